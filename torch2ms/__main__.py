@@ -1,0 +1,5 @@
+"""``python -m torch2ms``."""
+
+from torch2ms.cli import main
+
+main()

@@ -1,0 +1,88 @@
+"""The result of a translation, from which every report is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from torch2ms.config import Target
+from torch2ms.diagnostics import Diagnostic, Severity
+
+__all__ = ["ApiStatus", "ApiUse", "ChecklistItem", "FileReport", "FileStatus", "Place", "Report"]
+
+ApiStatus = Literal["mapped", "kept", "removed", "unsupported", "unknown"]
+FileStatus = Literal["translated", "unchanged", "copied", "generated", "failed"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A place in SRC: relative path with ``/``, line and column counted from 1."""
+
+    file: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class ApiUse:
+    """One torch API of SRC (canonical name), what became of it, and everywhere it is used."""
+
+    name: str
+    status: ApiStatus
+    targets: tuple[str, ...]  # canonical MindSpore names that were emitted for it; () when removed or not mapped
+    fidelity: str  # exact | approximate | partial | ""
+    advice: str
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistItem:
+    """One trick or hyperparameter the program uses, read statically from SRC.
+
+    ``topic`` is one of: network, data, transforms, loss, optimizer, learning rate, weight decay, schedule, batch size,
+    epochs, initialization, precision, distribution, seed, checkpoint, metric.
+    """
+
+    topic: str
+    value: str  # as the source writes it, e.g. "Adam(lr=0.001, weight_decay=1e-05)"
+    place: Place | None
+    mindspore: str = ""  # what it became
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """One file of SRC or one generated file of OUT."""
+
+    path: str
+    status: FileStatus
+    source: str | None = None  # text of SRC; None for binary and generated files
+    output: str | None = None  # text of OUT; None when copied byte for byte or not written
+    note: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Whether OUT's text differs from SRC's."""
+        return self.output is not None and self.output != self.source
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that a translation found and did, in deterministic order."""
+
+    tool: str  # "torch2ms 0.1.0"
+    target: Target
+    files: tuple[FileReport, ...]
+    apis: tuple[ApiUse, ...]
+    checklist: tuple[ChecklistItem, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    facts: dict[str, object] = field(default_factory=dict)  # networks found, training program, generated files
+
+    def count(self, severity: Severity) -> int:
+        """Number of diagnostics of exactly this severity."""
+        return sum(1 for diagnostic in self.diagnostics if diagnostic.severity == severity)
+
+    @property
+    def worst(self) -> Severity | None:
+        """The highest severity, or None when nothing was found."""
+        return max((diagnostic.severity for diagnostic in self.diagnostics), default=None)
