@@ -1,0 +1,1 @@
+"""The translator: read, index, resolve, rewrite, emit. Imports neither torch nor mindspore."""

@@ -1,0 +1,120 @@
+"""Kinds: what torch2ms knows about the value of an expression.
+
+A kind is a small immutable fact with its evidence. UNKNOWN is a fine answer: nothing is rewritten on a guess.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+__all__ = ["UNKNOWN", "Kind", "KindName", "join", "parse_kind"]
+
+KindName = Literal[
+    "unknown",
+    "api",  # a reference to a torch (or torchvision) name itself: of = canonical name, "torch.nn.Linear"
+    "Tensor",  # of = dtype when known, "torch.int64"
+    "Parameter",  # a Tensor that is a Parameter
+    "Module",  # an instance: of = canonical torch class or project class key, "" when the class is not known
+    "Optimizer",  # an instance: of = canonical class
+    "Scheduler",
+    "DataLoader",
+    "Dataset",
+    "Sampler",
+    "Transform",
+    "GradScaler",
+    "Generator",  # torch.Generator
+    "dtype",  # of = canonical name when known
+    "device",
+    "Size",
+    "class",  # a project class itself: of = its key
+    "function",  # a project function or bound method: of = its key
+    "instance",  # an instance of a project class that is none of the above: of = class key
+    "module",  # an imported module that is not torch: of = dotted name ("numpy", "project:models/resnet.py")
+    "ndarray",
+    "image",  # a PIL image
+    "int",
+    "float",
+    "bool",
+    "str",
+    "none",
+    "tuple",  # items = kinds of the elements when known
+    "list",  # items[0] = common kind of the elements when known
+    "dict",  # items[0] = common kind of the values when known
+    "iterator",  # items[0] = kind of what iteration gives
+    "python",  # some other plain Python value, certainly no torch object
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is known of a value; ``evidence`` says why, for the report."""
+
+    name: KindName = "unknown"
+    of: str = ""
+    items: tuple[Kind, ...] = ()
+    evidence: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is known at all."""
+        return self.name != "unknown"
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether the value is a Tensor or a Parameter."""
+        return self.name in ("Tensor", "Parameter")
+
+    def because(self, evidence: str) -> Kind:
+        """Return the same kind with other evidence."""
+        return replace(self, evidence=evidence)
+
+    def same(self, other: Kind) -> bool:
+        """Whether both say the same, whatever their evidence."""
+        return (
+            self.name == other.name
+            and self.of == other.of
+            and len(self.items) == len(other.items)
+            and all(a.same(b) for a, b in zip(self.items, other.items, strict=True))
+        )
+
+
+UNKNOWN = Kind()
+
+
+def join(a: Kind, b: Kind) -> Kind:
+    """Return what holds on both of two paths; None on one path does not hide the other (``x=None`` defaults)."""
+    if a.same(b):
+        return a
+    if a.name == "none":
+        return b
+    if b.name == "none":
+        return a
+    if a.is_tensor and b.is_tensor:
+        return Kind("Tensor", a.of if a.of == b.of else "", evidence=a.evidence)
+    if a.name == b.name:
+        if len(a.items) == len(b.items):
+            items = tuple(join(x, y) for x, y in zip(a.items, b.items, strict=True))
+            return Kind(a.name, a.of if a.of == b.of else "", items, a.evidence)
+        return Kind(a.name, a.of if a.of == b.of else "", (), a.evidence)
+    return UNKNOWN
+
+
+def parse_kind(text: str, evidence: str = "") -> Kind:
+    """Return the kind a table row writes: ``"Tensor"``, ``"tuple[Tensor, int]"``, ``"Tensor:torch.int64"``."""
+    text = text.strip()
+    if not text:
+        return UNKNOWN
+    if text.endswith("]"):
+        head, _, rest = text.partition("[")
+        items: list[str] = [""]
+        depth = 0
+        for char in rest[:-1]:
+            depth += (char == "[") - (char == "]")
+            if char == "," and depth == 0:
+                items.append("")
+            else:
+                items[-1] += char
+        return Kind(head, "", tuple(parse_kind(item, evidence) for item in items), evidence)  # type: ignore[arg-type]
+    name, _, of = text.partition(":")
+    return Kind(name, of, (), evidence)  # type: ignore[arg-type]
