@@ -1,0 +1,262 @@
+"""Check what a table file says, key by key, and write its short forms out.
+
+The result is plain data (what JSON can hold), so that it can be kept; rows become ``schema.Row`` when asked for.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from torch2ms.config import Version
+from torch2ms.errors import TableError
+from torch2ms.mapping_tables.signatures import parse_signature
+
+__all__ = ["holds_for", "rows_of_file"]
+
+ROW_KINDS = ("function", "class", "method", "attribute", "constant", "module")
+DEVICES = ("ascend", "gpu", "cpu")
+FIDELITIES = ("exact", "approximate", "partial")
+RUN_KEYS = frozenset(
+    {
+        "args", "objects", "input", "copy_weights", "grad", "train", "compare", "dtype", "tolerance", "graph", "check",
+        "steps", "state", "raises", "skip",
+    }
+)  # fmt: skip
+_COMPARISONS: dict[str, Callable[[Version, Version], bool]] = {
+    ">=": lambda version, bound: version >= bound,
+    "<=": lambda version, bound: version <= bound,
+    "==": lambda version, bound: version == bound,
+    "!=": lambda version, bound: version != bound,
+    ">": lambda version, bound: version > bound,
+    "<": lambda version, bound: version < bound,
+}
+
+
+def holds_for(versions: str, version: Version) -> bool:
+    """Whether ``version`` fulfils comma-separated comparisons such as ``">=2.3,<2.6"``.
+
+    Raises ValueError when ``versions`` is no such text.
+    """
+    results = []
+    for comparison in versions.split(","):
+        comparison = comparison.strip()
+        sign = next((sign for sign in _COMPARISONS if comparison.startswith(sign)), None)
+        if sign is None:
+            raise ValueError(comparison)
+        major, minor = comparison[len(sign) :].strip().split(".")
+        results.append(_COMPARISONS[sign](version, (int(major), int(minor))))
+    return all(results)
+
+
+def _fail(where: str, expected: str, got: object) -> TableError:
+    return TableError(f"{where}: expected {expected}, got {got!r}")
+
+
+def _text(where: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise _fail(where, "a string", value)
+    return value
+
+
+def _filled(where: str, value: Any) -> str:
+    if not _text(where, value).strip():
+        raise _fail(where, "a string that is not empty", value)
+    return str(value)
+
+
+def _flag(where: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _fail(where, "true or false", value)
+    return value
+
+
+def _texts(where: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise _fail(where, "a list of strings", value)
+    return list(value)
+
+
+def _text_table(where: str, value: Any) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
+        raise _fail(where, "a table of strings", value)
+    return dict(value)
+
+
+def _any_table(where: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _fail(where, "a table", value)
+    return dict(value)
+
+
+def _expressions(where: str, value: Any) -> dict[str, str]:
+    for key, text in _text_table(where, value).items():
+        try:
+            ast.parse(text, mode="eval")
+        except (SyntaxError, ValueError):
+            raise _fail(f"{where}.{key}", 'Python source of one expression, such as "\'pad\'" or "1"', text) from None
+    return dict(value)
+
+
+def _one_of(*choices: str) -> Callable[[str, Any], str]:
+    def check(where: str, value: Any) -> str:
+        if value not in choices:
+            raise _fail(where, f"one of {', '.join(choices)}", value)
+        return str(value)
+
+    return check
+
+
+def _versions(where: str, value: Any) -> str:
+    try:
+        holds_for(_text(where, value), (2, 10))
+    except ValueError:
+        raise _fail(where, 'a range of releases such as ">=2.3" or ">=2.0,<2.5"', value) from None
+    return str(value)
+
+
+def _devices(where: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not value or not set(value) <= set(DEVICES):
+        raise _fail(where, f"a list of {', '.join(DEVICES)}", value)
+    return list(value)
+
+
+def _state(where: str, value: Any) -> Any:
+    return "same" if value == "same" else _text_table(where, value)
+
+
+def _signature(where: str, value: Any) -> str:
+    if parse_signature(_text(where, value)) is None:
+        raise _fail(where, 'a signature such as "(input, dim=None)"', value)
+    return str(value)
+
+
+def _run(where: str, value: Any) -> dict[str, Any]:
+    table = _any_table(where, value)
+    if unknown := sorted(set(table) - RUN_KEYS):
+        raise TableError(f"{where}: unknown key {unknown[0]!r}; known are {', '.join(sorted(RUN_KEYS))}")
+    return table
+
+
+Check = Callable[[str, Any], Any]
+_TARGET: dict[str, Check] = {
+    "target": _filled, "recipe": _filled, "mindspore": _versions, "device": _devices, "when": _expressions,
+    "rename": _text_table, "transform": _text_table, "write_default": _texts, "add": _expressions, "drop": _texts,
+    "reject": _text_table, "state": _state, "reshape": _text_table, "attributes": _text_table,
+    "fidelity": _one_of(*FIDELITIES), "codes": _texts, "notes": _text,
+}  # fmt: skip
+_EXAMPLE: dict[str, Check] = {
+    "before": _filled, "after": _filled, "run": _run, "mindspore": _text, "device": _text,
+}  # fmt: skip
+_IDENTICAL: dict[str, Check] = {
+    "to": _filled, "names": _texts, "rename": _text_table, "mindspore": _versions, "device": _devices,
+    "returns": _text, "kind": _one_of(*ROW_KINDS), "example": _filled, "run": _run, "codes": _texts, "notes": _text,
+}  # fmt: skip
+_GROUP: dict[str, Check] = {"names": _texts, "advice": _filled, "rule": _filled, "kind": _one_of(*ROW_KINDS)}
+
+
+def _checked(where: str, table: Any, known: Mapping[str, Check], needed: tuple[str, ...]) -> dict[str, Any]:
+    """Return ``table`` with every key and type checked."""
+    result = {}
+    for key, value in _any_table(where, table).items():
+        if key not in known:
+            raise TableError(f"{where}: unknown key {key!r}; known are {', '.join(sorted(known))}")
+        result[key] = known[key](f"{where}.{key}", value)
+    for key in needed:
+        if key not in result:
+            raise TableError(f"{where}: the key {key!r} is missing")
+    return result
+
+
+def _targets(where: str, value: Any) -> list[dict[str, Any]]:
+    if isinstance(value, str):
+        return [{"target": _filled(where, value)}]
+    if not isinstance(value, list) or not value:
+        raise _fail(where, 'a target such as "mindspore.ops.relu", or [[...to]] tables', value)
+    targets = [_checked(f"{where}[{index}]", item, _TARGET, ("target",)) for index, item in enumerate(value)]
+    for index, target in enumerate(targets):
+        if target.get("fidelity", "exact") != "exact" and not target.get("notes"):
+            raise TableError(f"{where}[{index}]: fidelity {target['fidelity']!r} needs notes that say when it differs")
+    return targets
+
+
+def _examples(where: str, value: Any) -> list[dict[str, Any]]:
+    items = value if isinstance(value, list) else [value]
+    return [_checked(f"{where}[{i}]", item, _EXAMPLE, ("before", "after")) for i, item in enumerate(items)]
+
+
+_ROW: dict[str, Check] = {
+    "kind": _one_of(*ROW_KINDS), "to": _targets, "keep": _filled, "unsupported": _filled, "returns": _text,
+    "signature": _signature, "adapter": _filled, "example": _examples,
+}  # fmt: skip
+
+
+def rows_of_file(file: str, table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the rows of a parsed file by canonical torch name, checked and written out.
+
+    Raises TableError with the file, the key and what was expected.
+    """
+    namespace = _text(f"{file}: namespace", table.get("namespace", ""))
+    prefix = f"{namespace}." if namespace else ""
+    rows: dict[str, dict[str, Any]] = {}
+    for key, value in table.items():
+        if key in ("namespace", "identical", "unsupported", "kept"):
+            continue
+        where = f"{file}: {key}"
+        row = _checked(where, {"to": value} if isinstance(value, str) else value, _ROW, ())
+        if sum(name in row for name in ("to", "keep", "unsupported")) != 1:
+            raise TableError(f"{where}: exactly one of 'to', 'keep' and 'unsupported' must be given")
+        rows[prefix + key] = {**row, "file": file}
+    _add_groups(file, table, prefix, rows)
+    for index, entry in enumerate(_tables(f"{file}: identical", table.get("identical", []))):
+        where = f"{file}: identical[{index}]"
+        _add_identical(where, _checked(where, entry, _IDENTICAL, ("to",)), prefix, rows, file)
+    for row in rows.values():
+        # mint is emitted only for a target that asks for it, so it always comes first.
+        row.get("to", []).sort(key=lambda target: not target["target"].startswith("mindspore.mint."))
+    return rows
+
+
+def _tables(where: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise _fail(where, "[[...]] tables", value)
+    return value
+
+
+def _add_groups(file: str, table: Mapping[str, Any], prefix: str, rows: dict[str, dict[str, Any]]) -> None:
+    """Add the rows of ``[[unsupported]]`` (names, advice) and ``[[kept]]`` (names, rule)."""
+    for group, given, key in (("unsupported", "advice", "unsupported"), ("kept", "rule", "keep")):
+        for index, entry in enumerate(_tables(f"{file}: {group}", table.get(group, []))):
+            where = f"{file}: {group}[{index}]"
+            checked = _checked(where, entry, _GROUP, ("names", given))
+            for name in checked["names"]:
+                if prefix + name in rows:
+                    raise TableError(f"{where}: {name} has a row already")
+                rows[prefix + name] = {key: checked[given], "file": file}
+                if "kind" in checked:
+                    rows[prefix + name]["kind"] = checked["kind"]
+
+
+def _add_identical(where: str, entry: dict[str, Any], prefix: str, rows: dict[str, dict[str, Any]], file: str) -> None:
+    """Add a target to the row of every name of an ``[[identical]]`` entry."""
+    pairs = {name: name for name in entry.get("names", [])} | entry.get("rename", {})
+    if not pairs:
+        raise TableError(f"{where}: the key 'names' is missing")
+    for name, renamed in pairs.items():
+        source, target = prefix + name, f"{entry['to']}.{renamed}"
+        row = rows.setdefault(source, {"to": [], "file": file})
+        if "to" not in row:
+            raise TableError(f"{where}: {name} has a row already, and it has no targets")
+        if any(existing["target"] == target for existing in row["to"]):
+            raise TableError(f"{where}: {name} has the target {target} already")
+        keys = ("mindspore", "device", "codes", "notes")
+        row["to"].append({"target": target, "identical": True, **{key: entry[key] for key in keys if key in entry}})
+        for key in ("returns", "kind"):
+            if key in entry:
+                row.setdefault(key, entry[key])
+        if "example" in entry:
+            before = entry["example"].replace("{name}", source).replace("{method}", name)
+            after = entry["example"].replace("{name}", target).replace("{method}", renamed)
+            example = {"before": before, "after": after, "run": entry.get("run", {})}
+            row.setdefault("example", []).append(example)

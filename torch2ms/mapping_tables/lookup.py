@@ -1,0 +1,189 @@
+"""Look things up: rows by any public spelling of a name, targets by release and device, signatures of both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from torch2ms.config import Target, Version
+from torch2ms.mapping_tables.catalogue import (
+    Catalogue,
+    mindspore_catalogue,
+    nearest_release,
+    torch_catalogue,
+)
+from torch2ms.mapping_tables.checks import DEVICES, holds_for
+from torch2ms.mapping_tables.runtime_source import runtime_signature
+from torch2ms.mapping_tables.schema import Example, MappedTo, Row, RowKind, Signature
+from torch2ms.mapping_tables.signatures import parse_signature
+
+__all__ = ["Tables"]
+
+_ALL_DEVICES = frozenset(DEVICES)
+
+
+class Tables:
+    """Every row, built when it is asked for, and both catalogues behind it.
+
+    Iterating gives the canonical torch names that have a row, in the order of the files.
+    """
+
+    def __init__(self, rows: Mapping[str, Mapping[str, Any]], catalogue: Catalogue | None = None) -> None:
+        """Take checked raw rows (``checks.rows_of_file``); the shipped torch catalogue unless another is given."""
+        self._raw = rows
+        self._catalogue = catalogue
+        self._built: dict[str, Row] = {}
+        self._canonical: dict[str, str] = {}
+        self._rows_by_canonical: dict[str, str] | None = None
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The catalogue of torch and torchvision, read on first use."""
+        if self._catalogue is None:
+            self._catalogue = torch_catalogue()
+        return self._catalogue
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the names that have a row."""
+        return iter(self._raw)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._raw)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a torch name, in any spelling, has a row."""
+        return isinstance(name, str) and self.row(name) is not None
+
+    def rows(self) -> Iterator[Row]:
+        """Give every row."""
+        for name in self._raw:
+            yield self._build(name)
+
+    def row(self, name: str) -> Row | None:
+        """Return the row of a torch name in any public spelling; of an inherited member, the base class's row."""
+        if name in self._raw:
+            return self._build(name)
+        canonical = self.canonical(name)
+        if canonical in self._raw:
+            return self._build(canonical)
+        owner = self._inherited_row(canonical)
+        return self._build(owner) if owner else None
+
+    def _inherited_row(self, name: str) -> str | None:
+        holder, _, member = name.rpartition(".")
+        for base in self.catalogue.bases(holder):
+            if f"{base}.{member}" in self._raw:
+                return f"{base}.{member}"
+        return None
+
+    def canonical(self, name: str) -> str:
+        """Return the canonical spelling of a torch name; a spelling that has a row of its own is canonical.
+
+        A name nobody knows comes back as it is.
+        """
+        if name in self._raw:
+            return name
+        known = self._canonical.get(name)
+        if known is None:
+            known = self.catalogue.canonical(name)
+            if known not in self._raw:
+                known = self._written_spelling(known)
+            self._canonical[name] = known
+        return known
+
+    def _written_spelling(self, name: str) -> str:
+        """Return the spelling under which the tables have ``name``, where they chose another than the catalogue."""
+        if self._rows_by_canonical is None:
+            self._rows_by_canonical = {
+                canonical: row for row in self._raw if (canonical := self.catalogue.canonical(row)) != row
+            }
+        return self._rows_by_canonical.get(name, name)
+
+    def select(self, row: Row, target: Target) -> tuple[MappedTo, ...]:
+        """Return the targets of a row that hold for a release and device, in order; conditions on arguments are open.
+
+        ``portable`` needs all three devices; ``mindspore.mint`` is given only where ``target.mint`` asks for it.
+        """
+        return tuple(
+            option
+            for option in row.to
+            if holds_for(option.mindspore, target.mindspore) and _device_holds(option, target)
+        )
+
+    def signature(self, torch_name: str) -> Signature | None:
+        """Return the signature of a torch callable, without ``self``; of a class, its constructor's."""
+        row = self.row(torch_name)
+        if row is not None and row.signature is not None:
+            return row.signature
+        return self.catalogue.signature(self.catalogue.canonical(torch_name))
+
+    def call_signature(self, torch_class: str) -> Signature | None:
+        """Return the signature of calling an instance (``forward``) of a torch class, without ``self``."""
+        record = self.catalogue.record(torch_class)
+        text = record.get("c") if record else None
+        return parse_signature(text) if text else None
+
+    def target_signature(self, ms_name: str, version: Version) -> Signature | None:
+        """Return the signature of a target in the nearest executed release; None when it is not known.
+
+        Runtime names are read from the runtime's source; numpy's and Python's own are not known.
+        """
+        if ms_name.startswith("torch2ms.runtime."):
+            return runtime_signature(ms_name)
+        release = nearest_release(version)
+        if release is None or not ms_name.startswith("mindspore"):
+            return None
+        return mindspore_catalogue(release).signature(ms_name)
+
+    def kind_of_name(self, torch_name: str) -> str | None:
+        """Return module, class, function, method, attribute or constant; None when torch has no such name."""
+        return self.catalogue.kind(self.catalogue.canonical(torch_name))
+
+    def is_module(self, name: str) -> bool:
+        """Whether a torch name is a module (a package or a file), not an object in one."""
+        return self.kind_of_name(name) == "module"
+
+    def bases(self, torch_class: str) -> tuple[str, ...]:
+        """Return the public base classes of a torch class, nearest first."""
+        return self.catalogue.bases(torch_class)
+
+    def _build(self, name: str) -> Row:
+        row = self._built.get(name)
+        if row is None:
+            row = self._built[name] = self._make_row(name, self._raw[name])
+        return row
+
+    def _make_row(self, name: str, raw: Mapping[str, Any]) -> Row:
+        kind = cast("RowKind", raw.get("kind") or self.catalogue.kind(name) or "function")
+        signature = raw.get("signature")
+        return Row(
+            name=name,
+            kind=kind,
+            to=tuple(_target(option) for option in raw.get("to", ())),
+            keep=raw.get("keep", ""),
+            unsupported=raw.get("unsupported", ""),
+            returns=raw.get("returns", ""),
+            signature=parse_signature(signature) if signature else None,
+            adapter=raw.get("adapter", ""),
+            examples=tuple(Example(**example) for example in raw.get("example", ())),
+            file=raw["file"],
+        )
+
+
+def _device_holds(option: MappedTo, target: Target) -> bool:
+    if option.target.startswith("mindspore.mint."):
+        # Who asks for mint by name, without a device, gets it: that is what --api mint is for.
+        return target.mint and (target.device == "portable" or target.device in option.device)
+    needed = _ALL_DEVICES if target.device == "portable" else frozenset({target.device})
+    return needed <= option.device
+
+
+def _target(raw: Mapping[str, Any]) -> MappedTo:
+    values = {key: value for key, value in raw.items() if key != "identical"}
+    for key in ("write_default", "drop", "codes"):
+        if key in values:
+            values[key] = tuple(values[key])
+    if "device" in values:
+        values["device"] = frozenset(values["device"])
+    return MappedTo(**values)
