@@ -52,13 +52,18 @@ class ChecklistItem:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """One file of SRC or one generated file of OUT."""
+    """One file of SRC or one generated file of OUT.
+
+    The texts keep their newlines as they are (``\\r\\n`` stays), so that a diff made from them applies to the bytes.
+    """
 
     path: str
     status: FileStatus
     source: str | None = None  # text of SRC; None for binary and generated files
     output: str | None = None  # text of OUT; None when copied byte for byte or not written
     note: str = ""
+    encoding: str = "utf-8"  # of both texts; "utf-8-sig" where the file starts with a byte order mark the texts leave out
+    executable: bool = False  # a generated script
 
     @property
     def changed(self) -> bool:
@@ -76,7 +81,9 @@ class Report:
     apis: tuple[ApiUse, ...]
     checklist: tuple[ChecklistItem, ...]
     diagnostics: tuple[Diagnostic, ...]
-    facts: dict[str, object] = field(default_factory=dict)  # networks found, training program, generated files
+    # What else was found, as plain JSON values without absolute paths: "networks" (list of "module:callable"),
+    # "training" (path of the training program), "generated" (list of paths), ...
+    facts: dict[str, object] = field(default_factory=dict)
 
     def count(self, severity: Severity) -> int:
         """Number of diagnostics of exactly this severity."""

@@ -1,0 +1,91 @@
+"""changes.diff: a unified diff from SRC to OUT that ``git apply`` takes.
+
+Diffs are made from the bytes each text stands for in its file's encoding, carried as text with ``surrogateescape``:
+a Latin-1 file or a byte order mark must reach the patch unchanged. Write the result with
+``encode("utf-8", "surrogateescape")``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+
+from torch2ms.reports.model import FileReport, Report
+
+__all__ = ["file_diff", "split_lines", "to_diff"]
+
+_CONTEXT = 3
+_ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
+
+
+def to_diff(report: Report) -> str:
+    """Return the diff of all changed and generated files, in the report's order; "" when nothing changed.
+
+    Files whose texts are not in the report (binary, copied byte for byte) do not appear.
+    """
+    return "".join(file_diff(file) for file in report.files)
+
+
+def file_diff(file: FileReport) -> str:
+    """Return the diff of one file, "" when it is not changed."""
+    if file.output is None or not file.changed:
+        return ""
+    old = None if file.source is None else _bytes_as_text(file.source, file.encoding)
+    new = _bytes_as_text(file.output, file.encoding)
+    before, after = _quote("a/" + file.path), _quote("b/" + file.path)
+    head = f"diff --git {before} {after}\n"
+    if old is None:
+        head += f"new file mode {'100755' if file.executable else '100644'}\n"
+        if not new:  # git wants the index line when there is no hunk
+            return head + "index 0000000000000000000000000000000000000000..e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\n"
+        before = "/dev/null"
+    hunks = "".join(_hunks(split_lines(old or ""), split_lines(new)))
+    return head + f"--- {_end_name(before)}\n+++ {_end_name(after)}\n" + hunks if hunks else ""
+
+
+def split_lines(text: str) -> list[str]:
+    """Split at ``\\n`` only, as git does, and keep the ends (``str.splitlines`` also splits at form feeds)."""
+    lines = text.split("\n")
+    last = lines.pop()
+    return [line + "\n" for line in lines] + ([last] if last else [])
+
+
+def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
+    for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(_CONTEXT):
+        first, last = group[0], group[-1]
+        yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"
+        for tag, old_start, old_end, new_start, new_end in group:
+            if tag == "equal":
+                yield from (_line(" ", line) for line in old[old_start:old_end])
+                continue
+            yield from (_line("-", line) for line in old[old_start:old_end])
+            yield from (_line("+", line) for line in new[new_start:new_end])
+
+
+def _range(start: int, end: int) -> str:
+    length = end - start
+    return f"{start + 1 if length else start},{length}"
+
+
+def _line(mark: str, line: str) -> str:
+    return mark + line if line.endswith("\n") else f"{mark}{line}\n\\ No newline at end of file\n"
+
+
+def _bytes_as_text(text: str, encoding: str) -> str:
+    return text.encode(encoding, "surrogateescape").decode("utf-8", "surrogateescape")
+
+
+def _quote(name: str) -> str:
+    """Return a path as git writes it: C-quoted when it holds anything but plain ASCII."""
+    raw = name.encode("utf-8", "surrogateescape")
+    if all(32 <= byte < 127 and byte not in (34, 92) for byte in raw):
+        return name
+    quoted = "".join(
+        _ESCAPES.get(byte, chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}") for byte in raw
+    )
+    return f'"{quoted}"'
+
+
+def _end_name(name: str) -> str:
+    """Mark where an unquoted name with spaces ends: git puts a tab behind it."""
+    return name + "\t" if " " in name and not name.startswith('"') else name

@@ -1,0 +1,121 @@
+"""report.json: the whole report for machines, as docs/report.schema.json describes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from torch2ms.diagnostics import Diagnostic
+from torch2ms.errors import InternalError
+from torch2ms.reports.escape import printable
+from torch2ms.reports.model import ApiUse, ChecklistItem, FileReport, Place, Report
+from torch2ms.reports.summary import Summary, proof, summarize
+
+__all__ = ["SCHEMA_VERSION", "to_json"]
+
+SCHEMA_VERSION = 1
+
+
+def to_json(report: Report) -> str:
+    """Return the report as JSON text: schema version 1, UTF-8 safe, deterministic, ending with a newline.
+
+    Raises InternalError when ``report.facts`` holds something JSON cannot say.
+    """
+    summary = summarize(report)
+    target = report.target
+    standing = proof(target)
+    document: dict[str, Any] = {
+        "schema": SCHEMA_VERSION,
+        "tool": report.tool,
+        "target": {
+            "mindspore": f"{target.mindspore[0]}.{target.mindspore[1]}",
+            "device": target.device,
+            "api": target.api,
+            "executed": standing.executed,
+            "proof": standing.text,
+        },
+        "summary": _summary(report, summary),
+        "files": [_file(file, summary) for file in report.files],
+        "apis": [_api(api) for api in report.apis],
+        "checklist": [_item(item) for item in report.checklist],
+        "diagnostics": [_diagnostic(diagnostic) for diagnostic in report.diagnostics],
+        "facts": _plain(report.facts, "facts"),
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _summary(report: Report, summary: Summary) -> dict[str, Any]:
+    worst = report.worst
+    return {
+        "files": {"total": len(report.files), **summary.files},
+        "apis": {"total": len(report.apis), **summary.apis},
+        "uses": {"total": sum(summary.uses.values()), **summary.uses},
+        "diagnostics": {str(severity): count for severity, count in summary.severities.items()},
+        "worst": None if worst is None else str(worst),
+    }
+
+
+def _file(file: FileReport, summary: Summary) -> dict[str, Any]:
+    counts = summary.by_file.get(file.path, {})
+    return {
+        "path": printable(file.path),
+        "status": file.status,
+        "changed": file.changed,
+        "note": printable(file.note),
+        "diagnostics": {str(severity): counts.get(severity, 0) for severity in summary.severities},
+    }
+
+
+def _api(api: ApiUse) -> dict[str, Any]:
+    return {
+        "name": printable(api.name),
+        "status": api.status,
+        "targets": list(api.targets),
+        "fidelity": api.fidelity,
+        "advice": printable(api.advice),
+        "places": [_place(place) for place in api.places],
+    }
+
+
+def _item(item: ChecklistItem) -> dict[str, Any]:
+    return {
+        "topic": item.topic,
+        "value": printable(item.value),
+        "place": None if item.place is None else _place(item.place),
+        "mindspore": printable(item.mindspore),
+        "note": printable(item.note),
+    }
+
+
+def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": diagnostic.code,
+        "severity": str(diagnostic.severity),
+        "file": printable(diagnostic.file),
+        "line": diagnostic.line,
+        "column": diagnostic.column,
+        "symbol": printable(diagnostic.symbol),
+        "message": printable(diagnostic.message),
+        "advice": printable(diagnostic.advice),
+    }
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {"file": printable(place.file), "line": place.line, "column": place.column}
+
+
+def _plain(value: object, where: str) -> Any:
+    """Return ``value`` as plain JSON data; sets become sorted lists."""
+    match value:
+        case str():
+            return printable(value)
+        case None | bool() | int() | float():
+            return value
+        case Mapping():
+            return {printable(str(key)): _plain(item, f"{where}.{key}") for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
+        case set() | frozenset():
+            return sorted((_plain(item, where) for item in value), key=repr)
+    raise InternalError(f"{where}: {type(value).__name__} cannot be written to report.json")

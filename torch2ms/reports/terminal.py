@@ -1,0 +1,231 @@
+"""The summary a person reads in the terminal after a translation: what was done, what is left, what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from torch2ms.diagnostics import CODES, Diagnostic, Severity
+from torch2ms.reports.escape import one_line
+from torch2ms.reports.model import ApiUse, Place, Report
+from torch2ms.reports.summary import Summary, proof, summarize
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+__all__ = ["render_terminal"]
+
+_TOP_APIS = 10
+_TOP_CODES = 8
+_TOP_FAILED = 5
+_PLACES = 3
+_BAR = 24
+_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+_COVERED = frozenset({"T2M201", "T2M202"})  # told with the APIs, not again with the codes
+
+Row = tuple[tuple[str, str], ...]  # cells: text and style
+
+
+def render_terminal(report: Report, console: Console, *, src: str = "SRC", out: str = "OUT") -> None:
+    """Print the summary of ``report``; plain, unwrapped lines when ``console`` is no terminal.
+
+    ``src`` and ``out`` are what the user typed, for the commands that are suggested next.
+    """
+    summary = summarize(report)
+    page = _Page(console)
+    page.line((one_line(report.tool), "bold"), (f"  {page.arrow}  ", "dim"), (str(report.target), "bold cyan"))
+    page.line((proof(report.target).text, "dim"))
+    page.blank()
+    _overview(page, summary)
+    _unmapped(page, summary.unmapped)
+    _other_errors(page, report.diagnostics)
+    _failed(page, report)
+    _next(page, report, summary, src, out)
+
+
+class _Page:
+    """Prints rows: aligned and wrapped on a terminal, one plain line each elsewhere."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        ascii_only = console.options.ascii_only
+        self.arrow = "->" if ascii_only else "→"
+        self.dot = ", " if ascii_only else " · "
+        self.times = "x" if ascii_only else "×"
+        self.bar = "#" if ascii_only else "━"
+
+    def text(self, *cells: tuple[str, str]) -> Text:
+        from rich.text import Text
+
+        return Text.assemble(*cells)
+
+    def line(self, *cells: tuple[str, str]) -> None:
+        self.console.print(self.text(*cells), soft_wrap=not self.console.is_terminal, highlight=False)
+
+    def blank(self) -> None:
+        self.console.print()
+
+    def heading(self, title: str, count: str = "") -> None:
+        self.blank()
+        self.line((title, "bold"), (f"  {count}" if count else "", "dim"))
+
+    def paragraph(self, text: str, indent: int) -> None:
+        """Print text that wraps with its indent on a terminal."""
+        if not self.console.is_terminal:
+            self.line((" " * indent + text, ""))
+            return
+        from rich.padding import Padding
+
+        self.console.print(Padding(self.text((text, "")), (0, 0, 0, indent)), highlight=False)
+
+    def rows(self, rows: Sequence[Row], indent: int = 2) -> None:
+        if not self.console.is_terminal:
+            widths = [max(len(row[column][0]) for row in rows) for column in range(len(rows[0]) - 1)] + [0]
+            for row in rows:
+                cells = (cell.ljust(width) for (cell, _), width in zip(row, widths, strict=True))
+                self.line((" " * indent + "  ".join(cells).rstrip(), ""))
+            return
+        from rich.padding import Padding
+        from rich.table import Table
+
+        grid = Table.grid(padding=(0, 2))
+        for column in range(len(rows[0])):
+            grid.add_column(no_wrap=column == 0, overflow="fold")
+        for row in rows:
+            grid.add_row(*(self.text(cell) for cell in row))
+        self.console.print(Padding(grid, (0, 0, 0, indent)), highlight=False)
+
+
+def _overview(page: _Page, summary: Summary) -> None:
+    files = page.dot.join(f"{count} {status}" for status, count in summary.files.items() if count)
+    page.line(("Files        ", "dim"), (files or "none", ""))
+    share = summary.satisfied
+    if share is not None:
+        total = sum(summary.apis.values())
+        cells = [("torch APIs   ", "dim"), (f"{total - len(summary.unmapped)} of {total} translated", "")]
+        if page.console.is_terminal:
+            full = int(share * _BAR)  # rounded down: a full bar means all
+            cells += [("  ", ""), (page.bar * full, "green"), (page.bar * (_BAR - full), "red"), (f" {_percent(share)}", "bold")]
+        page.line(*cells)
+    found = page.dot.join(_count(count, str(severity)) for severity, count in summary.severities.items() if count)
+    page.line(("Diagnostics  ", "dim"), (found or "none", _STYLES[_worst(summary)] if found else "green"))
+
+
+def _percent(share: float) -> str:
+    """Return the share in percent, rounded down: 100% means all."""
+    return f"{int(share * 100)}%"
+
+
+def _worst(summary: Summary) -> Severity:
+    return max((severity for severity, count in summary.severities.items() if count), default=Severity.NOTE)
+
+
+def _unmapped(page: _Page, apis: tuple[ApiUse, ...]) -> None:
+    if not apis:
+        return
+    uses = sum(len(api.places) for api in apis)
+    page.heading("torch APIs left for you", f"{_count(len(apis), 'name')}, {_count(uses, 'place')}")
+    top = apis[:_TOP_APIS]
+    width = max(len(one_line(api.name)) for api in top)
+    for api in top:
+        page.line(
+            (f"{len(api.places)}{page.times}".rjust(4) + "  ", "bold"),
+            (one_line(api.name).ljust(width) + "  ", "bold"),
+            (api.status.ljust(13), "red"),
+            (_where(api.places), "dim"),
+        )
+        if api.advice:
+            page.paragraph(one_line(api.advice), indent=6)
+    _more(page, len(apis) - _TOP_APIS)
+
+
+def _where(places: Sequence[Place]) -> str:
+    """Return the first places as ``a.py:3, :9, b.py:1 (+4)``."""
+    lines = list(dict.fromkeys((place.file, place.line) for place in places))
+    parts: list[str] = []
+    last = ""
+    for file, line in lines[:_PLACES]:
+        parts.append(f":{line}" if file == last else f"{one_line(file)}:{line}")
+        last = file
+    rest = len(lines) - _PLACES
+    return ", ".join(parts) + (f" (+{rest})" if rest > 0 else "")
+
+
+def _other_errors(page: _Page, diagnostics: Sequence[Diagnostic]) -> None:
+    groups: dict[str, list[Place]] = {}
+    for diagnostic in diagnostics:
+        if diagnostic.severity == Severity.ERROR and diagnostic.code not in _COVERED:
+            place = Place(diagnostic.file, diagnostic.line, diagnostic.column)
+            groups.setdefault(diagnostic.code, []).append(place)
+    if not groups:
+        return
+    page.heading("Other errors", _count(sum(map(len, groups.values())), "place"))
+    ranked = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    page.rows(
+        [
+            (
+                (f"{len(places)}{page.times}".rjust(4), "bold"),
+                (code, "red"),
+                (CODES[code].name if code in CODES else "", ""),
+                (_where(places), "dim"),
+            )
+            for code, places in ranked[:_TOP_CODES]
+        ],
+        indent=0,
+    )
+    _more(page, len(ranked) - _TOP_CODES)
+
+
+def _failed(page: _Page, report: Report) -> None:
+    failed = [file for file in report.files if file.status == "failed"]
+    if not failed:
+        return
+    page.heading("Files that could not be translated", f"{len(failed)}, copied as they are")
+    page.rows([((one_line(file.path), "bold"), (one_line(file.note), "dim")) for file in failed[:_TOP_FAILED]])
+    _more(page, len(failed) - _TOP_FAILED)
+
+
+def _next(page: _Page, report: Report, summary: Summary, src: str, out: str) -> None:
+    code = _code_to_explain(report)
+    rows: list[Row] = []
+    if summary.unmapped:
+        name = one_line(summary.unmapped[0].name)
+        rows.append(((f"torch2ms explain {name}", "green"), ("what is known of it", "dim")))
+    elif code:
+        rows.append(((f"torch2ms explain {code}", "green"), ("what it means and what to do", "dim")))
+    if any(file.output is not None for file in report.files):
+        entry = _entry(report)
+        command = f"torch2ms verify {_quote(src)} {_quote(out)} --entry {entry}"
+        rows.append(((command, "green"), ("prove that both compute the same", "dim")))
+        if any(file.path == "train.py" and file.status == "generated" for file in report.files):
+            rows.append(((f"cd {_quote(out)} && python train.py --dataset synthetic", "green"), ("train it", "dim")))
+    if rows:
+        page.heading("Next")
+        page.rows(rows)
+
+
+def _code_to_explain(report: Report) -> str:
+    worst = max(report.diagnostics, key=lambda diagnostic: diagnostic.severity, default=None)
+    return worst.code if worst is not None and worst.severity > Severity.NOTE else ""
+
+
+def _entry(report: Report) -> str:
+    networks = report.facts.get("networks")
+    first = networks[0] if isinstance(networks, list | tuple) and networks else None
+    return _quote(one_line(first)) if isinstance(first, str) else "MODULE:CALLABLE"
+
+
+def _quote(text: str) -> str:
+    import shlex
+
+    return shlex.quote(text) if text else text
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _more(page: _Page, rest: int) -> None:
+    if rest > 0:
+        page.line((f"      and {rest} more, see the report", "dim"))
