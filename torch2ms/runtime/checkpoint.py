@@ -1,0 +1,302 @@
+"""Checkpoints: written atomically, checked when read, and read without executing anything.
+
+A file is in the safetensors format (8 bytes of header length, a JSON header, raw arrays), so that other tools read it too.
+The header also keeps the shape of the saved object (dicts, lists, tuples, numbers, strings, None) and a CRC-32 of
+the arrays. A write goes to a temporary file in the same folder, reaches the disk (``fsync``) and is then renamed:
+whoever is killed in between leaves the old file. A torn or damaged file is recognised and never loaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO, Dict, List, Optional, Tuple, Union
+
+import mindspore as ms
+import numpy as np
+
+__all__ = ["CheckpointError", "CheckpointStore", "load", "load_network", "save"]
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+_FORMAT = "torch2ms-1"
+_DTYPES = {
+    "F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32, "I16": np.int16,
+    "I8": np.int8, "U64": np.uint64, "U32": np.uint32, "U16": np.uint16, "U8": np.uint8, "BOOL": np.bool_,
+    "C64": np.complex64, "C128": np.complex128,
+}  # fmt: skip
+_NAMES = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}
+_BFLOAT16 = "BF16"  # NumPy has no such type: the upper half of a float32
+
+
+class CheckpointError(RuntimeError):
+    """A checkpoint is missing, damaged, or of a kind that cannot be read."""
+
+
+class _Packer:
+    """Take an object apart into a JSON description and named arrays."""
+
+    def __init__(self) -> None:
+        self.arrays: Dict[str, Tuple[str, np.ndarray]] = {}
+
+    def pack(self, value: Any, path: str) -> Any:
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        if isinstance(value, dict):
+            return {"d": [[self.pack(key, path), self.pack(item, _join(path, key))] for key, item in value.items()]}
+        if isinstance(value, (list, tuple)):
+            kind = "l" if isinstance(value, list) else "t"
+            return {kind: [self.pack(item, _join(path, index)) for index, item in enumerate(value)]}
+        if isinstance(value, argparse.Namespace):
+            return {"ns": self.pack(vars(value), path)["d"]}
+        if isinstance(value, (ms.Tensor, np.ndarray, np.generic)):
+            return self.pack_array(value, path)
+        hint = ": save its state_dict() instead" if isinstance(value, ms.nn.Cell) else ""
+        raise TypeError(f"cannot save {type(value).__name__} at {path or 'the top'!r}{hint}")
+
+    def pack_array(self, value: Any, path: str) -> Any:
+        name, number = path or "value", 1
+        while name in self.arrays:
+            number += 1
+            name = f"{path}#{number}"
+        kind = "a" if not isinstance(value, ms.Tensor) else "p" if isinstance(value, ms.Parameter) else "x"
+        if kind != "a" and value.dtype == ms.bfloat16:
+            bits = np.ascontiguousarray(value.astype(ms.float32).asnumpy()).view(np.uint32) >> 16
+            self.arrays[name] = (_BFLOAT16, bits.astype(np.uint16))
+        else:
+            array = value.asnumpy() if kind != "a" else np.asarray(value)
+            if array.dtype not in _NAMES:
+                raise TypeError(f"cannot save an array of {array.dtype} at {path!r}")
+            self.arrays[name] = (_NAMES[array.dtype], array)
+        return {kind: name}
+
+
+def _join(path: str, key: Any) -> str:
+    return f"{path}.{key}" if path else str(key)
+
+
+def _unpack(node: Any, arrays: Dict[str, Any]) -> Any:
+    if not isinstance(node, dict):
+        return node
+    ((kind, content),) = node.items()
+    if kind == "d":
+        return {_unpack(key, arrays): _unpack(item, arrays) for key, item in content}
+    if kind == "ns":
+        return argparse.Namespace(**{key: _unpack(item, arrays) for key, item in content})
+    if kind in ("l", "t"):
+        items = [_unpack(item, arrays) for item in content]
+        return items if kind == "l" else tuple(items)
+    tag, array = arrays[content]
+    return array if kind == "a" else _tensor(tag, array, content if kind == "p" else None)
+
+
+def _tensor(tag: str, array: np.ndarray, parameter: Optional[str] = None) -> Any:
+    if tag == _BFLOAT16:
+        array = (array.astype(np.uint32) << 16).view(np.float32)
+    tensor = ms.Tensor(array)
+    if tag == _BFLOAT16:
+        tensor = tensor.astype(ms.bfloat16)
+    return tensor if parameter is None else ms.Parameter(tensor, name=parameter)
+
+
+def save(obj: Any, path: Union[PathLike, BinaryIO]) -> None:
+    """Write ``obj`` to exactly the file ``path`` (or a binary file object).
+
+    ``obj``: a state_dict, or dicts, lists and tuples of tensors, arrays, numbers and strings, and argparse namespaces.
+    Raises TypeError for anything else (a whole network, a function), and OSError where the disk refuses.
+    """
+    packer = _Packer()
+    tree = packer.pack(obj, "")
+    header: Dict[str, Any] = {}
+    offset = crc = 0
+    for name, (tag, array) in packer.arrays.items():
+        header[name] = {"dtype": tag, "shape": list(array.shape), "data_offsets": [offset, offset + array.nbytes]}
+        offset += array.nbytes
+        crc = zlib.crc32(_raw(array), crc)
+    header["__metadata__"] = {"format": "np", "torch2ms": _FORMAT, "tree": json.dumps(tree), "crc32": str(crc)}
+    text = json.dumps(header).encode("utf-8")
+    text += b" " * (-len(text) % 8)
+    parts = [len(text).to_bytes(8, "little"), text]
+    if hasattr(path, "write"):
+        _write(path, parts, packer)
+    else:
+        _write_atomically(Path(path), parts, packer)
+
+
+def _raw(array: np.ndarray) -> memoryview:
+    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+
+
+def _write(stream: Any, parts: List[bytes], packer: _Packer) -> None:
+    for part in parts:
+        stream.write(part)
+    for _, array in packer.arrays.values():
+        stream.write(_raw(array))
+
+
+def _write_atomically(path: Path, parts: List[bytes], packer: _Packer) -> None:
+    handle, temporary = tempfile.mkstemp(dir=str(path.parent), prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            _write(stream, parts, packer)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+    if os.name == "posix":  # the rename itself must reach the disk
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def load(path: Union[PathLike, BinaryIO], map_location: object = None, **_: object) -> Any:
+    """Return what :func:`save` wrote, or the tensors of a plain safetensors or MindSpore ``.ckpt`` file as a dict.
+
+    ``map_location`` and further keywords are accepted and ignored: MindSpore places tensors itself. Raises
+    FileNotFoundError, or CheckpointError where the file is damaged or of another kind.
+    """
+    if hasattr(path, "read"):
+        return _parse(path.read(), "the stream")  # type: ignore[union-attr]
+    name = os.fspath(path)  # type: ignore[arg-type]
+    with open(name, "rb") as stream:
+        start = stream.read(4)
+        if start == b"PK\x03\x04" or start[:2] == b"\x80\x02":
+            raise CheckpointError(
+                f"{name} is a PyTorch file: convert it first, for example "
+                f"'python convert_weights.py {name} converted.ckpt'"
+            )
+        stream.seek(0)
+        content = stream.read()
+    if str(name).endswith(".ckpt") and not _looks_like_safetensors(content):
+        return ms.load_checkpoint(name)
+    return _parse(content, name)
+
+
+def _looks_like_safetensors(content: bytes) -> bool:
+    return len(content) > 8 and content[8:9] == b"{" and int.from_bytes(content[:8], "little") <= len(content) - 8
+
+
+def _parse(content: bytes, name: object) -> Any:
+    if not _looks_like_safetensors(content):
+        raise CheckpointError(f"{name} is damaged, or is no checkpoint (safetensors, or MindSpore's .ckpt)")
+    start = 8 + int.from_bytes(content[:8], "little")
+    try:
+        header = json.loads(content[8:start])
+        metadata = header.pop("__metadata__", {})
+        data = memoryview(content)[start:]
+        if max([entry["data_offsets"][1] for entry in header.values()], default=0) > len(data):
+            raise CheckpointError(f"{name} is cut off: {len(data)} bytes of arrays, more were written")
+        if "crc32" in metadata and zlib.crc32(data) != int(metadata["crc32"]):
+            raise CheckpointError(f"{name} is damaged: its checksum does not fit its content")
+        arrays = {key: _array(entry, data) for key, entry in header.items()}
+        if metadata.get("torch2ms") == _FORMAT:
+            return _unpack(json.loads(metadata["tree"]), arrays)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CheckpointError(f"{name} is damaged: {error}") from error
+    return {key: _tensor(tag, array, key) for key, (tag, array) in arrays.items()}
+
+
+def _array(entry: Dict[str, Any], data: memoryview) -> Tuple[str, np.ndarray]:
+    tag = entry["dtype"]
+    dtype = np.dtype(np.uint16) if tag == _BFLOAT16 else np.dtype(_DTYPES[tag])
+    begin, end = entry["data_offsets"]
+    return tag, np.frombuffer(data[begin:end], dtype=dtype).reshape(entry["shape"]).copy()
+
+
+def load_network(network: ms.nn.Cell, path: PathLike) -> Dict[str, Any]:
+    """Load the weights in ``path`` into ``network``, whatever wrote them, and return the rest of a training state.
+
+    Takes a training checkpoint of :class:`CheckpointStore`, a state_dict, or a ``.ckpt``. Every parameter of the
+    network must be there, with its shape; raises CheckpointError that names those that are not.
+    """
+    content = load(path)
+    rest: Dict[str, Any] = {}
+    if isinstance(content, dict) and isinstance(content.get("network"), dict):
+        rest = {key: value for key, value in content.items() if key != "network"}
+        content = content["network"]
+    load_weights(network, content, str(path))
+    return rest
+
+
+def weights_of(network: ms.nn.Cell) -> Dict[str, Any]:
+    """Return every parameter and saved buffer of ``network`` under its path (``save_checkpoint`` omits buffers)."""
+    if hasattr(network, "state_dict"):
+        return dict(network.state_dict())
+    return {name: parameter for name, parameter in network.parameters_and_names()}
+
+
+def load_weights(network: ms.nn.Cell, weights: Dict[str, Any], source: str = "the weights") -> None:
+    """Copy ``weights`` into ``network``: all names present, equal shapes; extra names are refused too."""
+    own = weights_of(network)
+    missing = sorted(set(own) - set(weights))
+    extra = sorted(set(weights) - set(own))
+    wrong = [name for name in own if name in weights and tuple(own[name].shape) != tuple(weights[name].shape)]
+    if missing or extra or wrong:
+        problems = [
+            f"{what}: {', '.join(names[:5])}{' ...' if len(names) > 5 else ''} ({len(names)})"
+            for what, names in (("missing", missing), ("not in the network", extra), ("other shape", wrong))
+            if names
+        ]
+        raise CheckpointError(f"{source} does not fit the network; " + "; ".join(problems))
+    for name, value in own.items():
+        new = ms.Tensor(weights[name].asnumpy()).astype(value.dtype)
+        value.set_data(new) if isinstance(value, ms.Parameter) else ms.ops.assign(value, new)
+
+
+class CheckpointStore:
+    """The checkpoints of one training run in one folder: the newest few, and the best.
+
+    ``checkpoint-<step>.safetensors`` hold a whole training state, ``best.safetensors`` that of the best metric.
+    """
+
+    def __init__(self, folder: PathLike, keep: int = 3) -> None:
+        self.folder = Path(folder)
+        self.keep = max(1, keep)
+
+    @property
+    def best_path(self) -> Path:
+        """Where the best state is kept."""
+        return self.folder / "best.safetensors"
+
+    def paths(self) -> List[Path]:
+        """Return the checkpoints, newest first."""
+        found = [path for path in self.folder.glob("checkpoint-*.safetensors") if path.stem[11:].isdigit()]
+        return sorted(found, key=lambda path: int(path.stem[11:]), reverse=True)
+
+    def save(self, state: Dict[str, Any], step: int, is_best: bool = False) -> Path:
+        """Write ``state`` as the checkpoint of ``step`` (and as the best one), and drop the oldest beyond ``keep``."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / f"checkpoint-{step:08d}.safetensors"
+        save(state, path)
+        if is_best:
+            save(state, self.best_path)
+        for old in self.paths()[self.keep :]:
+            old.unlink()
+        for torn in self.folder.glob(".*.safetensors.*.tmp"):  # left by a process that was killed while writing
+            torn.unlink()
+        return path
+
+    def load_latest(self) -> Optional[Tuple[Path, Dict[str, Any]]]:
+        """Return the newest checkpoint that can be read, and its state; None where there is none."""
+        for path in self.paths():
+            try:
+                return path, load(path)
+            except (CheckpointError, OSError):
+                continue  # damaged by the disk or by hand: an older one is better than none
+        return None

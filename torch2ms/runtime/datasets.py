@@ -1,0 +1,335 @@
+"""Image datasets in the files that torchvision leaves on disk; samples are (PIL image, label).
+
+Nothing is downloaded: where files are missing, the error names them. ``transform`` and ``target_transform`` are applied to image
+and label. Python pickles (CIFAR) are read by an unpickler that knows NumPy arrays and nothing else.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import pickle
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from PIL import Image
+
+from .data import Dataset
+from .seed import Generator
+
+__all__ = [
+    "CIFAR10",
+    "CIFAR100",
+    "DatasetFolder",
+    "DatasetNotFoundError",
+    "FakeData",
+    "FashionMNIST",
+    "ImageFolder",
+    "MNIST",
+]
+
+PathLike = Union[str, "os.PathLike[str]"]
+Transform = Optional[Callable[[Any], Any]]
+
+
+class DatasetNotFoundError(RuntimeError):
+    """The files of a dataset are not where they were looked for."""
+
+
+def _not_found(name: str, root: PathLike, wanted: Sequence[str], url: str) -> DatasetNotFoundError:
+    return DatasetNotFoundError(
+        f"{name} is not below {str(root)!r}. Wanted there: {', '.join(wanted)}. "
+        f"Datasets are not downloaded; get the files from {url}"
+    )
+
+
+class _ArrayUnpickler(pickle.Unpickler):
+    """Unpickle arrays, lists, dicts and strings; refuse everything that could run code."""
+
+    _ALLOWED = frozenset(
+        [
+            ("numpy", "ndarray"),
+            ("numpy", "dtype"),
+            ("numpy.core.multiarray", "_reconstruct"),
+            ("numpy._core.multiarray", "_reconstruct"),
+            ("_codecs", "encode"),
+        ]
+    )
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in self._ALLOWED:
+            raise pickle.UnpicklingError(f"{module}.{name} has no place in a dataset file")
+        return super().find_class(module, name)
+
+
+def _read_pickle(path: Path) -> Dict[str, Any]:
+    with open(path, "rb") as stream:
+        try:
+            content = _ArrayUnpickler(stream, encoding="latin1").load()
+        except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError) as error:
+            raise DatasetNotFoundError(f"{path} is damaged: {error}") from error
+    return {key.decode("latin1") if isinstance(key, bytes) else key: value for key, value in content.items()}
+
+
+class _Images(Dataset[Tuple[Any, Any]]):
+    """Images in memory (``data``) with their labels (``targets``)."""
+
+    data: np.ndarray
+    targets: List[int]
+    classes: List[str]
+    transform: Transform
+    target_transform: Transform
+
+    def _finish(self, image: Any, label: Any) -> Tuple[Any, Any]:
+        if self.transform is not None:
+            image = self.transform(image)
+        if self.target_transform is not None:
+            label = self.target_transform(label)
+        return image, label
+
+    def __getitem__(self, index: Any) -> Tuple[Any, Any]:
+        return self._finish(Image.fromarray(self.data[index]), int(self.targets[index]))
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    @property
+    def class_to_idx(self) -> Dict[str, int]:
+        """The classes' numbers by name."""
+        return {name: number for number, name in enumerate(self.classes)}
+
+
+class CIFAR10(_Images):
+    """CIFAR-10: 32 x 32 colour images, 10 classes; the python files (``cifar-10-batches-py``) or the binary ones.
+
+    ``data``: uint8 (N, 32, 32, 3); ``targets``: a list. ``download`` is accepted and ignored.
+    """
+
+    folders = ("cifar-10-batches-py", "cifar-10-batches-bin")
+    train_files = tuple(f"data_batch_{number}" for number in range(1, 6))
+    test_files = ("test_batch",)
+    label_key = "labels"
+    label_bytes = 1
+    default_classes = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+    meta = ("batches.meta", "label_names")
+    url = "https://www.cs.toronto.edu/~kriz/cifar.html"
+
+    def __init__(
+        self,
+        root: PathLike,
+        train: bool = True,
+        transform: Transform = None,
+        target_transform: Transform = None,
+        download: bool = False,
+    ) -> None:
+        self.root, self.train, self.transform, self.target_transform = root, train, transform, target_transform
+        names = self.train_files if train else self.test_files
+        for folder in [Path(root) / name for name in self.folders] + [Path(root)]:
+            if all((folder / name).is_file() for name in names):
+                parts = [self._read_python(folder / name) for name in names]
+                break
+            if all((folder / f"{name}.bin").is_file() for name in names):
+                parts = [self._read_binary(folder / f"{name}.bin") for name in names]
+                break
+        else:
+            wanted = [f"{self.folders[0]}/{name}" for name in names] + [f"or {self.folders[1]}/{names[0]}.bin ..."]
+            raise _not_found(type(self).__name__, root, wanted, self.url)
+        self.data = np.concatenate([images for images, _ in parts]).transpose(0, 2, 3, 1)
+        self.data = np.ascontiguousarray(self.data)
+        self.targets = [label for _, labels in parts for label in labels]
+        self.classes = self._read_classes(folder)
+
+    def _read_python(self, path: Path) -> Tuple[np.ndarray, List[int]]:
+        content = _read_pickle(path)
+        if "data" not in content or self.label_key not in content:
+            raise DatasetNotFoundError(f"{path} holds no 'data' and {self.label_key!r}")
+        return np.asarray(content["data"], np.uint8).reshape(-1, 3, 32, 32), [int(x) for x in content[self.label_key]]
+
+    def _read_binary(self, path: Path) -> Tuple[np.ndarray, List[int]]:
+        raw, row = np.fromfile(path, np.uint8), self.label_bytes + 3072
+        if raw.size % row:
+            raise DatasetNotFoundError(f"{path} is damaged: {raw.size} bytes are no multiple of {row}")
+        rows = raw.reshape(-1, row)
+        return rows[:, self.label_bytes :].reshape(-1, 3, 32, 32), rows[:, self.label_bytes - 1].tolist()
+
+    def _read_classes(self, folder: Path) -> List[str]:
+        path = folder / self.meta[0]
+        return list(_read_pickle(path)[self.meta[1]]) if path.is_file() else list(self.default_classes)
+
+
+class CIFAR100(CIFAR10):
+    """CIFAR-100: 32 x 32 colour images, 100 classes (the fine labels)."""
+
+    folders = ("cifar-100-python", "cifar-100-binary")
+    train_files = ("train",)
+    test_files = ("test",)
+    label_key = "fine_labels"
+    label_bytes = 2
+    default_classes = tuple(f"class {number}" for number in range(100))
+    meta = ("meta", "fine_label_names")
+
+
+class MNIST(_Images):
+    """MNIST: 28 x 28 grey images of digits; idx files, packed (``.gz``) or not, below ``root/MNIST/raw``.
+
+    ``data``: uint8 (N, 28, 28); ``targets``: a list.
+    """
+
+    default_classes = tuple(
+        f"{number} - {name}"
+        for number, name in enumerate("zero one two three four five six seven eight nine".split())
+    )
+    url = "https://ossci-datasets.s3.amazonaws.com/mnist/"
+
+    def __init__(
+        self,
+        root: PathLike,
+        train: bool = True,
+        transform: Transform = None,
+        target_transform: Transform = None,
+        download: bool = False,
+    ) -> None:
+        self.root, self.train, self.transform, self.target_transform = root, train, transform, target_transform
+        part = "train" if train else "t10k"
+        self.data = _read_idx(self._find(f"{part}-images-idx3-ubyte"), 3)
+        self.targets = _read_idx(self._find(f"{part}-labels-idx1-ubyte"), 1).astype(np.int64).tolist()
+        self.classes = list(self.default_classes)
+
+    def _find(self, name: str) -> Path:
+        root, own = Path(self.root), type(self).__name__
+        for folder in (root / own / "raw", root / own, root / "raw", root):
+            for path in (folder / name, folder / f"{name}.gz"):
+                if path.is_file():
+                    return path
+        raise _not_found(own, root, [f"{own}/raw/{name} or {own}/raw/{name}.gz"], self.url)
+
+
+class FashionMNIST(MNIST):
+    """Fashion-MNIST: 28 x 28 grey images of clothes, in MNIST's files below ``root/FashionMNIST/raw``."""
+
+    default_classes = (
+        "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
+    )  # fmt: skip
+    url = "https://github.com/zalandoresearch/fashion-mnist"
+
+
+def _read_idx(path: Path, dimensions: int) -> np.ndarray:
+    """Read an idx file of bytes: 0, 0, type 8, number of dimensions, sizes (big-endian 32 bits), values."""
+    with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as stream:
+        content = stream.read()
+    start = 4 + 4 * dimensions
+    if content[:4] != bytes([0, 0, 8, dimensions]):
+        raise DatasetNotFoundError(f"{path} is no idx file of {dimensions}-dimensional bytes")
+    shape = np.frombuffer(content[4:start], ">u4").astype(int)
+    if len(content) - start != shape.prod():
+        raise DatasetNotFoundError(f"{path} is cut off: {len(content) - start} bytes of {shape.prod()}")
+    return np.frombuffer(content, np.uint8, offset=start).reshape(tuple(shape))
+
+
+_IMAGES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
+
+
+def load_image(path: PathLike) -> Image.Image:
+    """Read an image file as RGB."""
+    with open(path, "rb") as stream:
+        return Image.open(stream).convert("RGB")
+
+
+class DatasetFolder(Dataset[Tuple[Any, Any]]):
+    """One folder a class, sorted by name; files of the given extensions in it and below, sorted."""
+
+    def __init__(
+        self,
+        root: PathLike,
+        loader: Callable[[str], Any],
+        extensions: Optional[Sequence[str]] = None,
+        transform: Transform = None,
+        target_transform: Transform = None,
+        is_valid_file: Optional[Callable[[str], bool]] = None,
+        allow_empty: bool = False,
+    ) -> None:
+        self.root, self.loader, self.extensions = os.fspath(root), loader, extensions
+        self.transform, self.target_transform = transform, target_transform
+        if (extensions is None) == (is_valid_file is None):
+            raise ValueError(f"{type(self).__name__}: give extensions or is_valid_file, one of the two")
+        self._fits = is_valid_file or (lambda name: name.lower().endswith(tuple(extensions or ())))
+        self.classes, self.class_to_idx = self.find_classes(self.root)
+        self.samples = self._find_samples(allow_empty)
+        self.targets = [label for _, label in self.samples]
+
+    def find_classes(self, directory: str) -> Tuple[List[str], Dict[str, int]]:
+        """Return the class names and their numbers. Raises FileNotFoundError where there is no folder."""
+        classes = sorted(entry.name for entry in os.scandir(directory) if entry.is_dir())
+        if not classes:
+            raise FileNotFoundError(f"no class folders in {directory}")
+        return classes, {name: number for number, name in enumerate(classes)}
+
+    def _find_samples(self, allow_empty: bool) -> List[Tuple[str, int]]:
+        samples: List[Tuple[str, int]] = []
+        for name, number in sorted(self.class_to_idx.items()):
+            before = len(samples)
+            for folder, _, files in sorted(os.walk(os.path.join(self.root, name), followlinks=True)):
+                paths = [os.path.join(folder, file) for file in sorted(files)]
+                samples += [(path, number) for path in paths if self._fits(path)]
+            if len(samples) == before and not allow_empty:
+                raise FileNotFoundError(f"no image of class {name!r} in {self.root}")
+        return samples
+
+    def __getitem__(self, index: Any) -> Tuple[Any, Any]:
+        path, label = self.samples[index]
+        sample: Any = self.loader(path)
+        if self.transform is not None:
+            sample = self.transform(sample)
+        return sample, label if self.target_transform is None else self.target_transform(label)
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+
+class ImageFolder(DatasetFolder):
+    """Image files, one folder a class."""
+
+    def __init__(
+        self,
+        root: PathLike,
+        transform: Transform = None,
+        target_transform: Transform = None,
+        loader: Callable[[str], Any] = load_image,
+        is_valid_file: Optional[Callable[[str], bool]] = None,
+        allow_empty: bool = False,
+    ) -> None:
+        extensions = _IMAGES if is_valid_file is None else None
+        super().__init__(root, loader, extensions, transform, target_transform, is_valid_file, allow_empty)
+        self.imgs = self.samples
+
+
+class FakeData(Dataset[Tuple[Any, Any]]):
+    """Random images and labels, the same ones each time (other numbers than torchvision's)."""
+
+    def __init__(
+        self,
+        size: int = 1000,
+        image_size: Sequence[int] = (3, 224, 224),
+        num_classes: int = 10,
+        transform: Transform = None,
+        target_transform: Transform = None,
+        random_offset: int = 0,
+    ) -> None:
+        self.size, self.image_size, self.num_classes = size, tuple(image_size), num_classes
+        self.transform, self.target_transform, self.random_offset = transform, target_transform, random_offset
+
+    def __getitem__(self, index: int) -> Tuple[Any, Any]:
+        if not 0 <= index < self.size:
+            raise IndexError(f"FakeData: {index} is not below {self.size}")
+        stream = Generator().manual_seed(index + self.random_offset).numpy()
+        channels, height, width = self.image_size
+        pixels = stream.randint(0, 256, (height, width, channels)).astype(np.uint8)
+        image: Any = Image.fromarray(pixels[:, :, 0] if channels == 1 else pixels)
+        label: Any = int(stream.randint(0, self.num_classes))
+        if self.transform is not None:
+            image = self.transform(image)
+        return image, label if self.target_transform is None else self.target_transform(label)
+
+    def __len__(self) -> int:
+        return self.size

@@ -1,0 +1,69 @@
+"""Choose the device and the execution mode, with an error that says what is missing."""
+
+from __future__ import annotations
+
+import os
+from typing import List, Union
+
+import mindspore as ms
+
+__all__ = ["DeviceError", "available_devices", "is_available", "setup"]
+
+_PACKAGES = {
+    "GPU": "a MindSpore build for CUDA (the GPU library needs CUDA 11.1 or 11.6 with cuDNN 8), and an NVIDIA GPU",
+    "Ascend": "Ascend's CANN toolkit and driver beside the mindspore package, and an Ascend NPU",
+}
+_SPELLINGS = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "ascend": "Ascend", "npu": "Ascend"}
+
+
+class DeviceError(RuntimeError):
+    """The installed MindSpore cannot run on the device that was asked for."""
+
+
+def _canonical(device_target: str) -> str:
+    name = _SPELLINGS.get(device_target.split(":", 1)[0].lower())
+    if name is None:
+        raise DeviceError(f"unknown device target {device_target!r}: choose CPU, GPU or Ascend")
+    return name
+
+
+def is_available(device_target: str) -> bool:
+    """Return whether this MindSpore can run on ``"CPU"``, ``"GPU"`` or ``"Ascend"`` here."""
+    name = _canonical(device_target)
+    devices = getattr(ms, "device_context", None)
+    if devices is not None and hasattr(devices, name.lower()):
+        return bool(getattr(devices, name.lower()).is_available())
+    return name == "CPU"  # before 2.5 there is no way to ask without choosing
+
+
+def available_devices() -> List[str]:
+    """Return those of CPU, GPU, Ascend that this MindSpore can run on here."""
+    return [name for name in ("CPU", "GPU", "Ascend") if is_available(name)]
+
+
+def setup(device_target: str = "CPU", mode: str = "pynative", device_id: Union[int, None] = None) -> str:
+    """Select device and execution mode; call it before the first operation.
+
+    ``device_target`` is CPU, GPU or Ascend; ``mode`` is ``"pynative"`` (operator by operator) or ``"graph"`` (whole
+    networks are compiled). ``device_id`` defaults to the environment's DEVICE_ID, or 0. Returns the device's name.
+    Raises DeviceError where MindSpore lacks the device, ValueError for another mode.
+    """
+    name = _canonical(device_target)
+    if mode not in ("pynative", "graph"):
+        raise ValueError(f"unknown mode {mode!r}: choose 'pynative' or 'graph'")
+    if device_id is None and name != "CPU":
+        device_id = int(os.environ.get("DEVICE_ID", "0"))
+    try:
+        if hasattr(ms, "set_device"):
+            ms.set_device(name) if device_id is None else ms.set_device(name, device_id)
+        elif device_id is None:
+            ms.set_context(device_target=name)
+        else:
+            ms.set_context(device_target=name, device_id=device_id)
+    except (RuntimeError, ValueError) as error:
+        raise DeviceError(
+            f"MindSpore {ms.__version__} cannot run on {name} here: it needs {_PACKAGES.get(name, 'a CPU build')}. "
+            f"Available: {', '.join(available_devices())}. MindSpore said: {str(error).splitlines()[0]}"
+        ) from error
+    ms.set_context(mode=ms.GRAPH_MODE if mode == "graph" else ms.PYNATIVE_MODE)
+    return name

@@ -1,0 +1,135 @@
+"""Data-parallel training with MindSpore's own engine: start with ``msrun``, call :func:`init` first.
+
+Ranks come from the launcher; in a process that it did not start, everything here is the one-process case (rank 0 of 1).
+On CPU the collectives are MindSpore's ``mccl``; AllReduce, AllGather and Broadcast work there, its Barrier does not,
+so that :func:`barrier` is a reduction that is waited for.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, List, Optional, Sequence
+
+import mindspore as ms
+import numpy as np
+from mindspore import nn, ops
+
+__all__ = [
+    "all_gather",
+    "all_reduce",
+    "barrier",
+    "broadcast",
+    "broadcast_parameters",
+    "gradient_reducer",
+    "init",
+    "is_initialized",
+    "is_main_process",
+    "rank",
+    "sum_over_ranks",
+    "was_launched",
+    "world_size",
+]
+
+
+class _Group:
+    """Whether this process has joined, its rank and how many there are."""
+
+    joined = False
+    rank = 0
+    size = 1
+
+
+def was_launched() -> bool:
+    """Return whether a launcher (msrun, or mpirun) started this process as one of several."""
+    return "MS_WORKER_NUM" in os.environ or "OMPI_COMM_WORLD_SIZE" in os.environ or "RANK_TABLE_FILE" in os.environ
+
+
+def init(backend: Optional[str] = None, *_: object, **__: object) -> int:
+    """Join the process group and switch to data parallelism with averaged gradients; return the rank.
+
+    ``backend`` and further arguments of other frameworks are ignored: MindSpore takes the one of its device. Does
+    nothing where no launcher started the process. Raises RuntimeError (from MindSpore) where joining fails.
+    """
+    del backend
+    if _Group.joined or not was_launched():
+        return _Group.rank
+    from mindspore.communication import get_group_size, get_rank
+    from mindspore.communication import init as join
+
+    join()
+    _Group.joined, _Group.rank, _Group.size = True, int(get_rank()), int(get_group_size())
+    ms.set_auto_parallel_context(
+        parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True, device_num=_Group.size
+    )
+    return _Group.rank
+
+
+def is_initialized() -> bool:
+    """Return whether :func:`init` joined a group."""
+    return _Group.joined
+
+
+def rank() -> int:
+    """Return this process's rank, from 0."""
+    return _Group.rank
+
+
+def world_size() -> int:
+    """Return the number of processes."""
+    return _Group.size
+
+
+def is_main_process() -> bool:
+    """Return whether this process prints and saves (rank 0)."""
+    return _Group.rank == 0
+
+
+def all_reduce(tensor: ms.Tensor, op: str = "sum") -> ms.Tensor:
+    """Return the ranks' tensors combined by ``op``: "sum", "mean", "max", "min" or "prod"."""
+    if not _Group.joined:
+        return tensor
+    kinds = {"sum": ops.ReduceOp.SUM, "mean": ops.ReduceOp.SUM, "max": ops.ReduceOp.MAX, "min": ops.ReduceOp.MIN}
+    if op == "prod":
+        return ops.prod(ops.AllGather()(tensor.expand_dims(0)), 0)
+    result = ops.AllReduce(kinds[op])(tensor)
+    return result / _Group.size if op == "mean" else result
+
+
+def all_gather(tensor: ms.Tensor) -> List[ms.Tensor]:
+    """Return the ranks' tensors (of equal shape), by rank."""
+    if not _Group.joined:
+        return [tensor]
+    gathered = ops.AllGather()(tensor.expand_dims(0))
+    return [gathered[index] for index in range(_Group.size)]
+
+
+def broadcast(tensor: ms.Tensor, source: int = 0) -> ms.Tensor:
+    """Return rank ``source``'s tensor on every rank."""
+    return ops.Broadcast(source)((tensor,))[0] if _Group.joined else tensor
+
+
+def barrier() -> None:
+    """Wait until every rank is here."""
+    if _Group.joined:
+        ops.AllReduce()(ms.Tensor(np.zeros(1, np.float32))).asnumpy()
+
+
+def sum_over_ranks(values: Sequence[float]) -> List[float]:
+    """Return the sums of ``values`` over the ranks. Counts up to 2**24 stay exact (float32)."""
+    if not _Group.joined:
+        return list(values)
+    return [float(value) for value in all_reduce(ms.Tensor(np.asarray(values, np.float32))).asnumpy()]
+
+
+def gradient_reducer(parameters: Sequence[ms.Parameter]) -> Any:
+    """Return a function that averages a tuple of gradients over the ranks, or None in a single process."""
+    if not _Group.joined or _Group.size == 1:
+        return None
+    return nn.DistributedGradReducer(list(parameters), mean=True, degree=_Group.size)
+
+
+def broadcast_parameters(network: nn.Cell) -> None:
+    """Give every rank the weights of rank 0, for networks whose initial weights are not seeded alike."""
+    if _Group.joined:
+        for parameter in network.get_parameters():
+            parameter.set_data(broadcast(ms.Tensor(parameter.asnumpy())))

@@ -1,0 +1,356 @@
+"""Convolutions with PyTorch's signatures: padding as torch counts it, padding modes, output padding."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence, Tuple, Union
+
+from mindspore import Tensor, nn, ops
+
+__all__ = [
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+    "pair_to_tblr",
+    "triple_to_6",
+]
+
+IntOrInts = Union[int, Sequence[int]]
+
+
+def pair_to_tblr(padding: IntOrInts) -> Union[int, Tuple[int, int, int, int]]:
+    """Return MindSpore's (top, bottom, left, right) for torch's (height, width); an int stays an int."""
+    if isinstance(padding, int):
+        return padding
+    height, width = padding if len(padding) == 2 else (padding[0], padding[0])
+    return (height, height, width, width)
+
+
+def triple_to_6(padding: IntOrInts) -> Union[int, Tuple[int, ...]]:
+    """Return MindSpore's (head, tail, top, bottom, left, right) for torch's (depth, height, width); an int stays an int."""
+    if isinstance(padding, int):
+        return padding
+    values = padding if len(padding) == 3 else tuple(padding) * 3
+    return tuple(value for value in values for _ in range(2))
+
+
+def _ints(value: IntOrInts, count: int) -> Tuple[int, ...]:
+    """Return ``count`` ints from an int or a sequence of 1 or ``count``."""
+    if isinstance(value, int):
+        return (value,) * count
+    return tuple(value) * count if len(value) == 1 else tuple(value)
+
+
+def _same_padding(kernel: Tuple[int, ...], dilation: Tuple[int, ...]) -> Tuple[int, ...]:
+    """Return the pad of ``ops.pad`` (last dimension first) that keeps the size at stride 1; the odd one goes to the end."""
+    pad: list[int] = []
+    for size, step in zip(reversed(kernel), reversed(dilation)):
+        total = step * (size - 1)
+        pad += [total // 2, total - total // 2]
+    return tuple(pad)
+
+
+class _PaddedInput:
+    """How the input is padded before a convolution without padding: ``mode`` of ``ops.pad`` and its widths."""
+
+    def __init__(self, padding_mode: str, pad: Tuple[int, ...]) -> None:
+        self.mode = padding_mode
+        self.pad = pad
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return ops.pad(x, self.pad, mode=self.mode)
+
+
+def _plan(padding: Any, padding_mode: str, kernel: Tuple[int, ...], dilation: Tuple[int, ...]) -> Tuple[Any, Any]:
+    """Return (what is padded in front, padding of the convolution itself, as ints)."""
+    if isinstance(padding, str):
+        if padding not in ("same", "valid"):
+            raise ValueError(f"Invalid padding string {padding!r}, should be one of 'same', 'valid'")
+        pad = _same_padding(kernel, dilation) if padding == "same" else (0,) * (2 * len(kernel))
+        widths = None if any(pad[2 * i] != pad[2 * i + 1] for i in range(len(kernel))) else pad[::2][::-1]
+    else:
+        widths = _ints(padding, len(kernel))
+        pad = tuple(value for width in reversed(widths) for value in (width, width))
+    if padding_mode == "zeros":
+        if widths is not None:
+            return None, widths
+        return _PaddedInput("constant", pad), (0,) * len(kernel)
+    if padding_mode not in ("reflect", "replicate", "circular"):
+        raise ValueError(f"padding_mode must be 'zeros', 'reflect', 'replicate' or 'circular', got {padding_mode!r}")
+    return _PaddedInput(padding_mode, pad), (0,) * len(kernel)
+
+
+class Conv1d(nn.Conv1d):
+    """Convolution over (batch, channels, length); unbatched (channels, length) works as well."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: IntOrInts,
+        stride: IntOrInts = 1,
+        padding: Union[str, IntOrInts] = 0,
+        dilation: IntOrInts = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        kernel, dilations = _ints(kernel_size, 1), _ints(dilation, 1)
+        padded, widths = _plan(padding, padding_mode, kernel, dilations)
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel[0],
+            stride=_ints(stride, 1)[0],
+            pad_mode="pad",
+            padding=widths[0],
+            dilation=dilations[0],
+            group=groups,
+            has_bias=bool(bias),
+        )
+        self.padded = padded
+
+    def construct(self, x: Tensor) -> Tensor:
+        """Return the convolution of ``x``."""
+        unbatched = x.ndim == 2
+        if unbatched:
+            x = ops.expand_dims(x, 0)
+        if self.padded is not None:
+            x = self.padded(x)
+        y = super().construct(x)
+        return ops.squeeze(y, 0) if unbatched else y
+
+
+class Conv2d(nn.Conv2d):
+    """Convolution over (batch, channels, height, width); unbatched (channels, height, width) works as well."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: IntOrInts,
+        stride: IntOrInts = 1,
+        padding: Union[str, IntOrInts] = 0,
+        dilation: IntOrInts = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        kernel, dilations = _ints(kernel_size, 2), _ints(dilation, 2)
+        padded, widths = _plan(padding, padding_mode, kernel, dilations)
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel,
+            stride=_ints(stride, 2),
+            pad_mode="pad",
+            padding=pair_to_tblr(widths),
+            dilation=dilations,
+            group=groups,
+            has_bias=bool(bias),
+        )
+        self.padded = padded
+
+    def construct(self, x: Tensor) -> Tensor:
+        """Return the convolution of ``x``."""
+        unbatched = x.ndim == 3
+        if unbatched:
+            x = ops.expand_dims(x, 0)
+        if self.padded is not None:
+            x = self.padded(x)
+        y = super().construct(x)
+        return ops.squeeze(y, 0) if unbatched else y
+
+
+class Conv3d(nn.Conv3d):
+    """Convolution over (batch, channels, depth, height, width)."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: IntOrInts,
+        stride: IntOrInts = 1,
+        padding: Union[str, IntOrInts] = 0,
+        dilation: IntOrInts = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        kernel, dilations = _ints(kernel_size, 3), _ints(dilation, 3)
+        padded, widths = _plan(padding, padding_mode, kernel, dilations)
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel,
+            stride=_ints(stride, 3),
+            pad_mode="pad",
+            padding=triple_to_6(widths),
+            dilation=dilations,
+            group=groups,
+            has_bias=bool(bias),
+        )
+        self.padded = padded
+
+    def construct(self, x: Tensor) -> Tensor:
+        """Return the convolution of ``x``."""
+        if self.padded is not None:
+            x = self.padded(x)
+        return super().construct(x)
+
+
+def _check_zeros(padding_mode: str) -> None:
+    """Transposed convolutions know zero padding only, in torch as well."""
+    if padding_mode != "zeros":
+        raise ValueError('Only "zeros" padding mode is supported for a transposed convolution')
+
+
+class ConvTranspose1d(nn.Conv1dTranspose):
+    """Transposed convolution over (batch, channels, length).
+
+    ``output_padding`` enlarges the result at its end: the full result is computed without padding and cropped. The new
+    places beyond the full result hold the bias alone.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: IntOrInts,
+        stride: IntOrInts = 1,
+        padding: IntOrInts = 0,
+        output_padding: IntOrInts = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: IntOrInts = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        _check_zeros(padding_mode)
+        extra, width = _ints(output_padding, 1)[0], _ints(padding, 1)[0]
+        self_crop = bool(extra)
+        super().__init__(
+            in_channels,
+            out_channels,
+            _ints(kernel_size, 1)[0],
+            stride=_ints(stride, 1)[0],
+            pad_mode="pad",
+            padding=0 if self_crop else width,
+            dilation=_ints(dilation, 1)[0],
+            group=groups,
+            has_bias=bool(bias),
+        )
+        self.crop = (width, extra) if self_crop else None
+        self.beyond = max(0, extra - width)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """Return the transposed convolution of ``x``."""
+        y = super().construct(x)
+        if self.crop is None:
+            return y
+        width, extra = self.crop
+        if self.beyond:
+            edge = ops.zeros((y.shape[0], y.shape[1], self.beyond), y.dtype)
+            if self.has_bias:
+                edge = edge + self.bias.reshape((1, -1, 1))
+            y = ops.concat((y, edge), 2)
+        return y[:, :, width : y.shape[2] - max(0, width - extra)]
+
+
+class ConvTranspose2d(nn.Conv2dTranspose):
+    """Transposed convolution over (batch, channels, height, width).
+
+    MindSpore's own ``output_padding`` leaves the last row and column wrong; here the full result is computed without padding
+    and cropped. Places beyond the full result hold the bias alone.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: IntOrInts,
+        stride: IntOrInts = 1,
+        padding: IntOrInts = 0,
+        output_padding: IntOrInts = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: IntOrInts = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        _check_zeros(padding_mode)
+        extra, widths = _ints(output_padding, 2), _ints(padding, 2)
+        self_crop = any(extra)
+        super().__init__(
+            in_channels,
+            out_channels,
+            _ints(kernel_size, 2),
+            stride=_ints(stride, 2),
+            pad_mode="pad",
+            padding=0 if self_crop else pair_to_tblr(widths),
+            dilation=_ints(dilation, 2),
+            group=groups,
+            has_bias=bool(bias),
+        )
+        self.crop = tuple(zip(widths, extra)) if self_crop else None
+
+    def construct(self, x: Tensor) -> Tensor:
+        """Return the transposed convolution of ``x``."""
+        y = super().construct(x)
+        if self.crop is None:
+            return y
+        for axis, (width, extra) in enumerate(self.crop, start=2):
+            beyond = max(0, extra - width)
+            if beyond:
+                shape = list(y.shape)
+                shape[axis] = beyond
+                edge = ops.zeros(tuple(shape), y.dtype)
+                if self.has_bias:
+                    edge = edge + self.bias.reshape((1, -1, 1, 1))
+                y = ops.concat((y, edge), axis)
+            stop = y.shape[axis] - max(0, width - extra)
+            y = y[:, :, width:stop] if axis == 2 else y[:, :, :, width:stop]
+        return y
+
+
+class ConvTranspose3d(nn.Conv3dTranspose):
+    """Transposed convolution over (batch, channels, depth, height, width)."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: IntOrInts,
+        stride: IntOrInts = 1,
+        padding: IntOrInts = 0,
+        output_padding: IntOrInts = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: IntOrInts = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        _check_zeros(padding_mode)
+        super().__init__(
+            in_channels,
+            out_channels,
+            _ints(kernel_size, 3),
+            stride=_ints(stride, 3),
+            pad_mode="pad",
+            padding=triple_to_6(_ints(padding, 3)),
+            output_padding=_ints(output_padding, 3),
+            dilation=_ints(dilation, 3),
+            group=groups,
+            has_bias=bool(bias),
+        )

@@ -1,0 +1,126 @@
+"""Build optimizers from a configuration, and save and restore their state.
+
+The numbers are PyTorch's: ``mindspore.experimental.optim`` follows its formulas (20 steps: at most 9e-6 apart). MindSpore 2.0
+does not have that module; there SGD and Adam come from ``mindspore.nn``, and others are refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, List, Sequence, Tuple, Union
+
+import mindspore as ms
+import numpy as np
+from mindspore import nn, ops
+
+try:
+    from mindspore.experimental import optim as _optim
+except ImportError:  # MindSpore 2.0
+    _optim = None
+
+__all__ = ["create_optimizer", "get_lr", "group_parameters", "load_state_dict", "set_lr", "state_dict"]
+
+
+def group_parameters(
+    network: nn.Cell, weight_decay: float, skip: Sequence[str] = ("beta", "gamma", "bias")
+) -> List[Dict[str, Any]]:
+    """Return two parameter groups: with ``weight_decay``, and without it (normalisation parameters and biases).
+
+    ``skip``: last parts of the names that are left without decay.
+    """
+    decayed: List[ms.Parameter] = []
+    plain: List[ms.Parameter] = []
+    for parameter in network.trainable_params():
+        (plain if parameter.name.rsplit(".", 1)[-1] in skip else decayed).append(parameter)
+    groups = [{"params": decayed, "weight_decay": weight_decay}, {"params": plain, "weight_decay": 0.0}]
+    return [group for group in groups if group["params"]]
+
+
+def create_optimizer(name: str, parameters: Iterable[Any], **options: Any) -> Any:
+    """Return the optimizer ``name`` ("SGD", "Adam", "AdamW", ...) over ``parameters`` (or groups of them).
+
+    ``options`` are those of ``mindspore.experimental.optim``: ``lr``, ``weight_decay``, ``momentum``, ``betas``, ...
+    Raises ValueError for an unknown name, or, in MindSpore 2.0, one without an equivalent.
+    """
+    if _optim is None:
+        return _create_classic(name, list(parameters), dict(options))
+    if name not in _names():
+        raise ValueError(f"unknown optimizer {name!r}: choose one of {', '.join(_names())}")
+    if "betas" in options:
+        options["betas"] = tuple(options["betas"])
+    return getattr(_optim, name)(list(parameters), **options)
+
+
+def _names() -> List[str]:
+    return [name for name in dir(_optim) if name[0].isupper() and name != "Optimizer"]
+
+
+def _create_classic(name: str, parameters: List[Any], options: Dict[str, Any]) -> Any:
+    lr = options.pop("lr")
+    if name == "SGD":
+        options.setdefault("momentum", 0.0)
+        return nn.SGD(parameters, learning_rate=lr, **options)
+    if name == "Adam":
+        beta1, beta2 = options.pop("betas", (0.9, 0.999))
+        return nn.Adam(parameters, learning_rate=lr, beta1=beta1, beta2=beta2, **options)
+    raise ValueError(f"MindSpore {ms.__version__} has no {name} that follows PyTorch's formula: use 2.1 or newer")
+
+
+def get_lr(optimizer: Any) -> float:
+    """Return the learning rate of the first parameter group."""
+    value = optimizer.lrs[0] if hasattr(optimizer, "lrs") else optimizer.learning_rate
+    return float(value.asnumpy())
+
+
+def set_lr(optimizer: Any, lr: Union[float, Sequence[float]]) -> None:
+    """Set the learning rate of all parameter groups, or one for each."""
+    targets = list(optimizer.lrs) if hasattr(optimizer, "lrs") else [optimizer.learning_rate]
+    values = list(lr) if isinstance(lr, (list, tuple)) else [lr] * len(targets)
+    for target, value in zip(targets, values):
+        ops.assign(target, ms.Tensor(float(value), ms.float32))
+
+
+def _slots(optimizer: Any) -> Dict[str, ms.Parameter]:
+    """Return the optimizer's own parameters (moments, counters, learning rates) under names that a new one gives too."""
+    seen = {id(parameter) for parameter in optimizer.parameters}
+    slots: Dict[str, ms.Parameter] = {}
+    unused = "" if any(group.get("amsgrad") for group in getattr(optimizer, "param_groups", [])) else "max_exp_avg_sq"
+    for attribute, value in _attributes(optimizer):
+        for index, member in enumerate([value] if isinstance(value, ms.Parameter) else value):
+            if isinstance(member, ms.Parameter) and id(member) not in seen and attribute != unused:
+                slots[f"{attribute}.{index}"] = member
+                seen.add(id(member))
+    for index, group in enumerate(getattr(optimizer, "param_groups", [])):
+        for key, value in group.items():  # a group's own moments (amsgrad of added groups)
+            for place, member in enumerate(value if isinstance(value, (tuple, list)) else [value]):
+                if isinstance(member, ms.Parameter) and id(member) not in seen:
+                    slots[f"group{index}.{key}.{place}"] = member
+                    seen.add(id(member))
+    return slots
+
+
+def _attributes(optimizer: Any) -> List[Tuple[str, Any]]:
+    """Return the attributes that hold parameters, tuples first: a Cell lists their members once more by name."""
+    own = {name: value for name, value in vars(optimizer).items() if isinstance(value, (tuple, list, ms.Parameter))}
+    own.update(getattr(optimizer, "_params_list", {}))
+    single = {name: value for name, value in getattr(optimizer, "_params", {}).items() if "." not in name}
+    return sorted(own.items()) + sorted(single.items())
+
+
+def state_dict(optimizer: Any) -> Dict[str, np.ndarray]:
+    """Return the optimizer's state (moments, step counters, learning rates) as arrays."""
+    return {name: parameter.asnumpy().copy() for name, parameter in _slots(optimizer).items()}
+
+
+def load_state_dict(optimizer: Any, state: Dict[str, Any]) -> None:
+    """Go back to a state of :func:`state_dict`. Raises ValueError where it belongs to another kind of optimizer."""
+    slots = _slots(optimizer)
+    if set(slots) != set(state):
+        odd = sorted(set(slots) ^ set(state))
+        raise ValueError(f"the optimizer state does not fit {type(optimizer).__name__}: {', '.join(odd[:5])}")
+    for name, parameter in slots.items():
+        array = np.asarray(state[name])
+        if tuple(array.shape) != tuple(parameter.shape):
+            raise ValueError(f"the optimizer state does not fit: {name} is {array.shape}, expected {parameter.shape}")
+        parameter.set_data(ms.Tensor(array).astype(parameter.dtype))
+
+

@@ -1,0 +1,98 @@
+"""The input pipeline of the generated training program: ``mindspore.dataset`` with an order that can be resumed.
+
+The order of an epoch and the random transforms of a sample depend on nothing but (seed, epoch, index of the sample): not on how many
+workers or ranks there are, nor on where training was interrupted.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, List, Tuple
+
+import mindspore as ms
+import mindspore.dataset as ds
+import numpy as np
+
+from .seed import Generator, use_generator
+
+__all__ = ["Pipeline"]
+
+
+class _Source:
+    """A dataset as GeneratorDataset reads it: arrays, random numbers by (seed, epoch, index)."""
+
+    def __init__(self, dataset: Any, seed: int, epoch: int) -> None:
+        self.dataset, self.seed, self.epoch = dataset, seed, epoch
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: int) -> Tuple[np.ndarray, np.ndarray]:
+        index = int(index)
+        with use_generator(Generator().manual_seed(_mix(self.seed, self.epoch, index))):
+            image, label = self.dataset[index]
+        array = image.asnumpy() if isinstance(image, ms.Tensor) else np.asarray(image)
+        return array, np.asarray(label, dtype=np.int32)
+
+
+def _mix(*values: int) -> int:
+    """Return 32 bits that depend on all values (FNV-1a over their bytes, then an avalanche step)."""
+    state = 2166136261
+    for value in values:
+        for byte in (int(value) & 0xFFFFFFFFFFFFFFFF).to_bytes(8, "little"):
+            state = ((state ^ byte) * 16777619) & 0xFFFFFFFF
+    state ^= state >> 16
+    return (state * 0x85EBCA6B) & 0xFFFFFFFF
+
+
+class Pipeline:
+    """Batches (images, int32 labels) of a dataset, epoch by epoch.
+
+    ``batch_size`` is that of one rank. With ``shuffle`` every epoch has an order of its own. Of ``world_size`` ranks, each
+    reads every ``world_size``-th sample of the common order; with ``drop_last`` all ranks have equally many
+    batches, without it the last ones may have a batch less.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        seed: int = 0,
+        num_workers: int = 1,
+        rank: int = 0,
+        world_size: int = 1,
+    ) -> None:
+        self.dataset, self.batch_size, self.shuffle, self.drop_last = dataset, batch_size, shuffle, drop_last
+        self.seed, self.num_workers, self.rank, self.world_size = seed, max(1, num_workers), rank, world_size
+
+    def _order(self, epoch: int) -> List[int]:
+        count = len(self.dataset)
+        order = Generator().manual_seed(_mix(self.seed, epoch)).randperm(count) if self.shuffle else list(range(count))
+        if self.drop_last:
+            order = order[: count - count % (self.batch_size * self.world_size)]
+        return order[self.rank :: self.world_size]
+
+    def __len__(self) -> int:
+        """Return the number of batches an epoch of this rank has."""
+        count = len(self.dataset)
+        if self.drop_last:
+            return count // (self.batch_size * self.world_size)
+        own = len(range(self.rank, count, self.world_size))
+        return -(-own // self.batch_size)
+
+    def batches(self, epoch: int = 0, first_step: int = 0) -> Iterator[Tuple[ms.Tensor, ms.Tensor]]:
+        """Yield the batches of epoch ``epoch`` from step ``first_step`` on."""
+        order = self._order(epoch)[first_step * self.batch_size :]
+        if not order:
+            return
+        rows = ds.GeneratorDataset(
+            _Source(self.dataset, self.seed, epoch),
+            ["image", "label"],
+            sampler=order,
+            num_parallel_workers=self.num_workers,
+            python_multiprocessing=False,
+        )
+        rows = rows.batch(self.batch_size, drop_remainder=self.drop_last)
+        for images, labels in rows.create_tuple_iterator(num_epochs=1):
+            yield images, labels

@@ -1,0 +1,189 @@
+"""Random numbers: seeds, the stream that shuffles and augments, and states that can be saved.
+
+MindSpore seeds its operators (``ms.set_seed``); what happens on the host, i.e. shuffling and random image transforms,
+draws from a :class:`Generator`. It is the 32-bit Mersenne Twister (MT19937, Matsumoto and Nishimura 1998) with the
+reductions PyTorch uses, so that from equal seeds ``randperm``, ``rand``, ``randint`` and hence ``random_split`` and
+shuffled loaders give PyTorch's order.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from contextlib import contextmanager
+from typing import Any, Dict, Iterator, List, Optional
+
+import mindspore as ms
+import numpy as np
+
+__all__ = ["Generator", "default_generator", "get_rng_state", "manual_seed", "set_rng_state", "set_seed", "use_generator"]
+
+_MANY = 1 << 28  # ranges from here on are reduced from 64 bits
+
+
+class Generator:
+    """A stream of random numbers of its own.
+
+    Same seed, same numbers as PyTorch's CPU generator for the draws below. ``device`` is accepted and ignored.
+    """
+
+    def __init__(self, device: object = None) -> None:
+        self.device = device
+        self._seed = 67280421310721
+        self._state = np.random.RandomState(self._seed & 0xFFFFFFFF)
+
+    def manual_seed(self, seed: int) -> "Generator":
+        """Restart the stream from ``seed`` (its lowest 32 bits count) and return the generator."""
+        self._seed = int(seed)
+        self._state = np.random.RandomState(self._seed & 0xFFFFFFFF)
+        return self
+
+    def seed(self) -> int:
+        """Restart from a seed of the operating system and return it."""
+        self.manual_seed(random.SystemRandom().getrandbits(63))
+        return self._seed
+
+    def initial_seed(self) -> int:
+        """Return the seed that the stream started from."""
+        return self._seed
+
+    def raw(self, count: int) -> List[int]:
+        """Return ``count`` draws of 32 bits."""
+        return [int(value) for value in self._state._bit_generator.random_raw(count)]
+
+    def long(self) -> int:
+        """Return one integer from 0 to 2**63 - 1."""
+        high, low = self.raw(2)
+        return ((high << 32) | low) & 0x7FFFFFFFFFFFFFFF
+
+    def rand(self) -> float:
+        """Return a number in [0, 1), a multiple of 2**-24 (float32)."""
+        return (self.raw(1)[0] & 0xFFFFFF) * 2.0**-24
+
+    def uniform(self, low: float, high: float) -> float:
+        """Return a number in [low, high), computed in float32."""
+        low32 = np.float32(low)
+        return float(np.float32(self.rand()) * (np.float32(high) - low32) + low32)
+
+    def randint(self, low: int, high: int) -> int:
+        """Return an integer from ``low`` to ``high - 1``."""
+        span = high - low
+        if span <= 0:
+            raise ValueError(f"randint: nothing between {low} and {high}")
+        if span >= _MANY:
+            first, second = self.raw(2)
+            return low + ((first << 32) | second) % span
+        return low + self.raw(1)[0] % span
+
+    def randperm(self, count: int) -> List[int]:
+        """Return 0 to ``count - 1`` in random order."""
+        order = list(range(count))
+        if count < 2:
+            return order
+        jumps = self._state._bit_generator.random_raw(count - 1) % np.arange(count, 1, -1, dtype=np.uint64)
+        for place, jump in enumerate(jumps.tolist()):
+            order[place], order[place + jump] = order[place + jump], order[place]
+        return order
+
+    def numpy(self) -> np.random.RandomState:
+        """Return a NumPy stream seeded from this one, for draws that have no PyTorch counterpart."""
+        return np.random.RandomState(self.raw(1)[0])
+
+    def get_state(self) -> Dict[str, Any]:
+        """Return the state as arrays and integers (see :func:`set_rng_state`)."""
+        _, keys, position, _, _ = self._state.get_state(legacy=True)
+        return {"seed": self._seed, "keys": np.asarray(keys), "position": int(position)}
+
+    def set_state(self, state: Dict[str, Any]) -> None:
+        """Go back to a state of :meth:`get_state`."""
+        keys = state["keys"]
+        keys = keys.asnumpy() if hasattr(keys, "asnumpy") else keys
+        self._seed = int(state["seed"])
+        self._state = np.random.RandomState()
+        self._state.set_state(("MT19937", np.asarray(keys, dtype=np.uint32), int(state["position"])))
+
+
+class _Streams:
+    """The process's stream, the MindSpore seed it follows, and streams that threads put in front of it."""
+
+    def __init__(self) -> None:
+        self.main = Generator()
+        self.main.seed()
+        self.followed: Optional[int] = None
+        self.local = threading.local()
+
+
+_streams = _Streams()
+
+
+def default_generator() -> Generator:
+    """Return the generator that shuffling and transforms draw from now.
+
+    It follows ``ms.set_seed``: a new global seed restarts it.
+    """
+    local = getattr(_streams.local, "generator", None)
+    if local is not None:
+        return local  # type: ignore[no-any-return]
+    seed = ms.get_seed()
+    if seed is not None and seed != _streams.followed:
+        _streams.followed = seed
+        _streams.main.manual_seed(seed)
+    return _streams.main
+
+
+@contextmanager
+def use_generator(generator: Generator) -> Iterator[Generator]:
+    """Draw from ``generator`` in this thread, within the ``with`` block."""
+    before = getattr(_streams.local, "generator", None)
+    _streams.local.generator = generator
+    try:
+        yield generator
+    finally:
+        _streams.local.generator = before
+
+
+def set_seed(seed: int) -> None:
+    """Seed everything: MindSpore (initializers, operators), NumPy, Python's ``random`` and :func:`default_generator`."""
+    random.seed(seed)
+    ms.set_seed(int(seed) & 0x7FFFFFFF)
+    _streams.followed = ms.get_seed()
+    _streams.main.manual_seed(seed)
+
+
+def manual_seed(seed: int) -> Generator:
+    """Seed MindSpore and :func:`default_generator`, and leave NumPy's and Python's own streams alone.
+
+    ``ms.set_seed`` reseeds NumPy's global stream as well; programs that seed NumPy on their own would get other
+    numbers from it.
+    """
+    state = np.random.get_state()
+    ms.set_seed(int(seed) & 0x7FFFFFFF)
+    np.random.set_state(state)
+    _streams.followed = ms.get_seed()
+    return _streams.main.manual_seed(seed)
+
+
+def get_rng_state() -> Dict[str, Any]:
+    """Return the host's random state (generator, NumPy, Python, MindSpore's seed) as a dict that can be saved."""
+    _, keys, position, has_gauss, cached = np.random.get_state()
+    version, internal, gauss = random.getstate()
+    return {
+        "generator": default_generator().get_state(),
+        "numpy": {"keys": np.asarray(keys), "position": int(position), "gauss": [int(has_gauss), float(cached)]},
+        "python": {"version": version, "internal": np.asarray(internal, dtype=np.int64), "gauss": gauss},
+        "mindspore": ms.get_seed(),
+    }
+
+
+def set_rng_state(state: Dict[str, Any]) -> None:
+    """Go back to a state of :func:`get_rng_state`."""
+    if state["mindspore"] is not None:
+        ms.set_seed(int(state["mindspore"]))
+    _streams.followed = ms.get_seed()
+    _streams.main.set_state(state["generator"])
+    numpy_state, python_state = state["numpy"], state["python"]
+    has_gauss, cached = numpy_state["gauss"]
+    keys = np.asarray(numpy_state["keys"], dtype=np.uint32)
+    np.random.set_state(("MT19937", keys, int(numpy_state["position"]), int(has_gauss), float(cached)))
+    internal = tuple(int(value) for value in np.asarray(python_state["internal"]))
+    random.setstate((int(python_state["version"]), internal, python_state["gauss"]))

@@ -1,0 +1,257 @@
+"""Read and write the files that hold weights: PyTorch's .pth, safetensors, MindSpore's .ckpt.
+
+Only the .pth reader and writer import torch, and only when they are called; it reads with ``weights_only=True``, so
+that no code in the file is executed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+
+import numpy as np
+
+__all__ = ["Value", "WeightsError", "read_mindspore", "read_torch", "write_mindspore", "write_torch"]
+
+TORCH_SUFFIXES = (".pth", ".pt", ".bin", ".tar")
+_NAMES = {
+    "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32",
+    "I16": "int16", "I8": "int8", "U64": "uint64", "U32": "uint32", "U16": "uint16", "U8": "uint8", "BOOL": "bool",
+    "C64": "complex64", "C128": "complex128",
+}  # fmt: skip
+_TAGS = {name: tag for tag, name in _NAMES.items()}
+# Where programs put the state dictionary when they save more than that.
+_NESTS = ("state_dict", "model_state_dict", "model_state", "model", "net", "network", "module")
+
+
+class WeightsError(RuntimeError):
+    """A file of weights cannot be read or written, or does not fit the network."""
+
+
+class Value(NamedTuple):
+    """One array and the name of its element type; bfloat16, which NumPy lacks, is held as the equal float32 array."""
+
+    array: np.ndarray
+    dtype: str
+
+
+Values = Dict[str, Value]
+
+
+def read_torch(path: Path) -> Tuple[Values, List[str]]:
+    """Return the tensors of PyTorch's state dictionary in ``path``, and what was noticed on the way.
+
+    The dictionary may lie under a key such as ``state_dict`` or ``model``; DataParallel's ``module.`` is taken off.
+    Raises WeightsError.
+    """
+    if path.suffix == ".safetensors":
+        content: Dict[Any, Any] = dict(read_safetensors(path))
+    else:
+        content = _load_pth(path)
+    content, notes = _unnest(content, lambda value: isinstance(value, Value))
+    return _without_module_prefix(content, notes), notes
+
+
+def _load_pth(path: Path) -> Dict[Any, Any]:
+    torch = _import_torch(path)
+    try:
+        loaded = torch.load(path, map_location="cpu", weights_only=True)
+    except OSError as error:
+        raise WeightsError(f"{path} cannot be read: {error.strerror or error}") from error
+    except Exception as error:  # torch raises UnpicklingError, RuntimeError, EOFError, ... for damaged files
+        raise WeightsError(
+            f"{path} is no file of weights that can be read safely (torch.load with weights_only=True): "
+            f"{str(error).splitlines()[0] if str(error) else type(error).__name__}. Save the state_dict() instead of "
+            "the whole network."
+        ) from error
+    if not isinstance(loaded, dict):
+        raise WeightsError(f"{path} holds a {type(loaded).__name__}, not a state dictionary")
+    return {key: _deep_values(torch, value) for key, value in loaded.items()}
+
+
+def _deep_values(torch: Any, value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return _value_of(torch, value)
+    if isinstance(value, dict):
+        return {key: _deep_values(torch, item) for key, item in value.items()}
+    return value
+
+
+def _value_of(torch: Any, tensor: Any) -> Value:
+    tensor = tensor.detach().cpu()
+    if tensor.layout != torch.strided:
+        tensor = tensor.to_dense()
+    name = str(tensor.dtype).replace("torch.", "")
+    if tensor.dtype == torch.bfloat16:
+        tensor = tensor.float()
+    return Value(tensor.numpy(), name)
+
+
+def _import_torch(path: Path) -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise WeightsError(
+            f"{path.name} needs PyTorch on this machine (pip install torch), or use a .safetensors file: that needs none"
+        ) from error
+    return torch
+
+
+def _unnest(content: Dict[Any, Any], is_value: Callable[[Any], bool]) -> Tuple[Dict[Any, Any], List[str]]:
+    """Return the state dictionary in ``content``, which may lie one or two keys down, and notes of what was passed."""
+    notes: List[str] = []
+    while not any(is_value(value) for value in content.values()):
+        found = [key for key in _NESTS if isinstance(content.get(key), dict)]
+        if not found:
+            raise WeightsError(
+                f"no state dictionary: looked for tensors, and under {', '.join(_NESTS)}; the file has "
+                + (", ".join(map(str, list(content)[:8])) or "nothing")
+            )
+        rest = [str(key) for key in content if key != found[0]]
+        notes.append(f"took the weights under {found[0]!r}" + (f"; passed over {', '.join(rest)}" if rest else ""))
+        content = content[found[0]]
+    others = [str(key) for key, value in content.items() if not is_value(value)]
+    if others:
+        notes.append(f"passed over what is no tensor: {', '.join(others)}")
+    return {str(key): value for key, value in content.items() if is_value(value)}, notes
+
+
+def _without_module_prefix(values: Values, notes: List[str]) -> Values:
+    prefix = "module."
+    if not values or not all(key.startswith(prefix) for key in values):
+        return values
+    notes.append("took off DataParallel's prefix 'module.'")
+    return {key[len(prefix) :]: value for key, value in values.items()}
+
+
+def write_torch(values: Values, path: Path) -> None:
+    """Write a state dictionary: safetensors by suffix, else PyTorch's own format (which imports torch)."""
+    if path.suffix == ".safetensors":
+        write_safetensors(values, path, "pt")
+        return
+    torch = _import_torch(path)
+    state = {}
+    for key, value in values.items():
+        tensor = torch.from_numpy(np.array(value.array))  # a copy that can be written to
+        state[key] = tensor.to(torch.bfloat16) if value.dtype == "bfloat16" else tensor
+    _atomically(path, lambda temporary: torch.save(state, temporary))
+
+
+def read_mindspore(path: Path) -> Tuple[Values, List[str]]:
+    """Return the parameters in ``path``, whatever a MindSpore program wrote there, and what was noticed.
+
+    Takes .ckpt, safetensors, and the checkpoints of translated programs under any name. Raises WeightsError.
+    """
+    import mindspore as ms
+
+    from . import checkpoint
+
+    try:
+        content = checkpoint.load(path)
+    except (checkpoint.CheckpointError, OSError, ValueError) as error:
+        raise WeightsError(f"{path} cannot be read as MindSpore weights: {error}") from error
+    if not isinstance(content, dict):
+        raise WeightsError(f"{path} holds a {type(content).__name__}, not a state dictionary")
+    content, notes = _unnest(content, lambda value: isinstance(value, ms.Tensor))
+    return {key: value_of_tensor(tensor) for key, tensor in content.items()}, notes
+
+
+def value_of_tensor(tensor: Any) -> Value:
+    """Return a MindSpore tensor as a Value."""
+    import mindspore as ms
+
+    name = dtype_of_tensor(tensor)
+    return Value((tensor.astype(ms.float32) if name == "bfloat16" else tensor).asnumpy(), name)
+
+
+def dtype_of_tensor(tensor: Any) -> str:
+    """Return the name of a MindSpore tensor's element type as NumPy spells it, or ``"bfloat16"``."""
+    import mindspore as ms
+
+    return "bfloat16" if tensor.dtype == ms.bfloat16 else str(np.dtype(ms.dtype_to_nptype(tensor.dtype)))
+
+
+def write_mindspore(values: Values, path: Path) -> None:
+    """Write parameters: safetensors by suffix, else MindSpore's ``.ckpt``."""
+    if path.suffix == ".safetensors":
+        write_safetensors(values, path, "ms")
+        return
+    import mindspore as ms
+
+    items = []
+    for name, value in values.items():
+        tensor = ms.Tensor(np.ascontiguousarray(value.array).reshape(value.array.shape))
+        items.append({"name": name, "data": tensor.astype(ms.bfloat16) if value.dtype == "bfloat16" else tensor})
+    _atomically(path, lambda temporary: ms.save_checkpoint(items, temporary))
+
+
+def read_safetensors(path: Path) -> Values:
+    """Return the arrays of a safetensors file (8 bytes of header length, JSON header, raw little-endian arrays)."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise WeightsError(f"{path} cannot be read: {error.strerror}") from error
+    start = 8 + int.from_bytes(content[:8], "little")
+    try:
+        header = json.loads(content[8:start])
+        header.pop("__metadata__", None)
+        data = memoryview(content)[start:]
+        return {key: _array(entry, data) for key, entry in header.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise WeightsError(f"{path} is no safetensors file, or is damaged: {error}") from error
+
+
+def _array(entry: Dict[str, Any], data: memoryview) -> Value:
+    name = _NAMES[entry["dtype"]]
+    begin, end = entry["data_offsets"]
+    if end > len(data):
+        raise ValueError("the file is cut off")
+    dtype = np.dtype("uint16" if name == "bfloat16" else name).newbyteorder("<")
+    array = np.frombuffer(data[begin:end], dtype=dtype).reshape(entry["shape"])
+    if name == "bfloat16":  # the upper half of a float32
+        array = (array.astype(np.uint32) << 16).view(np.float32)
+    return Value(array, name)
+
+
+def write_safetensors(values: Values, path: Path, framework: str) -> None:
+    """Write a safetensors file; ``framework`` is the metadata's ``format`` (``pt`` or ``ms``)."""
+    header: Dict[str, Any] = {"__metadata__": {"format": framework}}
+    arrays = []
+    offset = 0
+    for key, value in values.items():
+        array = np.ascontiguousarray(value.array).reshape(value.array.shape)
+        if value.dtype == "bfloat16":
+            array = (array.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+        if value.dtype not in _TAGS:
+            raise WeightsError(f"{key}: safetensors has no element type {value.dtype}")
+        end = offset + array.nbytes
+        header[key] = {"dtype": _TAGS[value.dtype], "shape": list(array.shape), "data_offsets": [offset, end]}
+        arrays.append(array)
+        offset = end
+    text = json.dumps(header).encode("utf-8")
+    text += b" " * (-len(text) % 8)
+
+    def write(temporary: str) -> None:
+        with open(temporary, "wb") as stream:
+            stream.write(len(text).to_bytes(8, "little") + text)
+            for array in arrays:
+                stream.write(array.tobytes())
+
+    _atomically(path, write)
+
+
+def _atomically(path: Path, write: Callable[[str], None]) -> None:
+    """Let ``write`` fill a temporary file beside ``path``, then rename it; nothing half-written is left."""
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+            temporary = os.path.join(folder, path.name)
+            write(temporary)
+            if not os.path.exists(temporary):  # save_checkpoint appends .ckpt to any other name
+                temporary += ".ckpt"
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, path)
+    except OSError as error:
+        raise WeightsError(f"{path} cannot be written: {error.strerror or error}") from error
