@@ -1,0 +1,271 @@
+"""Write OUT: beside itself under another name, then renamed into place, so that it is there whole or not at all.
+
+What may stand where OUT shall come:
+
+- nothing, or an empty folder: OUT is written;
+- anything else: refused without ``force``;
+- with ``force``, a folder that torch2ms wrote (it holds ``torch2ms_report/manifest.json``) is replaced. When it holds a
+  file that torch2ms did not write, or one that was changed since, the whole old folder is kept beside OUT as
+  ``OUT.backup-1`` (``-2``, ...): trained weights and hand-made changes are never deleted;
+- with ``force``, any other folder or file is refused all the same: torch2ms deletes nothing it did not write.
+"""
+
+from __future__ import annotations
+
+import ast
+import errno
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from torch2ms.errors import InternalError, OutputError
+
+__all__ = ["MANIFEST", "Emitted", "OutFile", "check_out", "emit"]
+
+MANIFEST = "torch2ms_report/manifest.json"
+_CACHES = frozenset({"__pycache__"})  # what only running OUT leaves behind
+_CHUNK = 1 << 20
+
+_ADVICE = {
+    errno.ENOSPC: "make room on the disk, or choose another OUT",
+    errno.EDQUOT: "make room in your quota, or choose another OUT",
+    errno.EROFS: "the file system is read-only; choose another OUT",
+    errno.EACCES: "choose an OUT in a folder you may write to",
+    errno.EPERM: "choose an OUT in a folder you may write to",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OutFile:
+    """One file of OUT: exactly one of ``data``, ``copy_of`` and ``link`` is given.
+
+    ``path`` is relative to OUT, with ``/``. Python text given as ``data`` must parse; a file copied from SRC need not.
+    """
+
+    path: str
+    data: bytes | None = None
+    copy_of: Path | None = None
+    link: str | None = None
+    executable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """What ``emit`` did: the number of files written, and where an OUT that was replaced is kept, if it is."""
+
+    files: int
+    backup: Path | None = None
+
+
+def check_out(out: Path, *, force: bool = False) -> None:
+    """Raise OutputError when ``emit`` would refuse to write to ``out``; worth asking before a long translation."""
+    if not os.path.lexists(out):
+        return
+    if out.is_symlink() or not out.is_dir():
+        raise OutputError(f"{out} exists and is no folder", advice="choose another OUT")
+    try:
+        is_empty = not any(out.iterdir())
+    except OSError as error:
+        raise _output_error(out, error) from error
+    if is_empty:
+        return
+    if not force:
+        raise OutputError(f"{out} exists already", advice="choose another OUT, or replace it with --force")
+    if _read_manifest(out) is None:
+        raise OutputError(
+            f"{out} was not written by torch2ms, so --force does not replace it",
+            advice="choose another OUT, or delete the folder yourself",
+        )
+
+
+def emit(out: Path, files: Iterable[OutFile], *, force: bool = False) -> Emitted:
+    """Write ``files`` and a manifest of them as the folder ``out``.
+
+    ``files`` may be a generator: one file after the other is taken and written. Whatever ends the work before its time
+    (a full disk, a missing permission, Ctrl-C, an exception of the generator), ``out`` stays as it was and nothing is
+    left beside it. Raises OutputError, or InternalError for Python text that does not parse and for paths that are not
+    inside OUT or given twice.
+    """
+    check_out(out, force=force)
+    with _created_parents(out):
+        temporary: Path | None = None
+        try:
+            temporary = Path(tempfile.mkdtemp(prefix=f".{out.name}.torch2ms-", dir=out.parent))
+            count = _write_tree(temporary, files)
+            temporary.chmod(0o777 & ~_umask())
+            backup = _move_into_place(temporary, out)
+            temporary = None
+        except OSError as error:
+            raise _output_error(out, error) from error
+        finally:
+            if temporary is not None:
+                shutil.rmtree(temporary, ignore_errors=True)
+    return Emitted(count, backup)
+
+
+@contextmanager
+def _created_parents(out: Path) -> Iterator[None]:
+    """Create the folders that lead to ``out``; remove those again when the work inside fails."""
+    created: list[Path] = []
+    try:
+        for parent in reversed(out.parents):
+            if not parent.exists():
+                parent.mkdir()
+                created.append(parent)
+        yield
+    except BaseException as error:
+        for parent in reversed(created):
+            try:
+                parent.rmdir()
+            except OSError:
+                break
+        if isinstance(error, OSError):
+            raise _output_error(out, error) from error
+        raise
+
+
+def _write_tree(root: Path, files: Iterable[OutFile]) -> int:
+    digests: dict[str, str] = {}
+    for file in files:
+        _check_path(file.path, digests)
+        digests[file.path] = _write_file(root / file.path, file)
+    if MANIFEST in digests:
+        raise InternalError(f"T2M900: {MANIFEST} is written by torch2ms itself")
+    manifest = {"schema": 1, "files": dict(sorted(digests.items()))}
+    target = root / MANIFEST
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8", newline="\n")
+    return len(digests)
+
+
+def _check_path(path: str, taken: dict[str, str]) -> None:
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or ".." in pure.parts or not pure.parts or str(pure) != path:
+        raise InternalError(f"T2M900: not a path inside OUT: {path!r}")
+    if path in taken:
+        raise InternalError(f"T2M900: {path} would be written twice")
+
+
+def _write_file(target: Path, file: OutFile) -> str:
+    """Write one file and return the digest of what was written."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if file.link is not None:
+        target.symlink_to(file.link)
+        return f"link:{file.link}"
+    if file.data is not None:
+        if file.path.endswith(".py"):
+            _check_parses(file.data, file.path)
+        target.write_bytes(file.data)
+        digest = hashlib.sha256(file.data).hexdigest()
+    elif file.copy_of is not None:
+        digest = _copy(file.copy_of, target)
+    else:
+        raise InternalError(f"T2M900: no content for {file.path}")
+    if file.executable:
+        mode = target.stat().st_mode
+        target.chmod(mode | (mode & 0o444) >> 2)  # whoever may read may execute
+    return digest
+
+
+def _copy(source: Path, target: Path) -> str:
+    """Copy in pieces, because a data set or a checkpoint may be larger than the memory."""
+    digest = hashlib.sha256()
+    with source.open("rb") as reader, target.open("xb") as writer:
+        while chunk := reader.read(_CHUNK):
+            digest.update(chunk)
+            writer.write(chunk)
+    return digest.hexdigest()
+
+
+def _check_parses(data: bytes, path: str) -> None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise InternalError(
+            f"T2M900: the text emitted for {path} is no valid Python: {error}", advice="please report this file"
+        ) from error
+
+
+def _move_into_place(temporary: Path, out: Path) -> Path | None:
+    """Rename ``temporary`` to ``out``; return where the old folder is kept, None when there is nothing to keep."""
+    if not out.exists() or not any(out.iterdir()):
+        temporary.rename(out)
+        return None
+    keep = _is_touched(out)
+    aside = _free_name(out) if keep else Path(tempfile.mkdtemp(prefix=f".{out.name}.torch2ms-old-", dir=out.parent))
+    out.rename(aside)
+    try:
+        temporary.rename(out)
+    except BaseException:
+        aside.rename(out)
+        raise
+    if keep:
+        return aside
+    shutil.rmtree(aside, ignore_errors=True)
+    return None
+
+
+def _free_name(out: Path) -> Path:
+    number = 1
+    while os.path.lexists(candidate := out.with_name(f"{out.name}.backup-{number}")):
+        number += 1
+    return candidate
+
+
+def _read_manifest(out: Path) -> dict[str, str] | None:
+    """Return path -> digest of what torch2ms wrote to ``out``, or None when it did not write it."""
+    try:
+        manifest = json.loads((out / MANIFEST).read_text(encoding="utf-8"))
+        files = manifest["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return files if isinstance(files, dict) else None
+
+
+def _is_touched(out: Path) -> bool:
+    """Whether ``out`` holds a file that torch2ms did not write, or that was changed since."""
+    manifest = _read_manifest(out) or {}
+    for folder, subfolders, names in os.walk(out):
+        subfolders[:] = [name for name in subfolders if name not in _CACHES]
+        links = [name for name in subfolders if os.path.islink(os.path.join(folder, name))]
+        for name in [*names, *links]:
+            location = Path(folder, name)
+            path = location.relative_to(out).as_posix()
+            if path != MANIFEST and manifest.get(path) != _digest(location):
+                return True
+    return False
+
+
+def _digest(location: Path) -> str | None:
+    if location.is_symlink():
+        return f"link:{location.readlink()}"
+    digest = hashlib.sha256()
+    try:
+        with location.open("rb") as reader:
+            while chunk := reader.read(_CHUNK):
+                digest.update(chunk)
+    except OSError:
+        return None
+    return digest.hexdigest()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _output_error(out: Path, error: OSError) -> OutputError:
+    reason = error.strerror or str(error)
+    where = f" ({error.filename})" if error.filename and error.errno not in (errno.ENOSPC, errno.EDQUOT) else ""
+    advice = _ADVICE.get(error.errno or 0, "")
+    return OutputError(f"cannot write {out}: {reason}{where}", advice=advice)
