@@ -21,7 +21,7 @@ from torch2ms.config import Version
 from torch2ms.mapping_tables.schema import Signature
 from torch2ms.mapping_tables.signatures import parse_signature
 
-__all__ = ["FOLDER", "Catalogue", "mindspore_catalogue", "mindspore_releases", "nearest_release", "torch_catalogue"]
+__all__ = ["FOLDER", "Catalogue", "mindspore_catalogue", "mindspore_releases", "nearest_releases", "torch_catalogue"]
 
 FOLDER = Path(__file__).with_name("catalogues")
 _DEVICES = {"a": "ascend", "g": "gpu", "c": "cpu"}
@@ -117,11 +117,17 @@ def mindspore_releases() -> tuple[Version, ...]:
     return tuple(sorted(found))
 
 
-def nearest_release(version: Version) -> Version | None:
-    """Return the newest catalogued release not above ``version``, else the oldest above it."""
+def nearest_releases(version: Version) -> tuple[Version, ...]:
+    """Return the newest catalogued release not above ``version`` and the oldest above it, the former first.
+
+    A release between two catalogued ones has most of what stands in the one below it, and some of the one above.
+    """
     releases = mindspore_releases()
     below = [release for release in releases if release <= version]
-    return below[-1] if below else (releases[0] if releases else None)
+    above = [release for release in releases if release > version]
+    if version in releases:
+        return (version,)
+    return (*below[-1:], *above[:1])
 
 
 @lru_cache(maxsize=8)

@@ -9,7 +9,7 @@ from torch2ms.config import Target, Version
 from torch2ms.mapping_tables.catalogue import (
     Catalogue,
     mindspore_catalogue,
-    nearest_release,
+    nearest_releases,
     torch_catalogue,
 )
 from torch2ms.mapping_tables.checks import DEVICES, holds_for
@@ -118,6 +118,15 @@ class Tables:
             return row.signature
         return self.catalogue.signature(self.catalogue.canonical(torch_name))
 
+    def overloads(self, torch_name: str) -> tuple[Signature, ...]:
+        """Return every signature of a torch callable, the main one first: ``arange(end)``, ``arange(start, end)``."""
+        record = self.catalogue.record(self.catalogue.canonical(torch_name)) or {}
+        row = self.row(torch_name)
+        first = row.signature if row is not None and row.signature is not None else None
+        texts = ([record["s"]] if "s" in record and first is None else []) + list(record.get("o", ()))
+        parsed = [first, *(parse_signature(text) for text in texts)]
+        return tuple(signature for signature in parsed if signature is not None)
+
     def call_signature(self, torch_class: str) -> Signature | None:
         """Return the signature of calling an instance (``forward``) of a torch class, without ``self``."""
         record = self.catalogue.record(torch_class)
@@ -131,10 +140,13 @@ class Tables:
         """
         if ms_name.startswith("torch2ms.runtime."):
             return runtime_signature(ms_name)
-        release = nearest_release(version)
-        if release is None or not ms_name.startswith("mindspore"):
+        if not ms_name.startswith("mindspore."):
             return None
-        return mindspore_catalogue(release).signature(ms_name)
+        for release in nearest_releases(version):
+            catalogue = mindspore_catalogue(release)
+            if catalogue.record(ms_name) is not None:
+                return catalogue.signature(ms_name)
+        return None
 
     def kind_of_name(self, torch_name: str) -> str | None:
         """Return module, class, function, method, attribute or constant; None when torch has no such name."""
