@@ -93,6 +93,7 @@ def emit(out: Path, files: Iterable[OutFile], *, force: bool = False) -> Emitted
     left beside it. Raises OutputError, or InternalError for Python text that does not parse and for paths that are not
     inside OUT or given twice.
     """
+    out = Path(os.path.abspath(out))  # a name to build others from, even for "."
     check_out(out, force=force)
     with _created_parents(out):
         temporary: Path | None = None

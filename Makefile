@@ -1,0 +1,72 @@
+# Each target does its own set-up: a virtual environment in .venv with the versions of constraints.txt.
+# A Python 3.10 to 3.12 is all a machine must have; another one than the one found is named with PYTHON=...
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+TORCH := torch==2.13.0
+# Where PyTorch's own builds without CUDA are, for machines whose package index has only the one with CUDA
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+DEMO ?= demo
+# What runs torch or mindspore gets few threads; the oneDNN inside MindSpore 2.9 and 2.10 falls back to its slow
+# reference convolution on AVX-512 machines unless it is told to stay with AVX2
+RUN := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-2} ONEDNN_MAX_CPU_ISA=$${ONEDNN_MAX_CPU_ISA:-AVX2}
+PYTEST_ARGS ?=
+
+.PHONY: help demo test lint prove bench docs tables corpus install clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make demo    translate the ResNet-50 example, convert weights, verify, train, evaluate, resume"
+	@echo "make test    all tests (PYTEST_ARGS='-m \"not slow\"' for the quick ones)"
+	@echo "make lint    ruff, mypy --strict, sizes of files and functions, mapping tables"
+	@echo "make prove   run every mapping's example in PyTorch and in MindSpore and compare"
+	@echo "make bench   speed and memory of the translator"
+	@echo "make docs    generate the reference pages from the data"
+	@echo "make clean   remove what the targets made, the virtual environment included"
+
+demo: $(VENV)/.installed
+	$(RUN) $(BIN)/torch2ms demo $(DEMO)
+
+test: $(VENV)/.installed $(VENV)/.corpus
+	$(RUN) $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python scripts/check_sizes.py
+	$(BIN)/torch2ms tables lint
+
+prove: $(VENV)/.installed
+	$(RUN) $(BIN)/python scripts/prove_mappings.py
+
+bench: $(VENV)/.installed $(VENV)/.corpus
+	$(RUN) $(BIN)/python benchmarks/translate_speed.py examples/resnet50_cifar10 $(wildcard $(VENV)/corpus/timm)
+
+docs tables: $(VENV)/.installed
+	$(BIN)/python scripts/generate_docs.py
+
+corpus: $(VENV)/.corpus
+
+install: $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+
+$(BIN)/python:
+	python=$${PYTHON:-$$(sh scripts/find_python.sh)} && $$python -m venv $(VENV)
+
+# The build without CUDA carries "+cpu" on Linux; elsewhere the ordinary one has no CUDA anyway
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --quiet --constraint constraints.txt $(TORCH)+cpu 2>/dev/null \
+	  || $(PIP) install --quiet --constraint constraints.txt --extra-index-url $(TORCH_INDEX) $(TORCH)+cpu 2>/dev/null \
+	  || $(PIP) install --quiet --constraint constraints.txt $(TORCH)
+	$(PIP) install --quiet --constraint constraints.txt --editable ".[mindspore,torch,dev]"
+	touch $@
+
+# Sources that tests and benchmarks translate; they are unpacked, never imported. Tests that need them skip without.
+$(VENV)/.corpus: constraints-corpus.txt | $(BIN)/python
+	$(PIP) install --quiet --no-deps --no-compile --upgrade --target $(VENV)/corpus --requirement constraints-corpus.txt \
+	  || echo "no corpus: the tests that translate torchvision and timm will be skipped"
+	touch $@
