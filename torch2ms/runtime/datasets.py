@@ -27,6 +27,7 @@ __all__ = [
     "FashionMNIST",
     "ImageFolder",
     "MNIST",
+    "create",
 ]
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -333,3 +334,21 @@ class FakeData(Dataset[Tuple[Any, Any]]):
 
     def __len__(self) -> int:
         return self.size
+
+
+def create(name: str, root: PathLike, train: bool, transform: Transform = None, **options: Any) -> Any:
+    """Return the dataset that a configuration names: cifar10, cifar100, mnist, fashion_mnist, image_folder, synthetic.
+
+    ``image_folder`` reads ``root/train`` and ``root/val``. ``options`` are those of the synthetic images (size,
+    channels, num_classes, image_size). Raises ValueError for another name.
+    """
+    if name == "synthetic":
+        from .synthetic import SyntheticImages
+
+        return SyntheticImages(train=train, transform=transform, **options)
+    if name == "image_folder":
+        return ImageFolder(Path(root) / ("train" if train else "val"), transform)
+    kinds = {"cifar10": CIFAR10, "cifar100": CIFAR100, "mnist": MNIST, "fashion_mnist": FashionMNIST}
+    if name not in kinds:
+        raise ValueError(f"unknown dataset {name!r}: choose one of {', '.join(sorted(kinds))}, image_folder, synthetic")
+    return kinds[name](root, train, transform)

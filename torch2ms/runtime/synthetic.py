@@ -49,9 +49,12 @@ class SyntheticImages(_Images):
         target_transform: Optional[Callable[[Any], Any]] = None,
         num_classes: int = 10,
         image_size: int = 32,
+        channels: int = 3,
         seed: int = 0,
     ) -> None:
         self.data, labels = draw_images(size, num_classes, image_size, 2 * seed + (0 if train else 1))
+        if channels == 1:
+            self.data = self.data.mean(axis=3).astype(np.uint8)
         self.targets = labels.tolist()
         self.classes = [str(number) for number in range(num_classes)]
         self.transform, self.target_transform = transform, target_transform

@@ -1,0 +1,220 @@
+"""Render the program that goes beside a translated project: train.py, eval.py, config.yaml, convert_weights.py, scripts.
+
+``generate`` is pure: the facts that static analysis found go in, the texts of the files come out. What is written where is
+the emitter's business, except that ``ProgramFacts`` holds the file names, because a project may own a train.py.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+import jinja2
+
+from torch2ms.errors import InternalError
+
+__all__ = ["DATASETS", "STATE_RULES", "Named", "ProgramFacts", "generate", "rename_taken"]
+
+_NORM = {"gamma": "weight", "beta": "bias"}
+_BATCH_NORM = {**_NORM, "moving_mean": "running_mean", "moving_variance": "running_var"}
+
+# Layers whose parameters have other names in MindSpore than in PyTorch (all others: the same).
+STATE_RULES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "BatchNorm1d": _BATCH_NORM,
+        "BatchNorm2d": _BATCH_NORM,
+        "LayerNorm": _NORM,
+        "GroupNorm": _NORM,
+        "Embedding": {"embedding_table": "weight"},
+        "PReLU": {"w": "weight"},
+    }
+)
+_EXPANDED = ("Conv1d", "Conv1dTranspose")
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFacts:
+    """A dataset that the generated program can read: its title, and the synthetic images that stand in for it."""
+
+    title: str
+    classes: int
+    image_size: int
+    channels: int = 3
+
+
+DATASETS: Mapping[str, DatasetFacts] = MappingProxyType(
+    {
+        "cifar10": DatasetFacts("CIFAR-10", 10, 32),
+        "cifar100": DatasetFacts("CIFAR-100", 100, 32),
+        "mnist": DatasetFacts("MNIST", 10, 28, 1),
+        "fashion_mnist": DatasetFacts("Fashion-MNIST", 10, 28, 1),
+        "image_folder": DatasetFacts("a folder of images", 10, 64),
+        "synthetic": DatasetFacts("synthetic images", 10, 32),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A class by its name, with the keyword arguments it is built with (numbers, strings, booleans, lists, None)."""
+
+    name: str
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFacts:
+    """What the generated program needs to know, all of it found statically in the source.
+
+    Names are MindSpore's: ``loss`` is a class of ``mindspore.nn``, ``optimizer`` and ``schedule`` are classes of
+    ``mindspore.experimental.optim`` (``.lr_scheduler``), or of the runtime (OneCycleLR). Transforms are those of the
+    runtime; an argument equal to ``image_size`` in Resize, CenterCrop or RandomResizedCrop follows --image-size.
+    """
+
+    network_module: str  # as imported in OUT, such as "resnet" or "models.resnet"
+    network_callable: str
+    network_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    loss: Named = field(default_factory=lambda: Named("CrossEntropyLoss"))
+    optimizer: Named = field(default_factory=lambda: Named("SGD", {"lr": 0.01}))
+    schedule: Named | None = None
+    schedule_per: Literal["epoch", "step"] = "epoch"
+    dataset: str = "cifar10"  # a key of DATASETS
+    data_path: str = "data"
+    train_transforms: Sequence[Named] = field(default_factory=lambda: (Named("ToTensor"),))
+    eval_transforms: Sequence[Named] = field(default_factory=lambda: (Named("ToTensor"),))
+    image_size: int = 32
+    batch_size: int = 32
+    epochs: int = 10
+    seed: int = 0
+    num_workers: int = 2
+    num_classes: int | None = None  # of the network's output; by default the dataset's
+    origin: str = ""  # the source file the facts come from, relative to SRC
+    has_training: bool = True  # False: only convert_weights.py and requirements.txt
+    device_target: str = "CPU"
+    mindspore: tuple[int, int] = (2, 10)
+    runtime: str = "torch2ms_runtime"
+    train_file: str = "train.py"
+    eval_file: str = "eval.py"
+    config_file: str = "config.yaml"
+    convert_file: str = "convert_weights.py"
+    state_rules: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: STATE_RULES)
+
+
+def rename_taken(facts: ProgramFacts, taken: Sequence[str]) -> ProgramFacts:
+    """Return ``facts`` with ``ms_`` in front of every generated file name that the project has already."""
+    from dataclasses import replace
+
+    names = ("train_file", "eval_file", "config_file", "convert_file")
+    changed = {name: f"ms_{getattr(facts, name)}" for name in names if getattr(facts, name) in taken}
+    return replace(facts, **changed)  # type: ignore[arg-type]
+
+
+def generate(facts: ProgramFacts) -> dict[str, str]:
+    """Return the generated files, path in OUT -> text; scripts are those that end in ``.sh`` (to be made executable).
+
+    Raises InternalError for facts that no program can be made of (an unknown dataset, a value YAML cannot hold).
+    """
+    if facts.dataset not in DATASETS:
+        raise InternalError(f"no generated program for the dataset {facts.dataset!r}")
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("torch2ms", "templates"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701  the output is Python, YAML and shell
+    )
+    environment.globals.update(flow=flow, scalar=scalar, transform_list=lambda specs: _transform_list(specs, facts))
+    environment.globals.update(pretty=_pretty)
+    context = _context(facts)
+    files = {facts.convert_file: "convert_weights.py.j2", "requirements.txt": "requirements.txt.j2"}
+    if facts.has_training:
+        files |= {
+            facts.train_file: "train.py.j2",
+            facts.eval_file: "eval.py.j2",
+            facts.config_file: "config.yaml.j2",
+            "scripts/run_standalone_train.sh": "scripts/run_standalone_train.sh.j2",
+            "scripts/run_distribute_train.sh": "scripts/run_distribute_train.sh.j2",
+            "scripts/run_eval.sh": "scripts/run_eval.sh.j2",
+        }
+    return {path: environment.get_template(name).render(context) for path, name in sorted(files.items())}
+
+
+def _context(facts: ProgramFacts) -> dict[str, Any]:
+    data = DATASETS[facts.dataset]
+    choices = [facts.dataset] if facts.dataset == "synthetic" else [facts.dataset, "synthetic"]
+    synthetic = {
+        "size": 512,
+        "num_classes": facts.num_classes or data.classes,
+        "image_size": data.image_size,
+        "channels": data.channels,
+    }
+    schedule = facts.schedule
+    return {
+        "facts": facts,
+        "target": facts.mindspore,
+        "mindspore_requirement": f"mindspore>={facts.mindspore[0]}.{facts.mindspore[1]}",
+        "dataset_title": data.title,
+        "dataset_choices": ", ".join(f'"{choice}"' for choice in choices) + ("," if len(choices) == 1 else ""),
+        "synthetic": synthetic,
+        "optimizer": {"name": facts.optimizer.name, **facts.optimizer.kwargs},
+        "schedule": {"name": None} if schedule is None else {"name": schedule.name, **schedule.kwargs},
+        "network_first": facts.network_module.lower() < facts.runtime.lower(),
+        "train_module": facts.train_file.removesuffix(".py"),
+        "expanded": ", ".join(f'"{name}"' for name in _EXPANDED),
+    }
+
+
+def _transform_list(specs: Sequence[Named], facts: ProgramFacts) -> str:
+    """Return the transforms as a YAML list behind its key."""
+    lines = []
+    for spec in specs:
+        kwargs = dict(spec.kwargs)
+        sized = spec.name in ("Resize", "CenterCrop", "RandomResizedCrop")
+        if sized and kwargs.get("size") in (facts.image_size, [facts.image_size] * 2, (facts.image_size,) * 2):
+            pair = not isinstance(kwargs["size"], int)
+            kwargs["size"] = ["image_size", "image_size"] if pair else "image_size"
+        lines.append(f"\n  - {spec.name}: {flow(kwargs)}" if kwargs else f"\n  - {spec.name}")
+    return "".join(lines) or " []"
+
+
+def flow(value: Any) -> str:
+    """Return a value as YAML on one line.
+
+    Raises InternalError for a value that is no number, string, boolean, None, list, tuple or mapping of such.
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(flow(item) for item in value) + "]"
+    return scalar(value)
+
+
+def scalar(value: Any) -> str:
+    """Return a number, string, boolean or None as YAML 1.1 and 1.2 both read it."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        text = repr(value)
+        if "e" in text and "." not in text:
+            text = text.replace("e", ".0e")
+        return text
+    if isinstance(value, str):
+        plain = re.fullmatch(r"[A-Za-z_][\w./-]*", value) and value.lower() not in _RESERVED
+        return value if plain else json.dumps(value)
+    raise InternalError(f"no YAML for {value!r}")
+
+
+_RESERVED = frozenset("true false yes no on off null y n none".split())
+
+
+def _pretty(value: Mapping[str, str]) -> str:
+    return json.dumps(dict(value))

@@ -1,0 +1,127 @@
+"""Activations that MindSpore lacks on some device or release, or computes with other defaults."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import mindspore as ms
+from mindspore import Tensor, ops
+
+__all__ = [
+    "celu",
+    "elu",
+    "glu",
+    "gumbel_softmax",
+    "hardshrink",
+    "hardtanh",
+    "log_softmax",
+    "logsigmoid",
+    "prelu",
+    "selu",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softshrink",
+    "threshold",
+]
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Return ``input`` where positive, else ``alpha * (exp(input) - 1)``, for any ``alpha``."""
+    negative = ops.minimum(input, ops.zeros_like(input))
+    return ops.relu(input) + alpha * ops.expm1(negative)
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Return ``max(input, 0) + min(alpha * (exp(input / alpha) - 1), 0)``."""
+    negative = ops.minimum(input, ops.zeros_like(input))
+    return ops.relu(input) + alpha * ops.expm1(negative / alpha)
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return the scaled ELU (Klambauer et al. 2017)."""
+    return 1.0507009873554804934193349852946 * elu(input, 1.6732632423543772848170429916717)
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """Return the first half of ``dim`` times the sigmoid of the second."""
+    half = input.shape[dim] // 2
+    first, second = ops.split(input, half, dim)
+    return first * ops.sigmoid(second)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """Return ``input`` held between ``min_val`` and ``max_val``."""
+    return ops.clamp(input, min_val, max_val)
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Return ``input`` where ``|input| > lambd``, else 0."""
+    return input * (ops.abs(input) > lambd).astype(input.dtype)
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Return ``input`` moved towards 0 by ``lambd``."""
+    return ops.sign(input) * ops.relu(ops.abs(input) - lambd)
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """Return ``input`` above ``threshold``, else ``value``."""
+    return ops.where(input > threshold, input, ops.full_like(input, value))
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """Return ``log(sigmoid(input))`` without overflow."""
+    return ops.minimum(input, ops.zeros_like(input)) - ops.log1p(ops.exp(-ops.abs(input)))
+
+
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """Return ``log(1 + exp(beta * input)) / beta``, linear where ``beta * input > threshold``."""
+    scaled = input * beta
+    soft = (ops.relu(scaled) + ops.log1p(ops.exp(-ops.abs(scaled)))) / beta
+    return ops.where(scaled > threshold, input, soft)
+
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """Return ``input`` where positive, else ``weight * input``; ``weight`` holds one value, or one a channel (axis 1)."""
+    if weight.size != 1 and input.ndim > 1:
+        weight = weight.reshape((1, -1) + (1,) * (input.ndim - 2))
+    return ops.relu(input) - weight * ops.relu(-input)
+
+
+def _softmax_axis(input: Tensor, dim: Optional[int]) -> int:
+    """Return ``dim``, or torch's old default: 0 for 0, 1 and 3 dimensions, else 1."""
+    if dim is not None:
+        return dim
+    return 0 if input.ndim in (0, 1, 3) else 1
+
+
+def softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """Return the softmax over ``dim``; ``dtype`` is that of the result."""
+    if dtype is not None:
+        input = input.astype(dtype)
+    return ops.softmax(input, _softmax_axis(input, dim))
+
+
+def softmin(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """Return the softmax of ``-input`` over ``dim``."""
+    return softmax(-input, dim, dtype=dtype)
+
+
+def log_softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """Return the logarithm of the softmax over ``dim``; any axis and number of dimensions."""
+    if dtype is not None:
+        input = input.astype(dtype)
+    axis = _softmax_axis(input, dim)
+    shifted = input - ops.stop_gradient(ops.amax(input, axis, True))
+    return shifted - ops.log(ops.exp(shifted).sum(axis, keepdims=True))
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """Return a sample of the Gumbel-softmax distribution (Jang et al. 2016); ``hard`` makes it one-hot in the forward."""
+    uniform = ops.rand(*logits.shape, dtype=ms.float32).clip(1e-20, 1.0)
+    soft = ops.softmax((logits - ops.log(-ops.log(uniform))) / tau, dim)
+    if not hard:
+        return soft
+    sample = (soft == ops.amax(soft, dim, True)).astype(soft.dtype)
+    return ops.stop_gradient(sample - soft) + soft

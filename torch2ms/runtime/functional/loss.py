@@ -1,0 +1,416 @@
+"""Losses with PyTorch's signatures. ``size_average`` and ``reduce`` are torch's older spelling of ``reduction``."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Optional
+
+import mindspore as ms
+from mindspore import Tensor, ops
+
+from .activation import logsigmoid
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "cosine_embedding_loss",
+    "cross_entropy",
+    "ctc_loss",
+    "gaussian_nll_loss",
+    "hinge_embedding_loss",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "margin_ranking_loss",
+    "mse_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+    "nll_loss",
+    "poisson_nll_loss",
+    "reduction_name",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "triplet_margin_loss",
+]
+
+_INTEGERS = (ms.int8, ms.int16, ms.int32, ms.int64, ms.uint8)
+
+
+def reduction_name(size_average: Optional[bool], reduce: Optional[bool], reduction: str) -> str:
+    """Return ``reduction``, or what the older ``size_average`` and ``reduce`` mean where one of them is given."""
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is False:
+        return "none"
+    return "sum" if size_average is False else "mean"
+
+
+def _reduced(loss: Tensor, reduction: str) -> Tensor:
+    """Return the mean, the sum or, for "none", all of ``loss``."""
+    if reduction == "mean":
+        return loss.mean()
+    if reduction == "sum":
+        return loss.sum()
+    if reduction != "none":
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return loss
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the squared difference."""
+    return _reduced(ops.square(input - target), reduction_name(size_average, reduce, reduction))
+
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the absolute difference."""
+    return _reduced(ops.abs(input - target), reduction_name(size_average, reduce, reduction))
+
+
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """Return ``d**2 / (2 * beta)`` where ``d = |input - target| < beta``, else ``d - beta / 2``."""
+    name = reduction_name(size_average, reduce, reduction)
+    distance = ops.abs(input - target)
+    if beta == 0:
+        return _reduced(distance, name)
+    inside = ops.minimum(distance, ops.full_like(distance, beta))
+    return _reduced(inside * inside / (2 * beta) + (distance - inside), name)
+
+
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
+    """Return ``d**2 / 2`` where ``d = |input - target| < delta``, else ``delta * (d - delta / 2)``."""
+    distance = ops.abs(input - target)
+    inside = ops.minimum(distance, ops.full_like(distance, delta))
+    return _reduced(inside * inside / 2 + delta * (distance - inside), reduction)
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Optional[Tensor] = None,
+    size_average: Optional[bool] = None,
+    ignore_index: int = -100,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Return the cross entropy of logits (batch, classes, ...) against class indices of any integer type or probabilities."""
+    name = reduction_name(size_average, reduce, reduction)
+    if target.dtype in _INTEGERS:
+        target = target.astype(ms.int32)
+    return ops.cross_entropy(input, target, weight, ignore_index, name, label_smoothing)
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Optional[Tensor] = None,
+    size_average: Optional[bool] = None,
+    ignore_index: int = -100,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the negative log likelihood of log-probabilities against class indices of any integer type."""
+    name = reduction_name(size_average, reduce, reduction)
+    return ops.nll_loss(input, target.astype(ms.int32), weight, ignore_index, name)
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Optional[Tensor] = None,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the binary cross entropy of probabilities; logarithms are held above -100, as in torch."""
+    floor = ops.full_like(input, -100.0)
+    loss = -(target * ops.maximum(ops.log(input), floor) + (1 - target) * ops.maximum(ops.log(1 - input), floor))
+    if weight is not None:
+        loss = loss * weight
+    return _reduced(loss, reduction_name(size_average, reduce, reduction))
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Optional[Tensor] = None,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+    pos_weight: Optional[Tensor] = None,
+) -> Tensor:
+    """Return the binary cross entropy of logits, without overflow."""
+    log_weight = 1.0 if pos_weight is None else (pos_weight - 1) * target + 1
+    loss = (1 - target) * input - log_weight * logsigmoid(input)
+    if weight is not None:
+        loss = loss * weight
+    return _reduced(loss, reduction_name(size_average, reduce, reduction))
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """Return ``target * (log(target) - input)``; 0 where the target is 0."""
+    name = reduction_name(size_average, reduce, reduction)
+    if log_target:
+        loss = ops.exp(target) * (target - input)
+    else:
+        safe = ops.where(target > 0, target, ops.ones_like(target))
+        loss = target * ops.log(safe) - target * input
+    if name == "batchmean":
+        return loss.sum() / input.shape[0]
+    return _reduced(loss, name)
+
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: Optional[bool] = None,
+    eps: float = 1e-8,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the negative log likelihood of a Poisson distribution; ``full`` adds Stirling's term for targets above 1."""
+    loss = ops.exp(input) - target * input if log_input else input - target * ops.log(input + eps)
+    if full:
+        safe = ops.where(target > 1, target, ops.ones_like(target))
+        stirling = safe * ops.log(safe) - safe + 0.5 * ops.log(2 * math.pi * safe)
+        loss = loss + ops.where(target > 1, stirling, ops.zeros_like(stirling))
+    return _reduced(loss, reduction_name(size_average, reduce, reduction))
+
+
+def gaussian_nll_loss(
+    input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Tensor:
+    """Return the negative log likelihood of a normal distribution; ``var`` is held above ``eps`` without a gradient."""
+    if isinstance(var, (int, float)):
+        var = ops.full_like(input, var)
+    if var.shape != input.shape and var.shape == input.shape[:-1]:
+        var = ops.expand_dims(var, -1)
+    raised = ops.stop_gradient(ops.maximum(var, ops.full_like(var, eps)) - var)
+    var = var + raised
+    loss = 0.5 * (ops.log(var) + ops.square(input - target) / var)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return _reduced(loss, reduction)
+
+
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return ``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
+    zero = ops.zeros_like(input)
+    loss = ops.where(target != 1, ops.relu(margin - input), zero) + ops.where(target != -1, input, zero)
+    return _reduced(loss, reduction_name(size_average, reduce, reduction))
+
+
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return ``log(1 + exp(-target * input))``."""
+    return _reduced(-logsigmoid(target * input), reduction_name(size_average, reduce, reduction))
+
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0.0,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return ``max(0, -target * (input1 - input2) + margin)``."""
+    loss = ops.relu(-target * (input1 - input2) + margin)
+    return _reduced(loss, reduction_name(size_average, reduce, reduction))
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0.0,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return ``1 - cos`` for target 1, ``max(0, cos - margin)`` for target -1; the norms carry torch's epsilon 1e-12."""
+    dot = (input1 * input2).sum(-1)
+    squares = (ops.square(input1).sum(-1) + 1e-12) * (ops.square(input2).sum(-1) + 1e-12)
+    cosine = dot / ops.sqrt(squares)
+    zero = ops.zeros_like(cosine)
+    loss = ops.where(target == 1, 1 - cosine, zero) + ops.where(target == -1, ops.relu(cosine - margin), zero)
+    return _reduced(loss, reduction_name(size_average, reduce, reduction))
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return ``max(0, d(anchor, positive) - d(anchor, negative) + margin)`` with the p-norm distance of torch."""
+    near = _distance(anchor, positive, p, eps)
+    far = _distance(anchor, negative, p, eps)
+    if swap:
+        far = ops.minimum(far, _distance(positive, negative, p, eps))
+    return _reduced(ops.relu(near - far + margin), reduction_name(size_average, reduce, reduction))
+
+
+def _distance(a: Tensor, b: Tensor, p: float, eps: float) -> Tensor:
+    """Return the p-norm of ``a - b + eps`` over the last axis."""
+    difference = ops.abs(a - b + eps)
+    if p == 1:
+        return difference.sum(-1)
+    if p == 2:
+        return ops.sqrt(ops.square(difference).sum(-1))
+    return ops.pow(ops.pow(difference, p).sum(-1), 1 / p)
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Optional[Tensor] = None,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the mean over classes of the binary cross entropy of logits."""
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    if weight is not None:
+        loss = loss * weight
+    return _reduced(loss.sum(-1) / input.shape[-1], reduction_name(size_average, reduce, reduction))
+
+
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the multi-label margin loss; a row of ``target`` lists its classes and ends at the first -1."""
+    scores = input if input.ndim == 2 else ops.expand_dims(input, 0)
+    labels = target if target.ndim == 2 else ops.expand_dims(target, 0)
+    classes = scores.shape[1]
+    listed = ops.cumprod((labels >= 0).astype(ms.float32), 1)
+    hot = ops.one_hot(ops.maximum(labels, ops.zeros_like(labels)).astype(ms.int32), classes, 1.0, 0.0)
+    hot = hot * ops.expand_dims(listed, -1)
+    is_target = ops.minimum(hot.sum(1), 1.0)
+    own = (hot * ops.expand_dims(scores, 1)).sum(-1)
+    gaps = ops.relu(1 - (ops.expand_dims(own, -1) - ops.expand_dims(scores, 1)))
+    loss = (gaps * ops.expand_dims(listed, -1) * ops.expand_dims(1 - is_target, 1)).sum((1, 2)) / classes
+    if input.ndim == 1:
+        loss = loss.reshape(())
+    return _reduced(loss, reduction_name(size_average, reduce, reduction))
+
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Optional[Tensor] = None,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the multi-class margin loss of scores (batch, classes) against class indices."""
+    classes = input.shape[1]
+    hot = ops.one_hot(target.astype(ms.int32), classes, 1.0, 0.0)
+    own = (input * hot).sum(1, keepdims=True)
+    gaps = ops.relu(margin - own + input) * (1 - hot)
+    if p == 2:
+        gaps = ops.square(gaps)
+    if weight is not None:
+        gaps = gaps * (hot * weight).sum(1, keepdims=True)
+    return _reduced(gaps.sum(1) / classes, reduction_name(size_average, reduce, reduction))
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Return the connectionist temporal classification loss of (time, batch, classes) log-probabilities.
+
+    ``targets`` is (batch, longest) or all targets one after another; the mean divides by the target lengths first.
+    """
+    lengths = _lengths(target_lengths)
+    if targets.ndim == 1:
+        targets = _padded_rows(targets, lengths)
+    loss, _ = ops.ctc_loss(
+        log_probs,
+        targets.astype(ms.int32),
+        _lengths(input_lengths),
+        lengths,
+        blank,
+        "none",
+        zero_infinity,
+    )
+    if reduction == "mean":
+        return (loss / ops.maximum(lengths.astype(loss.dtype), 1.0)).mean()
+    return _reduced(loss, reduction)
+
+
+def _lengths(values: Any) -> Tensor:
+    """Return lengths as an int32 tensor."""
+    return values.astype(ms.int32) if isinstance(values, Tensor) else Tensor(list(values), ms.int32)
+
+
+def _padded_rows(targets: Tensor, lengths: Tensor) -> Tensor:
+    """Return concatenated targets as rows, padded with zeros."""
+    counts = [int(count) for count in lengths.asnumpy()]
+    rows, start = [], 0
+    for count in counts:
+        rows.append(ops.pad(targets[start : start + count], (0, max(counts) - count)))
+        start += count
+    return ops.stack(rows)
+
+

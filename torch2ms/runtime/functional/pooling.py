@@ -1,0 +1,224 @@
+"""Pooling with PyTorch's signatures: the stride defaults to the kernel; unbatched input works."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Tuple, Union
+
+from mindspore import Tensor, ops
+
+__all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "lp_pool2d",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
+]
+
+IntOrInts = Union[int, Sequence[int]]
+
+def _ints(value: IntOrInts, count: int) -> Tuple[int, ...]:
+    """Return ``count`` ints from an int or a sequence."""
+    if isinstance(value, int):
+        return (value,) * count
+    return tuple(value) * count if len(value) == 1 else tuple(value)
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: IntOrInts,
+    stride: Optional[IntOrInts] = None,
+    padding: IntOrInts = 0,
+    dilation: IntOrInts = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Return the largest value of each window of (batch, channels, height, width)."""
+    unbatched = input.ndim == 3
+    x = ops.expand_dims(input, 0) if unbatched else input
+    result = ops.max_pool2d(
+        x,
+        _ints(kernel_size, 2),
+        _ints(kernel_size if stride is None else stride, 2),
+        _ints(padding, 2),
+        _ints(dilation, 2),
+        return_indices,
+        ceil_mode,
+    )
+    if not unbatched:
+        return result
+    return tuple(ops.squeeze(part, 0) for part in result) if return_indices else ops.squeeze(result, 0)
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: IntOrInts,
+    stride: Optional[IntOrInts] = None,
+    padding: IntOrInts = 0,
+    dilation: IntOrInts = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Return the largest value of each window of (batch, channels, length)."""
+    kernel = _ints(kernel_size, 1)[0]
+    step = kernel if stride is None else _ints(stride, 1)[0]
+    result = max_pool2d(
+        ops.expand_dims(input, -2),
+        (1, kernel),
+        (1, step),
+        (0, _ints(padding, 1)[0]),
+        (1, _ints(dilation, 1)[0]),
+        ceil_mode,
+        return_indices,
+    )
+    return tuple(ops.squeeze(part, -2) for part in result) if return_indices else ops.squeeze(result, -2)
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: IntOrInts,
+    stride: Optional[IntOrInts] = None,
+    padding: IntOrInts = 0,
+    dilation: IntOrInts = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Return the largest value of each window of (batch, channels, depth, height, width)."""
+    return ops.max_pool3d(
+        input,
+        _ints(kernel_size, 3),
+        _ints(kernel_size if stride is None else stride, 3),
+        _ints(padding, 3),
+        _ints(dilation, 3),
+        ceil_mode,
+        return_indices,
+    )
+
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: IntOrInts,
+    stride: Optional[IntOrInts] = None,
+    padding: IntOrInts = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: Optional[int] = None,
+) -> Tensor:
+    """Return the mean of each window of (batch, channels, height, width)."""
+    unbatched = input.ndim == 3
+    x = ops.expand_dims(input, 0) if unbatched else input
+    result = ops.avg_pool2d(
+        x,
+        _ints(kernel_size, 2),
+        _ints(kernel_size if stride is None else stride, 2),
+        _ints(padding, 2),
+        ceil_mode,
+        count_include_pad,
+        divisor_override or 0,
+    )
+    return ops.squeeze(result, 0) if unbatched else result
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: IntOrInts,
+    stride: Optional[IntOrInts] = None,
+    padding: IntOrInts = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """Return the mean of each window of (batch, channels, length)."""
+    kernel = _ints(kernel_size, 1)[0]
+    step = kernel if stride is None else _ints(stride, 1)[0]
+    result = avg_pool2d(
+        ops.expand_dims(input, -2),
+        (1, kernel),
+        (1, step),
+        (0, _ints(padding, 1)[0]),
+        ceil_mode,
+        count_include_pad,
+    )
+    return ops.squeeze(result, -2)
+
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: IntOrInts,
+    stride: Optional[IntOrInts] = None,
+    padding: IntOrInts = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: Optional[int] = None,
+) -> Tensor:
+    """Return the mean of each window of (batch, channels, depth, height, width)."""
+    widths = tuple(width for width in _ints(padding, 3) for _ in range(2))
+    return ops.avg_pool3d(
+        input,
+        _ints(kernel_size, 3),
+        _ints(kernel_size if stride is None else stride, 3),
+        widths,
+        ceil_mode,
+        count_include_pad,
+        divisor_override or 0,
+    )
+
+def _windows(size: int, count: int) -> Tuple[Tuple[int, int], ...]:
+    """Return (start, stop) of each of ``count`` adaptive windows over ``size`` places."""
+    return tuple((index * size // count, -((-(index + 1) * size) // count)) for index in range(count))
+
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """Return the mean of (batch, channels, length) over ``output_size`` windows."""
+    count = _ints(output_size, 1)[0]
+    parts = [input[..., start:stop].mean(-1, True) for start, stop in _windows(input.shape[-1], count)]
+    return parts[0] if count == 1 else ops.concat(parts, -1)
+
+def _sizes(input: Tensor, output_size: Any, count: int) -> Tuple[int, ...]:
+    """Return the sizes asked for; None keeps that of the input."""
+    sizes = (output_size,) * count if output_size is None or isinstance(output_size, int) else tuple(output_size)
+    return tuple(have if want is None else want for want, have in zip(sizes, input.shape[-count:]))
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """Return the mean of (batch, channels, height, width) over ``output_size`` windows."""
+    sizes = _sizes(input, output_size, 2)
+    if sizes == (1, 1):
+        return input.mean((-2, -1), True)
+    return ops.adaptive_avg_pool2d(input, sizes)
+
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """Return the mean of (batch, channels, depth, height, width) over ``output_size`` windows."""
+    depth, height, width = _sizes(input, output_size, 3)
+    x = input
+    for axis, count in ((-3, depth), (-2, height), (-1, width)):
+        moved = ops.swapaxes(x, axis, -1)
+        x = ops.swapaxes(adaptive_avg_pool1d(moved, count), axis, -1)
+    return x
+
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Tensor:
+    """Return the largest value of (batch, channels, length) in ``output_size`` windows; indices are not computed."""
+    if return_indices:
+        raise ValueError("return_indices=True has no equivalent in MindSpore's adaptive max pooling")
+    count = _ints(output_size, 1)[0]
+    parts = [ops.amax(input[..., start:stop], -1, True) for start, stop in _windows(input.shape[-1], count)]
+    return parts[0] if count == 1 else ops.concat(parts, -1)
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Tensor:
+    """Return the largest value of (batch, channels, height, width) in ``output_size`` windows; indices are not computed."""
+    if return_indices:
+        raise ValueError("return_indices=True has no equivalent in MindSpore's adaptive max pooling")
+    height, width = _sizes(input, output_size, 2)
+    rows = ops.swapaxes(adaptive_max_pool1d(ops.swapaxes(input, -2, -1), height), -2, -1)
+    return adaptive_max_pool1d(rows, width)
+
+def lp_pool2d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: IntOrInts,
+    stride: Optional[IntOrInts] = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Return ``(sum of input ** norm_type over the window) ** (1 / norm_type)``."""
+    height, width = _ints(kernel_size, 2)
+    mean = avg_pool2d(ops.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    return ops.pow(ops.sign(mean) * ops.relu(ops.abs(mean)) * (height * width), 1.0 / norm_type)
+
+_ = nn
