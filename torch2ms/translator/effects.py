@@ -236,7 +236,7 @@ class _Collector(ast.NodeVisitor):
             self.visit(part)
         self._function(node.args, node.body)
 
-    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+    visit_AsyncFunctionDef = visit_FunctionDef
 
     def _function(self, arguments: ast.arguments, body: Sequence[ast.AST]) -> None:
         for default in [*arguments.defaults, *arguments.kw_defaults]:
@@ -268,7 +268,7 @@ class _Collector(ast.NodeVisitor):
         for alias in node.names:
             self.found.binds.add(alias.asname or root(alias.name))
 
-    visit_ImportFrom = visit_Import  # type: ignore[assignment]
+    visit_ImportFrom = visit_Import
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         if node.name:
@@ -280,7 +280,7 @@ class _Collector(ast.NodeVisitor):
             self.found.binds.add(node.name)
         self.generic_visit(node)
 
-    visit_MatchStar = visit_MatchAs  # type: ignore[assignment]
+    visit_MatchStar = visit_MatchAs
 
     def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
         if node.rest:
@@ -290,7 +290,7 @@ class _Collector(ast.NodeVisitor):
     def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
         self.found.outer.update(node.names)
 
-    visit_Nonlocal = visit_Global  # type: ignore[assignment]
+    visit_Nonlocal = visit_Global
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
         heads = [node.test] if isinstance(node, ast.While) else [node.iter, node.target]

@@ -10,6 +10,8 @@ from typing import Literal
 
 __all__ = ["UNKNOWN", "Kind", "KindName", "join", "parse_kind"]
 
+MAX_ALTERNATIVES = 8
+
 KindName = Literal[
     "unknown",
     "api",  # a reference to a torch (or torchvision) name itself: of = canonical name, "torch.nn.Linear"
@@ -43,12 +45,17 @@ KindName = Literal[
     "dict",  # items[0] = common kind of the values when known
     "iterator",  # items[0] = kind of what iteration gives
     "python",  # some other plain Python value, certainly no torch object
+    "self",  # in table rows only: the kind of the receiver
+    "argument",  # in table rows only: the kind of the first argument
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is known of a value; ``evidence`` says why, for the report."""
+    """What is known of a value; ``evidence`` says why, for the report.
+
+    ``of`` may hold alternatives joined with ``|``: who acts on them must find that all agree.
+    """
 
     name: KindName = "unknown"
     of: str = ""
@@ -93,11 +100,18 @@ def join(a: Kind, b: Kind) -> Kind:
     if a.is_tensor and b.is_tensor:
         return Kind("Tensor", a.of if a.of == b.of else "", evidence=a.evidence)
     if a.name == b.name:
+        of = _union(a.of, b.of)
         if len(a.items) == len(b.items):
             items = tuple(join(x, y) for x, y in zip(a.items, b.items, strict=True))
-            return Kind(a.name, a.of if a.of == b.of else "", items, a.evidence)
-        return Kind(a.name, a.of if a.of == b.of else "", (), a.evidence)
+            return Kind(a.name, of, items, a.evidence)
+        return Kind(a.name, of, (), a.evidence)
     return UNKNOWN
+
+
+def _union(a: str, b: str) -> str:
+    """Return the alternatives of both; unknown ("") absorbs, and so does a set too large to be of use."""
+    names = sorted({*a.split("|"), *b.split("|")})
+    return "" if "" in names or len(names) > MAX_ALTERNATIVES else "|".join(names)
 
 
 def parse_kind(text: str, evidence: str = "") -> Kind:

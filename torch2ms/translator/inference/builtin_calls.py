@@ -1,0 +1,76 @@
+"""The results of Python's own functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from torch2ms.translator.kinds import UNKNOWN, Kind, join
+
+__all__ = ["builtin_result", "literal_name"]
+
+_FIXED: dict[str, Kind] = {
+    "len": Kind("int"),
+    "int": Kind("int"),
+    "round": Kind("int"),
+    "id": Kind("int"),
+    "float": Kind("float"),
+    "bool": Kind("bool"),
+    "isinstance": Kind("bool"),
+    "issubclass": Kind("bool"),
+    "hasattr": Kind("bool"),
+    "callable": Kind("bool"),
+    "any": Kind("bool"),
+    "all": Kind("bool"),
+    "str": Kind("str"),
+    "repr": Kind("str"),
+    "format": Kind("str"),
+    "input": Kind("str"),
+    "print": Kind("none"),
+    "range": Kind("iterator", items=(Kind("int"),)),
+    "open": Kind("python"),
+    "vars": Kind("dict"),
+    "dict": Kind("dict"),
+}
+_SAME_ELEMENTS = frozenset({"list", "tuple", "sorted", "reversed", "set", "iter", "filter"})
+
+
+def literal_name(node: ast.expr) -> str:
+    """Return the identifier of a plain name, else an empty string."""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def builtin_result(name: str, node: ast.Call, arguments: list[Kind], attribute: Callable[[Kind, str], Kind]) -> Kind:
+    """Return the kind of ``name(...)`` for a Python builtin."""
+    from torch2ms.translator.inference.expressions import element_of
+
+    if name in _FIXED:
+        return _FIXED[name]
+    first = arguments[0] if arguments else UNKNOWN
+    if name in _SAME_ELEMENTS:
+        if first.name == "tuple" and name in ("list", "tuple"):
+            return first
+        if first.name == "Module":
+            return Kind("list", items=(element_of(first),))
+        element = element_of(first)
+        return Kind("list", items=(element,) if element.known else ())
+    if name == "enumerate":
+        return Kind("iterator", items=(Kind("tuple", items=(Kind("int"), element_of(first))),))
+    if name == "zip":
+        return Kind("iterator", items=(Kind("tuple", items=tuple(element_of(kind) for kind in arguments)),))
+    if name == "next":
+        return element_of(first)
+    if name == "sum":
+        return element_of(first)
+    if name in ("max", "min"):
+        result = first if len(arguments) > 1 else element_of(first)
+        for kind in arguments[1:]:
+            result = join(result, kind)
+        return result if result.name in ("int", "float") else UNKNOWN
+    if name == "abs":
+        return first
+    if name == "getattr" and len(node.args) >= 2:
+        key = node.args[1]
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            return attribute(first, key.value)
+    return UNKNOWN

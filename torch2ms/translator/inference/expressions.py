@@ -1,0 +1,455 @@
+"""Expressions: the kind of a value from the kinds of its parts."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torch2ms.translator.inference.builtin_calls import builtin_result, literal_name
+from torch2ms.translator.inference.families import (
+    BASE_ROWS,
+    CALL_RESULTS,
+    MODULE_ONLY,
+    TENSOR_ONLY,
+    instance_of,
+)
+from torch2ms.translator.kinds import UNKNOWN, Kind, join, parse_kind
+from torch2ms.translator.names import PROJECT, candidates
+
+if TYPE_CHECKING:
+    from torch2ms.translator.inference.world import ClassInfo, FileAnalysis, World
+
+__all__ = ["Expressions", "element_of"]
+
+_NUMBERS = ("int", "float", "bool")
+_PLAIN = frozenset({"int", "float", "bool", "str", "none"})
+
+
+class Expressions:
+    """Computes and records the kind of expressions; Flow adds names and statements."""
+
+    world: World
+    analysis: FileAnalysis
+    owner: ClassInfo | None
+
+    def lookup(self, name: str) -> Kind:
+        """Return the kind of a name (Flow)."""
+        raise NotImplementedError
+
+    def bind(self, name: str, kind: Kind) -> None:
+        """Bind a name (Flow)."""
+        raise NotImplementedError
+
+    def assign(self, target: ast.expr, kind: Kind) -> None:
+        """Give a target a kind (Flow)."""
+        raise NotImplementedError
+
+    def expr(self, node: ast.expr) -> Kind:
+        """Return and record the kind of an expression."""
+        method = getattr(self, f"_{type(node).__name__}", None)
+        if method is None:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    self.expr(child)
+            return UNKNOWN
+        kind: Kind = method(node)
+        self.analysis.kinds[node] = kind
+        return kind
+
+    # ---- leaves
+
+    def _Constant(self, node: ast.Constant) -> Kind:
+        name = type(node.value).__name__
+        return Kind("none") if node.value is None else Kind(name) if name in _PLAIN else Kind("python")  # type: ignore[arg-type]
+
+    def _Name(self, node: ast.Name) -> Kind:
+        return self.lookup(node.id)
+
+    def _JoinedStr(self, node: ast.JoinedStr) -> Kind:
+        for value in node.values:
+            if isinstance(value, ast.FormattedValue):
+                self._FormattedValue(value)
+        return Kind("str")
+
+    def _FormattedValue(self, node: ast.FormattedValue) -> Kind:
+        self.expr(node.value)
+        if node.format_spec is not None:
+            self.expr(node.format_spec)
+        return Kind("str")
+
+    # ---- displays
+
+    def _Tuple(self, node: ast.Tuple) -> Kind:
+        kinds = tuple(self.expr(element) for element in node.elts)
+        return Kind("list") if any(isinstance(e, ast.Starred) for e in node.elts) else Kind("tuple", items=kinds)
+
+    def _List(self, node: ast.List | ast.Set) -> Kind:
+        kinds = [self.expr(element) for element in node.elts]
+        return Kind("list", items=(_common(kinds),) if kinds else ())
+
+    _Set = _List
+
+    def _Starred(self, node: ast.Starred) -> Kind:
+        return element_of(self.expr(node.value))
+
+    def _Dict(self, node: ast.Dict) -> Kind:
+        for key in node.keys:
+            if key is not None:
+                self.expr(key)
+        kinds = [self.expr(value) for value in node.values]
+        return Kind("dict", items=(_common(kinds),) if kinds else ())
+
+    def _comprehension(self, generators: list[ast.comprehension], elements: list[ast.expr]) -> Kind:
+        saved = self._scope()
+        for generator in generators:
+            self.assign(generator.target, element_of(self.expr(generator.iter)))
+            for test in generator.ifs:
+                self.expr(test)
+        kinds = [self.expr(element) for element in elements]
+        self._restore(saved)
+        return kinds[-1]
+
+    def _scope(self) -> tuple[dict[str, Kind], dict[str, Kind]]:
+        env: dict[str, Kind] = self.env  # type: ignore[attr-defined]
+        seen: dict[str, Kind] = self.seen  # type: ignore[attr-defined]
+        self.env, self.seen = dict(env), dict(seen)
+        return env, seen
+
+    def _restore(self, saved: tuple[dict[str, Kind], dict[str, Kind]]) -> None:
+        self.env, self.seen = saved
+
+    def _ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Kind:
+        return Kind("list", items=(self._comprehension(node.generators, [node.elt]),))
+
+    _SetComp = _GeneratorExp = _ListComp
+
+    def _DictComp(self, node: ast.DictComp) -> Kind:
+        return Kind("dict", items=(self._comprehension(node.generators, [node.key, node.value]),))
+
+    def _Lambda(self, node: ast.Lambda) -> Kind:
+        saved = self._scope()
+        for default in [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]:
+            self.expr(default)
+        for arg in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
+            self.env[arg.arg] = UNKNOWN
+        self.expr(node.body)
+        self._restore(saved)
+        return Kind("python")
+
+    def _NamedExpr(self, node: ast.NamedExpr) -> Kind:
+        kind = self.expr(node.value)
+        self.assign(node.target, kind)
+        return kind
+
+    # ---- operators
+
+    def _BinOp(self, node: ast.BinOp) -> Kind:
+        return self._arithmetic(self.expr(node.left), self.expr(node.right), node.op)
+
+    def _arithmetic(self, left: Kind, right: Kind, op: ast.operator) -> Kind:
+        if left.is_tensor or right.is_tensor:
+            other = right if left.is_tensor else left
+            return Kind("Tensor", evidence="arithmetic") if other.name != "str" else UNKNOWN
+        if left.name in _NUMBERS and right.name in _NUMBERS:
+            floats = "float" in (left.name, right.name) or isinstance(op, ast.Div)
+            return Kind("float" if floats else "int")
+        if "ndarray" in (left.name, right.name):
+            return Kind("ndarray")
+        if left.name == "str":
+            return Kind("str")
+        if left.name in ("list", "tuple"):
+            return Kind("list", items=(join(element_of(left), element_of(right)),)) if right.name == left.name else left
+        return UNKNOWN
+
+    def _UnaryOp(self, node: ast.UnaryOp) -> Kind:
+        kind = self.expr(node.operand)
+        return Kind("bool") if isinstance(node.op, ast.Not) else kind
+
+    def _BoolOp(self, node: ast.BoolOp) -> Kind:
+        kinds = [self.expr(value) for value in node.values]
+        return _common(kinds)
+
+    def _Compare(self, node: ast.Compare) -> Kind:
+        kinds = [self.expr(node.left), *(self.expr(value) for value in node.comparators)]
+        identity = all(isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops)
+        if not identity and any(kind.is_tensor for kind in kinds):
+            return Kind("Tensor", "torch.bool", evidence="comparison")
+        return Kind("bool") if identity or not any(kind.name in ("unknown", "ndarray") for kind in kinds) else UNKNOWN
+
+    def _IfExp(self, node: ast.IfExp) -> Kind:
+        self.expr(node.test)
+        return join(self.expr(node.body), self.expr(node.orelse))
+
+    def _Await(self, node: ast.Await) -> Kind:
+        return self.expr(node.value)
+
+    def _Yield(self, node: ast.Yield) -> Kind:
+        return self.expr(node.value) if node.value is not None else Kind("none")
+
+    def _Subscript(self, node: ast.Subscript) -> Kind:
+        kind = self.expr(node.value)
+        index = self.expr(node.slice)
+        if kind.is_tensor:
+            return Kind("Tensor", kind.of if kind.name == "Tensor" else "", evidence="indexing a tensor")
+        if kind.name == "ndarray":
+            return kind
+        if kind.name == "Size":
+            return kind if isinstance(node.slice, ast.Slice) else Kind("int")
+        if isinstance(node.slice, ast.Slice):
+            return Kind("list", items=(element_of(kind),)) if kind.name == "tuple" else kind
+        if kind.name == "tuple" and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
+            position = node.slice.value
+            return kind.items[position] if -len(kind.items) <= position < len(kind.items) else element_of(kind)
+        if kind.name == "module" or (kind.name == "Module" and index.name == "none"):
+            return UNKNOWN
+        return element_of(kind) if kind.name in ("list", "tuple", "dict", "iterator", "Module", "Dataset") else UNKNOWN
+
+    def _Slice(self, node: ast.Slice) -> Kind:
+        for part in (node.lower, node.upper, node.step):
+            if part is not None:
+                self.expr(part)
+        return Kind("python")
+
+    # ---- attributes
+
+    def _Attribute(self, node: ast.Attribute) -> Kind:
+        base = self.expr(node.value)
+        return self.attribute(base, node.attr)
+
+    def attribute(self, base: Kind, name: str) -> Kind:
+        """Return the kind of ``base.name``."""
+        if base.name == "api":
+            return self._api_attribute(base, name)
+        if base.name == "module":
+            if base.of.startswith(PROJECT):
+                return self.world.export(base.of[len(PROJECT) :], name)
+            return Kind("module", f"{base.of}.{name}")
+        if base.name == "class":
+            return self._class_attribute(base, name)
+        found = UNKNOWN
+        for key in candidates(base):
+            if ":" in key:
+                found = self.world.attribute(key, name)
+                if found.known:
+                    return found
+        if base.name == "Module" and name == "training":
+            return Kind("bool")
+        return self._member(base, name, "attribute")
+
+    def _api_attribute(self, base: Kind, name: str) -> Kind:
+        tables = self.world.tables
+        names = sorted({tables.canonical(f"{owner}.{name}") for owner in base.of.split("|")})
+        return Kind("api", "|".join(names), evidence=base.evidence)
+
+    def _class_attribute(self, base: Kind, name: str) -> Kind:
+        for key in candidates(base):
+            method = self.world.method(key, name)
+            if method is not None:
+                return Kind("function", method.key)
+        return UNKNOWN
+
+    def _member(self, base: Kind, name: str, wanted: str) -> Kind:
+        """Return what the tables say of an attribute (its value) or a method (its result) of a torch object."""
+        for owner in self.owners(base):
+            row = self.world.tables.row(f"{owner}.{name}")
+            if row is not None:
+                is_method = row.kind in ("method", "function")
+                if is_method == (wanted == "method"):
+                    kind = parse_kind(row.returns, f"{owner}.{name}")
+                    return base if kind.name == "self" else kind
+                return UNKNOWN
+        if base.name == "Module" and wanted == "attribute" and name in ("weight", "bias"):
+            return Kind("Parameter", evidence=f"{name} of a layer")
+        return UNKNOWN
+
+    def owners(self, base: Kind) -> list[str]:
+        """Return the torch classes whose rows answer for members of ``base``, nearest first."""
+        found: list[str] = []
+        for key in candidates(base) if base.name not in ("Tensor", "dtype") else ():
+            if ":" in key:
+                found.extend(self.world.torch_bases(key))
+            elif key.startswith("torch"):
+                found.append(key)
+        if base.name in BASE_ROWS:
+            found.append(BASE_ROWS[base.name])
+        return found
+
+    # ---- calls
+
+    def _Call(self, node: ast.Call) -> Kind:
+        callee = self.expr(node.func)
+        arguments = [self.expr(arg) for arg in node.args]
+        keywords = {keyword.arg: self.expr(keyword.value) for keyword in node.keywords}
+        result = self._result(node, callee, arguments)
+        if result.name == "DataLoader" and not result.items:
+            dataset = arguments[0] if arguments else keywords.get("dataset", UNKNOWN)
+            return Kind("DataLoader", result.of, (dataset,), result.evidence)
+        if result.name == "Module" and result.of.endswith((".Sequential", ".ModuleList", ".DataParallel")):
+            return Kind("Module", result.of, tuple(arguments[:1]), result.evidence)
+        return result
+
+    def _result(self, node: ast.Call, callee: Kind, arguments: list[Kind]) -> Kind:
+        if callee.name == "api":
+            return self._api_result(callee, arguments)
+        if callee.name == "class":
+            kinds = [self.world.family(key) for key in candidates(callee)]
+            return _common(kinds)
+        if callee.name == "function":
+            return _common([self.world.returns(key) for key in candidates(callee)])
+        if callee.name == "Module":
+            return self._network_result(callee)
+        if isinstance(node.func, ast.Attribute):
+            base = self.analysis.kinds.get(node.func.value, UNKNOWN)
+            return self._method_result(base, node.func.attr, arguments)
+        if isinstance(node.func, ast.Name) and not callee.known:
+            if node.func.id == "super":
+                return self._super()
+            return builtin_result(node.func.id, node, arguments, self.attribute)
+        if callee.name == "module":
+            return _library_result(callee.of)
+        return UNKNOWN
+
+    def _api_result(self, callee: Kind, arguments: list[Kind]) -> Kind:
+        kinds: list[Kind] = []
+        for name in candidates(callee):
+            made = instance_of(name)
+            row = self.world.tables.row(name)
+            if made.known and made.name != "python":
+                kinds.append(made)
+            elif row is not None and row.returns:
+                kinds.append(parse_kind(row.returns, name))
+            else:
+                kinds.append(UNKNOWN)
+        result = _common(kinds)
+        if result.name == "argument":
+            return arguments[0] if arguments else UNKNOWN
+        return result
+
+    def _network_result(self, callee: Kind) -> Kind:
+        kinds: list[Kind] = []
+        for key in candidates(callee):
+            if ":" in key:
+                forward = self.world.method(key, "forward")
+                if forward is not None:
+                    kinds.append(self.world.returns(forward.key))
+                    continue
+                key = next(iter(self.world.torch_bases(key)), "")
+            kinds.append(parse_kind(CALL_RESULTS.get(key, "Tensor"), "result of a layer"))
+        result = _common(kinds) if kinds else UNKNOWN
+        return result if result.known else Kind("Tensor", evidence="result of a network")
+
+    def _method_result(self, base: Kind, name: str, arguments: list[Kind]) -> Kind:
+        if base.name in ("list", "tuple", "dict", "iterator"):
+            return _container_method(base, name)
+        if base.name == "module":
+            return _library_result(f"{base.of}.{name}")
+        if base.name == "ndarray":
+            return Kind("ndarray") if name not in ("item", "tolist") else Kind("python")
+        if base.name == "str":
+            return Kind("list", items=(Kind("str"),)) if name == "split" else Kind("str")
+        if base.name in _PLAIN or base.name == "python":
+            return Kind("python")
+        if base.name == "Module" and name == "apply":
+            return base
+        if base.known:
+            return self._member(base, name, "method")
+        if name in TENSOR_ONLY:
+            return self._member(Kind("Tensor"), name, "method")
+        if name in MODULE_ONLY:
+            return self._member(Kind("Module"), name, "method")
+        return UNKNOWN
+
+    def _super(self) -> Kind:
+        if self.owner is None:
+            return UNKNOWN
+        for base in self.owner.bases:
+            if base.name == "class":
+                family = self.world.family(base.of.split("|")[0])
+                return Kind(family.name, base.of, evidence="super")
+            if base.name == "api":
+                made = instance_of(base.of)
+                return Kind(made.name, base.of, evidence="super")
+        return UNKNOWN
+
+    def instance(self, classes: ast.expr) -> Kind:
+        """Return the kind that ``isinstance(x, classes)`` proves."""
+        if isinstance(classes, ast.Tuple):
+            return _common([self.instance(element) for element in classes.elts])
+        kind = self.expr(classes)
+        if kind.name == "api":
+            return _common([instance_of(name) for name in candidates(kind)])
+        if kind.name == "class":
+            return _common([self.world.family(key) for key in candidates(kind)])
+        name = literal_name(classes)
+        return Kind(name) if name in _PLAIN or name in ("list", "tuple", "dict") else UNKNOWN  # type: ignore[arg-type]
+
+
+def _common(kinds: list[Kind]) -> Kind:
+    if not kinds:
+        return UNKNOWN
+    result = kinds[0]
+    for kind in kinds[1:]:
+        result = join(result, kind)
+    return result
+
+
+def element_of(kind: Kind) -> Kind:
+    """Return the kind of what iterating over, indexing or unpacking a value gives."""
+    if kind.is_tensor:
+        return Kind("Tensor", evidence="part of a tensor")
+    if kind.name in ("list", "iterator"):
+        return kind.items[0] if kind.items else UNKNOWN
+    if kind.name == "dict":
+        return kind.items[0] if kind.items else UNKNOWN
+    if kind.name == "tuple":
+        return _common(list(kind.items))
+    if kind.name == "DataLoader":
+        return Kind("list", items=(Kind("Tensor", evidence="batch of a DataLoader"),), evidence="batch of a DataLoader")
+    if kind.name == "Module":
+        return Kind("Module", evidence="part of a container")
+    if kind.name == "Size":
+        return Kind("int")
+    if kind.name in ("ndarray", "str"):
+        return kind
+    return UNKNOWN
+
+
+_DICT_METHODS = {"items": "tuple", "values": "value", "keys": "key", "get": "value", "pop": "value", "setdefault": "value"}
+
+
+def _container_method(base: Kind, name: str) -> Kind:
+    if base.name == "dict":
+        value = base.items[0] if base.items else UNKNOWN
+        what = _DICT_METHODS.get(name)
+        if what == "tuple":
+            return Kind("iterator", items=(Kind("tuple", items=(UNKNOWN, value)),))
+        if what == "value":
+            return Kind("iterator", items=(value,)) if name == "values" else value
+        return Kind("iterator", items=(UNKNOWN,)) if what == "key" else UNKNOWN
+    if name in ("pop",):
+        return element_of(base)
+    if name in ("copy",):
+        return base
+    if name in ("index", "count"):
+        return Kind("int")
+    return Kind("none") if name in ("append", "extend", "insert", "sort", "reverse", "clear") else UNKNOWN
+
+
+# Libraries whose results are certainly no torch objects; of any other library nothing is known.
+_PYTHON_LIBRARIES = frozenset(
+    """argparse json math os sys re time datetime random pathlib logging collections itertools glob shutil pickle csv
+    yaml functools subprocess tempfile warnings typing enum string struct inspect hashlib platform socket""".split()
+)
+
+
+def _library_result(name: str) -> Kind:
+    root = name.partition(".")[0]
+    if root in ("numpy", "cv2"):
+        return Kind("ndarray")
+    if root == "PIL":
+        return Kind("image")
+    if name == "copy.deepcopy" or root not in _PYTHON_LIBRARIES:
+        return UNKNOWN
+    if root == "math":
+        return Kind("float") if name not in ("math.ceil", "math.floor", "math.prod") else Kind("int")
+    return Kind("python")

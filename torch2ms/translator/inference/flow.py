@@ -1,0 +1,442 @@
+"""Flow: the kinds of names through the statements of one function or one module, in order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from torch2ms.translator.inference.annotations import annotated
+from torch2ms.translator.inference.expressions import Expressions, element_of
+from torch2ms.translator.inference.families import MODULE_ONLY, OPTIMIZER_ONLY, TENSOR_ONLY
+from torch2ms.translator.kinds import UNKNOWN, Kind, join
+from torch2ms.translator.names import imported, is_torch_name
+
+if TYPE_CHECKING:
+    from torch2ms.translator.inference.world import ClassInfo, FileAnalysis, FunctionInfo, World
+
+__all__ = ["Flow"]
+
+Env = dict[str, Kind]
+
+
+class Flow(Expressions):
+    """Runs statements in order, keeping the kind of every name; branches are joined, loops are run twice."""
+
+    def __init__(
+        self, world: World, analysis: FileAnalysis, info: FunctionInfo | None, outer: Flow | None = None
+    ) -> None:
+        self.world = world
+        self.analysis = analysis
+        self.info = info
+        self.outer = outer
+        self.env: Env = {}
+        self.seen: Env = {} if info is not None else analysis.names
+        self.owner: ClassInfo | None = info.owner if info is not None else None
+        self.result: Kind = UNKNOWN
+        self._returned: list[Kind] = []
+        self.provisional = False
+        self.locals = _local_names(info.node) if info is not None else frozenset()
+
+    # ---- names
+
+    def lookup(self, name: str) -> Kind:
+        """Return the kind of a name at this point."""
+        if name in self.env:
+            return self.env[name]
+        if name in self.locals:
+            return UNKNOWN
+        if self.outer is not None and (name in self.outer.seen or name in self.outer.locals):
+            return self.outer.seen.get(name, UNKNOWN)
+        if self.outer is not None and self.outer.outer is not None:
+            found = self.outer.lookup(name)
+            if found.known:
+                return found
+        return self.analysis.names.get(name, UNKNOWN)
+
+    def bind(self, name: str, kind: Kind) -> None:
+        """Bind a name in this scope."""
+        self.env[name] = kind
+        self.seen[name] = join(self.seen[name], kind) if name in self.seen else kind
+
+    # ---- running
+
+    def run_function(self) -> None:
+        """Run the body of this flow's function with what is known of its parameters."""
+        assert self.info is not None  # noqa: S101 - only called for functions
+        node = self.info.node
+        self._bind_parameters(node.args)
+        if isinstance(node, ast.Lambda):
+            self._returned.append(self.expr(node.body))
+        else:
+            self.run(node.body)
+        if self._returned:
+            result = self._returned[0]
+            for kind in self._returned[1:]:
+                result = join(result, kind)
+            self.result = result
+        if not isinstance(node, ast.Lambda) and node.returns is not None and not self.result.known:
+            self.result = annotated(node.returns, self.expr, self.world.family)
+
+    def run(self, body: Sequence[ast.stmt]) -> None:
+        """Run statements in order."""
+        for statement in body:
+            method = getattr(self, f"_{type(statement).__name__}", None)
+            if method is not None:
+                method(statement)
+            else:
+                for child in ast.iter_child_nodes(statement):
+                    if isinstance(child, ast.expr):
+                        self.expr(child)
+
+    def _bind_parameters(self, arguments: ast.arguments) -> None:
+        assert self.info is not None  # noqa: S101
+        positional = [*arguments.posonlyargs, *arguments.args]
+        defaults: dict[str, ast.expr] = {}
+        for arg, default in zip(reversed(positional), reversed(arguments.defaults), strict=False):
+            defaults[arg.arg] = default
+        for arg, kw_default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            if kw_default is not None:
+                defaults[arg.arg] = kw_default
+        static = any(getattr(d, "id", "") == "staticmethod" for d in getattr(self.info.node, "decorator_list", ()))
+        is_method = self.owner is not None and not static
+        evidence: dict[str, Kind] | None = None
+        for index, arg in enumerate([*positional, *arguments.kwonlyargs]):
+            if index == 0 and is_method and positional:
+                self.bind(arg.arg, self._self_kind())
+                continue
+            kind = annotated(arg.annotation, self.expr, self.world.family)
+            if arg.annotation is not None:
+                self.expr(arg.annotation)
+            default = defaults.get(arg.arg)
+            if not kind.known or kind.name == "none":
+                kind = join(kind, self._from_default(default))
+            if not kind.known or kind.name in ("none", "list", "tuple", "dict", "Module") and not (kind.of or kind.items):
+                if evidence is None:
+                    evidence = self.world.parameters(self.info)
+                called = evidence.get(arg.arg, UNKNOWN)
+                if called.known and called.name not in ("api", "class", "function"):
+                    kind = called.because(f"called with {called.evidence or called.name}")
+            if not kind.known or kind.name == "none":
+                kind = self._from_role(arg.arg, kind)
+            self.bind(arg.arg, kind)
+        if arguments.vararg is not None:
+            tensor = self._is_forward()
+            self.bind(arguments.vararg.arg, Kind("list", items=(Kind("Tensor"),) if tensor else ()))
+        if arguments.kwarg is not None:
+            self.bind(arguments.kwarg.arg, Kind("dict"))
+
+    def _self_kind(self) -> Kind:
+        assert self.owner is not None  # noqa: S101
+        decorators = getattr(self.info.node, "decorator_list", ()) if self.info is not None else ()
+        if any(getattr(d, "id", "") == "classmethod" for d in decorators):
+            return Kind("class", self.owner.key)
+        return self.world.family(self.owner.key).because("self")
+
+    def _from_default(self, default: ast.expr | None) -> Kind:
+        if default is None:
+            return UNKNOWN
+        kind = self.outer.expr(default) if self.outer is not None else self.expr(default)
+        # A class or function as default is one of many that may be passed: its name is no fact about the parameter.
+        return UNKNOWN if kind.name in ("api", "class", "function") else kind
+
+    def _is_forward(self) -> bool:
+        return (
+            self.info is not None
+            and self.owner is not None
+            and self.info.name in ("forward", "forward_features", "forward_head", "_forward_impl")
+            and self.world.family(self.owner.key).name == "Module"
+        )
+
+    def _from_role(self, name: str, kind: Kind) -> Kind:
+        """Guess a parameter's kind from its role: inputs of a network are tensors; some methods tell the receiver."""
+        if self._is_forward():
+            return Kind("Tensor", evidence="input of a network")
+        assert self.info is not None  # noqa: S101
+        used = _attributes_used(self.info.node).get(name, frozenset())
+        if used & MODULE_ONLY:
+            return Kind("Module", evidence=f"has .{min(used & MODULE_ONLY)}")
+        if used & OPTIMIZER_ONLY or {"zero_grad", "step"} <= used:
+            return Kind("Optimizer", evidence="has .zero_grad and .step")
+        if used & TENSOR_ONLY:
+            return Kind("Tensor", evidence=f"has .{min(used & TENSOR_ONLY)}")
+        return kind
+
+    # ---- statements
+
+    def _Import(self, node: ast.Import) -> None:
+        for name, module, _ in imported(node):
+            self.bind(name, self._module(module, 0))
+
+    def _ImportFrom(self, node: ast.ImportFrom) -> None:
+        for name, module, attribute in imported(node):
+            if attribute == "*":
+                for public, kind in self._star(module, node.level).items():
+                    self.bind(public, kind)
+                continue
+            assert attribute is not None  # noqa: S101
+            if node.level == 0 and is_torch_name(module):
+                self.bind(name, Kind("api", self.world.tables.canonical(f"{module}.{attribute}"), evidence="import"))
+                continue
+            path = self.world.symbols.find_module(self.analysis.path, module, node.level)
+            if path is not None:
+                self.bind(name, self.world.export(path, attribute))
+            else:
+                self.bind(name, Kind("module", f"{module}.{attribute}", evidence="import"))
+
+    def _module(self, module: str, level: int) -> Kind:
+        path = self.world.symbols.find_module(self.analysis.path, module, level)
+        if path is not None:
+            return Kind("module", f"project:{path}")
+        if is_torch_name(module):
+            return Kind("api", self.world.tables.canonical(module), evidence="import")
+        return Kind("module", module, evidence="import")
+
+    def _star(self, module: str, level: int) -> Env:
+        if level == 0 and is_torch_name(module):
+            names = self.world.tables.star(module)
+            return {name: Kind("api", self.world.tables.canonical(f"{module}.{name}")) for name in names}
+        path = self.world.symbols.find_module(self.analysis.path, module, level)
+        return self.world.star(path) if path is not None else {}
+
+    def _FunctionDef(self, node: ast.FunctionDef) -> None:
+        for decorator in node.decorator_list:
+            self.expr(decorator)
+        for default in [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]:
+            self.expr(default)
+        for arg in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
+            if arg.annotation is not None:
+                self.expr(arg.annotation)
+        if node.returns is not None:
+            self.expr(node.returns)
+        info = self.analysis.function_of.get(node)
+        if info is not None and info.owner is None:
+            self.bind(node.name, Kind("function", info.key))
+
+    _AsyncFunctionDef = _FunctionDef
+
+    def _ClassDef(self, node: ast.ClassDef) -> None:
+        for decorator in node.decorator_list:
+            self.expr(decorator)
+        info = self.analysis.class_of[node]
+        info.bases = tuple(self.expr(base) for base in node.bases)
+        for keyword in node.keywords:
+            self.expr(keyword.value)
+        self.bind(node.name, Kind("class", info.key))
+        inner = Flow(self.world, self.analysis, self.info, self.outer)
+        inner.env, inner.seen, inner.locals = dict(self.env), {}, frozenset()
+        inner.owner = info
+        inner.run(node.body)
+        for name, kind in inner.seen.items():
+            info.attributes.setdefault(name, kind)
+
+    def _Assign(self, node: ast.Assign) -> None:
+        kind = self.expr(node.value)
+        for target in node.targets:
+            self.assign(target, kind)
+
+    def _AnnAssign(self, node: ast.AnnAssign) -> None:
+        kind = annotated(node.annotation, self.expr, self.world.family)
+        self.expr(node.annotation)
+        if node.value is not None:
+            value = self.expr(node.value)
+            kind = value if value.known and value.name != "none" else kind
+        self.assign(node.target, kind)
+
+    def _AugAssign(self, node: ast.AugAssign) -> None:
+        value = self.expr(node.value)
+        load = _as_load(node.target)
+        kind = self.expr(load)
+        self.analysis.kinds[node.target] = kind
+        if isinstance(node.target, ast.Name):
+            self.assign(node.target, kind if kind.known and not value.is_tensor else value if not kind.known else kind)
+        elif isinstance(node.target, ast.Subscript):
+            self.expr(node.target.value)
+            self.expr(node.target.slice)
+
+    def _Expr(self, node: ast.Expr) -> None:
+        kind = self.expr(node.value)
+        if isinstance(node.value, (ast.Yield, ast.YieldFrom)):
+            self._returned.append(Kind("iterator", items=(kind,)))
+
+    def _Return(self, node: ast.Return) -> None:
+        self._returned.append(self.expr(node.value) if node.value is not None else Kind("none"))
+
+    def _If(self, node: ast.If) -> None:
+        self.expr(node.test)
+        before = dict(self.env)
+        self.narrow(node.test, True)
+        self.run(node.body)
+        after_body = self.env
+        self.env = dict(before)
+        self.narrow(node.test, False)
+        self.run(node.orelse)
+        if node.orelse and _leaves(node.orelse):
+            self.env = after_body
+        elif not _leaves(node.body):
+            self.env = _join_env(after_body, self.env, before)
+
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
+        before = dict(self.env)
+        for _ in range(2):
+            if isinstance(node, ast.While):
+                self.expr(node.test)
+            else:
+                self.assign(node.target, element_of(self.expr(node.iter)))
+            self.run(node.body)
+            self.env = _join_env(before, self.env, before)
+        self.run(node.orelse)
+
+    _For = _AsyncFor = _While = _loop
+
+    def _With(self, node: ast.With) -> None:
+        for item in node.items:
+            kind = self.expr(item.context_expr)
+            if item.optional_vars is not None:
+                self.assign(item.optional_vars, kind)
+        self.run(node.body)
+
+    _AsyncWith = _With
+
+    def _Try(self, node: ast.Try) -> None:
+        before = dict(self.env)
+        self.run(node.body)
+        self.run(node.orelse)
+        joined = self.env
+        for handler in node.handlers:
+            self.env = dict(before)
+            if handler.type is not None:
+                self.expr(handler.type)
+            if handler.name:
+                self.env[handler.name] = Kind("python")
+            self.run(handler.body)
+            if not _leaves(handler.body):
+                joined = _join_env(joined, self.env, before)
+        self.env = joined
+        self.run(node.finalbody)
+
+    _TryStar = _Try
+
+    def _Match(self, node: ast.Match) -> None:
+        self.expr(node.subject)
+        before = dict(self.env)
+        joined: Env | None = None
+        for case in node.cases:
+            self.env = dict(before)
+            if case.guard is not None:
+                self.expr(case.guard)
+            self.run(case.body)
+            joined = self.env if joined is None else _join_env(joined, self.env, before)
+        self.env = joined or before
+
+    def _Delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            self.expr(target)
+
+    # ---- targets
+
+    def assign(self, target: ast.expr, kind: Kind) -> None:
+        """Give a target (name, attribute, subscript, tuple of those) a kind."""
+        self.analysis.kinds[target] = kind
+        if isinstance(target, ast.Name):
+            self.bind(target.id, kind)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for index, element in enumerate(target.elts):
+                if isinstance(element, ast.Starred):
+                    self.assign(element.value, Kind("list", items=(element_of(kind),)))
+                else:
+                    self.assign(element, _item(kind, index, len(target.elts)))
+        elif isinstance(target, ast.Attribute):
+            base = self.expr(target.value)
+            self._store(base, target, kind)
+        elif isinstance(target, ast.Subscript):
+            self.expr(target.value)
+            self.expr(target.slice)
+        elif isinstance(target, ast.Starred):
+            self.assign(target.value, kind)
+
+    def _store(self, base: Kind, target: ast.Attribute, kind: Kind) -> None:
+        """Record ``self.name = value`` for the class, however often it is set."""
+        if base.evidence != "self" or self.owner is None:
+            return
+        known = self.owner.attributes
+        if target.attr in known:
+            kind = join(known[target.attr], kind)
+        known[target.attr] = kind
+
+    def narrow(self, test: ast.expr, holds: bool) -> None:
+        """Learn from a condition: isinstance and None guards on plain names."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            self.narrow(test.operand, not holds)
+        elif isinstance(test, ast.BoolOp):
+            if isinstance(test.op, ast.And) == holds:
+                for value in test.values:
+                    self.narrow(value, holds)
+        elif holds and isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:
+            subject, classes = test.args
+            if isinstance(subject, ast.Name):
+                kind = self.instance(classes)
+                if kind.known:
+                    self.env[subject.id] = kind.because("isinstance")
+
+
+def _item(kind: Kind, index: int, count: int) -> Kind:
+    """Return the kind of one element of an unpacked value."""
+    if kind.name == "tuple" and len(kind.items) == count:
+        return kind.items[index]
+    return element_of(kind)
+
+
+def _join_env(a: Env, b: Env, before: Env) -> Env:
+    """Join two environments; a name only one path binds keeps what it has there."""
+    joined = dict(a)
+    for name, kind in b.items():
+        joined[name] = join(a[name], kind) if name in a else kind
+    return joined
+
+
+def _leaves(body: Sequence[ast.stmt]) -> bool:
+    """Whether a block always leaves by return, raise, continue or break."""
+    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
+def _as_load(target: ast.expr) -> ast.expr:
+    """Return the target of an augmented assignment as the value it reads first."""
+    if isinstance(target, ast.Name):
+        return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+    if isinstance(target, ast.Attribute):
+        return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
+    if isinstance(target, ast.Subscript):
+        return ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+    return target
+
+
+def _local_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
+    """Return the names a function binds itself."""
+    bound = {arg.arg for arg in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
+    bound |= {arg.arg for arg in (node.args.vararg, node.args.kwarg) if arg is not None}
+    outside: set[str] = set()
+    stack: list[ast.AST] = list(node.body) if not isinstance(node, ast.Lambda) else [node.body]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            bound.add(current.name)
+            continue
+        if isinstance(current, (ast.Global, ast.Nonlocal)):
+            outside.update(current.names)
+        elif isinstance(current, ast.Name) and not isinstance(current.ctx, ast.Load):
+            bound.add(current.id)
+        elif isinstance(current, (ast.Import, ast.ImportFrom)):
+            bound.update(name for name, _, _ in imported(current))
+        if not isinstance(current, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            stack.extend(ast.iter_child_nodes(current))
+    return frozenset(bound - outside)
+
+
+def _attributes_used(node: ast.AST) -> dict[str, frozenset[str]]:
+    """Return, for every plain name in a function, the attributes read from it."""
+    used: dict[str, set[str]] = {}
+    for child in ast.walk(node):
+        if isinstance(child, ast.Attribute) and isinstance(child.value, ast.Name):
+            used.setdefault(child.value.id, set()).add(child.attr)
+    return {name: frozenset(attributes) for name, attributes in used.items()}

@@ -1,0 +1,414 @@
+"""The project as inference sees it: files, classes and functions, analysed when first asked for.
+
+``World`` keeps few trees in memory (the least recently used go), and small answers (a module's names, a function's result)
+for good. An answer that a recursion or a depth limit cut short is provisional: it is forgotten before the next file is
+translated, so that neither the order of files nor the number of processes shows in the output.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from torch2ms.mapping_tables.lookup import Tables
+from torch2ms.translator.inference.annotations import annotated
+from torch2ms.translator.inference.families import instance_of
+from torch2ms.translator.inference.flow import Flow
+from torch2ms.translator.kinds import UNKNOWN, Kind, join
+from torch2ms.translator.symbols import SymbolTable
+
+__all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
+
+FILES_KEPT = 64
+CALLERS_READ = 6  # files looked at for the arguments a function is called with
+CALLER_DEPTH = 3  # callers of callers followed for the kinds of arguments
+FLOW_DEPTH = 24  # functions entered from one another
+
+
+@dataclass(slots=True)
+class FunctionInfo:
+    """One function or method: its node, its class if it is a method, the function it stands in."""
+
+    key: str
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    owner: ClassInfo | None
+    outer: FunctionInfo | None
+    flow: Flow | None = None
+
+    @property
+    def name(self) -> str:
+        """The function's own name."""
+        return getattr(self.node, "name", "<lambda>")
+
+
+@dataclass(slots=True)
+class ClassInfo:
+    """One class of the project."""
+
+    key: str
+    node: ast.ClassDef
+    path: str
+    bases: tuple[Kind, ...] = ()
+    methods: dict[str, FunctionInfo] = field(default_factory=dict)
+    attributes: dict[str, Kind] = field(default_factory=dict)
+    family: Kind = UNKNOWN
+    state: str = "new"  # new | open | done: whether the attributes are known
+
+
+@dataclass(slots=True)
+class FileAnalysis:
+    """What is known of one file: the kind of every expression looked at, its functions and classes."""
+
+    path: str
+    tree: ast.Module
+    kinds: dict[ast.AST, Kind] = field(default_factory=dict)
+    names: dict[str, Kind] = field(default_factory=dict)  # module level, joined over all assignments
+    functions: dict[str, FunctionInfo] = field(default_factory=dict)
+    classes: dict[str, ClassInfo] = field(default_factory=dict)
+    function_of: dict[ast.AST, FunctionInfo] = field(default_factory=dict)  # function node -> info
+    class_of: dict[ast.AST, ClassInfo] = field(default_factory=dict)
+    calls: dict[str, list[tuple[ast.Call, FunctionInfo | None]]] = field(default_factory=dict)
+    complete: bool = False
+
+    def kind(self, node: ast.AST) -> Kind:
+        """Return the kind of an expression; UNKNOWN when nothing was found."""
+        return self.kinds.get(node, UNKNOWN)
+
+
+class World:
+    """Answers questions about the project's names, classes and functions."""
+
+    def __init__(self, parse: Callable[[str], ast.Module | None], symbols: SymbolTable, tables: Tables) -> None:
+        self.parse = parse
+        self.symbols = symbols
+        self.tables = tables
+        self._files: OrderedDict[str, FileAnalysis | None] = OrderedDict()
+        self._names: dict[str, dict[str, Kind]] = {}
+        self._returns: dict[str, Kind] = {}
+        self._parameters: dict[str, dict[str, Kind]] = {}
+        self._provisional: list[Callable[[], object]] = []  # how to forget each provisional answer
+        self._open: dict[tuple[str, str], None] = {}
+        self._cuts = 0
+        self._pinned = ""
+
+    # ---- files
+
+    def file(self, path: str) -> FileAnalysis | None:
+        """Return the analysis of a file with its module level run; None when it does not parse."""
+        if path in self._files:
+            self._files.move_to_end(path)
+            return self._files[path]
+        tree = self.parse(path)
+        analysis = None if tree is None else FileAnalysis(path, tree)
+        self._files[path] = analysis
+        if analysis is not None:
+            _declare(analysis)
+            flow = Flow(self, analysis, None)
+            flow.run(analysis.tree.body)
+            analysis.complete = True
+            self._names[path] = analysis.names
+            self._evict()
+        return analysis
+
+    def _evict(self) -> None:
+        for path, found in list(self._files.items()):
+            if len(self._files) <= FILES_KEPT:
+                break
+            if path != self._pinned and (found is None or found.complete):
+                del self._files[path]
+
+    def analyse(self, path: str) -> FileAnalysis | None:
+        """Return the analysis of a file with every function in it run; starts from what is certain only."""
+        for forget in self._provisional:
+            forget()
+        self._provisional.clear()
+        self._pinned = path
+        analysis = self.file(path)
+        if analysis is not None:
+            for info in list(analysis.classes.values()):
+                self.attributes(info)
+            for function in list(analysis.functions.values()):
+                self.flow(analysis, function)
+        return analysis
+
+    def export(self, path: str, name: str) -> Kind:
+        """Return the kind of ``name`` in the module at ``path`` (a folder ends in ``/``)."""
+        if path.endswith("/"):
+            return self._submodule(path, name)
+        names = self.names(path)
+        if name in names:
+            return names[name]
+        if path.endswith("__init__.py"):
+            return self._submodule(path[: -len("__init__.py")], name)
+        return UNKNOWN
+
+    def names(self, path: str) -> dict[str, Kind]:
+        """Return the names of the module at ``path``; those known so far while it is being run (import cycles)."""
+        if path in self._names:
+            return self._names[path]
+        analysis = self.file(path)
+        return analysis.names if analysis is not None else {}
+
+    def _submodule(self, folder: str, name: str) -> Kind:
+        for found in (f"{folder}{name}.py", f"{folder}{name}/__init__.py"):
+            if found in self.symbols.files:
+                return Kind("module", f"project:{found}")
+        if f"{folder}{name}" in self.symbols.folders:
+            return Kind("module", f"project:{folder}{name}/")
+        return UNKNOWN
+
+    def star(self, path: str) -> dict[str, Kind]:
+        """Return the names a star import of the module at ``path`` binds."""
+        names = {} if path.endswith("/") else self.names(path)
+        public = self.symbols.files[path].public if path in self.symbols.files else None
+        if public is not None:
+            return {name: self.export(path, name) for name in public}
+        return {name: kind for name, kind in names.items() if not name.startswith("_")}
+
+    # ---- classes
+
+    def class_info(self, key: str) -> ClassInfo | None:
+        """Return the class ``path:Qualname``, or None."""
+        path, _, name = key.rpartition(":")
+        analysis = self.file(path) if path else None
+        return analysis.classes.get(name) if analysis is not None else None
+
+    def family(self, key: str) -> Kind:
+        """Return the kind of an instance of a project class, by the torch class it descends from."""
+        for base in self.ancestry(key):
+            if isinstance(base, str):
+                found = instance_of(base)
+                if found.known:
+                    return Kind(found.name, key, evidence=f"{key.rpartition(':')[2]} derives from {base}")
+        return Kind("instance", key)
+
+    def ancestry(self, key: str) -> Iterator[ClassInfo | str]:
+        """Yield the class and its bases, nearest first: project classes as ClassInfo, torch's by canonical name."""
+        seen: set[str] = set()
+        queue = [key]
+        while queue:
+            current = queue.pop(0)
+            if current in seen:
+                continue
+            seen.add(current)
+            info = self.class_info(current)
+            if info is None:
+                continue
+            yield info
+            for base in info.bases:
+                if base.name == "api" and base.of:
+                    yield from base.of.split("|")
+                elif base.name == "class":
+                    queue.extend(base.of.split("|"))
+
+    def torch_bases(self, key: str) -> tuple[str, ...]:
+        """Return the canonical torch classes a project class descends from."""
+        return tuple(base for base in self.ancestry(key) if isinstance(base, str))
+
+    def method(self, key: str, name: str) -> FunctionInfo | None:
+        """Return the method a project class answers ``name`` with, its own or inherited from the project."""
+        for base in self.ancestry(key):
+            if isinstance(base, ClassInfo) and name in base.methods:
+                return base.methods[name]
+        return None
+
+    def attributes(self, info: ClassInfo) -> dict[str, Kind]:
+        """Return the kinds of the attributes that the methods of a class set on ``self``, ``__init__`` first."""
+        if info.state != "new":
+            return info.attributes
+        info.state = "open"
+        analysis = self.file(info.path)
+        if analysis is not None:
+            first = info.methods.get("__init__")
+            rest = [m for name, m in info.methods.items() if name != "__init__" and _stores_on_self(m.node)]
+            for method in ([first] if first else []) + rest:
+                self.flow(analysis, method)
+        info.state = "done" if analysis is None or analysis.complete else "new"
+        return info.attributes
+
+    def attribute(self, key: str, name: str) -> Kind:
+        """Return the kind of an attribute of an instance of a project class."""
+        for base in self.ancestry(key):
+            if isinstance(base, ClassInfo):
+                found = self.attributes(base).get(name)
+                if found is not None:
+                    return found
+                if name in base.methods:
+                    return Kind("function", base.methods[name].key)
+        return UNKNOWN
+
+    # ---- functions
+
+    def function(self, key: str) -> FunctionInfo | None:
+        """Return the function ``path:Qualname``."""
+        path, _, name = key.rpartition(":")
+        analysis = self.file(path)
+        return analysis.functions.get(name) if analysis is not None else None
+
+    def flow(self, analysis: FileAnalysis, info: FunctionInfo) -> Flow | None:
+        """Run the body of a function once and return its flow; None while it is being run (recursion)."""
+        if info.flow is not None:
+            return info.flow
+        question = ("flow", info.key)
+        if question in self._open or len(self._open) > FLOW_DEPTH:
+            self._cuts += 1
+            return None
+        cuts = self._cuts
+        self._open[question] = None
+        try:
+            outer = self.flow(analysis, info.outer) if info.outer is not None else None
+            flow = Flow(self, analysis, info, outer)
+            flow.run_function()
+        finally:
+            del self._open[question]
+        if analysis.complete:
+            info.flow = flow
+            if self._cuts != cuts:
+                flow.provisional = True
+                self._provisional.append(lambda: setattr(info, "flow", None))
+        return flow
+
+    def returns(self, key: str) -> Kind:
+        """Return the kind of a project function's result."""
+        if key in self._returns:
+            return self._returns[key]
+        info = self.function(key)
+        if info is None or isinstance(info.node, ast.Lambda):
+            return UNKNOWN
+        path = key.rpartition(":")[0]
+        analysis = self.file(path)
+        if analysis is None:
+            return UNKNOWN
+        cuts = self._cuts
+        flow = self.flow(analysis, info)
+        result = flow.result if flow is not None else UNKNOWN
+        if not result.known:
+            result = flow_free_return(info, analysis, self)
+        if analysis.complete and flow is not None:
+            self._returns[key] = result
+            if self._cuts != cuts or flow.provisional:
+                self._provisional.append(lambda: self._returns.pop(key, None))
+        return result
+
+    def parameters(self, info: FunctionInfo) -> dict[str, Kind]:
+        """Return what the project's calls of a function say of its parameters."""
+        if info.key in self._parameters:
+            return self._parameters[info.key]
+        question = ("calls", info.key)
+        asked = sum(1 for topic, _ in self._open if topic == "calls")
+        if question in self._open or isinstance(info.node, ast.Lambda) or asked >= CALLER_DEPTH:
+            self._cuts += 1
+            return {}
+        cuts = self._cuts
+        self._open[question] = None
+        found: dict[str, Kind] = {}
+        try:
+            for call, analysis in self._calls(info):
+                for name, kind in _arguments(call, info, analysis):
+                    found[name] = join(found[name], kind) if name in found else kind
+        finally:
+            del self._open[question]
+        self._parameters[info.key] = found
+        if self._cuts != cuts:
+            self._provisional.append(lambda: self._parameters.pop(info.key, None))
+        return found
+
+    def _calls(self, info: FunctionInfo) -> Iterator[tuple[ast.Call, FileAnalysis]]:
+        name = info.owner.node.name if info.owner is not None and info.name == "__init__" else info.name
+        for path in self.symbols.callers(name)[:CALLERS_READ]:
+            analysis = self.file(path)
+            if analysis is None:
+                continue
+            for call, function in analysis.calls.get(name, ()):
+                if function is not None and self.flow(analysis, function) is None:
+                    continue
+                target = analysis.kind(call.func)
+                if target.name in ("function", "class") and info.key in _callees(target, info):
+                    yield call, analysis
+
+
+def _callees(target: Kind, info: FunctionInfo) -> list[str]:
+    keys = target.of.split("|")
+    if target.name == "class" and info.name == "__init__":
+        return [f"{key}.__init__" for key in keys]
+    return keys
+
+
+def _arguments(call: ast.Call, info: FunctionInfo, analysis: FileAnalysis) -> Iterator[tuple[str, Kind]]:
+    """Yield (parameter, kind of the argument) for the arguments whose parameter is certain."""
+    arguments = info.node.args
+    names = [arg.arg for arg in [*arguments.posonlyargs, *arguments.args]]
+    if info.owner is not None and names:
+        names = names[1:]
+    for name, value in zip(names, call.args, strict=False):
+        if isinstance(value, ast.Starred):
+            break
+        yield name, analysis.kind(value)
+    for keyword in call.keywords:
+        if keyword.arg:
+            yield keyword.arg, analysis.kind(keyword.value)
+
+
+def flow_free_return(info: FunctionInfo, analysis: FileAnalysis, world: World) -> Kind:
+    """Return the kind that the return annotation alone promises."""
+    returns = getattr(info.node, "returns", None)
+
+    def kind_of(node: ast.expr) -> Kind:
+        found = analysis.kind(node)
+        if not found.known and isinstance(node, ast.Name):
+            found = analysis.names.get(node.id, UNKNOWN)
+        return found
+
+    return annotated(returns, kind_of, world.family)
+
+
+def _declare(analysis: FileAnalysis) -> None:
+    """Register every function and class of the file, and every call by the last identifier of its callee."""
+
+    def visit(node: ast.AST, prefix: str, owner: ClassInfo | None, outer: FunctionInfo | None) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                name = _unique(f"{prefix}{child.name}", analysis.functions)
+                info = FunctionInfo(f"{analysis.path}:{name}", child, owner, outer)
+                analysis.functions[name] = info
+                analysis.function_of[child] = info
+                if owner is not None:
+                    owner.methods[child.name] = info
+                visit(child, f"{name}.", None, info)
+            elif isinstance(child, ast.ClassDef):
+                name = _unique(f"{prefix}{child.name}", analysis.classes)
+                made = ClassInfo(f"{analysis.path}:{name}", child, analysis.path)
+                analysis.classes[name] = made
+                analysis.class_of[child] = made
+                visit(child, f"{name}.", made, outer)
+            else:
+                if isinstance(child, ast.Call):
+                    _index_call(analysis, child, outer)
+                visit(child, prefix, owner if isinstance(child, (ast.If, ast.Try)) else None, outer)
+
+    visit(analysis.tree, "", None, None)
+
+
+def _index_call(analysis: FileAnalysis, call: ast.Call, outer: FunctionInfo | None) -> None:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name:
+        analysis.calls.setdefault(name, []).append((call, outer))
+
+
+def _unique(name: str, taken: dict[str, FunctionInfo] | dict[str, ClassInfo]) -> str:
+    """Return ``name``, or with a number where a file defines it more than once."""
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}#{number}" in taken:
+        number += 1
+    return f"{name}#{number}"
+
+
+def _stores_on_self(node: ast.AST) -> bool:
+    return any(
+        isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name) and n.value.id == "self"
+        for n in ast.walk(node)
+    )

@@ -1,0 +1,63 @@
+"""Names: what an import statement binds, and which roots are torch's.
+
+A reference to torch is a Kind ``api`` whose ``of`` is the canonical name; several possible names are joined with ``|``,
+and whoever acts on it must find that all agree.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torch2ms.translator.kinds import Kind
+
+__all__ = ["PROJECT", "TORCH_ROOTS", "candidates", "dotted", "imported", "is_torch_import", "is_torch_name"]
+
+TORCH_ROOTS = frozenset({"torch", "torchvision"})
+PROJECT = "project:"  # prefix of Kind("module").of for modules of the project
+
+
+def is_torch_name(name: str) -> bool:
+    """Whether a dotted name starts in torch or torchvision."""
+    return name.partition(".")[0] in TORCH_ROOTS
+
+
+def is_torch_import(node: ast.Import | ast.ImportFrom) -> bool:
+    """Whether any part of an import statement comes from torch."""
+    if isinstance(node, ast.ImportFrom):
+        return node.level == 0 and is_torch_name(node.module or "")
+    return any(is_torch_name(alias.name) for alias in node.names)
+
+
+def candidates(kind: Kind) -> tuple[str, ...]:
+    """Return the canonical names a kind may stand for; empty when none is known."""
+    return tuple(kind.of.split("|")) if kind.of else ()
+
+
+def dotted(node: ast.AST) -> str | None:
+    """Return ``a.b.c`` for a plain attribute chain, else None."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str, str | None]]:
+    """Yield (bound name, dotted module, attribute or None) for every alias of an import statement.
+
+    ``import a.b`` binds ``a``; a star import yields ``("*", module, "*")``.
+    """
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if alias.asname:
+                yield alias.asname, alias.name, None
+            else:
+                root = alias.name.partition(".")[0]
+                yield root, root, None
+    else:
+        for alias in node.names:
+            yield alias.asname or alias.name, node.module or "", alias.name

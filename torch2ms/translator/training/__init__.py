@@ -1,0 +1,11 @@
+"""Training units: every backward call with its forward pass and update, as a plan for the emitter.
+
+``find_units`` is the way in; ``plan.py`` describes what it returns.
+"""
+
+from __future__ import annotations
+
+from torch2ms.translator.training.plan import Clip, GradientMode, Oracle, Place, Shape, Step, TrainingUnit, UnitLeft
+from torch2ms.translator.training.units import find_units
+
+__all__ = ["Clip", "GradientMode", "Oracle", "Place", "Shape", "Step", "TrainingUnit", "UnitLeft", "find_units"]

@@ -1,0 +1,199 @@
+"""The training machinery in a scope: backward, zero_grad, step, clipping, GradScaler, and reads of gradients."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Literal
+
+from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.training.plan import Oracle
+from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
+
+__all__ = ["Event", "EventKind", "find_events", "find_obstacle", "own_expressions"]
+
+EventKind = Literal["backward", "zero", "step", "clip", "unscale", "update", "closure", "wrapper"]
+
+_NO_OPTIMIZER = frozenset(
+    "Scheduler Module Tensor Parameter GradScaler DataLoader Dataset instance module python ndarray function class "
+    "int float bool str list tuple dict none iterator api".split()
+)
+_CLIPS = {
+    "clip_grad_norm_": "norm",
+    "clip_grad_norm": "norm",
+    "clip_grad_value_": "value",
+    "clip_grad_value": "value",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One call of the machinery. ``path`` is the optimizer's (step, zero: also a module's), or the scaler's."""
+
+    kind: EventKind
+    statement: ast.stmt
+    call: ast.Call
+    order: int
+    path: str = ""
+    target: ast.expr | None = None  # the optimizer, the zeroed object, the loss, the clipped weights
+    scaler: ast.expr | None = None
+    problem: str = ""  # why the call cannot be rewritten
+    on_module: bool = False  # zero_grad of a module
+
+
+def own_expressions(statement: ast.stmt) -> list[ast.AST]:
+    """Return every node that belongs to the statement itself: none of its child statements, definitions or lambdas."""
+    found: list[ast.AST] = []
+    pending: list[ast.AST] = [statement]
+    while pending:
+        node = pending.pop()
+        found.append(node)
+        if isinstance(node, FunctionNode | ast.ClassDef | ast.Lambda) and node is not statement:
+            continue
+        if isinstance(node, FunctionNode | ast.ClassDef):
+            continue
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+                pending.append(child)
+    return found
+
+
+def find_events(scope: Scope, file: ProjectFile, oracle: Oracle) -> list[Event]:
+    """Return the machinery of ``scope`` in source order."""
+    zeroed = {
+        dotted_path(node.func.value)
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_grad"
+    }
+    finder = _Finder(oracle, frozenset(path for path in zeroed if path))
+    found: list[Event] = []
+    for order, statement in enumerate(scope.statements):
+        calls = [node for node in own_expressions(statement) if isinstance(node, ast.Call)]
+        for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
+            event = finder.event(statement, call, order)
+            if event is not None:
+                found.append(event)
+    return found
+
+
+class _Finder:
+    """Recognises single calls."""
+
+    def __init__(self, oracle: Oracle, zeroed: frozenset[str]) -> None:
+        self.oracle = oracle
+        self.zeroed = zeroed
+
+    def event(self, statement: ast.stmt, call: ast.Call, order: int) -> Event | None:
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if name in _CLIPS:
+            return self._clip(statement, call, order)
+        if not isinstance(call.func, ast.Attribute):
+            return None
+        receiver = call.func.value
+        path = dotted_path(receiver) or ""
+        kind = self.oracle.kind(receiver).name
+        if name == "backward":
+            return self._backward(statement, call, order)
+        if name == "zero_grad" and kind in ("Optimizer", "Module", "unknown"):
+            module = kind == "Module" or (kind == "unknown" and not self._plausible(receiver))
+            return Event("zero", statement, call, order, path, receiver, on_module=module)
+        if name == "step" and kind == "GradScaler" or (name == "step" and self._is_scaler(receiver, call)):
+            target = call.args[0] if call.args else None
+            path = (dotted_path(target) if target is not None else None) or ""
+            problem = (
+                "" if path and isinstance(statement, ast.Expr) else "the optimizer given to the scaler is no plain name"
+            )
+            return Event("step", statement, call, order, path, target, receiver, problem)
+        if name == "step" and (kind == "Optimizer" or (kind == "unknown" and self._plausible(receiver))):
+            return self._step(statement, call, order, path)
+        if name in ("unscale_", "update") and kind in ("GradScaler", "unknown") and self._looks_scaler(receiver):
+            return Event("unscale" if name == "unscale_" else "update", statement, call, order, path, receiver)
+        return None
+
+    def _plausible(self, receiver: ast.expr) -> bool:
+        """Whether an untyped receiver is an optimizer by its use: it is zeroed too, or named for it."""
+        path = dotted_path(receiver) or ""
+        last = path.rpartition(".")[2].lower()
+        named = "optim" in last or last.startswith("opt") or last.endswith("opt")
+        return bool(path) and (named or (path in self.zeroed and not last.endswith(("model", "net"))))
+
+    def _looks_scaler(self, receiver: ast.expr) -> bool:
+        return self.oracle.kind(receiver).name == "GradScaler" or "scaler" in (dotted_path(receiver) or "").lower()
+
+    def _is_scaler(self, receiver: ast.expr, call: ast.Call) -> bool:
+        if self.oracle.kind(receiver).name != "unknown" or len(call.args) != 1:
+            return False
+        return self._looks_scaler(receiver) and dotted_path(call.args[0]) is not None
+
+    def _step(self, statement: ast.stmt, call: ast.Call, order: int, path: str) -> Event | None:
+        assert isinstance(call.func, ast.Attribute)
+        if call.args or call.keywords:
+            if self.oracle.kind(call.func.value).name == "unknown" and path not in self.zeroed:
+                return None  # env.step(action)
+            reason = "optimizer.step(closure) evaluates the loss several times; MindSpore's optimizers take gradients"
+            return Event("closure", statement, call, order, path, call.func.value, problem=reason)
+        problem = "" if isinstance(statement, ast.Expr) and statement.value is call else "the result of step() is used"
+        if not path:
+            problem = "the optimizer is no plain name"
+        return Event("step", statement, call, order, path, call.func.value, problem=problem)
+
+    def _backward(self, statement: ast.stmt, call: ast.Call, order: int) -> Event | None:
+        assert isinstance(call.func, ast.Attribute)
+        receiver = call.func.value
+        kind = self.oracle.kind(receiver).name
+        if kind in ("Module", "instance", "function", "class"):
+            return None  # a method of the project that happens to have this name
+        scaler: ast.expr | None = None
+        loss = receiver
+        if (
+            isinstance(receiver, ast.Call)
+            and isinstance(receiver.func, ast.Attribute)
+            and receiver.func.attr == "scale"
+        ):
+            if self._looks_scaler(receiver.func.value) and len(receiver.args) == 1:
+                scaler, loss = receiver.func.value, receiver.args[0]
+        problem = ""
+        if not isinstance(statement, ast.Expr) or statement.value is not call:
+            problem = "backward() is part of a larger expression"
+        elif kind in ("api", "module", "Optimizer", "GradScaler"):
+            problem = "backward is called through a wrapper, not on the loss"
+        elif call.args and kind == "unknown":
+            problem = "backward is called on an untyped object with arguments, perhaps through a wrapper"
+        elif call.args:
+            problem = "backward(gradient) is a vector-Jacobian product"
+        for keyword in call.keywords:
+            if isinstance(keyword.value, ast.Constant) and keyword.value.value in (False, None):
+                continue
+            problem = problem or f"backward({keyword.arg}=...) needs the graph of the forward pass again"
+        return Event("backward", statement, call, order, dotted_path(loss) or "", loss, scaler, problem)
+
+    def _clip(self, statement: ast.stmt, call: ast.Call, order: int) -> Event:
+        weights = call.args[0] if call.args else None
+        for keyword in call.keywords:
+            if keyword.arg == "parameters":
+                weights = keyword.value
+        problem = "" if weights is not None else "the clipped parameters are not written out"
+        plain = isinstance(statement, ast.Expr) and statement.value is call
+        assigned = isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1
+        if not plain and not assigned:
+            problem = "the norm of the gradients is used inside a larger expression"
+        return Event("clip", statement, call, order, "", weights, problem=problem)
+
+
+_HOOKS = ("retain_grad", "register_hook", "register_post_accumulate_grad_hook", "register_full_backward_hook")
+
+
+def find_obstacle(scope: Scope, oracle: Oracle) -> tuple[ast.stmt, str] | None:
+    """Return the first statement of the scope that uses gradients in a way no rewriting places, and what it does."""
+    for statement in scope.statements:
+        for node in own_expressions(statement):
+            if isinstance(node, ast.Attribute) and node.attr == "grad":
+                kind = oracle.kind(node.value).name
+                if kind in ("unknown", "Tensor", "Parameter") and dotted_path(node) not in (
+                    "torch.autograd.grad",
+                    "autograd.grad",
+                ):
+                    return statement, f"line {statement.lineno} uses .grad"
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _HOOKS:
+                return statement, f"line {statement.lineno} calls {node.func.attr}"
+    return None

@@ -1,0 +1,291 @@
+"""The forward pass of a backward call: which statements become the body of ``forward_fn``, and whether they may."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch2ms.translator.dataflow import Effects, backward_slice, effects, overlaps
+from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.training.events import Event
+from torch2ms.translator.training.gradient_flow import GradientFlow, differentiable_reads
+from torch2ms.translator.training.ownership import Refused
+from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
+
+__all__ = ["Body", "Forward", "find_forward", "plan_body"]
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """Where the forward pass of ``backward`` stands: ``chosen`` of ``block[:end]``, the gradient flowing from ``first``."""
+
+    backward: Event
+    block: list[ast.stmt]
+    end: int  # index of the statement that is or holds the backward call
+    guard: ast.If | None  # the conditional that holds the backward call, when the forward pass stands outside of it
+    chosen: frozenset[int]
+    demanded: frozenset[int]
+    first: int  # index of the first statement that may use weights; ``end`` when only the loss expression does
+    needed: frozenset[str]  # the paths from outside the list that the gradient flows to
+
+    @property
+    def flow_nodes(self) -> list[ast.AST]:
+        """The nodes that the gradient flows through."""
+        assert self.backward.target is not None
+        return [*(self.block[index] for index in sorted(self.demanded)), self.backward.target]
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The body of forward_fn as indices of one block; see TrainingUnit for the fields' meaning."""
+
+    start: int
+    members: tuple[int, ...]
+    again: tuple[int, ...]  # computed at their old place as well
+    moved: tuple[int, ...]
+    notes: tuple[str, ...] = ()
+
+
+def find_forward(
+    scope: Scope, file: ProjectFile, flow: GradientFlow, events: Sequence[Event], backward: Event
+) -> Forward | Refused:
+    """Find the one statement list that holds the forward pass of ``backward``."""
+    assert backward.target is not None
+    block = scope.location(backward.statement).block
+    end = scope.location(backward.statement).index
+    needed_value: list[ast.expr] = [backward.target]
+    guard: ast.If | None = None
+    needed = differentiable_reads(backward.target)
+    found: Forward | None = None
+    if flow.has_source(backward.target):
+        found = Forward(backward, block, end, None, *_slice(file, flow, events, scope, block, end, needed_value))
+    while True:
+        chosen, demanded, first = _slice(file, flow, events, scope, block, end, needed_value)
+        if first < end or (found is not None and found.block is block):
+            if found is not None and found.block is not block:
+                return Refused("the forward pass is spread over several nested blocks")
+            found = found or Forward(backward, block, end, guard, chosen, demanded, first)
+            needed = set(needed)
+            flow.demanded(block, chosen, needed)
+        parent = scope.location(block[0]).parent
+        if parent is None or isinstance(parent, ast.For | ast.AsyncFor | ast.While):
+            break
+        if found is None:
+            if not isinstance(parent, ast.If) or guard is not None or scope.location(block[0]).block is not parent.body:
+                return Refused("the forward pass does not stand in the statement list of the backward call")
+            if chosen:
+                return Refused("the loss is changed inside the conditional that holds the backward call")
+            guard = parent
+        block, end = scope.location(parent).block, scope.location(parent).index
+        if found is not None:
+            if _has_outer_flow(file, flow, block, end, needed):
+                return Refused("the forward pass is spread over several nested blocks")
+    if found is None:
+        return Refused("the loss is computed elsewhere: no module is called before it in this function")
+    return found
+
+
+def _has_outer_flow(file: ProjectFile, flow: GradientFlow, block: list[ast.stmt], end: int, needed: set[str]) -> bool:
+    """Whether statements of an enclosing list give the forward pass values that carry gradients."""
+    wanted = {path for path in needed}
+    for index in range(end - 1, -1, -1):
+        here = effects(block[index], file.inert)
+        if not overlaps(here.binds | here.mutates, wanted):
+            continue
+        if isinstance(block[index], FunctionNode):
+            continue
+        if flow.has_source(block[index]) and _gives_values(block[index], flow):
+            return True
+        wanted |= differentiable_reads(block[index])
+    return False
+
+
+def _gives_values(statement: ast.stmt, flow: GradientFlow) -> bool:
+    """Whether the statement stores what a module computed, not the module itself."""
+    value = getattr(statement, "value", None)
+    return value is None or not flow.is_module_value(value)
+
+
+def _slice(
+    file: ProjectFile,
+    flow: GradientFlow,
+    events: Sequence[Event],
+    scope: Scope,
+    block: list[ast.stmt],
+    end: int,
+    values: Sequence[ast.expr],
+) -> tuple[frozenset[int], frozenset[int], int]:
+    """Return the backward slice of ``values`` in ``block[:end]``, its differentiable part, and where weights enter."""
+    ignored = {
+        scope.location(event.statement).index for event in events if scope.location(event.statement).block is block
+    }
+    value = values[0] if len(values) == 1 else ast.Tuple(list(values), ast.Load())
+    chosen = backward_slice(block, end, file.inert, ignored=ignored, value=value)
+    demanded = flow.demanded(block, chosen, differentiable_reads(value))
+    first = next((index for index in sorted(demanded) if flow.has_source(block[index])), end)
+    if first == end:
+        demanded = set()
+    return frozenset(chosen), frozenset(demanded), first
+
+
+def plan_body(
+    scope: Scope,
+    file: ProjectFile,
+    flow: GradientFlow,
+    events: Sequence[Event],
+    forward: Forward,
+    modules_stepped: Sequence[frozenset[str] | None],
+) -> Body | Refused:
+    """Decide what becomes the body of forward_fn and check that taking it out keeps the order of effects.
+
+    ``modules_stepped`` are, for every optimizer step of the scope in event order, the modules it updates.
+    """
+    boundary = _boundary(scope, events, forward)
+    again = {index for index in forward.demanded if forward.first <= index <= boundary}
+    entry = min((index for index in forward.demanded if index > boundary and index >= forward.first), default=forward.end)
+    members = again | {index for index in forward.chosen if index >= entry}
+    notes: tuple[str, ...] = ()
+    if again:
+        verdict = _check_again(scope, file, flow, events, forward, sorted(again), boundary, modules_stepped)
+        if isinstance(verdict, Refused):
+            return verdict
+        notes = verdict
+    machinery = {
+        scope.location(event.statement).index
+        for event in events
+        if scope.location(event.statement).block is forward.block
+    }
+    placed = _settle(forward, file, events, scope, members, entry, machinery)
+    if isinstance(placed, Refused):
+        return placed
+    last = max(placed, default=-1)
+    moved = tuple(index for index in range(entry, last) if index not in placed and index not in machinery)
+    return Body(entry, tuple(sorted(placed)), tuple(sorted(again)), moved, notes)
+
+
+def _boundary(scope: Scope, events: Sequence[Event], forward: Forward) -> int:
+    """The last index before the backward call at which another unit computes gradients or updates; -1 when none."""
+    found = -1
+    for event in events:
+        if event.kind not in ("backward", "step") or event is forward.backward:
+            continue
+        index = scope.index_in(forward.block, event.statement)
+        if index is not None and index < forward.end:
+            found = max(found, index)
+    return found
+
+
+def _settle(
+    forward: Forward,
+    file: ProjectFile,
+    events: Sequence[Event],
+    scope: Scope,
+    members: set[int],
+    start: int,
+    machinery: set[int],
+) -> set[int] | Refused:
+    """Check the statements that the body is taken out of; those that cannot stand behind it join it."""
+    placed = set(members)
+    found = {index: effects(forward.block[index], file.inert) for index in range(forward.end)}
+    holders = {scope.index_in(forward.block, event.statement) for event in events}
+    grown = True
+    while grown:
+        grown = False
+        for index in range(start, forward.end):
+            if index in placed or index in machinery:
+                continue
+            later = [found[other] for other in placed if other > index]
+            if not later or not _must_stay_before(found[index], later):
+                continue
+            if found[index].jumps or index in holders:
+                line = forward.block[index].lineno
+                return Refused(f"line {line} stands inside the forward pass and cannot be moved behind it")
+            placed.add(index)
+            grown = True
+    for index in placed:
+        problem = _unfit(forward.block[index], found[index])
+        if index in holders or problem:
+            line = forward.block[index].lineno
+            return Refused(f"line {line} cannot become part of a function: {problem or 'it holds a training step'}")
+    return placed
+
+
+def _must_stay_before(moved: Effects, later: Sequence[Effects]) -> bool:
+    """Whether a statement must run before one of those that would overtake it."""
+    if moved.jumps:
+        return True
+    return any(
+        overlaps(moved.reads, other.binds | other.mutates | other.touches)
+        or overlaps(moved.changes, other.reads | other.changes)
+        for other in later
+    )
+
+
+def _unfit(statement: ast.stmt, found: Effects) -> str:
+    """Why a statement cannot stand in the body of a nested function; "" when it can."""
+    if found.jumps:
+        return "it leaves the block (" + ", ".join(sorted(found.jumps)) + ")"
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id == "super" and not node.args:
+                return "it calls super()"
+            if node.func.id in ("locals", "vars", "exec", "eval") and not node.args:
+                return f"it calls {node.func.id}()"
+        if isinstance(node, ast.Delete) and any(isinstance(target, ast.Name) for target in node.targets):
+            return "it deletes a name"
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            return "it declares a name global"
+        if isinstance(node, ast.Call) and (dotted_path(node.func) or "").endswith("autograd.grad"):
+            return "it takes a gradient itself"
+    return ""
+
+
+def _check_again(
+    scope: Scope,
+    file: ProjectFile,
+    flow: GradientFlow,
+    events: Sequence[Event],
+    forward: Forward,
+    again: Sequence[int],
+    boundary: int,
+    modules_stepped: Sequence[frozenset[str] | None],
+) -> tuple[str, ...] | Refused:
+    """Check that the statements before another unit's step can be computed a second time with the same result."""
+    line = forward.block[again[0]].lineno
+    refusal = Refused(f"line {line} belongs to an earlier step of the loop and cannot be computed again")
+    nodes = [forward.block[index] for index in again]
+    steps = [event for event in events if event.kind == "step"]
+    for event, modules in zip(steps, modules_stepped, strict=True):
+        index = scope.index_in(forward.block, event.statement)
+        if index is None or not again[0] < index <= boundary:
+            continue
+        if modules is None or flow.reaches(nodes, modules):
+            return refusal
+    for index in again:
+        here = effects(forward.block[index], file.inert)
+        if not isinstance(forward.block[index], ast.Assign) or here.mutates or here.jumps:
+            return refusal
+        for other in range(index + 1, forward.end):
+            if other in again:
+                continue
+            changed = effects(forward.block[other], file.inert)
+            inputs = here.reads - flow.called_modules(forward.block[index])
+            if other <= boundary and overlaps(changed.binds | changed.mutates, inputs | here.binds):
+                return refusal
+        if _draws(forward.block[index]):
+            return refusal
+    what = ", ".join(f"line {forward.block[index].lineno}" for index in again)
+    return (
+        f"{what} runs a second time inside this step: random layers draw again and BatchNorm statistics move twice",
+    )
+
+
+def _draws(statement: ast.stmt) -> bool:
+    """Whether the statement itself draws random numbers or reads data."""
+    names = {
+        (dotted_path(node.func) or "").rpartition(".")[2] for node in ast.walk(statement) if isinstance(node, ast.Call)
+    }
+    return any(
+        name.startswith("rand") or name in ("normal", "next", "bernoulli", "multinomial", "sample") for name in names
+    )

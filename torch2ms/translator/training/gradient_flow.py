@@ -1,0 +1,286 @@
+"""Where gradients come from: which expressions may reach weights, and which statements the gradient flows through."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+
+from torch2ms.translator.effects import base_path, dotted_path, effects, overlap, overlaps, root
+from torch2ms.translator.training.plan import Oracle
+from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
+
+__all__ = ["GradientFlow"]
+
+# Reading a tensor through these gives no gradient to it.
+_CUTTING_METHODS = frozenset("detach item numpy tolist size dim numel argmax argmin eq ne lt gt le ge long int".split())
+_CUTTING_ATTRIBUTES = frozenset("data shape ndim dtype device is_cuda grad requires_grad".split())
+_CUTTING_FUNCTIONS = frozenset("len isinstance print type range id".split())
+
+# Methods of a Module that do not compute with its weights.
+_QUIET_METHODS = frozenset(
+    "train eval to cuda cpu zero_grad requires_grad_ half float double parameters named_parameters state_dict "
+    "load_state_dict modules named_modules children apply init_hidden".split()
+)
+
+# Methods of values that hold no weights: tensors, arrays, strings, containers, files, iterators.
+_VALUE_METHODS = frozenset(
+    "to cuda cpu view reshape float long int half double type bool t transpose permute size dim item items keys values "
+    "get squeeze unsqueeze contiguous clone detach expand repeat sum mean max min numpy tolist format join append "
+    "split strip pop next fill_ zero_ copy_ random_ normal_ uniform_ new new_zeros new_ones new_tensor type_as eq "
+    "masked_fill scatter_ index_select narrow chunk flatten pow exp log sqrt abs add sub mul div matmul mm bmm "
+    "update set_description zero_grad time randint rand sample shuffle".split()
+)
+_BUILTINS = frozenset(
+    "len range enumerate zip map filter sorted list tuple dict set int float bool str min max abs round sum print "
+    "isinstance next iter getattr hasattr type any all reversed slice divmod pow".split()
+)
+_MUTATORS = frozenset("append appendleft extend insert pop popleft clear remove sort reverse add discard".split())
+_STATELESS = frozenset("DataLoader Dataset Sampler Transform Generator device dtype Size ndarray image module".split())
+
+
+class GradientFlow:
+    """Answers, for one file, where weights enter a computation."""
+
+    def __init__(self, file: ProjectFile, oracle: Oracle) -> None:
+        self._file = file
+        self._oracle = oracle
+        self._known: dict[int, bool] = {}
+
+    def has_source(self, node: ast.AST | Sequence[ast.AST]) -> bool:
+        """Whether the code may compute with trainable weights. In doubt it may."""
+        nodes = [node] if isinstance(node, ast.AST) else node
+        return any(self._is_source(item) for top in nodes for item in _walk_executed(top))
+
+    def _is_source(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Name | ast.Attribute):
+            return self._oracle.kind(node).name == "Parameter"
+        if not isinstance(node, ast.Call):
+            return False
+        func = node.func
+        kind = self._oracle.kind(func)
+        if kind.name == "Module":
+            return True
+        if kind.name in ("api", "dtype", "class", "Transform") or _is_class_like(func, kind.name):
+            return False
+        if isinstance(func, ast.Name):
+            if func.id in self._file.functions:
+                return self._function_has_source(self._file.functions[func.id])
+            return func.id not in _BUILTINS and kind.name != "python"
+        if not isinstance(func, ast.Attribute):
+            return True
+        owner = self._oracle.kind(func.value).name
+        if owner == "Module":
+            return func.attr not in _QUIET_METHODS
+        if owner in _STATELESS or owner in ("Tensor", "Parameter", "str", "list", "dict", "tuple", "int", "float"):
+            return False
+        if isinstance(func.value, ast.Name) and func.value.id == "self" and "." + func.attr in self._file.functions:
+            return self._function_has_source(self._file.functions["." + func.attr])
+        return func.attr not in _VALUE_METHODS | _MUTATORS and root(base_path(func) or "") not in ("np", "numpy", "random", "math")
+
+    def _function_has_source(self, function: FunctionNode) -> bool:
+        if id(function) not in self._known:
+            self._known[id(function)] = False  # for recursion
+            self._known[id(function)] = any(self.has_source(statement) for statement in function.body)
+        return self._known[id(function)]
+
+    def demanded(self, statements: Sequence[ast.stmt], chosen: Collection[int], needed: set[str]) -> set[int]:
+        """Return those of the ``chosen`` statements the gradient of ``needed`` (paths, updated) flows through."""
+        found: set[int] = set()
+        for position in sorted(chosen, reverse=True):
+            statement = statements[position]
+            here = effects(statement, self._file.inert)
+            if overlaps(here.changes, needed):
+                found.add(position)
+                if _is_plain(statement):
+                    needed.difference_update({path for path in needed if _is_stored(path, here.binds | here.mutates)})
+                if not self._makes_module(statement):
+                    needed.update(differentiable_reads(statement))
+        return found
+
+    def _makes_module(self, statement: ast.stmt) -> bool:
+        """Whether the statement binds a Module, an Optimizer or a class rather than a computed value."""
+        value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+        if value is None:
+            return False
+        if self.is_module_value(value):
+            return True
+        while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _QUIET_METHODS:
+            value = value.func.value
+        return isinstance(value, ast.Call) and _is_class_like(value.func, self._oracle.kind(value.func).name)
+
+    def kept_values(self, needed: set[str], scope: Scope) -> str | None:
+        """Return a needed attribute that another function fills with values that carry gradients, if there is one."""
+        for path in sorted(needed):
+            if "." not in path:
+                continue
+            for item in (*self._file.stores, *self._file.assignments):
+                if item.owner is None or item.owner is scope.node or item.owner.name == "__init__":
+                    continue
+                tail = item.path.partition(".")[2]
+                if tail and tail == path.partition(".")[2] and self._gives_gradient(item.value):
+                    return path
+        return None
+
+    def _gives_gradient(self, value: ast.expr) -> bool:
+        return not self.is_module_value(value) and self.has_source(value)
+
+    def modules_of(self, optimizer: str, scope: Scope) -> frozenset[str] | None:
+        """Return the paths the optimizer's weights are taken from, as its constructor shows; None when it does not."""
+        values = [value for value in self._file.values_of(optimizer, scope) if isinstance(value, ast.Call) and value.args]
+        if not values:
+            return None
+        paths: set[str] = set()
+        for value in values:
+            assert isinstance(value, ast.Call)
+            paths |= self._weights(value.args[0], scope, 3)
+        if not paths:
+            return None
+        return frozenset(paths | self._wrappers(paths))
+
+    def weights_of(self, node: ast.expr, scope: Scope) -> frozenset[str]:
+        """Return the paths whose ``.parameters()`` make up the list ``node``."""
+        return frozenset(self._weights(node, scope, 2))
+
+    def _weights(self, node: ast.expr, scope: Scope, depth: int) -> set[str]:
+        """The receivers of .parameters() inside ``node``, names followed through their assignments."""
+        found: set[str] = set()
+        for part in ast.walk(node):
+            if isinstance(part, ast.Attribute) and part.attr in ("parameters", "named_parameters"):
+                path = base_path(part.value)
+                if path:
+                    found.add(path)
+        if not found and depth:
+            for path in effects(node).reads:
+                for value in self._file.values_of(path, scope):
+                    found |= self._weights(value, scope, depth - 1)
+        return found
+
+    def _wrappers(self, paths: set[str]) -> set[str]:
+        """Other names of the same modules: ``ddp_model = DDP(model)``, ``self.model = model.to(device)``, ``m = model``."""
+        found: set[str] = set()
+        for _ in range(3):
+            for item in self._file.assignments:
+                target, value = item.path, item.value
+                inner = value
+                if isinstance(value, ast.Call):
+                    class_like = (dotted_path(value.func) or "").rpartition(".")[2][:1].isupper()
+                    moved = isinstance(value.func, ast.Attribute) and value.func.attr in ("to", "cuda", "train", "half")
+                    if class_like and value.args:
+                        inner = value.args[0]
+                    elif moved and isinstance(value.func, ast.Attribute):
+                        inner = value.func.value
+                    else:
+                        compiled = (dotted_path(value.func) or "").endswith(("compile", "prepare", "prepare_model"))
+                        inner = value.args[0] if compiled and value.args else value
+                path = dotted_path(inner)
+                if path is None:
+                    continue
+                if path in paths | found:
+                    found.add(target)
+                elif target in paths | found:
+                    found.add(path)
+        return found
+
+    def is_module_value(self, value: ast.expr) -> bool:
+        """Whether the expression gives a Module, not a value computed by one."""
+        return self._oracle.kind(value).name in ("Module", "Optimizer", "class", "function")
+
+    def called_modules(self, node: ast.AST) -> set[str]:
+        """Return the paths of the Modules and functions that ``node`` calls."""
+        calls = [item for item in ast.walk(node) if isinstance(item, ast.Call)]
+        return {path for call in calls if (path := dotted_path(call.func)) is not None}
+
+    def reaches(self, nodes: Sequence[ast.AST], modules: frozenset[str] | None) -> bool:
+        """Whether the gradient may reach weights of ``modules`` (None: unknown, then it may)."""
+        if modules is None:
+            return True
+        for top in nodes:
+            if overlaps(differentiable_reads(top), modules):
+                return True
+            for node in _walk_executed(top):
+                if isinstance(node, ast.Call) and self._is_opaque(node):
+                    return True
+        return False
+
+    def _is_opaque(self, call: ast.Call) -> bool:
+        """Whether a call may use modules that the text at hand does not name."""
+        if not self._is_source(call):
+            return False
+        func = call.func
+        return self._oracle.kind(func).name != "Module" and not (
+            isinstance(func, ast.Attribute)
+            and self._oracle.kind(func.value).name == "Module"
+            and dotted_path(func) != "self"
+        )
+
+
+def _is_class_like(func: ast.expr, kind: str) -> bool:
+    """Whether an untyped callee is named like a class."""
+    last = (dotted_path(func) or "").rpartition(".")[2].lstrip("_")
+    return kind == "unknown" and last[:1].isupper() and not last.isupper()
+
+
+def _is_stored(path: str, stores: Collection[str]) -> bool:
+    return any(path == store or path.startswith(store + ".") for store in stores)
+
+
+def _is_plain(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Assign | ast.AnnAssign)
+
+
+def _walk_executed(node: ast.AST) -> Iterator[ast.AST]:
+    """Like ast.walk, but not into what runs without gradients (``with torch.no_grad()``) or later (definitions)."""
+    pending = [node]
+    while pending:
+        item = pending.pop()
+        yield item
+        if isinstance(item, FunctionNode | ast.ClassDef):
+            continue
+        if isinstance(item, ast.With) and _is_no_grad(item):
+            continue
+        pending.extend(ast.iter_child_nodes(item))
+
+
+def _is_no_grad(statement: ast.With) -> bool:
+    paths = [base_path(item.context_expr) or "" for item in statement.items]
+    calls = [item.context_expr for item in statement.items if isinstance(item.context_expr, ast.Call)]
+    paths += [dotted_path(call.func) or "" for call in calls]
+    return any(path.rpartition(".")[2] in ("no_grad", "inference_mode") for path in paths)
+
+
+def differentiable_reads(node: ast.AST) -> set[str]:
+    """Return the paths ``node`` reads in a way that lets gradients through."""
+    found: set[str] = set()
+    pending: list[ast.AST] = [node]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, ast.With) and _is_no_grad(item):
+            continue
+        if isinstance(item, ast.Call):
+            method = item.func.attr if isinstance(item.func, ast.Attribute) else ""
+            name = item.func.id if isinstance(item.func, ast.Name) else ""
+            if method in _CUTTING_METHODS or name in _CUTTING_FUNCTIONS:
+                continue
+        if isinstance(item, ast.Compare):
+            continue
+        if isinstance(item, ast.Attribute):
+            if item.attr in _CUTTING_ATTRIBUTES:
+                continue
+            path = dotted_path(item)
+            if path is not None:
+                if isinstance(item.ctx, ast.Load):
+                    found.add(path)
+                continue
+        if isinstance(item, ast.Name):
+            if isinstance(item.ctx, ast.Load):
+                found.add(item.id)
+            continue
+        if isinstance(item, ast.AugAssign):
+            found |= effects(item.target).reads | ({item.target.id} if isinstance(item.target, ast.Name) else set())
+        pending.extend(ast.iter_child_nodes(item))
+    return found
+
+
+def covers(paths: Collection[str], path: str) -> bool:
+    """Whether ``path`` overlaps one of ``paths``."""
+    return any(overlap(path, other) for other in paths)

@@ -1,0 +1,274 @@
+"""Which optimizer steps, resets and clips belong to a backward call, and how its gradients must be kept."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.training.events import Event
+from torch2ms.translator.training.gradient_flow import GradientFlow
+from torch2ms.translator.training.plan import Clip, GradientMode, Step
+from torch2ms.translator.training.scope import Scope
+
+__all__ = ["Ownership", "Refused", "resolve"]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why nothing can be planned."""
+
+    reason: str
+    code: str = "T2M402"
+    statement: ast.stmt | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """The machinery of one backward call."""
+
+    backward: Event
+    optimizers: tuple[str, ...]
+    steps: tuple[Event, ...]
+    zeros: tuple[Event, ...]
+    clips: tuple[Event, ...]
+    scaling: tuple[Event, ...]  # unscale_, update
+    siblings: tuple[Event, ...]  # all backward calls whose gradients the same steps use, this one included
+    gradient: GradientMode
+    notes: tuple[str, ...] = ()
+
+
+class _Owners:
+    """Answers for one scope; ``reads`` gives the nodes that the gradient of a backward call flows through."""
+
+    def __init__(
+        self, scope: Scope, events: Sequence[Event], flow: GradientFlow, reads: dict[int, list[ast.AST]]
+    ) -> None:
+        self.scope = scope
+        self.events = events
+        self.flow = flow
+        self.reads = reads
+        self.paths = list(dict.fromkeys(event.path for event in events if event.kind in ("step", "closure")))
+        self.modules = {path: flow.modules_of(path, scope) for path in self.paths}
+        self.owners: dict[int, tuple[str, ...]] = {}
+        for event in events:
+            if event.kind == "backward":
+                self.owners[id(event)] = tuple(path for path in self.paths if self._owns(path, event))
+
+    def resets(self, path: str, zero: Event) -> bool:
+        """Whether ``zero`` resets all gradients of the optimizer ``path``."""
+        if zero.path == path:
+            return True
+        if zero.on_module is False and zero.path in self.paths:
+            return False
+        modules = self.modules[path]
+        if modules is not None:
+            return zero.path in modules
+        return len(self.paths) == 1 and zero.on_module
+
+    def _owns(self, path: str, backward: Event) -> bool:
+        if not self.flow.reaches(self.reads.get(id(backward), []), self.modules[path]):
+            return False
+        for event in self.events:
+            if event.order < backward.order or event is backward:
+                continue
+            if self.scope.are_exclusive(event.statement, backward.statement):
+                continue
+            if (event.order, event.call.col_offset) < (backward.order, backward.call.col_offset):
+                continue
+            if event.kind == "zero" and self.resets(path, event):
+                return False
+            if event.kind in ("step", "closure") and event.path == path:
+                return True
+        return False
+
+    def steps_of(self, backward: Event) -> tuple[Event, ...]:
+        """The steps that use the gradients of ``backward``: up to the next reset or the next owner's backward."""
+        found: list[Event] = []
+        for path in self.owners[id(backward)]:
+            for event in self.events:
+                later = event.order > backward.order
+                if not later or self.scope.are_exclusive(event.statement, backward.statement):
+                    continue
+                if event.kind == "zero" and self.resets(path, event) and self._same_loop(event, backward):
+                    guards = self.scope.guards(event.statement)
+                    if not guards or any(step.path == path for step in found):
+                        break
+                if event.kind == "step" and event.path == path:
+                    found.append(event)
+        return tuple(sorted(found, key=lambda event: event.order))
+
+    def _same_loop(self, a: Event, b: Event) -> bool:
+        left, right = self.scope.loops(a.statement), self.scope.loops(b.statement)
+        return left[:1] == right[:1]
+
+
+def resolve(
+    scope: Scope, events: Sequence[Event], flow: GradientFlow, reads: dict[int, list[ast.AST]]
+) -> dict[int, Ownership | Refused]:
+    """Return for every backward event (by id) its ownership, or why there is none."""
+    owners = _Owners(scope, events, flow, reads)
+    found: dict[int, Ownership | Refused] = {}
+    for event in events:
+        if event.kind == "backward":
+            found[id(event)] = Refused(event.problem) if event.problem else _own(owners, event)
+    return found
+
+
+def _own(owners: _Owners, backward: Event) -> Ownership | Refused:
+    optimizers = owners.owners[id(backward)]
+    closures = [event for event in owners.events if event.kind == "closure"]
+    if closures:
+        return Refused(closures[0].problem)
+    if not optimizers:
+        if not owners.paths:
+            return Refused("no optimizer step follows in this function")
+        return Refused("no optimizer step in this function uses its gradients")
+    steps = owners.steps_of(backward)
+    for step in steps:
+        if step.problem:
+            return Refused(step.problem, "T2M403")
+    if {step.path for step in steps} != set(optimizers):
+        return Refused("the step that uses the gradients could not be told", "T2M403")
+    siblings = tuple(
+        event
+        for event in owners.events
+        if event.kind == "backward"
+        and set(owners.owners[id(event)]) & set(optimizers)
+        and {id(step) for step in owners.steps_of(event)} & {id(step) for step in steps}
+    )
+    if any(set(owners.owners[id(event)]) != set(optimizers) for event in siblings):
+        return Refused("several backward calls feed several optimizers in different ways")
+    zeros = tuple(
+        event
+        for event in owners.events
+        if event.kind == "zero" and any(owners.resets(path, event) for path in optimizers)
+    )
+    for path in optimizers:
+        if not any(owners.resets(path, zero) for zero in zeros):
+            return Refused(f"no zero_grad resets the gradients of {path} in this function")
+    mode = _mode(owners, backward, siblings, steps, zeros)
+    if isinstance(mode, Refused):
+        return mode
+    gradient, notes = mode
+    clips = _clips_of(owners, steps, siblings)
+    scalers = {dotted_path(step.scaler) for step in steps if step.scaler is not None}
+    scaling = tuple(
+        event
+        for event in owners.events
+        if event.kind in ("unscale", "update") and event.path in scalers and not _belongs_elsewhere(event, optimizers)
+    )
+    return Ownership(backward, optimizers, steps, zeros, clips, scaling, siblings, gradient, notes)
+
+
+def _belongs_elsewhere(event: Event, optimizers: tuple[str, ...]) -> bool:
+    """Whether an unscale_(optimizer) names another optimizer."""
+    if event.kind != "unscale" or not event.call.args:
+        return False
+    return dotted_path(event.call.args[0]) not in optimizers
+
+
+def _clips_of(owners: _Owners, steps: Sequence[Event], siblings: Sequence[Event]) -> tuple[Event, ...]:
+    """The clipping calls between the backward calls and their last step, as far as they concern these weights."""
+    first, last = min(event.order for event in siblings), max(event.order for event in steps)
+    modules = owners.modules[steps[0].path]
+    found = []
+    for event in owners.events:
+        if event.kind != "clip" or not first <= event.order <= last:
+            continue
+        alone = len(owners.paths) == 1 or modules is None
+        if alone or event.target is None or owners.flow.reaches([event.target], modules):
+            found.append(event)
+    return tuple(found)
+
+
+def _mode(
+    owners: _Owners, backward: Event, siblings: Sequence[Event], steps: Sequence[Event], zeros: Sequence[Event]
+) -> tuple[GradientMode, tuple[str, ...]] | Refused:
+    """Decide whether each iteration starts from no gradient (assign, add) or gradients build up (accumulate)."""
+    scope = owners.scope
+    paths = owners.owners[id(backward)]
+    first = siblings[0]
+    if all(_fresh(owners, path, first, steps, zeros) for path in paths):
+        if len(siblings) == 1:
+            return "assign", ()
+        if all(_together(scope, first.statement, event.statement) for event in siblings):
+            return ("assign" if backward is first else "add"), ()
+    if len(paths) > 1:
+        return Refused("gradients of several optimizers accumulate over iterations")
+    loops = scope.loops(first.statement)
+    if not loops and not scope.is_module:
+        return Refused("gradients accumulate over calls of this function")
+    starts_clean = scope.is_module or any(zero.order < first.order for zero in zeros)
+    if starts_clean:
+        return "accumulate", ()
+    note = "gradients left over when the loop ends are not carried into the next call of this function"
+    return "accumulate", (note,)
+
+
+def _together(scope: Scope, a: ast.stmt, b: ast.stmt) -> bool:
+    """Whether the two stand in one statement list."""
+    return scope.location(a).block is scope.location(b).block
+
+
+def _fresh(owners: _Owners, path: str, first: Event, steps: Sequence[Event], zeros: Sequence[Event]) -> bool:
+    """Whether the gradients of ``path`` are reset in every iteration before ``first``, whenever it is reached."""
+    scope = owners.scope
+    loop = next(iter(scope.loops(first.statement)), None)
+    around = scope.guards(first.statement, loop)
+    for step in steps:
+        if next(iter(scope.loops(step.statement)), None) is not loop:
+            return False
+    for zero in zeros:
+        if not owners.resets(path, zero) or next(iter(scope.loops(zero.statement)), None) is not loop:
+            continue
+        guards = scope.guards(zero.statement, loop)
+        if all(guard in around for guard in guards):
+            return True
+        # Under the guard of the step only: fresh when the step itself always runs where the backward call does.
+    return False
+
+
+def steps_of(ownership: Ownership) -> tuple[Step, ...]:
+    """Return the plan of the steps."""
+    found = []
+    for event in ownership.steps:
+        assert event.target is not None
+        found.append(Step(event.statement, event.call, event.target, event.scaler))
+    return tuple(found)
+
+
+def clips_of(ownership: Ownership, whole: bool) -> tuple[Clip, ...] | Refused:
+    """Return the plan of the clipping calls; ``whole``: each list is known to be the optimizer's own."""
+    found = []
+    for event in ownership.clips:
+        if event.problem or event.target is None:
+            return Refused(event.problem, "T2M403", event.statement)
+        clip = _clip(event, whole)
+        if clip is None:
+            return Refused("the limit of the gradient clipping is not written out", "T2M403", event.statement)
+        found.append(clip)
+    return tuple(found)
+
+
+def _clip(event: Event, whole: bool) -> Clip | None:
+    call = event.call
+    name = (dotted_path(call.func) or "").rpartition(".")[2]
+    kind = "norm" if "norm" in name else "value"
+    positional = call.args if not any(keyword.arg == "parameters" for keyword in call.keywords) else [None, *call.args]
+    limit: ast.expr | None = positional[1] if len(positional) > 1 else None
+    extra = []
+    for keyword in call.keywords:
+        if keyword.arg in ("max_norm", "clip_value"):
+            limit = keyword.value
+        elif keyword.arg != "parameters":
+            extra.append(keyword)
+    if len(positional) > 2 and positional[2] is not None:
+        extra.append(ast.keyword("norm_type" if kind == "norm" else "foreach", positional[2]))
+    if limit is None or event.target is None or any(isinstance(item, ast.Starred) for item in call.args):
+        return None
+    result = event.statement.targets[0] if isinstance(event.statement, ast.Assign) else None
+    return Clip(
+        event.statement, call, "norm" if kind == "norm" else "value", event.target, limit, tuple(extra), result, whole
+    )

@@ -1,0 +1,117 @@
+"""What the analysis of a training program hands to the emitter: units, and backward calls that stay as they are."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from torch2ms.translator.kinds import Kind
+
+__all__ = ["Clip", "GradientMode", "Oracle", "Place", "Shape", "Step", "TrainingUnit", "UnitLeft"]
+
+GradientMode = Literal["assign", "add", "accumulate"]
+Shape = Literal["A", "B1", "B3", "C1", "D", "E", "F"]
+
+
+class Oracle(Protocol):
+    """Whoever knows the kind of an expression."""
+
+    def kind(self, node: ast.expr) -> Kind:
+        """Return the kind of ``node``; UNKNOWN when nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place in front of ``statements[index]``; ``statements`` is the very list of the tree."""
+
+    statements: list[ast.stmt]
+    index: int
+
+    @property
+    def statement(self) -> ast.stmt:
+        """The statement the place stands in front of."""
+        return self.statements[self.index]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An update, replaced where it stands by ``optimizer(grads)``; ``scaler`` of ``scaler.step(optimizer)``."""
+
+    statement: ast.stmt
+    call: ast.Call
+    optimizer: ast.expr
+    scaler: ast.expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """A clipping call, replaced where it stands by one that binds the clipped gradients.
+
+    ``limit`` is max_norm or clip_value; ``extra`` are the other keywords (norm_type, foreach, ...). ``result`` is the
+    target the total norm is assigned to, or None. ``whole`` says whether the clipped list is known to be the
+    optimizer's own (False: the text does not show it).
+    """
+
+    statement: ast.stmt
+    call: ast.Call
+    kind: Literal["norm", "value"]
+    weights: ast.expr
+    limit: ast.expr
+    extra: tuple[ast.keyword, ...]
+    result: ast.expr | None
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingUnit:
+    """One backward statement, its backward slice and the statements that update from it.
+
+    The emitter puts the definition of ``forward_fn`` (and ``grad_fn``) at ``hoist``, the gradient call in front of
+    ``block[start]``, removes ``removed`` and ``dropped``, and replaces ``steps``, ``clips`` and (when accumulating)
+    ``resets`` where they stand. All other statements stay where they are, so their order does not change.
+    """
+
+    shape: Shape
+    scope: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
+    backward: ast.stmt
+    call: ast.Call  # the X.backward() call itself
+    block: list[ast.stmt]  # the list the gradient call goes into
+    start: int  # the gradient call stands in front of block[start]
+    body: tuple[ast.stmt, ...]  # the body of forward_fn, in order, without its return
+    removed: tuple[ast.stmt, ...]  # of the body, those that leave their place; the others are also computed there
+    moved: tuple[ast.stmt, ...]  # stood before a statement of the body, now stand behind the gradient call, in order
+    dropped: tuple[ast.stmt, ...]  # zero_grad, backward, scaler.unscale_, scaler.update
+    loss: ast.expr  # what forward_fn returns first
+    loss_name: str  # the name the gradient call binds it to
+    aux: tuple[str, ...]  # what forward_fn returns besides, by name; has_aux when there are any
+    parameters: tuple[str, ...]  # of forward_fn, and the arguments of the gradient call, by the same names
+    captures: tuple[str, ...]  # free names of forward_fn that the scope itself binds
+    optimizers: tuple[ast.expr, ...]  # whose .parameters are differentiated, in order; several: split the gradients
+    steps: tuple[Step, ...]
+    clips: tuple[Clip, ...]
+    gradient: GradientMode  # assign: grads = ...; add: added to grads; accumulate: added to grads, which may be None
+    resets: tuple[ast.stmt, ...]  # accumulate: zero_grad statements, each becomes `grads = None`
+    accumulator: Place | None  # accumulate: where `grads = None` is written once
+    guard: ast.expr | None  # gradient only when it holds, else only the forward pass
+    scaler: ast.expr | None  # the GradScaler whose scale() wraps the loss
+    forward_name: str
+    grad_name: str
+    grads_name: str
+    hoist: Place
+    inline_grad: bool  # the optimizer may be missing: build grad_fn in the guarded gradient call itself
+    notes: tuple[str, ...] = ()  # when the result may differ; each a warning
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """All names the gradient call binds from forward_fn, the loss first."""
+        return (self.loss_name, *self.aux)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitLeft:
+    """A statement of the training machinery that stays as it is, and why."""
+
+    node: ast.stmt
+    reason: str
+    code: Literal["T2M402", "T2M403", "T2M404"] = "T2M402"

@@ -1,0 +1,203 @@
+"""Scopes of a module and where each statement stands in its scope."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from torch2ms.translator.dataflow import child_blocks, effects
+from torch2ms.translator.effects import base_path, dotted_path, root
+
+__all__ = ["Assignment", "FunctionNode", "Location", "ProjectFile", "Scope"]
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a statement stands: ``block[index]``, a list of the compound statement ``parent`` (None: of the scope)."""
+
+    block: list[ast.stmt]
+    index: int
+    parent: ast.stmt | None
+    order: int  # position in the scope's source order
+
+
+class Scope:
+    """One function or module body, nested definitions excluded."""
+
+    def __init__(self, node: ast.Module | FunctionNode, class_node: ast.ClassDef | None = None) -> None:
+        self.node = node
+        self.class_node = class_node
+        self.body = node.body
+        self.statements: list[ast.stmt] = []
+        self._places: dict[int, Location] = {}
+        self._index(node.body, None)
+
+    def _index(self, block: list[ast.stmt], parent: ast.stmt | None) -> None:
+        for index, statement in enumerate(block):
+            self._places[id(statement)] = Location(block, index, parent, len(self.statements))
+            self.statements.append(statement)
+            for child in child_blocks(statement):
+                self._index(child, statement)
+
+    @property
+    def is_module(self) -> bool:
+        """Whether this is the module's own scope."""
+        return isinstance(self.node, ast.Module)
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """The names of the function's parameters."""
+        if isinstance(self.node, ast.Module):
+            return frozenset()
+        arguments = self.node.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+        return frozenset(argument.arg for argument in every if argument is not None)
+
+    def location(self, statement: ast.stmt) -> Location:
+        """Return where ``statement`` stands."""
+        return self._places[id(statement)]
+
+    def ancestors(self, statement: ast.stmt) -> Iterator[ast.stmt]:
+        """Yield the compound statements around ``statement``, innermost first."""
+        parent = self.location(statement).parent
+        while parent is not None:
+            yield parent
+            parent = self.location(parent).parent
+
+    def loops(self, statement: ast.stmt) -> list[ast.stmt]:
+        """Return the loops around ``statement``, innermost first."""
+        found: list[ast.stmt] = []
+        child = statement
+        for parent in self.ancestors(statement):
+            if isinstance(parent, _LOOPS) and self.location(child).block is parent.body:
+                found.append(parent)
+            child = parent
+        return found
+
+    def guards(self, statement: ast.stmt, outside: ast.stmt | None = None) -> list[tuple[ast.stmt, int]]:
+        """Return the conditional branches around ``statement`` inside of ``outside``: (statement, id of the list)."""
+        found = []
+        child = statement
+        for parent in self.ancestors(statement):
+            if parent is outside:
+                break
+            if not isinstance(parent, ast.With | ast.AsyncWith | ast.Try) and not (
+                isinstance(parent, _LOOPS) and self.location(child).block is parent.body
+            ):
+                found.append((parent, id(self.location(child).block)))
+            elif isinstance(parent, ast.Try) and self.location(child).block not in (parent.body, parent.finalbody):
+                found.append((parent, id(self.location(child).block)))
+            child = parent
+        return found
+
+    def are_exclusive(self, a: ast.stmt, b: ast.stmt) -> bool:
+        """Whether the two stand in different branches of one conditional."""
+        left = {id(statement): block for statement, block in self.guards(a)}
+        return any(left.get(id(statement), block) != block for statement, block in self.guards(b))
+
+    def index_in(self, block: list[ast.stmt], statement: ast.stmt) -> int | None:
+        """Return the index in ``block`` of the statement that is or holds ``statement``."""
+        for candidate in (statement, *self.ancestors(statement)):
+            place = self.location(candidate)
+            if place.block is block:
+                return place.index
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """``path = value`` or ``path.append(value)`` in a function (None: outside of all functions)."""
+
+    path: str
+    value: ast.expr
+    owner: FunctionNode | None
+
+
+@dataclass(slots=True)
+class ProjectFile:
+    """What the analysis of one scope may look up in its whole file."""
+
+    tree: ast.Module
+    inert: frozenset[str] = frozenset()  # names bound by imports
+    functions: dict[str, FunctionNode] = field(default_factory=dict)  # "name" and ".method"
+    assignments: list[Assignment] = field(default_factory=list)  # every `path = value`, function by function
+    stores: list[Assignment] = field(default_factory=list)  # values put into containers: x.append(value), x[i] = value
+    globals_read: frozenset[str] = frozenset()  # names that functions and classes of the file read
+
+    @classmethod
+    def of(cls, tree: ast.Module) -> ProjectFile:
+        """Index ``tree``."""
+        file = cls(tree)
+        inert: set[str] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                inert |= effects(node).binds
+            elif isinstance(node, ast.ClassDef):
+                file.functions.update({f".{part.name}": part for part in node.body if isinstance(part, FunctionNode)})
+        file.functions.update({part.name: part for part in tree.body if isinstance(part, FunctionNode)})
+        file.inert = frozenset(inert)
+        file.globals_read = effects(tree.body).captures
+        file._collect(tree, None)
+        return file
+
+    def _collect(self, node: ast.AST, owner: FunctionNode | None) -> None:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                self._assign(target, node.value, owner)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            self._assign(node.target, node.value, owner)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            path = base_path(node.func.value)
+            if node.func.attr in ("append", "extend", "insert", "appendleft") and path is not None:
+                self.stores.append(Assignment(path, node.args[-1], owner))
+        inner = node if isinstance(node, FunctionNode) else owner
+        for child in ast.iter_child_nodes(node):
+            self._collect(child, inner)
+
+    def _assign(self, target: ast.expr, value: ast.expr, owner: FunctionNode | None) -> None:
+        if isinstance(target, ast.Tuple | ast.List):
+            same = isinstance(value, ast.Tuple | ast.List) and len(target.elts) == len(value.elts)
+            values = value.elts if same and isinstance(value, ast.Tuple | ast.List) else [value] * len(target.elts)
+            for part, item in zip(target.elts, values, strict=True):
+                if same:
+                    self._assign(part, item, owner)
+                elif (path := base_path(part)) is not None:
+                    self.stores.append(Assignment(path, item, owner))
+            return
+        path = dotted_path(target)
+        if path is not None:
+            self.assignments.append(Assignment(path, value, owner))
+        elif (base := base_path(target)) is not None:
+            self.stores.append(Assignment(base, value, owner))
+
+    def values_of(self, path: str, scope: Scope) -> list[ast.expr]:
+        """Return every expression assigned to ``path`` as ``scope`` sees it; none when it is handed in."""
+        name = root(path)
+        if path == name:
+            if name in scope.parameters:
+                return []
+            here = [item.value for item in self.assignments if item.path == path and item.owner is scope.node]
+            if here or scope.is_module:
+                return here or [item.value for item in self.assignments if item.path == path and item.owner is None]
+            return [item.value for item in self.assignments if item.path == path and item.owner is None]
+        return [item.value for item in self.assignments if item.path == path]
+
+    def scopes(self) -> list[Scope]:
+        """Return the module's scope and that of every function, in source order."""
+        found = [Scope(self.tree)]
+        self._scopes(self.tree.body, None, found)
+        return found
+
+    def _scopes(self, body: Sequence[ast.AST], owner: ast.ClassDef | None, found: list[Scope]) -> None:
+        for node in body:
+            if isinstance(node, FunctionNode):
+                found.append(Scope(node, owner))
+                self._scopes(node.body, None, found)
+            elif isinstance(node, ast.ClassDef):
+                self._scopes(node.body, node, found)
+            elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+                self._scopes(list(ast.iter_child_nodes(node)), owner, found)

@@ -1,0 +1,307 @@
+"""Find the training units of a file: one backward call, its forward pass and the update that follows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from torch2ms.translator.dataflow import effects, names_in, overlaps
+from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.training.events import Event, find_events, find_obstacle
+from torch2ms.translator.training.forward import Body, Forward, find_forward, plan_body
+from torch2ms.translator.training.gradient_flow import GradientFlow
+from torch2ms.translator.training.naming import Names, suffix_of
+from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, steps_of
+from torch2ms.translator.training.placement import Interface, find_interface, may_be_missing
+from torch2ms.translator.training.plan import Clip, Oracle, Place, Shape, TrainingUnit, UnitLeft
+from torch2ms.translator.training.scope import ProjectFile, Scope
+
+__all__ = ["find_units"]
+
+
+def find_units(tree: ast.Module | Sequence[ast.stmt], oracle: Oracle) -> list[TrainingUnit | UnitLeft]:
+    """Return, in source order, a plan for every backward call and a reason for each that stays as it is.
+
+    ``tree`` is a module, or the statements of one (a function body is taken as a module's).
+    """
+    module = tree if isinstance(tree, ast.Module) else ast.Module(list(tree), [])
+    file = ProjectFile.of(module)
+    flow = GradientFlow(file, oracle)
+    taken = names_in(module)
+    found: list[TrainingUnit | UnitLeft] = []
+    for scope in file.scopes():
+        found.extend(_ScopePlanner(scope, file, flow, oracle, Names(taken)).plan())
+    return sorted(found, key=lambda unit: (_line(unit), isinstance(unit, UnitLeft)))
+
+
+def _line(unit: TrainingUnit | UnitLeft) -> tuple[int, int]:
+    node = unit.backward if isinstance(unit, TrainingUnit) else unit.node
+    return node.lineno, node.col_offset
+
+
+def _left(refused: Refused, event: Event) -> UnitLeft:
+    code = refused.code if refused.code in ("T2M403", "T2M404") else "T2M402"
+    return UnitLeft(refused.statement or event.statement, refused.reason, code)  # type: ignore[arg-type]
+
+
+class _ScopePlanner:
+    """Plans all units of one scope; units that share a step stand or fall together."""
+
+    def __init__(self, scope: Scope, file: ProjectFile, flow: GradientFlow, oracle: Oracle, names: Names) -> None:
+        self.scope = scope
+        self.file = file
+        self.flow = flow
+        self.oracle = oracle
+        self.names = names
+        self.events = find_events(scope, file, oracle)
+        self.backwards = [event for event in self.events if event.kind == "backward"]
+        self.grads_names: dict[frozenset[int], str] = {}
+
+    def plan(self) -> list[TrainingUnit | UnitLeft]:
+        forwards = {
+            id(event): find_forward(self.scope, self.file, self.flow, self.events, event)
+            for event in self.backwards
+            if not event.problem
+        }
+        reads = {key: found.flow_nodes for key, found in forwards.items() if isinstance(found, Forward)}
+        owned = resolve(self.scope, self.events, self.flow, reads)
+        obstacle = find_obstacle(self.scope, self.oracle)
+        results: dict[int, TrainingUnit | UnitLeft] = {}
+        for event in self.backwards:
+            owner, forward = owned[id(event)], forwards.get(id(event))
+            results[id(event)] = self._one(event, owner, forward, obstacle)
+        self._fall_together(owned, results)
+        planned = {
+            id(step.statement) for unit in results.values() if isinstance(unit, TrainingUnit) for step in unit.steps
+        }
+        orphans = self._orphans(planned, results)
+        return [*results.values(), *orphans]
+
+    def _one(
+        self,
+        event: Event,
+        owner: Ownership | Refused,
+        forward: Forward | Refused | None,
+        obstacle: tuple[ast.stmt, str] | None,
+    ) -> TrainingUnit | UnitLeft:
+        if event.problem:
+            return UnitLeft(event.statement, event.problem)
+        if obstacle is not None:
+            return UnitLeft(event.statement, f"the gradients are used by hand: {obstacle[1]}", "T2M404")
+        if isinstance(forward, Refused):
+            return _left(forward, event)
+        if isinstance(owner, Refused):
+            return _left(owner, event)
+        assert forward is not None
+        unit = self._unit(forward, owner)
+        return _left(unit, event) if isinstance(unit, Refused) else unit
+
+    def _unit(self, forward: Forward, owner: Ownership) -> TrainingUnit | Refused:
+        if not any(self.flow.reaches(forward.flow_nodes, self.flow.modules_of(path, self.scope)) for path in owner.optimizers):
+            return Refused("the weights of the optimizer are reached through values computed elsewhere")
+        kept = self.flow.kept_values(set(forward.needed), self.scope)
+        if kept is not None:
+            return Refused(f"the loss uses {kept}, whose gradients come from a forward pass in another function")
+        stepped = [self.flow.modules_of(event.path, self.scope) for event in self.events if event.kind == "step"]
+        body = plan_body(self.scope, self.file, self.flow, self.events, forward, stepped)
+        if isinstance(body, Refused):
+            return body
+        clips = clips_of(owner, self._whole(owner))
+        if isinstance(clips, Refused):
+            return clips
+        members = tuple(forward.block[index] for index in body.members)
+        dropped = self._dropped(owner)
+        place = Place(forward.block, body.start)
+        loss = forward.backward.target
+        assert loss is not None
+        interface = find_interface(
+            self.scope, self.file, self.oracle, place, forward.end, members, loss, dropped, owner.optimizers
+        )
+        if interface.uncertain:
+            return Refused(f"{interface.uncertain[0]} is bound on some paths only")
+        return self._assemble(forward, owner, body, interface, clips, dropped)
+
+    def _whole(self, owner: Ownership) -> bool:
+        """Whether every clipped list is known to be all the weights of the optimizer."""
+        if len(owner.optimizers) != 1:
+            return False
+        modules = self.flow.modules_of(owner.optimizers[0], self.scope)
+        if modules is None:
+            return False
+        return all(
+            event.target is not None
+            and self.flow.weights_of(event.target, self.scope)
+            and self.flow.weights_of(event.target, self.scope) <= modules
+            for event in owner.clips
+        )
+
+    def _dropped(self, owner: Ownership) -> tuple[ast.stmt, ...]:
+        """Statements without a counterpart; in accumulation the resets keep one."""
+        events = [owner.backward, *owner.scaling]
+        if owner.gradient != "accumulate":
+            events.extend(owner.zeros)
+        events.sort(key=lambda event: event.order)
+        return tuple(dict.fromkeys(event.statement for event in events))
+
+    def _assemble(
+        self,
+        forward: Forward,
+        owner: Ownership,
+        body: Body,
+        interface: Interface,
+        clips: tuple[Clip, ...],
+        dropped: tuple[ast.stmt, ...],
+    ) -> TrainingUnit | Refused:
+        event = forward.backward
+        loss = event.target
+        assert loss is not None
+        members = tuple(forward.block[index] for index in body.members)
+        guard = self._guard(forward, members, body)
+        missing = any(may_be_missing(self.scope, self.file, path) for path in owner.optimizers)
+        conditional = forward.guard is not None or bool(
+            self.scope.guards(forward.block[0], self.scope.location(interface.hoist.statement).parent)
+        )
+        if missing and forward.guard is not None and guard is None:
+            return Refused("the optimizer may be missing where the gradient would be computed")
+        suffix = suffix_of(event.path) if len(self.backwards) > 1 else ""
+        forward_name, grad_name = self._names(suffix)
+        several = len({unit_path for unit_path in self._step_paths()}) > 1
+        return TrainingUnit(
+            shape=self._shape(owner, clips, several),
+            scope=self.scope.node,
+            backward=event.statement,
+            call=event.call,
+            block=forward.block,
+            start=body.start,
+            body=members,
+            removed=tuple(forward.block[index] for index in body.members if index not in body.again),
+            moved=tuple(forward.block[index] for index in body.moved),
+            dropped=dropped,
+            loss=loss,
+            loss_name=loss.id if isinstance(loss, ast.Name) else self.names.fresh("loss", "loss_value"),
+            aux=interface.aux,
+            parameters=interface.parameters,
+            captures=interface.captures,
+            optimizers=self._optimizer_nodes(owner),
+            steps=steps_of(owner),
+            clips=clips,
+            gradient=owner.gradient,
+            resets=tuple(zero.statement for zero in owner.zeros) if owner.gradient == "accumulate" else (),
+            accumulator=self._accumulator(owner) if owner.gradient == "accumulate" else None,
+            guard=guard,
+            scaler=event.scaler,
+            forward_name=forward_name,
+            grad_name=grad_name,
+            grads_name=self._grads_name(owner, suffix),
+            hoist=interface.hoist,
+            inline_grad=missing and conditional,
+            notes=(*body.notes, *owner.notes, *self._clip_notes(clips)),
+        )
+
+    def _clip_notes(self, clips: Sequence[Clip]) -> tuple[str, ...]:
+        if all(clip.whole for clip in clips):
+            return ()
+        return ("the clipped parameters are taken to be all those of the optimizer",)
+
+    def _names(self, suffix: str) -> tuple[str, str]:
+        if suffix:
+            return self.names.fresh(f"forward_fn_{suffix}"), self.names.fresh(f"grad_fn_{suffix}")
+        return self.names.fresh("forward_fn"), self.names.fresh("grad_fn")
+
+    def _grads_name(self, owner: Ownership, suffix: str) -> str:
+        """One name for all units that share a step."""
+        key = frozenset(id(step) for step in owner.steps)
+        if key not in self.grads_names:
+            wanted = ["grads", f"grads_{suffix}"] if suffix else ["grads", "gradients"]
+            self.grads_names[key] = self.names.fresh(*wanted)
+        return self.grads_names[key]
+
+    def _step_paths(self) -> list[str]:
+        return [event.path for event in self.events if event.kind == "step"]
+
+    def _shape(self, owner: Ownership, clips: Sequence[Clip], several: bool) -> Shape:
+        if owner.gradient == "accumulate":
+            return "D"
+        if len(owner.siblings) > 1:
+            return "E"
+        if any(event.scaler is not None for event in (owner.backward, *owner.steps)):
+            return "C1"
+        if several:
+            return "F"
+        if clips:
+            return "B1"
+        block = self.scope.location(owner.backward.statement).block
+        same = all(self.scope.location(event.statement).block is block for event in (*owner.steps, *owner.zeros))
+        return "A" if same else "B3"
+
+    def _optimizer_nodes(self, owner: Ownership) -> tuple[ast.expr, ...]:
+        found: list[ast.expr] = []
+        for path in owner.optimizers:
+            targets = [step.target for step in owner.steps if step.path == path]
+            found.extend(target for target in targets[:1] if target is not None)
+        return tuple(found)
+
+    def _accumulator(self, owner: Ownership) -> Place:
+        """In front of the outermost loop around the backward calls, or of their first statement."""
+        loops = self.scope.loops(owner.siblings[0].statement)
+        outer = loops[-1] if loops else owner.siblings[0].statement
+        for zero in owner.zeros:
+            if self.scope.location(zero.statement).order < self.scope.location(outer).order:
+                inner = next((loop for loop in self.scope.loops(zero.statement) if loop in loops), None)
+                outer = inner or outer
+        location = self.scope.location(outer)
+        first = min((zero for zero in owner.zeros), key=lambda zero: zero.order)
+        place = self.scope.location(first.statement)
+        if place.block is location.block and place.index < location.index:
+            return Place(place.block, place.index)
+        return Place(location.block, location.index)
+
+    def _guard(self, forward: Forward, members: Sequence[ast.stmt], body: Body) -> ast.expr | None:
+        """The condition of the conditional around the backward call, when it can be asked before the forward pass."""
+        if forward.guard is None:
+            return None
+        test = effects(forward.guard.test, self.file.inert)
+        calls = [node for node in ast.walk(forward.guard.test) if isinstance(node, ast.Call)]
+        between = effects(forward.block[body.start : forward.end], self.file.inert)
+        if calls or test.binds or overlaps(test.reads, between.changes | effects(list(members)).changes):
+            return None
+        return forward.guard.test
+
+    def _fall_together(
+        self, owned: dict[int, Ownership | Refused], results: dict[int, TrainingUnit | UnitLeft]
+    ) -> None:
+        """A step that one backward call cannot feed any more is left, and with it all the others that feed it."""
+        changed = True
+        while changed:
+            changed = False
+            for event in self.backwards:
+                owner = owned[id(event)]
+                if isinstance(results[id(event)], UnitLeft) or isinstance(owner, Refused):
+                    continue
+                for other in self.backwards:
+                    failed = results[id(other)]
+                    if isinstance(failed, UnitLeft) and self._share(owner, other):
+                        line = other.statement.lineno
+                        results[id(event)] = UnitLeft(
+                            event.statement, f"it shares a step or a loop with line {line}: {failed.reason}"
+                        )
+                        changed = True
+                        break
+
+    def _share(self, owner: Ownership, other: Event) -> bool:
+        """Whether ``other`` stands in the same outermost loop (or, without loops, in the same scope)."""
+        mine, theirs = self.scope.loops(owner.backward.statement), self.scope.loops(other.statement)
+        return mine[-1:] == theirs[-1:]
+
+    def _orphans(self, planned: set[int], results: dict[int, TrainingUnit | UnitLeft]) -> list[UnitLeft]:
+        """Steps of certain optimizers that no unit of the scope uses and no reason explains yet."""
+        if results:
+            return []
+        found = []
+        for event in self.events:
+            if event.kind == "closure":
+                found.append(UnitLeft(event.statement, event.problem, "T2M403"))
+            elif event.kind == "step" and id(event.statement) not in planned:
+                reason = "no backward call in this function computes the gradients of this step"
+                found.append(UnitLeft(event.statement, reason, "T2M403"))
+        return found
