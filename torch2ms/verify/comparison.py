@@ -1,0 +1,120 @@
+"""What one comparison works with: both workers, the plan, the folder of arrays, and the figures found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from torch2ms.errors import VerificationError
+from torch2ms.verify.figures import Figure
+from torch2ms.verify.inputs import InputSpec, OptimizerSpec, choose_loss, make_batch
+from torch2ms.verify.process import Worker
+from torch2ms.verify.workers.channel import load_arrays, save_arrays
+
+__all__ = ["Comparison", "Plan", "Prepared"]
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to compare: see ``torch2ms.verify.verify`` for the meaning of each."""
+
+    entry: str
+    inputs: tuple[InputSpec, ...]
+    kwargs: Mapping[str, Any]
+    optimizer: OptimizerSpec
+    seeds: tuple[int, ...] = (1, 2, 3)
+    loss: str = "auto"
+    train_steps: int = 0
+    train_inputs: tuple[InputSpec, ...] = ()
+    gradients: bool = True
+    graph: bool = True
+    tolerance: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One seed's network on the torch side: its state on disk, the places of its results, where the floor comes from."""
+
+    seed: int
+    state: Path
+    places: Mapping[str, Mapping[str, list[int]]]
+    reference: str  # slot of the reference: float64, or float32 where the network does not run in float64
+    floor: str  # slot whose distance from the reference is the floor: float32, or twin
+
+
+@dataclass(slots=True)
+class Comparison:
+    """A running comparison."""
+
+    plan: Plan
+    torch: Worker
+    mindspore: Worker
+    folder: Path
+    progress: Callable[[str], None]
+    figures: list[Figure] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    curves: dict[str, list[float]] = field(default_factory=dict)
+
+    def path(self, name: str) -> Path:
+        """Return the file of some arrays; the same name overwrites, which bounds the disk space."""
+        return self.folder / f"{name}.npz"
+
+    def load(self, name: str) -> Arrays:
+        """Return the arrays that a worker wrote."""
+        return load_arrays(str(self.path(name)))
+
+    def batch(self, prepared: Prepared, mode: str, number: int = 0, *, training: bool = False) -> tuple[str, str]:
+        """Write the batch of a seed, a mode and a step number; return its path and the loss that fits it."""
+        specs = self.plan.train_inputs if training and self.plan.train_inputs else self.plan.inputs
+        places = dict(prepared.places[mode])
+        if training and self.plan.train_inputs:
+            places = self._training_places(prepared)
+        loss = choose_loss(self.plan.loss, places)
+        path = self.path(f"batch-{mode}-{number}")
+        save_arrays(str(path), make_batch(specs, places, loss, (prepared.seed, number)))
+        return str(path), loss
+
+    def _training_places(self, prepared: Prepared) -> dict[str, list[int]]:
+        probe = self.path("batch-probe")
+        save_arrays(str(probe), make_batch(self.plan.train_inputs, {}, "mse", (prepared.seed, 0)))
+        reply = self.torch.call("places", batch=str(probe))
+        return dict(reply["places"])
+
+    def prepare(self, seed: int) -> tuple[Prepared, dict[str, Any]]:
+        """Make the network of a seed on the torch side, and find out whether it runs in float64."""
+        probe, state = self.path("batch-probe"), self.path(f"state-{seed}")
+        save_arrays(str(probe), make_batch(self.plan.inputs, {}, "mse", (seed, 0)))
+        reply = self.torch.call("prepare", seed=seed, batch=str(probe), state=str(state))
+        reference, floor = "float64", "float32"
+        try:
+            self.torch.call("copy_slot", source="float32", target="float64")
+            done = self.torch.call("outputs", slot="float64", batch=str(probe), path=str(self.path("probe")))
+            double = bool(done["double"])
+        except VerificationError:
+            double = False
+        if not double:
+            reference, floor = "float32", "twin"
+            self.torch.call("copy_slot", source="float32", target="twin", perturb=seed)
+            note = "the network does not run in float64: the floor is PyTorch's own twin, perturbed by 1e-7"
+            if note not in self.notes:
+                self.notes.append(note)
+        return Prepared(seed, state, reply["places"], reference, floor), reply
+
+
+def select(arrays: Mapping[str, NDArray[Any]], kind: str) -> Arrays:
+    """Return the arrays of one kind (``gradient``, ``after``, ``statistic``), under their plain names."""
+    prefix = f"{kind}:"
+    return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def floating(arrays: Mapping[str, NDArray[Any]]) -> Arrays:
+    """Return the floating-point arrays: counters such as num_batches_tracked are not compared by norm."""
+    return {name: array for name, array in arrays.items() if np.issubdtype(array.dtype, np.floating)}

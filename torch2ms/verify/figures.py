@@ -1,0 +1,119 @@
+"""Errors, floors and limits: the arithmetic of design.md, section 6. NumPy only."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["FACTOR", "MINIMUM", "PARAMETER_FACTOR", "Figure", "judge", "largest_error", "norm_error", "norm_errors"]
+
+FACTOR = 4.0  # ours may be this many times the floor ...
+PARAMETER_FACTOR = 10.0  # ... and this many times for one parameter alone
+MINIMUM = 1e-6  # ... but an error below this always passes
+_EPSILON = 2.0**-24  # half a unit in the last place of float32, relative
+
+Array = NDArray[Any]
+Arrays = Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured figure: MindSpore's error, PyTorch's own (the floor), the limit, and whether it holds."""
+
+    group: str  # outputs, gradients, training, ...
+    name: str
+    ours: float
+    floor: float
+    limit: float
+    passed: bool
+    note: str = ""
+
+
+def judge(
+    group: str,
+    name: str,
+    ours: Sequence[float],
+    floors: Sequence[float],
+    *,
+    factor: float = FACTOR,
+    minimum: float = MINIMUM,
+    note: str = "",
+) -> Figure:
+    """Return the figure of several seeds: the median of ours against ``factor`` times the median floor.
+
+    An error that is no number never passes.
+    """
+    own, floor = median(ours), median(floors)
+    limit = max(factor * floor, minimum) if math.isfinite(floor) else minimum
+    return Figure(group, name, own, floor, limit, bool(own <= limit), note)
+
+
+def median(values: Sequence[float]) -> float:
+    """Return the median; one that is no number counts as infinite."""
+    return statistics.median(value if not math.isnan(value) else math.inf for value in values)
+
+
+def largest_error(found: Array, reference: Array) -> float:
+    """Return the largest difference over the largest magnitude of the reference.
+
+    0 where both are empty or equal; infinite where the shapes differ or a value is missing (nan) on one side only.
+    """
+    if found.shape != reference.shape:
+        return math.inf
+    found, reference = found.astype(np.float64), reference.astype(np.float64)
+    same = (found == reference) | (np.isnan(found) & np.isnan(reference))
+    if bool(same.all()):
+        return 0.0
+    difference = float(np.max(np.abs(np.where(same, 0.0, found - reference))))
+    scale = float(np.max(np.abs(np.where(np.isfinite(reference), reference, 0.0))))
+    error = difference / scale if scale else math.inf
+    return math.inf if math.isnan(error) else error
+
+
+def norm_error(found: Arrays, reference: Arrays) -> float:
+    """Return the norm of the difference over the norm of the reference, all arrays taken together."""
+    return _combine(_squares(found, reference))
+
+
+def norm_errors(found: Arrays, reference: Arrays) -> dict[str, float]:
+    """Return the error by norm of each array alone.
+
+    An array whose own norm is below float32's resolution of the whole (a bias in front of a normalization, whose true
+    gradient is 0) is held against that resolution: there is nothing but rounding in it.
+    """
+    squares = _squares(found, reference)
+    whole = math.sqrt(sum(total for _, total in squares.values()))
+    return {
+        name: _ratio(math.sqrt(difference), max(math.sqrt(total), _EPSILON * whole))
+        for name, (difference, total) in squares.items()
+    }
+
+
+def _squares(found: Arrays, reference: Arrays) -> dict[str, tuple[float, float]]:
+    squares = {}
+    for name in {**reference, **found}:
+        if name not in found or name not in reference or found[name].shape != reference[name].shape:
+            squares[name] = (math.inf, 0.0)
+            continue
+        wanted = reference[name].astype(np.float64)
+        difference = found[name].astype(np.float64) - wanted
+        squares[name] = (float(np.vdot(difference, difference)), float(np.vdot(wanted, wanted)))
+    return squares
+
+
+def _combine(squares: Mapping[str, tuple[float, float]]) -> float:
+    difference = sum(pair[0] for pair in squares.values())
+    total = sum(pair[1] for pair in squares.values())
+    return _ratio(math.sqrt(difference) if difference >= 0 else math.nan, math.sqrt(total))
+
+
+def _ratio(difference: float, scale: float) -> float:
+    if difference == 0:
+        return 0.0
+    return difference / scale if scale else math.inf

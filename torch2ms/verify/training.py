@@ -1,0 +1,145 @@
+"""Compare training: step by step from PyTorch's own states, and in free run against a perturbed twin."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from torch2ms.verify.comparison import Arrays, Comparison, Prepared, floating, select
+from torch2ms.verify.figures import MINIMUM, Figure, judge, median, norm_error
+from torch2ms.verify.gradients import relative
+
+__all__ = ["TrainingCheck"]
+
+_TWIN_FACTOR = 10.0
+_QUANTITIES = ("loss", "gradient", "update", "statistics")
+
+
+class TrainingCheck:
+    """Both training checks; call :meth:`add` for each seed, then :meth:`finish`."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+        self.steps = comparison.plan.train_steps
+        self.optimizer = {
+            "optimizer": comparison.plan.optimizer.name,
+            "settings": dict(comparison.plan.optimizer.settings),
+        }
+        # quantity -> step -> one error a seed
+        self.ours: dict[str, defaultdict[int, list[float]]] = {name: defaultdict(list) for name in _QUANTITIES}
+        self.floors: dict[str, defaultdict[int, list[float]]] = {name: defaultdict(list) for name in _QUANTITIES}
+        self.ratios: list[float] = []  # free run: largest distance over the limit, one a seed
+        self.distances: list[tuple[float, float]] = []  # free run: MindSpore's and the twin's, relative, one a seed
+
+    def add(self, prepared: Prepared) -> None:
+        """Train one seed's network on both sides."""
+        torch, path = self.comparison.torch, self.comparison.path
+        torch.call("start_training", **self.optimizer)
+        torch.call("copy_slot", source="float32", target="free twin", perturb=1000 + prepared.seed)
+        torch.call("export", slot="float32", path=str(path("start")))
+        batches = []
+        curve, twin = [], []
+        for step in range(self.steps):
+            batch, loss = self.comparison.batch(prepared, "train", step, training=True)
+            batches.append(batch)
+            curve.append(self._step(prepared, step, batch, loss))
+            twin.append(torch.call("step", slot="free twin", batch=batch, loss=loss)["loss"])
+        reply = self.comparison.mindspore.call(
+            "free_run", state=str(path("start")), batches=batches, loss=loss, **self.optimizer
+        )
+        self._free_run(curve, twin, reply["losses"])
+        for batch in batches:
+            Path(batch).unlink(missing_ok=True)
+
+    def _step(self, prepared: Prepared, step: int, batch: str, loss: str) -> float:
+        """Make one step on every side from PyTorch's state before it; return PyTorch's loss."""
+        torch, path = self.comparison.torch, self.comparison.path
+        torch.call("export", slot="float32", path=str(path("before")))
+        # the other torch copies start where the float32 network stands, optimizer state included
+        other = prepared.reference if prepared.reference != "float32" else prepared.floor
+        perturb = 2000 + step if other == "twin" else 0
+        torch.call("copy_slot", source="float32", target=other, perturb=perturb)
+        request = {"batch": batch, "loss": loss}
+        losses = {}
+        for slot in (other, "float32"):
+            losses[slot] = torch.call("step", slot=slot, path=str(path(f"step-{slot}")), **request)["loss"]
+        reply = self.comparison.mindspore.call(
+            "step", state=str(path("before")), path=str(path("step-mindspore")), **request, **self.optimizer
+        )
+        before = select(self.comparison.load("before"), "state")
+        names = {"ours": "mindspore", "reference": prepared.reference, "floor": prepared.floor}
+        changes = {role: self._changes(f"step-{slot}", before) for role, slot in names.items()}
+        self._note(
+            "loss",
+            step,
+            relative(reply["loss"], losses[prepared.reference]),
+            relative(losses[prepared.floor], losses[prepared.reference]),
+        )
+        for quantity in _QUANTITIES[1:]:
+            reference = changes["reference"][quantity]
+            if reference:
+                own = {name: array for name, array in changes["ours"][quantity].items() if name in reference}
+                missing = norm_error(own, reference)
+                self._note(quantity, step, missing, norm_error(changes["floor"][quantity], reference))
+        return float(losses["float32"])
+
+    def _changes(self, name: str, before: Arrays) -> dict[str, Arrays]:
+        """Return gradients, and how parameters and statistics have moved in the step."""
+        arrays = self.comparison.load(name)
+        after, statistics = select(arrays, "after"), floating(select(arrays, "statistic"))
+        return {
+            "gradient": select(arrays, "gradient"),
+            "update": {key: _moved(value, before[key]) for key, value in after.items() if key in before},
+            "statistics": {key: _moved(value, before[key]) for key, value in statistics.items() if key in before},
+        }
+
+    def _note(self, quantity: str, step: int, ours: float, floor: float) -> None:
+        self.ours[quantity][step].append(ours)
+        self.floors[quantity][step].append(floor)
+
+    def _free_run(self, curve: Sequence[float], twin: Sequence[float], ours: Sequence[float]) -> None:
+        """Hold the distance of the loss curves against the twin's: its largest so far, since curves part for good."""
+        widest = ratio = own = other = 0.0
+        for wanted, perturbed, found in zip(curve, twin, ours, strict=True):
+            widest = max(widest, abs(perturbed - wanted))
+            limit = max(_TWIN_FACTOR * widest, MINIMUM * abs(wanted))
+            distance = abs(found - wanted)
+            ratio = max(ratio, distance / limit if distance == distance else float("inf"))
+            own = max(own, relative(found, wanted))
+            other = max(other, relative(perturbed, wanted))
+        self.ratios.append(ratio)
+        self.distances.append((own, other))
+        if "PyTorch" not in self.comparison.curves:
+            self.comparison.curves.update(PyTorch=list(curve), twin=list(twin), MindSpore=list(ours))
+
+    def finish(self) -> None:
+        """Add one figure a quantity (the step that comes closest to its limit) and the free run's."""
+        for quantity in _QUANTITIES:
+            if self.ours[quantity]:
+                self.comparison.figures.append(self._worst(quantity))
+        ratio = median(self.ratios)
+        own, other = (median(column) for column in zip(*self.distances, strict=True))
+        note = f"loss curve at most {_TWIN_FACTOR:.0f} times as far from PyTorch's as its twin's"
+        self.comparison.figures.append(
+            Figure(f"training, {self.steps} steps in free run", "loss", own, other, own / ratio if ratio else MINIMUM,
+                   ratio <= 1, note)
+        )  # fmt: skip
+
+    def _worst(self, quantity: str) -> Figure:
+        group = f"training, {self.steps} steps one by one"
+        floors: dict[int, Any] = dict(self.floors[quantity])
+        if quantity == "loss":
+            # the error of one number can be 0 by luck: its floor is the largest of all steps
+            seeds = [max(column) for column in zip(*floors.values(), strict=True)]
+            floors = {step: seeds for step in floors}
+        figures = [
+            judge(group, quantity, errors, floors[step], note=f"worst step: {step + 1}")
+            for step, errors in self.ours[quantity].items()
+        ]
+        return max(figures, key=lambda figure: figure.ours / figure.limit)
+
+
+def _moved(after: Any, before: Any) -> Any:
+    return after.astype("float64") - before.astype("float64")

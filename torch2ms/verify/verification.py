@@ -1,0 +1,150 @@
+"""Verify a translation: outputs, gradients and training of the network in SRC and of its translation in OUT."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from torch2ms.errors import InputError, UsageError
+from torch2ms.verify.comparison import Comparison, Plan, Prepared
+from torch2ms.verify.gradients import GradientCheck, check_trainable
+from torch2ms.verify.inputs import parse_input, parse_optimizer
+from torch2ms.verify.outputs import OutputCheck
+from torch2ms.verify.process import Worker
+from torch2ms.verify.report import VerifyReport
+from torch2ms.verify.training import TrainingCheck
+from torch2ms.weights import Rules, table_rules
+
+__all__ = ["verify"]
+
+
+def verify(
+    source: Path,
+    output: Path,
+    *,
+    entry: str,
+    inputs: Sequence[str],
+    kwargs: Mapping[str, Any] | None = None,
+    train_steps: int = 0,
+    train_inputs: Sequence[str] = (),
+    optimizer: str = "Adam(lr=0.001)",
+    loss: str = "auto",
+    seeds: Sequence[int] = (1, 2, 3),
+    gradients: bool = True,
+    graph: bool = True,
+    tolerance: float | None = None,
+    torch_python: str | None = None,
+    mindspore_python: str | None = None,
+    rules: Rules | None = None,
+    mappings: tuple[str, ...] = (),
+    progress: Callable[[str], None] = lambda message: None,
+) -> VerifyReport:
+    """Compare the network that ``entry`` (``module:callable``) builds in ``source`` with that in ``output``.
+
+    ``inputs``: one text for each argument of the network, ``2x3x224x224`` or ``2x16:int64<1000``; ``train_inputs``:
+    the same for the training steps, where smaller ones will do. ``optimizer`` is a name that torch.optim and
+    mindspore.experimental.optim share, with its arguments. ``tolerance``: largest allowed difference of the outputs
+    from PyTorch's float32, over the largest magnitude, in every seed; besides the floor. ``rules`` replace the mapping
+    tables' state maps.
+
+    Raises UsageError and InputError for what makes no sense, VerificationError where one side cannot be run.
+    """
+    plan = Plan(
+        entry=entry,
+        inputs=tuple(parse_input(text) for text in inputs),
+        kwargs=dict(kwargs or {}),
+        optimizer=parse_optimizer(optimizer),
+        seeds=tuple(seeds),
+        loss=loss,
+        train_steps=train_steps,
+        train_inputs=tuple(parse_input(text) for text in train_inputs),
+        gradients=gradients,
+        graph=graph,
+        tolerance=tolerance,
+    )
+    _check(source, output, plan)
+    own_rules = rules if rules is not None else table_rules(mappings)
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="torch2ms-verify-")))
+        torch = stack.enter_context(Worker("torch_side", torch_python))
+        mindspore = stack.enter_context(Worker("mindspore_side", mindspore_python))
+        comparison = Comparison(plan, torch, mindspore, folder, progress)
+        root = {"entry": entry, "kwargs": dict(plan.kwargs)}
+        facts = _run(comparison, str(source.resolve()), str(output.resolve()), root, own_rules, mindspore_python)
+    return VerifyReport(
+        entry,
+        tuple(comparison.figures),
+        tuple(comparison.problems),
+        tuple(comparison.notes),
+        {"inputs": list(inputs), "optimizer": str(plan.optimizer), "seeds": list(seeds), **facts},
+        comparison.curves,
+    )
+
+
+def _check(source: Path, output: Path, plan: Plan) -> None:
+    for path in (source, output):
+        if not path.is_dir():
+            raise InputError(f"{path}: no such folder")
+    if ":" not in plan.entry:
+        raise UsageError(f"not an entry: {plan.entry!r}", advice="write it like module:callable")
+    if not plan.inputs:
+        raise UsageError("no input given", advice="add --input, for example --input 2x3x224x224")
+    if not plan.seeds:
+        raise UsageError("no seed given")
+
+
+def _run(
+    comparison: Comparison, source: str, output: str, root: dict[str, Any], rules: Rules, python: str | None
+) -> dict[str, Any]:
+    """Run every check; return the facts of the report. Nothing is compared when the weights do not pair up."""
+    plan = comparison.plan
+    torch = comparison.torch.call("build", root=source, **root)
+    prepared, reply = comparison.prepare(plan.seeds[0])
+    build = {"root": output, **root, "rules": rules, "keys": reply["keys"]}
+    mindspore = comparison.mindspore.call("build", graph=False, **build)
+    facts = {
+        "torch": torch["version"],
+        "mindspore": mindspore["version"],
+        "parameters": reply["numbers"],
+        "reference": prepared.reference,
+    }
+    comparison.problems += [f"T2M801: {problem}" for problem in mindspore["problems"]]
+    check_trainable(comparison, reply["trainable"], mindspore)
+    if mindspore["problems"]:
+        return facts
+    seeds = _pynative(comparison, prepared)
+    if plan.graph and not comparison.problems:
+        comparison.progress("outputs in graph mode")
+        check = OutputCheck(comparison, "outputs, graph mode")
+        with Worker("mindspore_side", python) as worker:
+            worker.call("build", graph=True, **build)
+            for seed in seeds:
+                check.add(seed, worker)
+        check.finish()
+    return facts
+
+
+def _pynative(comparison: Comparison, first: Prepared) -> list[Prepared]:
+    """Run the checks of every seed, one network at a time; return the seeds for the graph mode."""
+    plan = comparison.plan
+    outputs = OutputCheck(comparison, "outputs")
+    checks = [GradientCheck(comparison, train=train) for train in (False, True)] if plan.gradients else []
+    training = TrainingCheck(comparison) if plan.train_steps else None
+    seeds = []
+    for seed in plan.seeds:
+        prepared = first if seed == first.seed else comparison.prepare(seed)[0]
+        seeds.append(prepared)
+        comparison.progress(f"seed {seed}: outputs")
+        outputs.add(prepared, comparison.mindspore)
+        for check in checks:
+            comparison.progress(f"seed {seed}: {check.group}")
+            check.add(prepared)
+        if training is not None:
+            comparison.progress(f"seed {seed}: {plan.train_steps} training steps")
+            training.add(prepared)
+    for finished in (outputs, *checks, *([training] if training is not None else [])):
+        finished.finish()
+    return seeds

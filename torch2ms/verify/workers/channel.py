@@ -1,0 +1,68 @@
+"""The worker's end of the line: JSON requests on stdin, JSON replies on what was stdout, arrays in ``.npz`` files."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Any, Callable, Dict, Mapping
+
+import numpy as np
+
+__all__ = ["flatten", "load_arrays", "save_arrays", "serve"]
+
+Handler = Callable[..., Dict[str, Any]]
+
+
+def serve(handlers: Mapping[str, Handler]) -> None:
+    """Answer requests until stdin ends.
+
+    What the user's code prints goes to stderr: the reply line has the old stdout for itself.
+    """
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            reply = {"ok": True, **handlers[request.pop("command")](**request)}
+        except Exception as error:  # whatever the user's network raises is an answer
+            traceback.print_exc()
+            reply = {"ok": False, "error": f"{type(error).__name__}: {error}".strip()}
+        replies.write(json.dumps(reply) + "\n")
+        replies.flush()
+
+
+def save_arrays(path: str, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays under any names (npz members cannot have every name, so they are numbered)."""
+    names = list(arrays)
+    numbered = {f"a{number}": arrays[name] for number, name in enumerate(names)}
+    np.savez(path, names=np.array(names, dtype=np.str_), **numbered)  # type: ignore[arg-type]
+
+
+def load_arrays(path: str) -> Dict[str, np.ndarray]:
+    """Return what :func:`save_arrays` wrote."""
+    with np.load(Path(path), allow_pickle=False) as archive:
+        return {str(name): archive[f"a{number}"] for number, name in enumerate(archive["names"])}
+
+
+def flatten(value: Any, is_tensor: Callable[[Any], bool], path: str = "output") -> Dict[str, Any]:
+    """Return the tensors in nested tuples, lists, dicts and dataclasses of a network's result, by their place.
+
+    Numbers count as tensors, None and other values are passed over: both sides must give the same places.
+    """
+    if is_tensor(value) or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        return {path: value}
+    if isinstance(value, Mapping):
+        items = [(f"{path}[{key!r}]", value[key]) for key in value]
+    elif isinstance(value, (list, tuple)):
+        items = [(f"{path}[{number}]", item) for number, item in enumerate(value)]
+    elif hasattr(value, "__dataclass_fields__"):
+        items = [(f"{path}.{name}", getattr(value, name)) for name in value.__dataclass_fields__]
+    else:
+        return {}
+    found: Dict[str, Any] = {}
+    for place, item in items:
+        found.update(flatten(item, is_tensor, place))
+    return found

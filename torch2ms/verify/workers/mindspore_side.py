@@ -1,0 +1,230 @@
+"""The MindSpore side: the translated network, loaded with the torch side's weights by the rules of the tables."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+import mindspore as ms
+import numpy as np
+from mindspore import nn, ops
+
+from .channel import flatten, load_arrays, save_arrays, serve
+from .dropout import Switch
+from .optimizers import Bridge
+
+__all__ = ["main"]
+
+
+class MindSporeSide:
+    """The commands; one network, loaded anew before each of them. ``weights`` is the runtime's module of that name."""
+
+    def __init__(self, weights: Any) -> None:
+        self.weights = weights
+        self.net: Any = None
+        self.keys: Any = None
+        self.bridge: Optional[Bridge] = None
+        self.dropout = Switch()
+
+    def build(
+        self, root: str, entry: str, kwargs: Dict[str, Any], rules: Dict[str, Any], keys: Sequence[str], graph: bool
+    ) -> Dict[str, Any]:
+        """Build the network and pair its parameters with the torch keys; ``problems`` names what is left over."""
+        _choose_mode(graph)
+        sys.path.insert(0, root)
+        os.chdir(root)
+        if not graph:  # graph mode compiles the layers' source, which a wrapper would hide
+            _wrap_dropout(self.dropout)
+        module, _, name = entry.partition(":")
+        target: Any = importlib.import_module(module)
+        for part in name.split("."):
+            target = getattr(target, part)
+        self.net = target(**kwargs)
+        self.keys = self.weights.key_map(self.net, rules)
+        return {
+            "version": ms.__version__,
+            "python": sys.version.split()[0],
+            "problems": self.weights.match(self.keys, keys),
+            "trainable": sorted({self._torch_name(parameter) for parameter in self.net.trainable_params()}),
+        }
+
+    def _torch_name(self, tensor: Any) -> str:
+        return next((entry.torch for entry in self.keys.entries if entry.tensor is tensor), f"?{tensor.name}")
+
+    def _load(self, path: str) -> Dict[str, np.ndarray]:
+        """Load a torch state (weights and statistics) into the network; return all arrays of the file."""
+        arrays = load_arrays(path)
+        prefix = "state:"
+        own = {key[len(prefix) :]: value for key, value in arrays.items() if key.startswith(prefix)} or arrays
+        values = {key: self.weights.Value(value, str(value.dtype)) for key, value in own.items()}
+        placed, _ = self.weights.from_torch(self.keys, values)
+        for entry in self.keys.entries:
+            new = ms.Tensor(np.array(placed[entry.mindspore].array)).astype(entry.tensor.dtype)
+            if isinstance(entry.tensor, ms.Parameter):
+                entry.tensor.set_data(new)
+            else:
+                ops.assign(entry.tensor, new)
+        return arrays
+
+    def outputs(self, state: str, batch: str, path: str) -> Dict[str, Any]:
+        """Write the results in eval mode."""
+        self._load(state)
+        self.net.set_train(False)
+        found = flatten(self.net(*_inputs(batch)), _is_tensor)
+        save_arrays(path, {place: _array(value) for place, value in found.items()})
+        return {}
+
+    def gradients(self, state: str, batch: str, path: str, train: bool, loss: str) -> Dict[str, Any]:
+        """Write the gradients of all trainable parameters and, in train mode, the statistics after the pass."""
+        self._load(state)
+        self.net.set_train(train)
+        value, gradients = self._value_and_gradients(batch, loss)
+        save_arrays(path, {**gradients, **self._statistics()})
+        return {"loss": value, "dropout": self.dropout.rates}
+
+    def _value_and_gradients(self, batch: str, loss: str, arrays: bool = True) -> Any:
+        inputs, targets = _inputs(batch), load_arrays(batch)
+        parameters = ms.ParameterTuple(self.net.trainable_params())
+
+        def forward() -> Any:
+            return _loss(flatten(self.net(*inputs), _is_tensor), targets, loss)
+
+        with self.dropout:
+            value, gradients = ms.value_and_grad(forward, None, parameters)()
+        if not arrays:
+            return float(value.asnumpy()), gradients
+        return float(value.asnumpy()), self._by_torch_name("gradient", parameters, gradients)
+
+    def _by_torch_name(self, kind: str, parameters: Sequence[Any], values: Sequence[Any]) -> Dict[str, np.ndarray]:
+        """Return arrays in PyTorch's shapes under PyTorch's names (all of them, for shared parameters)."""
+        found = {}
+        by_id = {id(parameter): value for parameter, value in zip(parameters, values)}
+        for entry in self.keys.entries:
+            if id(entry.tensor) in by_id:
+                array = _array(by_id[id(entry.tensor)])
+                found[f"{kind}:{entry.torch}"] = self.weights.restore(entry, array)
+        return found
+
+    def _statistics(self) -> Dict[str, np.ndarray]:
+        learnt = {id(parameter) for parameter in self.net.trainable_params()}
+        others = [entry.tensor for entry in self.keys.entries if id(entry.tensor) not in learnt]
+        return self._by_torch_name("statistic", others, others)
+
+    def step(
+        self, state: str, batch: str, loss: str, optimizer: str, settings: Dict[str, Any], path: str
+    ) -> Dict[str, Any]:
+        """Make one training step from a torch state: weights, statistics, optimizer state."""
+        arrays = self._load(state)
+        parameters = self.net.trainable_params()
+        if self.bridge is None:
+            self.bridge = Bridge(optimizer, parameters, settings)
+        names = {id(parameter): self._torch_name(parameter) for parameter in parameters}
+        reshape = {entry.torch: entry for entry in self.keys.entries}
+        self.bridge.load(arrays, names, lambda name, array: self.weights.place(reshape[name], array))
+        self.net.set_train(True)
+        value, gradients = self._value_and_gradients(batch, loss, arrays=False)
+        written = self._by_torch_name("gradient", parameters, gradients)
+        self.bridge.optimizer(gradients)
+        after = self._by_torch_name("after", parameters, parameters)
+        save_arrays(path, {**written, **after, **self._statistics()})
+        return {"loss": value}
+
+    def free_run(
+        self, state: str, batches: Sequence[str], loss: str, optimizer: str, settings: Dict[str, Any]
+    ) -> Dict[str, Any]:
+        """Train from a torch state on its own; return the loss before each step."""
+        self._load(state)
+        self.net.set_train(True)
+        own = Bridge(optimizer, self.net.trainable_params(), settings)
+        losses = []
+        for batch in batches:
+            value, gradients = self._value_and_gradients(batch, loss, arrays=False)
+            own.optimizer(gradients)
+            losses.append(value)
+        return {"losses": losses}
+
+
+def _choose_mode(graph: bool) -> None:
+    if hasattr(ms, "set_device"):
+        ms.set_device("CPU")
+    else:
+        ms.set_context(device_target="CPU")
+    ms.set_context(mode=ms.GRAPH_MODE if graph else ms.PYNATIVE_MODE)
+    with contextlib.suppress(Exception):  # not every release has both
+        ms.set_context(runtime_num_threads=int(os.environ.get("OMP_NUM_THREADS", "2")))
+        ms.runtime.launch_blocking()  # errors belong to the call that caused them
+
+
+def _inputs(batch: str) -> List[Any]:
+    return [ms.Tensor(value) for name, value in load_arrays(batch).items() if name.startswith("input:")]
+
+
+def _loss(found: Mapping[str, Any], targets: Mapping[str, np.ndarray], kind: str) -> Any:
+    total = ms.Tensor(0.0, ms.float32)
+    for place, value in found.items():
+        target = targets.get(f"target:{place}")
+        if target is None or not _is_floating(value):
+            continue
+        if kind == "cross_entropy":
+            total = total + ops.cross_entropy(value, ms.Tensor(target.astype(np.int32)))
+        else:
+            total = total + ((value - ms.Tensor(target)) ** 2).mean()
+    return total
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, ms.Tensor)
+
+
+def _is_floating(value: Any) -> bool:
+    return _is_tensor(value) and value.dtype in (ms.float16, ms.float32, ms.float64, ms.bfloat16)
+
+
+def _array(value: Any) -> np.ndarray:
+    if not _is_tensor(value):
+        return np.asarray(value)
+    if value.dtype in (ms.bfloat16, ms.float16):
+        value = value.astype(ms.float32)
+    return np.array(value.asnumpy())
+
+
+def _wrap_dropout(switch: Switch) -> None:
+    """Wrap the layers' ``construct`` and the functions. A rate is measured: by what share of many ones is dropped."""
+
+    def share(result: Any) -> float:
+        dropped = (result[0] if isinstance(result, tuple) else result).asnumpy() == 0
+        return float(dropped.mean())
+
+    def of_layer(original: Any, layer: Any, *_: Any, **__: Any) -> float:
+        return share(original(layer, _ones(type(layer).__name__)))
+
+    def of_function(name: str) -> Any:
+        def rate(original: Any, input: Any, *args: Any, **kwargs: Any) -> float:
+            return share(original(_ones(name), *args, **kwargs))
+
+        return rate
+
+    mint = getattr(ms, "mint", None)
+    for holder in filter(None, (nn, getattr(mint, "nn", None))):
+        for name in ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d"):
+            cls = getattr(holder, name, None)
+            if cls is not None and "construct" in vars(cls):
+                switch.wrap(cls, "construct", of_layer, position=1)
+    for holder in filter(None, (ops, getattr(getattr(mint, "nn", None), "functional", None))):
+        for name in ("dropout", "dropout1d", "dropout2d", "dropout3d"):
+            switch.wrap(holder, name, of_function(name))
+
+
+def _ones(name: str) -> Any:
+    """Return 65536 ones in a shape that the layer takes: channels are dropped whole by the dimensional forms."""
+    shape = {"1": (64, 1024, 1), "2": (64, 1024, 1, 1), "3": (64, 1024, 1, 1, 1)}.get(name[-2:-1], (65536,))
+    return ms.Tensor(np.ones(shape if name.lower().endswith("d") else (65536,), np.float32))
+
+
+def main(weights: Any) -> None:
+    """Serve until the parent hangs up."""
+    side = MindSporeSide(weights)
+    serve({name: getattr(side, name) for name in ("build", "outputs", "gradients", "step", "free_run")})

@@ -1,0 +1,79 @@
+"""Carry the state of a torch optimizer into its counterpart in ``mindspore.experimental.optim``."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Mapping, Sequence
+
+import mindspore as ms
+import numpy as np
+
+__all__ = ["Bridge"]
+
+# state of torch.optim.X -> attribute of mindspore.experimental.optim.X; from the sources of torch 2.13 and MindSpore 2.10
+_MOMENTS = {"exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"}
+STATE: Dict[str, Dict[str, str]] = {
+    "SGD": {"momentum_buffer": "accum"},
+    "Adam": {**_MOMENTS, "max_exp_avg_sq": "max_exp_avg_sq", "step": "state_step"},
+    "AdamW": {**_MOMENTS, "max_exp_avg_sq": "max_exp_avg_sq", "step": "state_step"},
+    "NAdam": {**_MOMENTS, "mu_product": "mu_product", "step": "step_t"},
+    "RAdam": {**_MOMENTS, "step": "step_t"},
+    "Adamax": {"exp_avg": "exp_avg", "exp_inf": "exp_inf", "step": "step_t"},
+    "Adagrad": {"sum": "accum", "step": "step_t"},
+    "Adadelta": {"square_avg": "accum", "acc_delta": "accum_update"},
+    "RMSprop": {"square_avg": "mean_square", "momentum_buffer": "moment", "grad_avg": "mean_grad"},
+    "Rprop": {"prev": "prev", "step_size": "step_size", "step": "step_t"},
+}
+
+
+class Bridge:
+    """A MindSpore optimizer that can be set to any state of its torch counterpart."""
+
+    def __init__(self, name: str, parameters: Sequence[Any], settings: Mapping[str, Any]) -> None:
+        from mindspore.experimental import optim
+
+        if name not in STATE or not hasattr(optim, name):
+            raise ValueError(f"no state map for the optimizer {name}; known are {', '.join(sorted(STATE))}")
+        self.name = name
+        self.optimizer = getattr(optim, name)(list(parameters), **settings)
+        self._fresh = [parameter.asnumpy().copy() for target in self._targets() for parameter in target]
+
+    def _targets(self) -> List[Any]:
+        names = dict.fromkeys([*STATE[self.name].values(), *(["stat"] if self.name == "SGD" else [])])
+        found = [getattr(self.optimizer, name) for name in names if hasattr(self.optimizer, name)]
+        return [target if isinstance(target, (list, tuple)) else (target,) for target in found]
+
+    def load(
+        self,
+        arrays: Mapping[str, np.ndarray],
+        names: Mapping[int, str],
+        place: Callable[[str, np.ndarray], np.ndarray],
+    ) -> None:
+        """Set the state from ``optimizer:KEY:PARAMETER`` arrays; what torch does not have yet gets its first value.
+
+        ``names`` are the torch names by the parameter's id; ``place`` brings an array into MindSpore's shape.
+        """
+        fresh = iter(self._fresh)
+        for target in self._targets():
+            for parameter in target:
+                _set(parameter, next(fresh))
+        for key, attribute in STATE[self.name].items():
+            target = getattr(self.optimizer, attribute, None)
+            if target is None:
+                continue
+            for number, parameter in enumerate(self.optimizer.parameters):
+                array = arrays.get(f"optimizer:{key}:{names[id(parameter)]}")
+                if array is None:
+                    continue
+                if isinstance(target, (list, tuple)):
+                    own = target[number]
+                    _set(own, place(names[id(parameter)], array) if array.ndim else array)
+                else:  # one counter for all parameters
+                    own = target
+                    _set(own, array)
+                if self.name == "SGD":  # stat says that accum has not been started
+                    _set(self.optimizer.stat[number], np.zeros(tuple(parameter.shape), np.float32))
+
+
+def _set(parameter: Any, array: np.ndarray) -> None:
+    new = np.asarray(array).reshape(tuple(parameter.shape))
+    parameter.set_data(ms.Tensor(np.array(new)).astype(parameter.dtype))

@@ -1,0 +1,276 @@
+"""The PyTorch side: reference in float64, floor in float32, and the twin whose weights are moved by 1e-7."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import os
+import random
+import sys
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional
+
+import numpy as np
+import torch
+
+from .channel import flatten, load_arrays, save_arrays, serve
+from .dropout import Switch
+
+__all__ = ["main"]
+
+TWIN = 1e-7  # relative size of the twin's perturbation (design.md, section 6)
+
+
+class Slot(NamedTuple):
+    """One copy of the network with its optimizer."""
+
+    net: Any
+    optimizer: Any
+
+
+class TorchSide:
+    """The commands; one network in several slots (``float32``, ``float64``, ``twin``)."""
+
+    def __init__(self) -> None:
+        self.target: Any = None
+        self.kwargs: Dict[str, Any] = {}
+        self.slots: Dict[str, Slot] = {}
+        self.dropout = Switch()
+        _wrap_dropout(self.dropout)
+
+    def build(self, root: str, entry: str, kwargs: Dict[str, Any]) -> Dict[str, Any]:
+        """Import the network's builder from the project at ``root``."""
+        sys.path.insert(0, root)
+        os.chdir(root)
+        module, _, name = entry.partition(":")
+        target: Any = importlib.import_module(module)
+        for part in name.split("."):
+            target = getattr(target, part)
+        self.target, self.kwargs = target, kwargs
+        return {"version": torch.__version__, "python": sys.version.split()[0]}
+
+    def prepare(self, seed: int, batch: str, state: str) -> Dict[str, Any]:
+        """Make a network with random weights and non-trivial statistics; write its state_dict to ``state``."""
+        torch.manual_seed(seed)
+        np.random.seed(seed)
+        random.seed(seed)
+        net = self.target(**self.kwargs)
+        with torch.no_grad():
+            _randomise(net, torch.Generator().manual_seed(seed))
+            self._calibrate(net, batch)
+        self.slots = {"float32": Slot(net, None)}
+        save_arrays(state, _arrays(net.state_dict()))
+        return {
+            "keys": list(net.state_dict()),
+            "trainable": [name for name, parameter in net.named_parameters() if parameter.requires_grad],
+            "numbers": sum(parameter.numel() for parameter in net.parameters()),
+            "places": {mode: self._places(net, batch, mode == "train") for mode in ("eval", "train")},
+        }
+
+    def _calibrate(self, net: Any, batch: str) -> None:
+        """Let the normalizations see the data twice, so that their statistics are neither initial nor absurd."""
+        net.train()
+        try:
+            for _ in range(2):
+                net(*_inputs(batch, torch.float32))
+        except ValueError:  # one value a channel has no variance: the random statistics stay
+            pass
+
+    def _places(self, net: Any, batch: str, train: bool) -> Dict[str, List[int]]:
+        """Return place and shape of each floating-point result; the network is left as it was."""
+        twin = copy.deepcopy(net).train(train)
+        with torch.no_grad(), self.dropout:
+            found = flatten(twin(*_inputs(batch, torch.float32)), torch.is_tensor)
+        return {place: list(value.shape) for place, value in found.items() if _is_floating(value)}
+
+    def places(self, batch: str) -> Dict[str, Any]:
+        """Return place and shape of each floating-point result in train mode for another batch."""
+        return {"places": self._places(self.slots["float32"].net, batch, True)}
+
+    def copy_slot(self, source: str, target: str, perturb: int = 0) -> Dict[str, Any]:
+        """Make ``target`` equal to ``source`` (weights, statistics, optimizer state), in its own precision.
+
+        A target called ``float64`` computes in float64. ``perturb`` is the seed of the twin's perturbation, 0: none.
+        """
+        slot = self.slots[source]
+        net = copy.deepcopy(slot.net)
+        net = net.double() if target == "float64" else net
+        if perturb:
+            generator = torch.Generator().manual_seed(perturb)
+            with torch.no_grad():
+                for parameter in net.parameters():
+                    noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+                    parameter.mul_((1 + TWIN * noise).to(parameter.dtype))
+        optimizer = None
+        if slot.optimizer is not None:
+            optimizer = type(slot.optimizer)(_trainable(net), **_settings(slot.optimizer))
+            if slot.optimizer.state:
+                optimizer.load_state_dict(copy.deepcopy(slot.optimizer.state_dict()))
+        self.slots[target] = Slot(net, optimizer)
+        return {}
+
+    def outputs(self, slot: str, batch: str, path: str) -> Dict[str, Any]:
+        """Write the results in eval mode."""
+        net = self.slots[slot].net.eval()
+        with torch.no_grad():
+            found = flatten(net(*_inputs(batch, _precision(net))), torch.is_tensor)
+        save_arrays(path, {place: _array(value) for place, value in found.items()})
+        return {"double": all(np.asarray(_array(v)).dtype == np.float64 for v in found.values() if _is_floating(v))}
+
+    def gradients(self, slot: str, batch: str, path: str, train: bool, loss: str) -> Dict[str, Any]:
+        """Write the gradients of all trainable parameters and, in train mode, the statistics after the pass."""
+        net = copy.deepcopy(self.slots[slot].net).train(train)
+        with self.dropout:
+            _no_recurrent_dropout(net)
+            value = _loss(net, batch, loss)
+        value.backward()
+        save_arrays(path, {**_gradients(net), **_statistics(net)})
+        return {"loss": float(value.detach()), "dropout": self.dropout.rates}
+
+    def start_training(self, optimizer: str, settings: Dict[str, Any]) -> Dict[str, Any]:
+        """Give the float32 network its optimizer."""
+        net = self.slots["float32"].net
+        made = getattr(torch.optim, optimizer)(_trainable(net), **settings)
+        self.slots["float32"] = Slot(net, made)
+        return {}
+
+    def export(self, slot: str, path: str) -> Dict[str, Any]:
+        """Write weights, statistics and optimizer state."""
+        net, optimizer = self.slots[slot]
+        arrays = {f"state:{key}": value for key, value in _arrays(net.state_dict()).items()}
+        for name, parameter in net.named_parameters():
+            for key, value in optimizer.state.get(parameter, {}).items():
+                if value is not None:
+                    arrays[f"optimizer:{key}:{name}"] = np.asarray(_array(value))
+        save_arrays(path, arrays)
+        return {}
+
+    def step(self, slot: str, batch: str, loss: str, path: Optional[str] = None) -> Dict[str, Any]:
+        """Make one training step; write gradients, parameters and statistics after it."""
+        net, optimizer = self.slots[slot]
+        net.train()
+        optimizer.zero_grad()
+        with self.dropout:
+            _no_recurrent_dropout(net)
+            value = _loss(net, batch, loss)
+        value.backward()
+        gradients = _gradients(net) if path else {}
+        optimizer.step()
+        if path:
+            after = {f"after:{name}": _array(value) for name, value in net.named_parameters()}
+            save_arrays(path, {**gradients, **after, **_statistics(net)})
+        return {"loss": float(value.detach())}
+
+
+def _trainable(net: Any) -> List[Any]:
+    return [parameter for parameter in net.parameters() if parameter.requires_grad]
+
+
+def _settings(optimizer: Any) -> Dict[str, Any]:
+    return {key: value for key, value in optimizer.param_groups[0].items() if key in optimizer.defaults}
+
+
+def _randomise(net: Any, generator: Any) -> None:
+    """Move every parameter that starts out constant (biases, scales), and give statistics values of their own.
+
+    Constant starting values would hide two parameters that are taken for each other.
+    """
+    for parameter in net.parameters():
+        if parameter.is_floating_point() and parameter.numel() > 1 and parameter.min() == parameter.max():
+            parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator).to(parameter.dtype))
+    for name, buffer in net.named_buffers():
+        if name.endswith("running_mean"):
+            buffer.copy_(0.1 * torch.randn(buffer.shape, generator=generator))
+        elif name.endswith("running_var"):
+            buffer.copy_(0.75 + 0.5 * torch.rand(buffer.shape, generator=generator))
+
+
+def _inputs(batch: str, precision: Any) -> List[Any]:
+    arrays = load_arrays(batch)
+    tensors = [torch.from_numpy(value) for name, value in arrays.items() if name.startswith("input:")]
+    return [tensor.to(precision) if tensor.is_floating_point() else tensor for tensor in tensors]
+
+
+def _precision(net: Any) -> Any:
+    return next((p.dtype for p in net.parameters() if p.is_floating_point()), torch.float32)
+
+
+def _loss(net: Any, batch: str, kind: str) -> Any:
+    """Return the loss of the network's results against the batch's targets: one term for each floating-point result."""
+    precision = _precision(net)
+    found = flatten(net(*_inputs(batch, precision)), torch.is_tensor)
+    arrays = load_arrays(batch)
+    total = torch.zeros((), dtype=precision)
+    for place, value in found.items():
+        target = arrays.get(f"target:{place}")
+        if target is None or not _is_floating(value):
+            continue
+        wanted = torch.from_numpy(target)
+        if kind == "cross_entropy":
+            total = total + torch.nn.functional.cross_entropy(value, wanted.long())
+        else:
+            total = total + ((value - wanted.to(precision)) ** 2).mean()
+    return total
+
+
+def _gradients(net: Any) -> Dict[str, np.ndarray]:
+    found = {}
+    for name, parameter in net.named_parameters():
+        if parameter.requires_grad:
+            gradient = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+            found[f"gradient:{name}"] = _array(gradient)
+    return found
+
+
+def _statistics(net: Any) -> Dict[str, np.ndarray]:
+    saved = net.state_dict()
+    return {f"statistic:{name}": _array(value) for name, value in net.named_buffers() if name in saved}
+
+
+def _arrays(state: Mapping[str, Any]) -> Dict[str, np.ndarray]:
+    return {key: _array(value) for key, value in state.items() if torch.is_tensor(value)}
+
+
+def _array(value: Any) -> Any:
+    if not torch.is_tensor(value):
+        return np.asarray(value)
+    value = value.detach()
+    return (value.float() if value.dtype in (torch.bfloat16, torch.float16) else value).numpy().copy()
+
+
+def _is_floating(value: Any) -> bool:
+    return bool(torch.is_tensor(value) and value.is_floating_point())
+
+
+def _no_recurrent_dropout(net: Any) -> None:
+    """Recurrent layers drop inside their kernel, where no wrapper reaches."""
+    for module in net.modules():
+        if isinstance(module, torch.nn.RNNBase):
+            module.dropout = 0.0
+
+
+def _wrap_dropout(switch: Switch) -> None:
+    def rate(original: Any, input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> float:
+        return float(p) if training else 0.0
+
+    functional = torch.nn.functional
+    for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"):
+        switch.wrap(functional, name, rate)
+    switch.wrap(torch, "dropout", rate)
+    attention = functional.scaled_dot_product_attention
+
+    def attend(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, **rest: Any) -> Any:
+        if switch.off and dropout_p:
+            switch.rates.append(float(dropout_p))
+            dropout_p = 0.0
+        return attention(query, key, value, attn_mask, dropout_p, **rest)
+
+    functional.scaled_dot_product_attention = attend
+
+
+def main() -> None:
+    """Serve until the parent hangs up."""
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "2")))
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    side = TorchSide()
+    names = ("build", "prepare", "places", "copy_slot", "outputs", "gradients", "start_training", "export", "step")
+    serve({name: getattr(side, name) for name in names})
