@@ -52,59 +52,47 @@ def find_forward(
 ) -> Forward | Refused:
     """Find the one statement list that holds the forward pass of ``backward``."""
     assert backward.target is not None
-    block = scope.location(backward.statement).block
-    end = scope.location(backward.statement).index
-    needed_value: list[ast.expr] = [backward.target]
+    place = scope.location(backward.statement)
+    block, end = place.block, place.index
     guard: ast.If | None = None
-    needed = differentiable_reads(backward.target)
-    found: Forward | None = None
-    if flow.has_source(backward.target):
-        found = Forward(backward, block, end, None, *_slice(file, flow, events, scope, block, end, needed_value))
     while True:
-        chosen, demanded, first = _slice(file, flow, events, scope, block, end, needed_value)
-        if first < end or (found is not None and found.block is block):
-            if found is not None and found.block is not block:
-                return Refused("the forward pass is spread over several nested blocks")
-            found = found or Forward(backward, block, end, guard, chosen, demanded, first)
-            needed = set(needed)
-            flow.demanded(block, chosen, needed)
+        part = _slice(file, flow, events, scope, block, end, backward.target)
+        if part.first < end or (guard is None and flow.has_source(backward.target)):
+            found = Forward(backward, block, end, guard, part.chosen, part.demanded, part.first, part.needed)
+            spread = _has_outer_flow(scope, file, flow, found)
+            return Refused("the forward pass is spread over several nested blocks") if spread else found
         parent = scope.location(block[0]).parent
         if parent is None or isinstance(parent, ast.For | ast.AsyncFor | ast.While):
-            break
-        if found is None:
-            if not isinstance(parent, ast.If) or guard is not None or scope.location(block[0]).block is not parent.body:
-                return Refused("the forward pass does not stand in the statement list of the backward call")
-            if chosen:
-                return Refused("the loss is changed inside the conditional that holds the backward call")
-            guard = parent
+            return Refused("the loss is computed elsewhere: no module is called before it in this function")
+        if not isinstance(parent, ast.If) or guard is not None or block is not parent.body:
+            return Refused("the forward pass does not stand in the statement list of the backward call")
+        if part.chosen:
+            return Refused("the loss is changed inside the conditional that holds the backward call")
+        guard = parent
         block, end = scope.location(parent).block, scope.location(parent).index
-        if found is not None:
-            if _has_outer_flow(file, flow, block, end, needed):
-                return Refused("the forward pass is spread over several nested blocks")
-    if found is None:
-        return Refused("the loss is computed elsewhere: no module is called before it in this function")
-    return found
 
 
-def _has_outer_flow(file: ProjectFile, flow: GradientFlow, block: list[ast.stmt], end: int, needed: set[str]) -> bool:
-    """Whether statements of an enclosing list give the forward pass values that carry gradients."""
-    wanted = {path for path in needed}
-    for index in range(end - 1, -1, -1):
-        here = effects(block[index], file.inert)
-        if not overlaps(here.binds | here.mutates, wanted):
-            continue
-        if isinstance(block[index], FunctionNode):
-            continue
-        if flow.has_source(block[index]) and _gives_values(block[index], flow):
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    chosen: frozenset[int]
+    demanded: frozenset[int]
+    first: int
+    needed: frozenset[str]
+
+
+def _has_outer_flow(scope: Scope, file: ProjectFile, flow: GradientFlow, forward: Forward) -> bool:
+    """Whether enclosing lists, up to the innermost loop, give the forward pass values that carry gradients."""
+    wanted = set(forward.needed)
+    block = forward.block
+    while True:
+        parent = scope.location(block[0]).parent
+        if parent is None or isinstance(parent, ast.For | ast.AsyncFor | ast.While):
+            return False
+        block, end = scope.location(parent).block, scope.location(parent).index
+        chosen = [index for index in range(end) if not isinstance(block[index], FunctionNode | ast.ClassDef)]
+        found = flow.demanded(block, chosen, wanted)
+        if any(flow.has_source(block[index]) and not flow.makes_module(block[index]) for index in found):
             return True
-        wanted |= differentiable_reads(block[index])
-    return False
-
-
-def _gives_values(statement: ast.stmt, flow: GradientFlow) -> bool:
-    """Whether the statement stores what a module computed, not the module itself."""
-    value = getattr(statement, "value", None)
-    return value is None or not flow.is_module_value(value)
 
 
 def _slice(
@@ -114,19 +102,18 @@ def _slice(
     scope: Scope,
     block: list[ast.stmt],
     end: int,
-    values: Sequence[ast.expr],
-) -> tuple[frozenset[int], frozenset[int], int]:
-    """Return the backward slice of ``values`` in ``block[:end]``, its differentiable part, and where weights enter."""
+    value: ast.expr,
+) -> _Slice:
+    """Return the backward slice of ``value`` in ``block[:end]``, its differentiable part, and where weights enter."""
     ignored = {
         scope.location(event.statement).index for event in events if scope.location(event.statement).block is block
     }
-    value = values[0] if len(values) == 1 else ast.Tuple(list(values), ast.Load())
     chosen = backward_slice(block, end, file.inert, ignored=ignored, value=value)
-    demanded = flow.demanded(block, chosen, differentiable_reads(value))
-    first = next((index for index in sorted(demanded) if flow.has_source(block[index])), end)
-    if first == end:
-        demanded = set()
-    return frozenset(chosen), frozenset(demanded), first
+    needed = differentiable_reads(value)
+    demanded = flow.demanded(block, chosen, needed)
+    sources = [i for i in sorted(demanded) if flow.has_source(block[i]) and not flow.makes_module(block[i])]
+    first = sources[0] if sources else end
+    return _Slice(frozenset(chosen), frozenset(i for i in demanded if i >= first), first, frozenset(needed))
 
 
 def plan_body(
@@ -143,11 +130,13 @@ def plan_body(
     """
     boundary = _boundary(scope, events, forward)
     again = {index for index in forward.demanded if forward.first <= index <= boundary}
-    entry = min((index for index in forward.demanded if index > boundary and index >= forward.first), default=forward.end)
+    entry = min(
+        (index for index in forward.demanded if index > boundary and index >= forward.first), default=forward.end
+    )
     members = again | {index for index in forward.chosen if index >= entry}
     notes: tuple[str, ...] = ()
     if again:
-        verdict = _check_again(scope, file, flow, events, forward, sorted(again), boundary, modules_stepped)
+        verdict = _check_again(scope, file, flow, events, forward, sorted(again), entry, modules_stepped)
         if isinstance(verdict, Refused):
             return verdict
         notes = verdict
@@ -248,7 +237,7 @@ def _check_again(
     events: Sequence[Event],
     forward: Forward,
     again: Sequence[int],
-    boundary: int,
+    entry: int,
     modules_stepped: Sequence[frozenset[str] | None],
 ) -> tuple[str, ...] | Refused:
     """Check that the statements before another unit's step can be computed a second time with the same result."""
@@ -258,7 +247,7 @@ def _check_again(
     steps = [event for event in events if event.kind == "step"]
     for event, modules in zip(steps, modules_stepped, strict=True):
         index = scope.index_in(forward.block, event.statement)
-        if index is None or not again[0] < index <= boundary:
+        if index is None or not again[0] < index < entry:
             continue
         if modules is None or flow.reaches(nodes, modules):
             return refusal
@@ -271,7 +260,7 @@ def _check_again(
                 continue
             changed = effects(forward.block[other], file.inert)
             inputs = here.reads - flow.called_modules(forward.block[index])
-            if other <= boundary and overlaps(changed.binds | changed.mutates, inputs | here.binds):
+            if other < entry and overlaps(changed.binds | changed.mutates, inputs | here.binds):
                 return refusal
         if _draws(forward.block[index]):
             return refusal

@@ -75,7 +75,12 @@ class GradientFlow:
             return False
         if isinstance(func.value, ast.Name) and func.value.id == "self" and "." + func.attr in self._file.functions:
             return self._function_has_source(self._file.functions["." + func.attr])
-        return func.attr not in _VALUE_METHODS | _MUTATORS and root(base_path(func) or "") not in ("np", "numpy", "random", "math")
+        return func.attr not in _VALUE_METHODS | _MUTATORS and root(base_path(func) or "") not in (
+            "np",
+            "numpy",
+            "random",
+            "math",
+        )
 
     def _function_has_source(self, function: FunctionNode) -> bool:
         if id(function) not in self._known:
@@ -93,18 +98,20 @@ class GradientFlow:
                 found.add(position)
                 if _is_plain(statement):
                     needed.difference_update({path for path in needed if _is_stored(path, here.binds | here.mutates)})
-                if not self._makes_module(statement):
+                if not self.makes_module(statement):
                     needed.update(differentiable_reads(statement))
         return found
 
-    def _makes_module(self, statement: ast.stmt) -> bool:
+    def makes_module(self, statement: ast.stmt) -> bool:
         """Whether the statement binds a Module, an Optimizer or a class rather than a computed value."""
         value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
         if value is None:
             return False
         if self.is_module_value(value):
             return True
-        while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _QUIET_METHODS:
+        while (
+            isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _QUIET_METHODS
+        ):
             value = value.func.value
         return isinstance(value, ast.Call) and _is_class_like(value.func, self._oracle.kind(value.func).name)
 
@@ -126,7 +133,9 @@ class GradientFlow:
 
     def modules_of(self, optimizer: str, scope: Scope) -> frozenset[str] | None:
         """Return the paths the optimizer's weights are taken from, as its constructor shows; None when it does not."""
-        values = [value for value in self._file.values_of(optimizer, scope) if isinstance(value, ast.Call) and value.args]
+        values = [
+            value for value in self._file.values_of(optimizer, scope) if isinstance(value, ast.Call) and value.args
+        ]
         if not values:
             return None
         paths: set[str] = set()

@@ -97,7 +97,9 @@ class _ScopePlanner:
         return _left(unit, event) if isinstance(unit, Refused) else unit
 
     def _unit(self, forward: Forward, owner: Ownership) -> TrainingUnit | Refused:
-        if not any(self.flow.reaches(forward.flow_nodes, self.flow.modules_of(path, self.scope)) for path in owner.optimizers):
+        if not any(
+            self.flow.reaches(forward.flow_nodes, self.flow.modules_of(path, self.scope)) for path in owner.optimizers
+        ):
             return Refused("the weights of the optimizer are reached through values computed elsewhere")
         kept = self.flow.kept_values(set(forward.needed), self.scope)
         if kept is not None:
