@@ -25,7 +25,8 @@ def _module(parts: tuple[str, ...]) -> ast.Module | None:
     return None
 
 
-def _members(body: list[ast.stmt]) -> dict[str, ast.stmt]:
+def _members(body: list[ast.stmt], package: tuple[str, ...]) -> dict[str, ast.stmt]:
+    """Return what a body defines by name; ``package`` is the folder that relative imports start from."""
     found: dict[str, ast.stmt] = {}
     for node in body:
         if isinstance(node, _Definition):
@@ -35,11 +36,28 @@ def _members(body: list[ast.stmt]) -> dict[str, ast.stmt]:
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             found[node.target.id] = node
         elif isinstance(node, (ast.If, ast.Try)):
-            found.update(_members(node.body))
-            found.update(_members(node.orelse))
+            found.update(_members(node.body + node.orelse, package))
         elif isinstance(node, ast.ImportFrom):
-            found.update((alias.asname or alias.name, node) for alias in node.names)
+            found.update(_imported(node, package))
     return found
+
+
+def _imported(node: ast.ImportFrom, package: tuple[str, ...]) -> dict[str, ast.stmt]:
+    """Return what a relative import brings in: the definitions themselves, as far as they are the runtime's."""
+    offered: dict[str, ast.stmt] = {}
+    if node.level:
+        base = package[: len(package) - (node.level - 1)]
+        parts = (*base, *(node.module.split(".") if node.module else ()))
+        module = _module(parts)
+        if module is not None:
+            offered = _members(module.body, parts if _is_package(parts) else parts[:-1])
+    if any(alias.name == "*" for alias in node.names):
+        return offered
+    return {alias.asname or alias.name: offered.get(alias.name, node) for alias in node.names}
+
+
+def _is_package(parts: tuple[str, ...]) -> bool:
+    return _FOLDER.joinpath(*parts).is_dir()
 
 
 def _find(name: str) -> tuple[ast.stmt | None, bool]:
@@ -50,11 +68,12 @@ def _find(name: str) -> tuple[ast.stmt | None, bool]:
         if module is None:
             continue
         node: ast.stmt | None = None
-        members, inside = _members(module.body), False
+        inside = False
+        members = _members(module.body, parts[:cut] if _is_package(parts[:cut]) else parts[: cut - 1])
         for part in parts[cut:]:
             inside = isinstance(node, ast.ClassDef)
             node = members.get(part)
-            members = _members(node.body) if isinstance(node, ast.ClassDef) else {}
+            members = _members(node.body, ()) if isinstance(node, ast.ClassDef) else {}
         return node, inside
     return None, False
 
@@ -79,7 +98,7 @@ def runtime_signature(name: str) -> Signature | None:
 
 
 def _constructor(node: ast.ClassDef, name: str) -> Signature | None:
-    members = _members(node.body)
+    members = _members(node.body, ())
     for method in ("__init__", "__new__"):
         found = members.get(method)
         if isinstance(found, ast.FunctionDef):

@@ -1,0 +1,176 @@
+"""Transforms: named pure functions on one argument, for what a rename cannot say and a recipe would be too much for.
+
+A row names one with ``transform = { padding = "pair_to_tblr" }``. The function gets the argument (``Argument``) and
+returns the code that takes its place, or None when it cannot be said: then the target does not hold for this call, and
+the next one is tried (T2M203 when there is none). Each carries examples, which a test runs.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Protocol
+
+import libcst as cst
+
+from torch2ms.translator.kinds import Kind
+
+__all__ = ["TRANSFORMS", "Argument", "Transform", "transform"]
+
+
+class Argument(Protocol):
+    """One argument of a call that is being translated."""
+
+    @property
+    def tree(self) -> ast.expr:
+        """The argument as the source wrote it."""
+
+    @property
+    def code(self) -> cst.BaseExpression:
+        """The argument, already translated."""
+
+    @property
+    def kind(self) -> Kind:
+        """What is known of its value."""
+
+    def runtime(self, name: str, *args: cst.BaseExpression) -> cst.BaseExpression:
+        """Return a call of ``torch2ms.runtime.<name>`` with ``args`` (the argument itself when there are none)."""
+
+
+Body = Callable[[Argument], "cst.BaseExpression | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """A registered transform: its name, what it does, and source before -> after (None: cannot be said)."""
+
+    name: str
+    apply: Body
+    examples: Mapping[str, str | None]
+
+    def __call__(self, argument: Argument) -> cst.BaseExpression | None:
+        """Return the code that takes the argument's place, or None."""
+        return self.apply(argument)
+
+
+TRANSFORMS: dict[str, Transform] = {}
+
+
+def transform(examples: Mapping[str, str | None]) -> Callable[[Body], Transform]:
+    """Register a function as a transform under its own name; ``examples`` may not be empty."""
+
+    def register(function: Body) -> Transform:
+        if not examples or function.__name__ in TRANSFORMS:
+            raise ValueError(f"transform {function.__name__} needs examples and a name of its own")
+        made = Transform(function.__name__, function, dict(examples))
+        TRANSFORMS[made.name] = made
+        return made
+
+    return register
+
+
+# --- what several of them need ----------------------------------------------------------------------------------------
+
+
+def _elements(code: cst.BaseExpression) -> list[cst.BaseExpression] | None:
+    """Return the elements of a tuple or list display, None for anything else or when one is starred."""
+    if not isinstance(code, (cst.Tuple, cst.List)):
+        return None
+    if not all(isinstance(element, cst.Element) for element in code.elements):
+        return None
+    return [element.value for element in code.elements]
+
+
+def _tuple(items: Sequence[cst.BaseExpression]) -> cst.Tuple:
+    space = cst.SimpleWhitespace(" ")
+    elements = [
+        cst.Element(item, cst.Comma(whitespace_after=space) if index < len(items) - 1 else cst.MaybeSentinel.DEFAULT)
+        for index, item in enumerate(items)
+    ]
+    if len(items) == 1:
+        elements = [cst.Element(items[0], cst.Comma())]
+    return cst.Tuple(elements, lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+
+
+def _repeatable(node: ast.expr) -> bool:
+    """Whether writing an expression twice evaluates to the same, without doing anything twice."""
+    calls = (ast.Call, ast.Await, ast.NamedExpr, ast.Yield, ast.YieldFrom)
+    return not any(isinstance(item, calls) for item in ast.walk(node))
+
+
+def _is_int(argument: Argument) -> bool:
+    literal = isinstance(argument.tree, ast.Constant) and type(argument.tree.value) is int
+    return literal or argument.kind.name == "int"
+
+
+def _is_text_or_none(argument: Argument) -> bool:
+    literal = isinstance(argument.tree, ast.Constant) and isinstance(argument.tree.value, (str, bytes, type(None)))
+    return literal or argument.kind.name in ("str", "none")
+
+
+def _each_twice(argument: Argument, count: int, runtime: str) -> cst.BaseExpression | None:
+    """Turn ``count`` values, one an axis, into two an axis; an int stays."""
+    if _is_text_or_none(argument):
+        return None
+    if _is_int(argument):
+        return argument.code
+    items = _elements(argument.code)
+    if items is None or not _repeatable(argument.tree):
+        return argument.runtime(runtime)
+    if len(items) == 1:
+        return items[0]
+    if len(items) != count:
+        return None
+    return _tuple([item for value in items for item in (value, value.deep_clone())])
+
+
+# --- the transforms ---------------------------------------------------------------------------------------------------
+
+
+@transform({"1": "1", "(1, 2)": "(1, 1, 2, 2)", "[h, w]": "(h, h, w, w)", "padding": "layers.pair_to_tblr(padding)",
+            "'same'": None, "(1, 2, 3)": None})  # fmt: skip
+def pair_to_tblr(argument: Argument) -> cst.BaseExpression | None:
+    """Padding of a 2-D layer: torch's int or (height, width) as MindSpore's int or (top, bottom, left, right)."""
+    return _each_twice(argument, 2, "layers.pair_to_tblr")
+
+
+@transform({"1": "1", "(1, 2, 3)": "(1, 1, 2, 2, 3, 3)", "padding": "layers.triple_to_6(padding)", "'valid'": None,
+            "(1, 2)": None})  # fmt: skip
+def triple_to_6(argument: Argument) -> cst.BaseExpression | None:
+    """Padding of a 3-D layer: torch's int or (depth, height, width) as MindSpore's int or two values an axis."""
+    return _each_twice(argument, 3, "layers.triple_to_6")
+
+
+@transform({"3": "3", "(3,)": "3", "[k]": "k", "kernel_size": "kernel_size", "'same'": None, "(1, 2)": None})
+def single(argument: Argument) -> cst.BaseExpression | None:
+    """An int or a tuple of one int, where MindSpore takes an int only.
+
+    A variable stays: when it holds a tuple after all, MindSpore raises TypeError.
+    """
+    if _is_text_or_none(argument):
+        return None
+    items = _elements(argument.code)
+    if items is None:
+        return argument.code
+    return items[0] if len(items) == 1 else None
+
+
+@transform({"0.1": "0.9", "0.01": "0.99", "1": "0", "m": "1 - m", "m / n": "1 - m / n", "a + b": "1 - (a + b)",
+            "-m": "1 - -m", "None": None})  # fmt: skip
+def one_minus(argument: Argument) -> cst.BaseExpression | None:
+    """Momentum of a normalisation layer: torch weighs the new value, MindSpore the old one. Literals are folded."""
+    if _is_text_or_none(argument):
+        return None
+    if isinstance(argument.tree, ast.Constant) and type(argument.tree.value) in (int, float):
+        # Decimal: 1 - 0.1 in binary arithmetic would be written 0.9 here, but 1 - 0.01 is 0.99 by luck only.
+        return cst.parse_expression(str(Decimal(1) - Decimal(repr(argument.tree.value))))
+    code = argument.code
+    binds_tighter = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.UnaryOperation, cst.BaseNumber)
+    product = isinstance(code, cst.BinaryOperation) and isinstance(
+        code.operator, (cst.Multiply, cst.Divide, cst.FloorDivide, cst.Modulo, cst.Power)
+    )
+    if not (isinstance(code, binds_tighter) or product or code.lpar):
+        code = code.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return cst.BinaryOperation(cst.Integer("1"), cst.Subtract(), code)
