@@ -1,0 +1,111 @@
+"""The options of a translation from the command line and from ``[tool.torch2ms]`` in SRC's ``pyproject.toml``.
+
+The command line wins over the file, the file over the defaults.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from torch2ms.config import API_FAMILIES, DEVICES, OnUnsupported, Options, RuntimeMode, Target, parse_version
+from torch2ms.errors import UsageError
+
+__all__ = ["CHOICES", "FailOn", "Settings", "settings_for"]
+
+FailOn = Literal["error", "warning", "never"]
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "device": DEVICES,
+    "api": API_FAMILIES,
+    "on-unsupported": get_args(OnUnsupported),
+    "runtime": get_args(RuntimeMode),
+    "fail-on": get_args(FailOn),
+}
+_TEXTS = ("mindspore", "entry")
+_KEYS = (*CHOICES, *_TEXTS, "mapping", "jobs", "cache")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a command is to do, after all sources of settings were heard."""
+
+    options: Options
+    fail_on: FailOn
+
+
+def settings_for(src: Path, given: Mapping[str, Any]) -> Settings:
+    """Merge ``given`` (command line; None or () = not given) with the settings of the project at ``src``.
+
+    Raises UsageError for a wrong key or value, with its place.
+    """
+    chosen = _project_settings(src)
+    chosen.update({key: value for key, value in given.items() if value is not None and value != ()})
+    default = Options()
+    target = Target(
+        mindspore=parse_version(chosen["mindspore"]) if "mindspore" in chosen else default.target.mindspore,
+        device=chosen.get("device", default.target.device),
+        api=chosen.get("api", default.target.api),
+    )
+    for name in chosen.get("mapping", ()):
+        if not Path(name).is_file():
+            raise UsageError(f"no such mapping file: {name}")
+    options = Options(
+        target=target,
+        entry=chosen.get("entry"),
+        mappings=tuple(chosen.get("mapping", ())),
+        on_unsupported=chosen.get("on-unsupported", default.on_unsupported),
+        runtime=chosen.get("runtime", default.runtime),
+        jobs=chosen.get("jobs", default.jobs),
+        cache=chosen.get("cache", default.cache),
+    )
+    return Settings(options, chosen.get("fail-on", "error"))
+
+
+def _project_settings(src: Path) -> dict[str, Any]:
+    """Return the checked ``[tool.torch2ms]`` table of the project, or {}."""
+    folder = src if src.is_dir() else src.parent
+    file = folder / "pyproject.toml"
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError, ValueError):
+        return {}
+    if "torch2ms" not in text:
+        return {}
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        table = tomllib.loads(text).get("tool", {}).get("torch2ms", {})
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{file}: no valid TOML: {error}") from None
+    settings: dict[str, Any] = {}
+    for key, value in table.items():
+        settings[key] = _checked(key, value, file)
+    return settings
+
+
+def _checked(key: str, value: Any, file: Path) -> Any:
+    where = f"{file}: [tool.torch2ms] {key}"
+    if key not in _KEYS:
+        raise UsageError(f"{where}: unknown key", advice=f"known are {', '.join(sorted(_KEYS))}")
+    if key in CHOICES:
+        if value not in CHOICES[key]:
+            raise UsageError(f"{where}: {value!r} is none of {', '.join(CHOICES[key])}")
+    elif key == "mapping":
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            raise UsageError(f"{where}: must be a list of file names")
+        return tuple(str(file.parent / name) for name in value)
+    elif key == "jobs":
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise UsageError(f"{where}: must be a number of processes")
+    elif key == "cache":
+        if not isinstance(value, bool):
+            raise UsageError(f"{where}: must be true or false")
+    elif not isinstance(value, str):
+        raise UsageError(f"{where}: must be a string")
+    return value

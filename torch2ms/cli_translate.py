@@ -1,0 +1,203 @@
+"""``torch2ms translate`` and ``torch2ms scan``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from torch2ms.cli_config import CHOICES, FailOn, settings_for
+
+if TYPE_CHECKING:
+    from torch2ms.config import Options
+    from torch2ms.diagnostics import Severity
+    from torch2ms.reports.model import Report
+
+__all__ = ["scan", "translate"]
+
+STDIO = "-"
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _target_options(function: _Command) -> _Command:
+    """Add the options that say what is translated to, shared by translate and scan."""
+    options = (
+        click.option("--mindspore", metavar="VERSION", help="MindSpore release to write for.  [default: 2.10]"),
+        click.option("--device", type=click.Choice(CHOICES["device"]), help="Device.  [default: portable]"),
+        click.option("--api", type=click.Choice(CHOICES["api"]), help="API family to emit.  [default: auto]"),
+        click.option("--entry", metavar="MODULE:CALLABLE", help="What builds the network, if it is not found."),
+        click.option("--mapping", multiple=True, metavar="FILE", help="Your own mapping table; repeatable."),
+        click.option(
+            "--on-unsupported",
+            type=click.Choice(CHOICES["on-unsupported"]),
+            help="Leave a mark, or emit code that raises.  [default: mark]",
+        ),
+        click.option(
+            "--fail-on",
+            type=click.Choice(CHOICES["fail-on"]),
+            help="Exit with 1 from this severity on.  [default: error]",
+        ),
+        click.option(
+            "--jobs", type=click.IntRange(min=0), metavar="N", help="Processes; 0 = one for each core.  [default: 1]"
+        ),
+        click.option("--no-cache", is_flag=True, help="Read and write no cache."),
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice(["text", "json"]),
+            default="text",
+            show_default=True,
+            help="Form of the report on stdout.",
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@click.command()
+@click.argument("src")
+@click.argument("out", required=False)
+@_target_options
+@click.option("--runtime", type=click.Choice(CHOICES["runtime"]), help="Copy the runtime into OUT, or import it.")
+@click.option("--diff", is_flag=True, help="Print the changes as a diff and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the report and write nothing.")
+@click.option("--force", is_flag=True, help="Replace an OUT that torch2ms wrote; what was added to it is kept aside.")
+def translate(src: str, out: str | None, form: str, diff: bool, dry_run: bool, force: bool, **given: Any) -> int:
+    """Translate the PyTorch project (or file) SRC into the MindSpore project OUT.
+
+    OUT must not exist yet, or be empty. SRC "-" reads one file from stdin; OUT "-" writes one file to stdout.
+    Settings may also stand in [tool.torch2ms] of SRC's pyproject.toml.
+    """
+    settings = settings_for(Path.cwd() if src == STDIO else Path(src), _by_key(given))
+    if src == STDIO or out == STDIO:
+        if src == STDIO and out not in (None, STDIO):
+            raise click.UsageError('what is read from stdin ("-") goes to stdout: give no OUT, or "-"')
+        return _translate_stream(src, settings.options, settings.fail_on, diff)
+    if out is None and not (diff or dry_run):
+        raise click.UsageError("missing OUT (it may be left out with --diff and --dry-run)")
+    report = _run(src, out, settings.options, force=force, dry_run=diff or dry_run)
+    if diff:
+        from torch2ms.reports.diff import to_diff
+
+        click.echo(to_diff(report), nl=False)
+        _summarize_diff(report)
+    else:
+        _show(report, form, src, out or "OUT")
+    return _exit_code(report.worst, settings.fail_on)
+
+
+@click.command()
+@click.argument("src")
+@_target_options
+@click.option("--report", "folder", metavar="DIR", help="Also write the report files into this folder.")
+def scan(src: str, form: str, folder: str | None, **given: Any) -> int:
+    """Show what of SRC can be translated: its APIs, its tricks and hyperparameters. Nothing of SRC is written."""
+    settings = settings_for(Path(src), _by_key(given))
+    report = _run(src, None, settings.options, force=False, dry_run=True)
+    if folder is not None:
+        from torch2ms.reports.write import write_reports
+
+        write_reports(report, Path(folder))
+    _show(report, form, src, "OUT")
+    return _exit_code(report.worst, settings.fail_on)
+
+
+def _by_key(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options by the names that they have in pyproject.toml."""
+    settings = {name.replace("_", "-"): value for name, value in given.items()}
+    settings["cache"] = False if settings.pop("no-cache") else None
+    return settings
+
+
+def _run(src: str, out: str | None, options: Options, *, force: bool, dry_run: bool) -> Report:
+    from torch2ms import translate_project
+
+    destination = Path(out) if out is not None else None
+    with _progress() as progress:
+        return translate_project(Path(src), destination, options, progress=progress, force=force, dry_run=dry_run)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None] | None]:
+    """Give a function that shows one line of progress, or None where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+
+    def show(message: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{message[:100]}")
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+
+def _translate_stream(src: str, options: Options, fail_on: FailOn, diff: bool) -> int:
+    """Translate one text to stdout; diagnostics go to stderr."""
+    from torch2ms import translate_source
+    from torch2ms.diagnostics import Severity
+    from torch2ms.errors import InputError
+    from torch2ms.translator.project import read_project
+    from torch2ms.translator.source_text import decode
+
+    name = "<stdin>" if src == STDIO else Path(src).name
+    if src == STDIO:
+        data = sys.stdin.buffer.read()
+    else:
+        project = read_project(Path(src))
+        if not project.single:
+            raise click.UsageError('OUT "-" (stdout) takes one file, but SRC is a folder')
+        data = project.files[0].data
+    source = decode(data, name)
+    if source.text is None or source.tree is None:
+        raise InputError(str(source.diagnostics[0]), advice=source.diagnostics[0].advice)
+    result = translate_source(source.text, filename=name, options=options)
+    if diff:
+        from torch2ms.reports.diff import file_diff
+        from torch2ms.reports.model import FileReport
+
+        click.echo(file_diff(FileReport(name, "translated", source.text, result.text)), nl=False)
+    else:
+        sys.stdout.buffer.write(source.encode(result.text))
+    diagnostics = (*source.diagnostics, *result.diagnostics)
+    for diagnostic in diagnostics:
+        if diagnostic.severity > Severity.NOTE:
+            click.echo(str(diagnostic), err=True)
+    return _exit_code(max((diagnostic.severity for diagnostic in diagnostics), default=None), fail_on)
+
+
+def _show(report: Report, form: str, src: str, out: str) -> None:
+    if form == "json":
+        from torch2ms.reports.json import to_json
+
+        click.echo(to_json(report), nl=False)
+        return
+    from rich.console import Console
+
+    from torch2ms.reports.terminal import render_terminal
+
+    render_terminal(report, Console(), src=src, out=out)
+
+
+def _summarize_diff(report: Report) -> None:
+    from torch2ms.diagnostics import Severity
+
+    changed = sum(file.changed for file in report.files if file.source is not None)
+    errors, warnings = report.count(Severity.ERROR), report.count(Severity.WARNING)
+    click.echo(f"{changed} of {len(report.files)} files would change; {errors} errors, {warnings} warnings", err=True)
+
+
+def _exit_code(worst: Severity | None, fail_on: FailOn) -> int:
+    from torch2ms.diagnostics import Severity
+
+    if fail_on == "never" or worst is None:
+        return 0
+    return 1 if worst >= Severity[fail_on.upper()] else 0

@@ -1,0 +1,126 @@
+"""``torch2ms convert-weights``, ``torch2ms verify`` and ``torch2ms demo``: what needs torch or MindSpore to run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from torch2ms.errors import UsageError
+
+__all__ = ["convert_weights", "demo", "verify"]
+
+_ENTRY = click.option("--entry", required=True, metavar="MODULE:CALLABLE", help="What builds the network.")
+_KWARGS = click.option("--kwargs", default="{}", metavar="JSON", help="Its arguments, as in '{\"num_classes\": 10}'.")
+_MAPPING = click.option("--mapping", multiple=True, metavar="FILE", help="Your own mapping table; repeatable.")
+
+
+def _parse_kwargs(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"--kwargs is no valid JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise UsageError("--kwargs must be a JSON object", advice="write it like '{\"num_classes\": 10}'")
+    return value
+
+
+def _progress(message: str) -> None:
+    if sys.stderr.isatty():
+        click.echo(message, err=True)
+
+
+@click.command("convert-weights")
+@click.argument("source", metavar="IN")
+@click.argument("destination", metavar="OUT")
+@click.option("--project", required=True, metavar="DIR", help="The translated project.")
+@_ENTRY
+@_KWARGS
+@click.option("--reverse", is_flag=True, help="From MindSpore to PyTorch.")
+@_MAPPING
+def convert_weights(
+    source: str, destination: str, project: str, entry: str, kwargs: str, reverse: bool, mapping: tuple[str, ...]
+) -> None:
+    """Convert the weights IN (.pth, .safetensors) to OUT (.ckpt, .safetensors), or back with --reverse."""
+    arguments = _parse_kwargs(kwargs)
+    from torch2ms.weights import convert_weights as convert
+
+    result = convert(
+        Path(source),
+        Path(destination),
+        project=Path(project),
+        entry=entry,
+        kwargs=arguments,
+        reverse=reverse,
+        mappings=mapping,
+    )
+    click.echo(f"{destination}: {result.parameters} arrays written")
+    if result.dropped:
+        click.echo(f"without a counterpart, left out: {', '.join(result.dropped)}", err=True)
+    for note in result.notes:
+        click.echo(f"note: {note}", err=True)
+
+
+@click.command()
+@click.argument("src")
+@click.argument("out")
+@_ENTRY
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    required=True,
+    metavar="SHAPE",
+    help="2x3x224x224, or 2x16:int64<1000; once for each argument of the network.",
+)
+@_KWARGS
+@click.option("--train-steps", type=click.IntRange(min=0), default=0, metavar="N", help="Also train N steps.")
+@click.option("--train-input", "train_inputs", multiple=True, metavar="SHAPE", help="Input of the training steps.")
+@click.option("--optimizer", default="Adam(lr=0.001)", show_default=True, help="Optimizer of the training steps.")
+@click.option("--loss", default="auto", show_default=True, help="Loss of gradients and training steps.")
+@click.option("--graph/--no-graph", default=True, show_default=True, help="Also run the outputs in graph mode.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@_MAPPING
+def verify(
+    src: str, out: str, entry: str, inputs: tuple[str, ...], kwargs: str, train_steps: int,
+    train_inputs: tuple[str, ...], optimizer: str, loss: str, graph: bool, form: str, mapping: tuple[str, ...],
+) -> int:  # fmt: skip
+    """Run the network of SRC in PyTorch and that of OUT in MindSpore, and compare outputs, gradients and training.
+
+    Exits with 1 when they do not compute the same.
+    """
+    arguments = _parse_kwargs(kwargs)
+    from torch2ms.verify.verification import verify as run_checks
+
+    report = run_checks(
+        Path(src),
+        Path(out),
+        entry=entry,
+        inputs=inputs,
+        kwargs=arguments,
+        train_steps=train_steps,
+        train_inputs=train_inputs,
+        optimizer=optimizer,
+        loss=loss,
+        graph=graph,
+        mappings=mapping,
+        progress=_progress,
+    )
+    click.echo(json.dumps(report.to_json(), indent=2) if form == "json" else report.to_text())
+    return 0 if report.passed else 1
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--quick", is_flag=True, help="Smaller images and fewer steps.")
+def demo(folder: str | None, quick: bool) -> int:
+    """Run the main job on the bundled ResNet-50 example, on CPU.
+
+    Translates it, converts weights, verifies, trains, evaluates and resumes, and prints a table of what was measured.
+    """
+    from torch2ms.demo import run_demo
+
+    return run_demo(Path(folder) if folder else None, quick=quick)
