@@ -21,7 +21,7 @@ FIDELITIES = ("exact", "approximate", "partial")
 RUN_KEYS = frozenset(
     {
         "args", "objects", "input", "copy_weights", "grad", "train", "compare", "dtype", "tolerance", "graph", "check",
-        "steps", "state", "raises", "skip",
+        "steps", "state", "raises", "reference", "skip",
     }
 )  # fmt: skip
 _COMPARISONS: dict[str, Callable[[Version, Version], bool]] = {
