@@ -1,0 +1,142 @@
+"""The architecture's borders: who may import whom, and what an import costs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "torch2ms"
+FRAMEWORKS = {"torch", "torchvision", "mindspore"}
+
+
+def modules(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*.py") if "/golden/" not in path.as_posix())
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield the dotted names that a file imports, anywhere in it; relative ones with their leading dots."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def offenders(folder: Path, forbidden: set[str]) -> list[str]:
+    """Name each import below ``folder`` of a forbidden package or module."""
+    return [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in modules(folder)
+        for name in imports(path)
+        if any(name == word or name.startswith(f"{word}.") for word in forbidden)
+    ]
+
+
+def test_the_check_sees_imports_of_all_forms(tmp_path: Path) -> None:
+    """What finds nothing must be able to find something."""
+    (tmp_path / "a.py").write_text("def f():\n    import torch.nn as nn\nfrom mindspore import ops\nfrom . import x\n")
+    found = list(imports(tmp_path / "a.py"))
+    assert found == ["mindspore", "mindspore.ops", ".", "..x", "torch.nn"]
+
+
+@pytest.mark.parametrize("part", ["translator", "mapping_tables"])
+def test_static_parts_import_no_framework_and_no_command_line(part: str) -> None:
+    forbidden = FRAMEWORKS | {"click", "rich", "torch2ms.reports.html", "torch2ms.verify", "torch2ms.runtime"}
+    # The one that runs the examples of the tables does so in processes of their own; it is their script.
+    found = [line for line in offenders(PACKAGE / part, forbidden) if "_worker.py" not in line]
+    assert found == []
+
+
+def test_runtime_imports_nothing_of_torch2ms_outside_itself() -> None:
+    assert offenders(PACKAGE / "runtime", {"torch2ms", "click", "rich", "libcst", "jinja2"}) == []
+
+
+def test_runtime_climbs_no_higher_than_its_own_folder() -> None:
+    runtime = PACKAGE / "runtime"
+    for path in modules(runtime):
+        depth = len(path.relative_to(runtime).parts)
+        for name in imports(path):
+            level = len(name) - len(name.lstrip("."))
+            assert level <= depth + 1, f"{path.relative_to(ROOT)} imports {name}"  # +1: the name behind "from ."
+
+
+def test_nothing_imports_the_command_line() -> None:
+    found = [
+        line
+        for line in offenders(PACKAGE, {"torch2ms.cli"})
+        if not line.startswith(("torch2ms/cli", "torch2ms/__main__.py"))
+    ]
+    assert found == []
+
+
+def test_only_the_command_line_uses_click() -> None:
+    found = [line for line in offenders(PACKAGE, {"click"}) if not line.startswith("torch2ms/cli")]
+    assert found == []
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Return the top-level packages that a fresh interpreter has loaded after ``statement``."""
+    code = f"{statement}\nimport sys\nprint(*sorted({{name.split('.')[0] for name in sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_importing_torch2ms_loads_nothing_heavy() -> None:
+    heavy = FRAMEWORKS | {"numpy", "libcst", "click", "jinja2", "rich", "PIL", "multiprocessing", "asyncio"}
+    assert loaded_by("import torch2ms") & heavy == set()
+
+
+def test_loading_the_command_line_loads_only_click() -> None:
+    heavy = FRAMEWORKS | {"numpy", "libcst", "jinja2", "rich", "PIL", "multiprocessing", "asyncio"}
+    loaded = loaded_by("import torch2ms.cli")
+    assert "click" in loaded
+    assert loaded & heavy == set()
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["torch2ms.translator.pipeline", "torch2ms.mapping_tables.loader", "torch2ms.weights", "torch2ms.reports.write"],
+)
+def test_translating_loads_no_framework(module: str) -> None:
+    assert loaded_by(f"import {module}") & FRAMEWORKS == set()
+
+
+def test_every_public_name_can_be_loaded() -> None:
+    import torch2ms
+
+    for name in torch2ms.__all__:
+        assert getattr(torch2ms, name) is not None
+    with pytest.raises(AttributeError, match="no attribute"):
+        _ = torch2ms.no_such_name  # type: ignore[attr-defined]
+
+
+def test_sizes() -> None:
+    """No file over 500 lines, no function over 60."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "check_sizes.py"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_sizes_can_fail(tmp_path: Path) -> None:
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        from check_sizes import oversized
+    finally:
+        sys.path.pop(0)
+    (tmp_path / "torch2ms").mkdir()
+    (tmp_path / "torch2ms" / "long.py").write_text("def f():\n" + "    x = 1\n" * 60 + "y = 2\n" * 500)
+    assert len(list(oversized(tmp_path))) == 2
+
+
+def test_runtime_keeps_to_python_3_9_syntax() -> None:
+    for path in modules(PACKAGE / "runtime"):
+        ast.parse(path.read_text(encoding="utf-8"), filename=str(path), feature_version=(3, 9))
