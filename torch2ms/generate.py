@@ -17,24 +17,7 @@ import jinja2
 
 from torch2ms.errors import InternalError
 
-__all__ = ["DATASETS", "STATE_RULES", "Named", "ProgramFacts", "generate", "rename_taken"]
-
-_NORM = {"gamma": "weight", "beta": "bias"}
-_BATCH_NORM = {**_NORM, "moving_mean": "running_mean", "moving_variance": "running_var"}
-
-# Layers whose parameters have other names in MindSpore than in PyTorch (all others: the same).
-STATE_RULES: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "BatchNorm1d": _BATCH_NORM,
-        "BatchNorm2d": _BATCH_NORM,
-        "LayerNorm": _NORM,
-        "GroupNorm": _NORM,
-        "Embedding": {"embedding_table": "weight"},
-        "PReLU": {"w": "weight"},
-    }
-)
-_EXPANDED = ("Conv1d", "Conv1dTranspose")
-
+__all__ = ["DATASETS", "Named", "ProgramFacts", "generate", "rename_taken"]
 
 @dataclass(frozen=True, slots=True)
 class DatasetFacts:
@@ -90,7 +73,7 @@ class ProgramFacts:
     batch_size: int = 32
     epochs: int = 10
     seed: int = 0
-    num_workers: int = 2
+    num_workers: int = 1
     num_classes: int | None = None  # of the network's output; by default the dataset's
     origin: str = ""  # the source file the facts come from, relative to SRC
     has_training: bool = True  # False: only convert_weights.py and requirements.txt
@@ -101,7 +84,7 @@ class ProgramFacts:
     eval_file: str = "eval.py"
     config_file: str = "config.yaml"
     convert_file: str = "convert_weights.py"
-    state_rules: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: STATE_RULES)
+    state_rules: Mapping[str, Mapping[str, Any]] | None = None  # of torch2ms.weights.table_rules(), the default
 
 
 def rename_taken(facts: ProgramFacts, taken: Sequence[str]) -> ProgramFacts:
@@ -129,7 +112,7 @@ def generate(facts: ProgramFacts) -> dict[str, str]:
         autoescape=False,  # noqa: S701  the output is Python, YAML and shell
     )
     environment.globals.update(flow=flow, scalar=scalar, transform_list=lambda specs: _transform_list(specs, facts))
-    environment.globals.update(pretty=_pretty)
+    environment.globals.update(python=_python)
     context = _context(facts)
     files = {facts.convert_file: "convert_weights.py.j2", "requirements.txt": "requirements.txt.j2"}
     if facts.has_training:
@@ -165,8 +148,21 @@ def _context(facts: ProgramFacts) -> dict[str, Any]:
         "schedule": {"name": None} if schedule is None else {"name": schedule.name, **schedule.kwargs},
         "network_first": facts.network_module.lower() < facts.runtime.lower(),
         "train_module": facts.train_file.removesuffix(".py"),
-        "expanded": ", ".join(f'"{name}"' for name in _EXPANDED),
+        "kwargs": _python(facts.network_kwargs),
+        **_state_rules(facts),
     }
+
+
+def _state_rules(facts: ProgramFacts) -> dict[str, Any]:
+    """Return the rules for weights: the layers that need none by name, the others as (layer, state, reshape)."""
+    rules = facts.state_rules
+    if rules is None:
+        from torch2ms.weights import table_rules
+
+        rules = table_rules()
+    same = sorted(layer for layer, rule in rules.items() if rule["state"] == "same" and not rule.get("reshape"))
+    others = [(layer, rules[layer]["state"], rules[layer].get("reshape", {})) for layer in sorted(set(rules) - set(same))]
+    return {"same_rules": same, "other_rules": others}
 
 
 def _transform_list(specs: Sequence[Named], facts: ProgramFacts) -> str:
@@ -216,5 +212,13 @@ def scalar(value: Any) -> str:
 _RESERVED = frozenset("true false yes no on off null y n none".split())
 
 
-def _pretty(value: Mapping[str, str]) -> str:
-    return json.dumps(dict(value))
+def _python(value: Any) -> str:
+    """Return a value as a Python literal, with double quotes where strings allow it."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_python(key)}: {_python(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        body = ", ".join(_python(item) for item in value)
+        return f"[{body}]" if isinstance(value, list) else f"({body},)" if len(value) == 1 else f"({body})"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)

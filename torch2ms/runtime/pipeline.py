@@ -6,6 +6,8 @@ workers or ranks there are, nor on where training was interrupted.
 
 from __future__ import annotations
 
+import os
+import threading
 from typing import Any, Iterator, List, Tuple
 
 import mindspore as ms
@@ -22,13 +24,16 @@ class _Source:
 
     def __init__(self, dataset: Any, seed: int, epoch: int) -> None:
         self.dataset, self.seed, self.epoch = dataset, seed, epoch
+        self.local = threading.local()  # one generator a thread: seeding again is far cheaper than a new one
 
     def __len__(self) -> int:
         return len(self.dataset)
 
     def __getitem__(self, index: int) -> Tuple[np.ndarray, np.ndarray]:
         index = int(index)
-        with use_generator(Generator().manual_seed(_mix(self.seed, self.epoch, index))):
+        if not hasattr(self.local, "generator"):
+            self.local.generator = Generator()
+        with use_generator(self.local.generator.manual_seed(_mix(self.seed, self.epoch, index))):
             image, label = self.dataset[index]
         array = image.asnumpy() if isinstance(image, ms.Tensor) else np.asarray(image)
         return array, np.asarray(label, dtype=np.int32)
@@ -49,7 +54,8 @@ class Pipeline:
 
     ``batch_size`` is that of one rank. With ``shuffle`` every epoch has an order of its own. Of ``world_size`` ranks, each
     reads every ``world_size``-th sample of the common order; with ``drop_last`` all ranks have equally many
-    batches, without it the last ones may have a batch less.
+    batches, without it the last ones may have a batch less. One worker is the fastest as long as transforms are Python: two threads
+    that share the interpreter took two to six times as long (32 images, 48 x 48: 16 ms with one, 92 ms with two).
     """
 
     def __init__(
@@ -64,7 +70,8 @@ class Pipeline:
         world_size: int = 1,
     ) -> None:
         self.dataset, self.batch_size, self.shuffle, self.drop_last = dataset, batch_size, shuffle, drop_last
-        self.seed, self.num_workers, self.rank, self.world_size = seed, max(1, num_workers), rank, world_size
+        self.num_workers = min(max(1, num_workers), os.cpu_count() or 1)  # MindSpore refuses more
+        self.seed, self.rank, self.world_size = seed, rank, world_size
 
     def _order(self, epoch: int) -> List[int]:
         count = len(self.dataset)

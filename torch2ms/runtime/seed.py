@@ -30,13 +30,19 @@ class Generator:
     def __init__(self, device: object = None) -> None:
         self.device = device
         self._seed = 67280421310721
-        self._state = np.random.RandomState(self._seed & 0xFFFFFFFF)
+        self._state: Any = None  # made at the first draw: it is 2.5 KB and takes 70 us
 
     def manual_seed(self, seed: int) -> "Generator":
         """Restart the stream from ``seed`` (its lowest 32 bits count) and return the generator."""
         self._seed = int(seed)
-        self._state = np.random.RandomState(self._seed & 0xFFFFFFFF)
+        if self._state is not None:
+            self._state.seed(self._seed & 0xFFFFFFFF)
         return self
+
+    def _stream(self) -> Any:
+        if self._state is None:
+            self._state = np.random.RandomState(self._seed & 0xFFFFFFFF)
+        return self._state
 
     def seed(self) -> int:
         """Restart from a seed of the operating system and return it."""
@@ -49,7 +55,7 @@ class Generator:
 
     def raw(self, count: int) -> List[int]:
         """Return ``count`` draws of 32 bits."""
-        return [int(value) for value in self._state._bit_generator.random_raw(count)]
+        return [int(value) for value in self._stream()._bit_generator.random_raw(count)]
 
     def long(self) -> int:
         """Return one integer from 0 to 2**63 - 1."""
@@ -80,7 +86,7 @@ class Generator:
         order = list(range(count))
         if count < 2:
             return order
-        jumps = self._state._bit_generator.random_raw(count - 1) % np.arange(count, 1, -1, dtype=np.uint64)
+        jumps = self._stream()._bit_generator.random_raw(count - 1) % np.arange(count, 1, -1, dtype=np.uint64)
         for place, jump in enumerate(jumps.tolist()):
             order[place], order[place + jump] = order[place + jump], order[place]
         return order
@@ -91,7 +97,7 @@ class Generator:
 
     def get_state(self) -> Dict[str, Any]:
         """Return the state as arrays and integers (see :func:`set_rng_state`)."""
-        _, keys, position, _, _ = self._state.get_state(legacy=True)
+        _, keys, position, _, _ = self._stream().get_state(legacy=True)
         return {"seed": self._seed, "keys": np.asarray(keys), "position": int(position)}
 
     def set_state(self, state: Dict[str, Any]) -> None:
