@@ -95,6 +95,8 @@ class _Finder:
         if name == "backward":
             return self._backward(statement, call, order)
         if name == "zero_grad" and kind in ("Optimizer", "Module", "unknown"):
+            if not isinstance(statement, ast.Expr) or statement.value is not call:
+                return None
             module = kind == "Module" or (kind == "unknown" and not self._plausible(receiver))
             return Event("zero", statement, call, order, path, receiver, on_module=module)
         if name == "step" and kind == "GradScaler" or (name == "step" and self._is_scaler(receiver, call)):

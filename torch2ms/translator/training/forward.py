@@ -91,7 +91,7 @@ def _has_outer_flow(scope: Scope, file: ProjectFile, flow: GradientFlow, forward
         block, end = scope.location(parent).block, scope.location(parent).index
         chosen = [index for index in range(end) if not isinstance(block[index], FunctionNode | ast.ClassDef)]
         found = flow.demanded(block, chosen, wanted)
-        if any(flow.has_source(block[index]) and not flow.makes_module(block[index]) for index in found):
+        if flow.carrying(block, found):
             return True
 
 
@@ -111,9 +111,8 @@ def _slice(
     chosen = backward_slice(block, end, file.inert, ignored=ignored, value=value)
     needed = differentiable_reads(value)
     demanded = flow.demanded(block, chosen, needed)
-    sources = [i for i in sorted(demanded) if flow.has_source(block[i]) and not flow.makes_module(block[i])]
-    first = sources[0] if sources else end
-    return _Slice(frozenset(chosen), frozenset(i for i in demanded if i >= first), first, frozenset(needed))
+    carrying = flow.carrying(block, demanded)
+    return _Slice(frozenset(chosen), frozenset(carrying), min(carrying, default=end), frozenset(needed))
 
 
 def plan_body(

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 
 from torch2ms.translator.effects import base_path, dotted_path, effects, overlap, overlaps, root
+from torch2ms.translator.kinds import Kind
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
 
@@ -58,6 +59,8 @@ class GradientFlow:
             return False
         func = node.func
         kind = self._oracle.kind(func)
+        if _is_loss(func, kind) and not self._is_given_module(node):
+            return isinstance(func, ast.Name) and self._file_function_has_source(func.id)
         if kind.name == "Module":
             return True
         if kind.name in ("api", "dtype", "class", "Transform") or _is_class_like(func, kind.name):
@@ -82,6 +85,13 @@ class GradientFlow:
             "math",
         )
 
+    def _is_given_module(self, call: ast.Call) -> bool:
+        values = [*call.args, *(keyword.value for keyword in call.keywords)]
+        return any(self._oracle.kind(value).name == "Module" for value in values)
+
+    def _file_function_has_source(self, name: str) -> bool:
+        return name in self._file.functions and self._function_has_source(self._file.functions[name])
+
     def _function_has_source(self, function: FunctionNode) -> bool:
         if id(function) not in self._known:
             self._known[id(function)] = False  # for recursion
@@ -102,6 +112,21 @@ class GradientFlow:
                     needed.update(differentiable_reads(statement))
         return found
 
+    def carrying(self, statements: Sequence[ast.stmt], demanded: Collection[int]) -> set[int]:
+        """Return those of the ``demanded`` statements whose results depend on weights."""
+        found: set[int] = set()
+        paths: set[str] = set()
+        for position in sorted(demanded):
+            statement = statements[position]
+            here = effects(statement, self._file.inert)
+            entered = self.has_source(statement) and not self.makes_module(statement)
+            if entered or overlaps(differentiable_reads(statement), paths):
+                found.add(position)
+                paths |= here.changes
+            elif _is_plain(statement):
+                paths -= here.binds
+        return found
+
     def makes_module(self, statement: ast.stmt) -> bool:
         """Whether the statement binds a Module, an Optimizer or a class rather than a computed value."""
         value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
@@ -113,7 +138,13 @@ class GradientFlow:
             isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _QUIET_METHODS
         ):
             value = value.func.value
-        return isinstance(value, ast.Call) and _is_class_like(value.func, self._oracle.kind(value.func).name)
+        if not isinstance(value, ast.Call) or any(self.has_source(argument) for argument in value.args):
+            return False
+        name = (dotted_path(value.func) or "").rpartition(".")[2]
+        known = self._oracle.kind(value.func).name
+        return _is_class_like(value.func, "unknown" if known in ("api", "class") else known) and not (
+            name.endswith("Tensor") or name == "Variable"
+        )
 
     def kept_values(self, needed: set[str], scope: Scope) -> str | None:
         """Return a needed attribute that another function fills with values that carry gradients, if there is one."""
@@ -145,6 +176,15 @@ class GradientFlow:
         if not paths:
             return None
         return frozenset(paths | self._wrappers(paths))
+
+    def is_reset_by(self, optimizer: str, zeroed: Collection[str], scope: Scope) -> bool:
+        """Whether ``zero_grad`` of the modules ``zeroed`` reaches all weights the optimizer is known to have."""
+        values = [
+            value for value in self._file.values_of(optimizer, scope) if isinstance(value, ast.Call) and value.args
+        ]
+        own = set().union(*(self._weights(value.args[0], scope, 3) for value in values)) if values else set()
+        covered = {path for path in own if any(_is_stored(name, zeroed) for name in {path} | self._wrappers({path}))}
+        return bool(own) and covered == own
 
     def weights_of(self, node: ast.expr, scope: Scope) -> frozenset[str]:
         """Return the paths whose ``.parameters()`` make up the list ``node``."""
@@ -226,7 +266,21 @@ class GradientFlow:
 def _is_class_like(func: ast.expr, kind: str) -> bool:
     """Whether an untyped callee is named like a class."""
     last = (dotted_path(func) or "").rpartition(".")[2].lstrip("_")
-    return kind == "unknown" and last[:1].isupper() and not last.isupper()
+    return kind == "unknown" and last[:1].isupper() and len(last) > 2
+
+
+def _is_loss(func: ast.expr, kind: Kind) -> bool:
+    """Whether a callee is a loss function or a Module without weights of its own, by its class, else by its name."""
+    if kind.name == "Module" and kind.of:
+        last = kind.of.rpartition(".")[2]
+        return last.endswith("Loss") and kind.of.startswith("torch.nn.")
+    if kind.name not in ("Module", "unknown"):
+        return False
+    path = dotted_path(func) or ""
+    last = path.rpartition(".")[2].lower()
+    if "." in path and kind.name == "unknown" and not path.startswith("self."):
+        return False  # model.loss(x)
+    return any(word in last for word in ("loss", "criterion", "mse", "bce", "cross_entropy"))
 
 
 def _is_stored(path: str, stores: Collection[str]) -> bool:

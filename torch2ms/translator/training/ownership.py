@@ -6,7 +6,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.dataflow import effects
+from torch2ms.translator.effects import dotted_path, overlap, root
 from torch2ms.translator.training.events import Event
 from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.plan import Clip, GradientMode, Step
@@ -64,7 +65,9 @@ class _Owners:
             return False
         modules = self.modules[path]
         if modules is not None:
-            return zero.path in modules
+            zeroed = {event.path for event in self.events if event.kind == "zero" and event.on_module}
+            related = any(overlap(zero.path, module) for module in modules)
+            return related and self.flow.is_reset_by(path, zeroed, self.scope)
         return len(self.paths) == 1 and zero.on_module
 
     def _owns(self, path: str, backward: Event) -> bool:
@@ -91,17 +94,24 @@ class _Owners:
                 later = event.order > backward.order
                 if not later or self.scope.are_exclusive(event.statement, backward.statement):
                     continue
-                if event.kind == "zero" and self.resets(path, event) and self._same_loop(event, backward):
-                    guards = self.scope.guards(event.statement)
-                    if not guards or any(step.path == path for step in found):
-                        break
+                if event.kind == "zero" and self.resets(path, event) and any(step.path == path for step in found):
+                    break
                 if event.kind == "step" and event.path == path:
                     found.append(event)
         return tuple(sorted(found, key=lambda event: event.order))
 
-    def _same_loop(self, a: Event, b: Event) -> bool:
-        left, right = self.scope.loops(a.statement), self.scope.loops(b.statement)
-        return left[:1] == right[:1]
+    def is_foreign(self, event: Event, backward: Event) -> bool:
+        """Whether ``event`` stands in an outermost loop that ``backward`` does not stand in."""
+        outermost = self.scope.loops(event.statement)[-1:]
+        return bool(outermost) and outermost != self.scope.loops(backward.statement)[-1:]
+
+    def is_looped_over(self, path: str, backward: Event) -> bool:
+        """Whether the optimizer is the variable of a loop that does not hold ``backward``."""
+        around = self.scope.loops(backward.statement)
+        return any(
+            isinstance(statement, ast.For) and statement not in around and root(path) in effects(statement.target).binds
+            for statement in self.scope.statements
+        )
 
 
 def resolve(
@@ -125,6 +135,8 @@ def _own(owners: _Owners, backward: Event) -> Ownership | Refused:
         if not owners.paths:
             return Refused("no optimizer step follows in this function")
         return Refused("no optimizer step in this function uses its gradients")
+    if any(owners.is_looped_over(path, backward) for path in optimizers):
+        return Refused("the optimizers are updated in a loop of their own", "T2M403")
     steps = owners.steps_of(backward)
     for step in steps:
         if step.problem:
@@ -143,7 +155,9 @@ def _own(owners: _Owners, backward: Event) -> Ownership | Refused:
     zeros = tuple(
         event
         for event in owners.events
-        if event.kind == "zero" and any(owners.resets(path, event) for path in optimizers)
+        if event.kind == "zero"
+        and any(owners.resets(path, event) for path in optimizers)
+        and not owners.is_foreign(event, backward)
     )
     for path in optimizers:
         if not any(owners.resets(path, zero) for zero in zeros):

@@ -46,7 +46,7 @@ def find_interface(
     written = effects(body).binds
     aux = _outputs(scope, file, place, end, body, written, loss, dropped)
     tail = ast.Expr(ast.copy_location(ast.Tuple([loss], ast.Load()), loss))
-    wanted = live_in([*body, tail], aux)
+    wanted = live_in([*_unrolled(body), tail], aux)
     elsewhere = _bound_elsewhere(scope, body)
     free = [
         name
@@ -68,6 +68,22 @@ def find_interface(
     certain = certain_binds(body, loops_run=True)
     uncertain = tuple(name for name in names if name in written and name not in certain and name not in parameters)
     return Interface(tuple(parameters), captures, aux, hoist, uncertain)
+
+
+def _unrolled(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Take every loop of the body to run at least once: what only its rounds bind is not read from outside."""
+    found: list[ast.stmt] = []
+    for statement in body:
+        if isinstance(statement, ast.For | ast.While):
+            inner = effects(statement.body)
+            if not inner.jumps:
+                if isinstance(statement, ast.For):
+                    found.append(ast.copy_location(ast.Assign([statement.target], statement.iter), statement))
+                else:
+                    found.append(ast.copy_location(ast.Expr(statement.test), statement))
+                found.extend(_unrolled(statement.body))
+        found.append(statement)
+    return found
 
 
 def _outputs(

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from torch2ms.translator.dataflow import effects, names_in, overlaps
-from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.effects import root
 from torch2ms.translator.training.events import Event, find_events, find_obstacle
 from torch2ms.translator.training.forward import Body, Forward, find_forward, plan_body
 from torch2ms.translator.training.gradient_flow import GradientFlow
@@ -104,11 +104,16 @@ class _ScopePlanner:
         kept = self.flow.kept_values(set(forward.needed), self.scope)
         if kept is not None:
             return Refused(f"the loss uses {kept}, whose gradients come from a forward pass in another function")
+        if self._carries_on(forward):
+            return Refused("the loss carries gradients over from iterations that do not call backward")
         stepped = [self.flow.modules_of(event.path, self.scope) for event in self.events if event.kind == "step"]
         body = plan_body(self.scope, self.file, self.flow, self.events, forward, stepped)
         if isinstance(body, Refused):
             return body
-        clips = clips_of(owner, self._whole(owner))
+        whole = self._whole(owner)
+        if whole is None:
+            return Refused("the clipped parameters are not those of the optimizer", "T2M403")
+        clips = clips_of(owner, whole)
         if isinstance(clips, Refused):
             return clips
         members = tuple(forward.block[index] for index in body.members)
@@ -116,6 +121,9 @@ class _ScopePlanner:
         place = Place(forward.block, body.start)
         loss = forward.backward.target
         assert loss is not None
+        names = {root(path) for path in owner.optimizers}
+        if names & effects(forward.block[body.start : forward.end]).binds:
+            return Refused("the optimizer is made between the forward pass and the backward call")
         interface = find_interface(
             self.scope, self.file, self.oracle, place, forward.end, members, loss, dropped, owner.optimizers
         )
@@ -123,19 +131,29 @@ class _ScopePlanner:
             return Refused(f"{interface.uncertain[0]} is bound on some paths only")
         return self._assemble(forward, owner, body, interface, clips, dropped)
 
-    def _whole(self, owner: Ownership) -> bool:
-        """Whether every clipped list is known to be all the weights of the optimizer."""
-        if len(owner.optimizers) != 1:
+    def _carries_on(self, forward: Forward) -> bool:
+        """Whether a value with a gradient survives an iteration in which backward is not reached."""
+        between = forward.block[forward.first : forward.end]
+        skipped = any("continue" in effects(statement).jumps for statement in between)
+        if forward.guard is None and not skipped:
             return False
-        modules = self.flow.modules_of(owner.optimizers[0], self.scope)
-        if modules is None:
-            return False
-        return all(
-            event.target is not None
-            and self.flow.weights_of(event.target, self.scope)
-            and self.flow.weights_of(event.target, self.scope) <= modules
-            for event in owner.clips
-        )
+        stored = effects([forward.block[index] for index in forward.demanded], self.file.inert)
+        return overlaps(stored.binds | stored.mutates, forward.needed)
+
+    def _whole(self, owner: Ownership) -> bool | None:
+        """Whether every clipped list is all the weights of the optimizers: True, False (unknown) or None (it is not)."""
+        modules = [self.flow.modules_of(path, self.scope) for path in owner.optimizers]
+        known = frozenset().union(*(paths for paths in modules if paths is not None))
+        verdict: bool | None = None not in modules
+        for event in owner.clips:
+            listed = self.flow.weights_of(event.target, self.scope) if event.target is not None else frozenset()
+            if None in modules or not listed:
+                verdict = False
+            elif not listed <= known or not all(
+                self.flow.is_reset_by(path, listed, self.scope) for path in owner.optimizers
+            ):
+                return None
+        return verdict
 
     def _dropped(self, owner: Ownership) -> tuple[ast.stmt, ...]:
         """Statements without a counterpart; in accumulation the resets keep one."""
@@ -163,13 +181,16 @@ class _ScopePlanner:
         conditional = forward.guard is not None or bool(
             self.scope.guards(forward.block[0], self.scope.location(interface.hoist.statement).parent)
         )
+        if forward.guard is not None and guard is None and owner.gradient != "assign":
+            return Refused("gradients build up under a condition that depends on the forward pass")
         if missing and forward.guard is not None and guard is None:
             return Refused("the optimizer may be missing where the gradient would be computed")
         suffix = suffix_of(event.path) if len(self.backwards) > 1 else ""
         forward_name, grad_name = self._names(suffix)
-        several = len({unit_path for unit_path in self._step_paths()}) > 1
+        several = len(self._step_paths(owner)) > 1
+        guarded = forward.guard is not None
         return TrainingUnit(
-            shape=self._shape(owner, clips, several),
+            shape=self._shape(owner, clips, several, guarded),
             scope=self.scope.node,
             backward=event.statement,
             call=event.call,
@@ -197,13 +218,17 @@ class _ScopePlanner:
             grads_name=self._grads_name(owner, suffix),
             hoist=interface.hoist,
             inline_grad=missing and conditional,
-            notes=(*body.notes, *owner.notes, *self._clip_notes(clips)),
+            notes=(*body.notes, *owner.notes, *self._clip_notes(clips, (*members, ast.Expr(loss)))),
         )
 
-    def _clip_notes(self, clips: Sequence[Clip]) -> tuple[str, ...]:
-        if all(clip.whole for clip in clips):
-            return ()
-        return ("the clipped parameters are taken to be all those of the optimizer",)
+    def _clip_notes(self, clips: Sequence[Clip], members: Sequence[ast.stmt]) -> tuple[str, ...]:
+        """Say so where the clipped list cannot be matched with what the step trains."""
+        reads = effects(list(members)).reads | effects([clip.call.func for clip in clips]).reads
+        for clip in clips:
+            listed = self.flow.weights_of(clip.weights, self.scope)
+            if not clip.whole and not (listed and overlaps(listed, reads)):
+                return ("the clipped parameters are taken to be all those of the optimizer",)
+        return ()
 
     def _names(self, suffix: str) -> tuple[str, str]:
         if suffix:
@@ -218,10 +243,13 @@ class _ScopePlanner:
             self.grads_names[key] = self.names.fresh(*wanted)
         return self.grads_names[key]
 
-    def _step_paths(self) -> list[str]:
-        return [event.path for event in self.events if event.kind == "step"]
+    def _step_paths(self, owner: Ownership) -> set[str]:
+        """The optimizers that step in the same outermost loop."""
+        outer = self.scope.loops(owner.backward.statement)[-1:]
+        events = [event for event in self.events if event.kind == "step"]
+        return {event.path for event in events if self.scope.loops(event.statement)[-1:] == outer}
 
-    def _shape(self, owner: Ownership, clips: Sequence[Clip], several: bool) -> Shape:
+    def _shape(self, owner: Ownership, clips: Sequence[Clip], several: bool, guarded: bool) -> Shape:
         if owner.gradient == "accumulate":
             return "D"
         if len(owner.siblings) > 1:
@@ -234,7 +262,7 @@ class _ScopePlanner:
             return "B1"
         block = self.scope.location(owner.backward.statement).block
         same = all(self.scope.location(event.statement).block is block for event in (*owner.steps, *owner.zeros))
-        return "A" if same else "B3"
+        return "A" if same and not guarded else "B3"
 
     def _optimizer_nodes(self, owner: Ownership) -> tuple[ast.expr, ...]:
         found: list[ast.expr] = []
