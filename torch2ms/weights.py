@@ -1,7 +1,7 @@
 """Weight conversion between PyTorch's and MindSpore's files, by the rules of the mapping tables.
 
-The conversion itself is ``torch2ms.runtime.weights``, the same code that OUT's ``convert_weights.py`` runs; here the rules
-are taken from the tables and the network is built in a process of its own, in OUT's place.
+The conversion itself is ``torch2ms.runtime.weights``, the same code that OUT's ``convert_weights.py`` runs; here the
+rules are taken from the tables, and the network is built in a process of its own.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ __all__ = ["Conversion", "Rules", "convert_weights", "rules_from_rows", "table_r
 Rules = Mapping[str, Mapping[str, Any]]
 
 _RUNTIME = Path(__file__).resolve().parent / "runtime"
-_SUFFIXES = {False: ((".pth", ".pt", ".bin", ".tar", ".safetensors"), (".ckpt", ".safetensors"))}
-_SUFFIXES[True] = ((".ckpt", ".safetensors", ".pth", ".pt"), (".pth", ".pt", ".safetensors"))
+_SUFFIXES: dict[bool, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    False: ((".pth", ".pt", ".bin", ".tar", ".safetensors"), (".ckpt", ".safetensors")),
+    # translated programs write MindSpore weights under the names their source gave, x.pth too
+    True: ((".ckpt", ".safetensors", ".pth", ".pt"), (".pth", ".pt", ".safetensors")),
+}
 
 _CONVERT = """
 import importlib, importlib.util, json, os, sys

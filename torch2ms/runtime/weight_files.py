@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 __all__ = ["Value", "WeightsError", "read_mindspore", "read_torch", "write_mindspore", "write_torch"]
 
@@ -34,7 +35,7 @@ class WeightsError(RuntimeError):
 class Value(NamedTuple):
     """One array and the name of its element type; bfloat16, which NumPy lacks, is held as the equal float32 array."""
 
-    array: np.ndarray
+    array: NDArray[Any]
     dtype: str
 
 
@@ -95,7 +96,7 @@ def _import_torch(path: Path) -> Any:
         import torch
     except ImportError as error:
         raise WeightsError(
-            f"{path.name} needs PyTorch on this machine (pip install torch), or use a .safetensors file: that needs none"
+            f"{path.name} needs PyTorch on this machine (pip install torch); .safetensors files do not"
         ) from error
     return torch
 

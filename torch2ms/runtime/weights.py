@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .weight_files import (
     Value,
@@ -30,7 +31,20 @@ from .weight_files import (
     write_torch,
 )
 
-__all__ = ["Entry", "KeyMap", "Value", "WeightsError", "convert", "from_torch", "key_map", "main", "match", "place", "restore", "to_torch"]
+__all__ = [
+    "Entry",
+    "KeyMap",
+    "Value",
+    "WeightsError",
+    "convert",
+    "from_torch",
+    "key_map",
+    "main",
+    "match",
+    "place",
+    "restore",
+    "to_torch",
+]
 
 Rules = Mapping[str, Mapping[str, Any]]
 
@@ -119,7 +133,7 @@ def _apply(
 
 
 def _rule_of(cell: Any, rules: Rules) -> Tuple[str, Optional[Mapping[str, Any]]]:
-    """Return the name of the cell's class where it is MindSpore's or the runtime's own, and the rule of it or a base."""
+    """Return the name of the cell's class where it is MindSpore's own, and the rule of it or of a base."""
     own_class = ""
     for number, cls in enumerate(type(cell).__mro__):
         names = list(_canonical(cls))
@@ -167,12 +181,12 @@ def _look_up(cell: Any, name: str) -> Tuple[Any, Any]:
     return cell, dict(_direct(cell)).get(last)
 
 
-def place(entry: Entry, array: np.ndarray) -> np.ndarray:
+def place(entry: Entry, array: NDArray[Any]) -> NDArray[Any]:
     """Return a torch array (a weight, a gradient, a moment) in the shape its MindSpore parameter has."""
     return np.asarray(RESHAPES[entry.reshape][0](array)) if entry.reshape else array
 
 
-def restore(entry: Entry, array: np.ndarray) -> np.ndarray:
+def restore(entry: Entry, array: NDArray[Any]) -> NDArray[Any]:
     """Return a MindSpore array in the shape its torch parameter has."""
     return np.asarray(RESHAPES[entry.reshape][1](array)) if entry.reshape else array
 
@@ -223,7 +237,7 @@ def from_torch(keys: KeyMap, values: Values) -> Tuple[Values, List[str]]:
     return result, _summed_up(notes)
 
 
-def _cast(array: np.ndarray, dtype: str, entry: Entry, notes: List[str]) -> Value:
+def _cast(array: NDArray[Any], dtype: str, entry: Entry, notes: List[str]) -> Value:
     """Return the array in the type of the network's parameter, with a note when the type changes."""
     wanted = dtype_of_tensor(entry.tensor)
     if wanted == dtype:
@@ -236,8 +250,8 @@ def _cast(array: np.ndarray, dtype: str, entry: Entry, notes: List[str]) -> Valu
     return Value(cast, wanted)
 
 
-def _round_to_bfloat16(array: np.ndarray) -> np.ndarray:
-    bits = array.astype(np.float32).view(np.uint32).astype(np.uint64)
+def _round_to_bfloat16(array: NDArray[Any]) -> NDArray[Any]:
+    bits: NDArray[Any] = array.astype(np.float32).view(np.uint32).astype(np.uint64)
     bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000  # to nearest, ties to even
     rounded = bits.astype(np.uint32).view(np.float32)
     return np.where(np.isfinite(array), rounded, array).astype(np.float32)

@@ -40,7 +40,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """One seed's network on the torch side: its state on disk, the places of its results, where the floor comes from."""
+    """One seed's network on the torch side: its state on disk, the places of its results, the slots to compare."""
 
     seed: int
     state: Path

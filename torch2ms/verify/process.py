@@ -57,7 +57,7 @@ class Worker:
         self.side = side
         self.python = python or sys.executable
         # a file, not a pipe: what the user's program prints must never make it wait
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
         command = [self.python, "-c", _BOOTSTRAP, str(_PACKAGE / "verify" / "workers"), str(_PACKAGE / "runtime"), side]
         try:
             self._process = subprocess.Popen(

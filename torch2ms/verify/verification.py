@@ -145,6 +145,9 @@ def _pynative(comparison: Comparison, first: Prepared) -> list[Prepared]:
         if training is not None:
             comparison.progress(f"seed {seed}: {plan.train_steps} training steps")
             training.add(prepared)
-    for finished in (outputs, *checks, *([training] if training is not None else [])):
-        finished.finish()
+    outputs.finish()
+    for check in checks:
+        check.finish()
+    if training is not None:
+        training.finish()
     return seeds

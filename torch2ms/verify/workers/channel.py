@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 __all__ = ["flatten", "load_arrays", "save_arrays", "serve"]
 
@@ -34,14 +35,14 @@ def serve(handlers: Mapping[str, Handler]) -> None:
         replies.flush()
 
 
-def save_arrays(path: str, arrays: Mapping[str, np.ndarray]) -> None:
+def save_arrays(path: str, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write arrays under any names (npz members cannot have every name, so they are numbered)."""
     names = list(arrays)
     numbered = {f"a{number}": arrays[name] for number, name in enumerate(names)}
-    np.savez(path, names=np.array(names, dtype=np.str_), **numbered)  # type: ignore[arg-type]
+    np.savez(path, names=np.array(names, dtype=np.str_), **numbered)
 
 
-def load_arrays(path: str) -> Dict[str, np.ndarray]:
+def load_arrays(path: str) -> Dict[str, NDArray[Any]]:
     """Return what :func:`save_arrays` wrote."""
     with np.load(Path(path), allow_pickle=False) as archive:
         return {str(name): archive[f"a{number}"] for number, name in enumerate(archive["names"])}

@@ -8,7 +8,7 @@ __all__ = ["Switch"]
 
 
 class Switch:
-    """While ``off`` is set, the wrapped calls return their input; ``rates`` collects the drop rate of each, in order."""
+    """While ``off`` is set, the wrapped calls return their input; ``rates`` collects their drop rates, in order."""
 
     def __init__(self) -> None:
         self.off = False

@@ -11,10 +11,11 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
+from numpy.typing import NDArray
 
 from .channel import flatten, load_arrays, save_arrays, serve
 from .dropout import Switch
-from .optimizers import Bridge
+from .optimizers import Bridge, assign
 
 __all__ = ["main"]
 
@@ -54,7 +55,7 @@ class MindSporeSide:
     def _torch_name(self, tensor: Any) -> str:
         return next((entry.torch for entry in self.keys.entries if entry.tensor is tensor), f"?{tensor.name}")
 
-    def _load(self, path: str) -> Dict[str, np.ndarray]:
+    def _load(self, path: str) -> Dict[str, NDArray[Any]]:
         """Load a torch state (weights and statistics) into the network; return all arrays of the file."""
         arrays = load_arrays(path)
         prefix = "state:"
@@ -62,11 +63,7 @@ class MindSporeSide:
         values = {key: self.weights.Value(value, str(value.dtype)) for key, value in own.items()}
         placed, _ = self.weights.from_torch(self.keys, values)
         for entry in self.keys.entries:
-            new = ms.Tensor(np.array(placed[entry.mindspore].array)).astype(entry.tensor.dtype)
-            if isinstance(entry.tensor, ms.Parameter):
-                entry.tensor.set_data(new)
-            else:
-                ops.assign(entry.tensor, new)
+            assign(entry.tensor, placed[entry.mindspore].array)
         return arrays
 
     def outputs(self, state: str, batch: str, path: str) -> Dict[str, Any]:
@@ -98,7 +95,7 @@ class MindSporeSide:
             return float(value.asnumpy()), gradients
         return float(value.asnumpy()), self._by_torch_name("gradient", parameters, gradients)
 
-    def _by_torch_name(self, kind: str, parameters: Sequence[Any], values: Sequence[Any]) -> Dict[str, np.ndarray]:
+    def _by_torch_name(self, kind: str, parameters: Sequence[Any], values: Sequence[Any]) -> Dict[str, NDArray[Any]]:
         """Return arrays in PyTorch's shapes under PyTorch's names (all of them, for shared parameters)."""
         found = {}
         by_id = {id(parameter): value for parameter, value in zip(parameters, values)}
@@ -108,7 +105,7 @@ class MindSporeSide:
                 found[f"{kind}:{entry.torch}"] = self.weights.restore(entry, array)
         return found
 
-    def _statistics(self) -> Dict[str, np.ndarray]:
+    def _statistics(self) -> Dict[str, NDArray[Any]]:
         learnt = {id(parameter) for parameter in self.net.trainable_params()}
         others = [entry.tensor for entry in self.keys.entries if id(entry.tensor) not in learnt]
         return self._by_torch_name("statistic", others, others)
@@ -152,6 +149,7 @@ def _choose_mode(graph: bool) -> None:
         ms.set_device("CPU")
     else:
         ms.set_context(device_target="CPU")
+    ms.set_seed(1)
     ms.set_context(mode=ms.GRAPH_MODE if graph else ms.PYNATIVE_MODE)
     with contextlib.suppress(Exception):  # not every release has both
         ms.set_context(runtime_num_threads=int(os.environ.get("OMP_NUM_THREADS", "2")))
@@ -162,7 +160,7 @@ def _inputs(batch: str) -> List[Any]:
     return [ms.Tensor(value) for name, value in load_arrays(batch).items() if name.startswith("input:")]
 
 
-def _loss(found: Mapping[str, Any], targets: Mapping[str, np.ndarray], kind: str) -> Any:
+def _loss(found: Mapping[str, Any], targets: Mapping[str, NDArray[Any]], kind: str) -> Any:
     total = ms.Tensor(0.0, ms.float32)
     for place, value in found.items():
         target = targets.get(f"target:{place}")
@@ -183,7 +181,7 @@ def _is_floating(value: Any) -> bool:
     return _is_tensor(value) and value.dtype in (ms.float16, ms.float32, ms.float64, ms.bfloat16)
 
 
-def _array(value: Any) -> np.ndarray:
+def _array(value: Any) -> NDArray[Any]:
     if not _is_tensor(value):
         return np.asarray(value)
     if value.dtype in (ms.bfloat16, ms.float16):

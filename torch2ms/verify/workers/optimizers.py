@@ -6,10 +6,11 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence
 
 import mindspore as ms
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Bridge"]
+__all__ = ["Bridge", "assign"]
 
-# state of torch.optim.X -> attribute of mindspore.experimental.optim.X; from the sources of torch 2.13 and MindSpore 2.10
+# state of torch.optim.X -> attribute of mindspore.experimental.optim.X (the sources of torch 2.13 and MindSpore 2.10)
 _MOMENTS = {"exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"}
 STATE: Dict[str, Dict[str, str]] = {
     "SGD": {"momentum_buffer": "accum"},
@@ -44,9 +45,9 @@ class Bridge:
 
     def load(
         self,
-        arrays: Mapping[str, np.ndarray],
+        arrays: Mapping[str, NDArray[Any]],
         names: Mapping[int, str],
-        place: Callable[[str, np.ndarray], np.ndarray],
+        place: Callable[[str, NDArray[Any]], NDArray[Any]],
     ) -> None:
         """Set the state from ``optimizer:KEY:PARAMETER`` arrays; what torch does not have yet gets its first value.
 
@@ -55,7 +56,7 @@ class Bridge:
         fresh = iter(self._fresh)
         for target in self._targets():
             for parameter in target:
-                _set(parameter, next(fresh))
+                assign(parameter, next(fresh))
         for key, attribute in STATE[self.name].items():
             target = getattr(self.optimizer, attribute, None)
             if target is None:
@@ -66,14 +67,19 @@ class Bridge:
                     continue
                 if isinstance(target, (list, tuple)):
                     own = target[number]
-                    _set(own, place(names[id(parameter)], array) if array.ndim else array)
+                    assign(own, place(names[id(parameter)], array) if array.ndim else array)
                 else:  # one counter for all parameters
                     own = target
-                    _set(own, array)
+                    assign(own, array)
                 if self.name == "SGD":  # stat says that accum has not been started
-                    _set(self.optimizer.stat[number], np.zeros(tuple(parameter.shape), np.float32))
+                    assign(self.optimizer.stat[number], np.zeros(tuple(parameter.shape), np.float32))
 
 
-def _set(parameter: Any, array: np.ndarray) -> None:
-    new = np.asarray(array).reshape(tuple(parameter.shape))
-    parameter.set_data(ms.Tensor(np.array(new)).astype(parameter.dtype))
+def assign(parameter: Any, array: NDArray[Any]) -> None:
+    """Copy an array into a parameter, a buffer or an optimizer's state.
+
+    Not with ``set_data``: once an optimizer has run, the steps after a ``set_data`` (or ``load_param_into_net``,
+    ``load_state_dict``) of several parameters are lost without a word (seen in 2.10, with nn and experimental.optim).
+    """
+    new = np.array(array).reshape(tuple(parameter.shape))
+    ms.ops.assign(parameter, ms.Tensor(new).astype(parameter.dtype))

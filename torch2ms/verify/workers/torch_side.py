@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import inspect
 import os
 import random
 import sys
@@ -11,6 +12,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from .channel import flatten, load_arrays, save_arrays, serve
 from .dropout import Switch
@@ -166,7 +168,8 @@ def _trainable(net: Any) -> List[Any]:
 
 
 def _settings(optimizer: Any) -> Dict[str, Any]:
-    return {key: value for key, value in optimizer.param_groups[0].items() if key in optimizer.defaults}
+    known = inspect.signature(type(optimizer)).parameters
+    return {key: value for key, value in optimizer.param_groups[0].items() if key in known and key != "params"}
 
 
 def _randomise(net: Any, generator: Any) -> None:
@@ -212,7 +215,7 @@ def _loss(net: Any, batch: str, kind: str) -> Any:
     return total
 
 
-def _gradients(net: Any) -> Dict[str, np.ndarray]:
+def _gradients(net: Any) -> Dict[str, NDArray[Any]]:
     found = {}
     for name, parameter in net.named_parameters():
         if parameter.requires_grad:
@@ -221,12 +224,12 @@ def _gradients(net: Any) -> Dict[str, np.ndarray]:
     return found
 
 
-def _statistics(net: Any) -> Dict[str, np.ndarray]:
+def _statistics(net: Any) -> Dict[str, NDArray[Any]]:
     saved = net.state_dict()
     return {f"statistic:{name}": _array(value) for name, value in net.named_buffers() if name in saved}
 
 
-def _arrays(state: Mapping[str, Any]) -> Dict[str, np.ndarray]:
+def _arrays(state: Mapping[str, Any]) -> Dict[str, NDArray[Any]]:
     return {key: _array(value) for key, value in state.items() if torch.is_tensor(value)}
 
 
