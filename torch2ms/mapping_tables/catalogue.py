@@ -83,6 +83,12 @@ class Catalogue:
         text = record.get("s") if record else None
         return parse_signature(text) if text else None
 
+    def signatures(self, name: str) -> tuple[Signature, ...]:
+        """Return the signature and the further ones of an overloaded callable, as far as they are known."""
+        record = self.record(name) or {}
+        texts = [text for text in (record.get("s"), *record.get("o", ())) if text]
+        return tuple(signature for signature in map(parse_signature, texts) if signature is not None)
+
     def platforms(self, name: str) -> frozenset[str] | None:
         """Return the documented devices, None when the docstring names none."""
         record = self.record(name)

@@ -1,7 +1,7 @@
 """The small language in which examples say their inputs: ``randn(2, 3) * 2``, ``param(ones(3))``, ``image(32, 32)``.
 
-Evaluation is safe: literals, arithmetic, comparisons and the functions of ``FUNCTIONS``, nothing else. The numbers come
-from numpy with a seed made of the text itself, so that both frameworks get the same and a change elsewhere changes none.
+Evaluation is safe: literals, arithmetic, comparisons and the functions of ``FUNCTIONS``, nothing else. The numbers
+come from numpy with a seed made of the text itself: both frameworks get the same, and a change elsewhere changes none.
 """
 
 from __future__ import annotations

@@ -120,12 +120,10 @@ class Tables:
 
     def overloads(self, torch_name: str) -> tuple[Signature, ...]:
         """Return every signature of a torch callable, the main one first: ``arange(end)``, ``arange(start, end)``."""
-        record = self.catalogue.record(self.catalogue.canonical(torch_name)) or {}
         row = self.row(torch_name)
-        first = row.signature if row is not None and row.signature is not None else None
-        texts = ([record["s"]] if "s" in record and first is None else []) + list(record.get("o", ()))
-        parsed = [first, *(parse_signature(text) for text in texts)]
-        return tuple(signature for signature in parsed if signature is not None)
+        if row is not None and row.signature is not None:
+            return (row.signature,)
+        return self.catalogue.signatures(self.catalogue.canonical(torch_name))
 
     def call_signature(self, torch_class: str) -> Signature | None:
         """Return the signature of calling an instance (``forward``) of a torch class, without ``self``."""
@@ -147,6 +145,15 @@ class Tables:
             if catalogue.record(ms_name) is not None:
                 return catalogue.signature(ms_name)
         return None
+
+    def is_identical(self, row: Row, option: MappedTo) -> bool:
+        """Whether a target comes from an ``[[identical]]`` entry."""
+        raw = self._raw[row.name].get("to", ())
+        return any(item.get("identical", False) and item["target"] == option.target for item in raw)
+
+    def names_its_kind(self, row: Row) -> bool:
+        """Whether the row itself says its kind, instead of the catalogue."""
+        return "kind" in self._raw[row.name]
 
     def kind_of_name(self, torch_name: str) -> str | None:
         """Return module, class, function, method, attribute or constant; None when torch has no such name."""

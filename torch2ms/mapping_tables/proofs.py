@@ -61,7 +61,7 @@ def read_proofs(path: Path = PROOFS) -> list[Proof]:
 
 
 def write_proofs(path: Path, proofs: Iterable[Proof], tables: Tables) -> None:
-    """Write the newest proof of each example and release; those of examples that are no more, or changed, are dropped."""
+    """Write the newest proof of each example and release, without those of examples that changed or are no more."""
     newest = {(proof.row, proof.example, proof.mindspore, proof.device): proof for proof in proofs}
     valid = {(row.name, i): digest_of(example) for row in tables.rows() for i, example in enumerate(row.examples)}
     kept = sorted(proof for key, proof in newest.items() if valid.get(key[:2]) == proof.digest)

@@ -2,9 +2,9 @@
 
     python -m torch2ms.mapping_tables.prove [--only GLOB]... [--python PATH]... [--mapping FILE]... [--no-write]
 
-``--python`` is the interpreter of an environment with another MindSpore; PyTorch always runs in this one. The results go
-to ``proofs.json`` beside this file: one line an example and release, with a digest of the example, so that a proof of what
-has changed since counts for nothing. Exit code 1 when an example fails.
+``--python`` is the interpreter of an environment with another MindSpore; PyTorch always runs in this one. The results
+go to ``proofs.json`` beside this file: one line an example and release, with a digest of the example, so that a proof
+of what has changed since counts for nothing. Exit code 1 when an example fails.
 """
 
 from __future__ import annotations
@@ -21,34 +21,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from torch2ms.config import Target, Version, parse_version
+from torch2ms.config import Version, parse_version
 from torch2ms.errors import TableError, VerificationError
 from torch2ms.mapping_tables.checks import holds_for
 from torch2ms.mapping_tables.compare import Verdict, judge
+from torch2ms.mapping_tables.example_calls import producer
 from torch2ms.mapping_tables.inputs import evaluate
 from torch2ms.mapping_tables.loader import load
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.mapping_tables.proofs import PROOFS, Proof, digest_of, read_proofs, write_proofs
-from torch2ms.mapping_tables.schema import Example, MappedTo, Row
+from torch2ms.mapping_tables.schema import Example, Row
 from torch2ms.mapping_tables.weight_rules import weight_rules
 
-__all__ = ["case_of", "main", "producer", "prove"]
+__all__ = ["case_of", "main", "prove"]
 
 BATCH = 150  # examples a process: importing a framework takes seconds, and a crash costs one restart
 PATIENCE = 240  # seconds without a new result until a process counts as hung
-
-
-def producer(tables: Tables, row: Row, example: Example) -> MappedTo | None:
-    """Return the target of a row that an example shows: of those that hold, the first one its text names."""
-    device: Any = example.device
-    target = Target(parse_version(example.mindspore), device, "mint" if ".mint." in example.after else "auto")
-    held = tables.select(row, target)
-    named = [option for option in held if _names(example.after, option.target)]
-    return named[0] if named else (held[0] if held else None)
-
-
-def _names(text: str, target: str) -> bool:
-    return f"{target}(" in text or text.endswith(target) or f".{target.rpartition('.')[2]}(" in text
 
 
 def case_of(name: str, index: int, example: Example, rules: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The rules by which weights are carried over, as the runtime's ``weights`` module reads them: one truth with the rows."""
+"""The rules by which weights are carried over, in the form that the runtime's ``weights`` module reads."""
 
 from __future__ import annotations
 

@@ -4,18 +4,22 @@ CASES and RESULTS are pickles that only ``prove`` writes and reads. RESULTS is a
 before a case and ``("done", id, result)`` after it, so that a crash tells which case it was.
 """
 
+# Copied to another place to run, by a Python as old as 3.9: relative imports, no zip(strict=).
+# ruff: noqa: TID252, B905
+
 from __future__ import annotations
 
 import os
 import pickle
 import sys
 import traceback
-from typing import Any, Callable, List
+from typing import Any
+from collections.abc import Callable
 
 from .framework import Case
 
 
-def work(execute: Callable[[Case], Any], cases: List[Case], results: str) -> None:
+def work(execute: Callable[[Case], Any], cases: list[Case], results: str) -> None:
     """Run the cases one after another; write each result as soon as it is there."""
     with open(results, "ab") as stream:
         for case in cases:
@@ -27,7 +31,8 @@ def work(execute: Callable[[Case], Any], cases: List[Case], results: str) -> Non
                 if isinstance(error, KeyboardInterrupt):
                     raise
                 where = traceback.extract_tb(error.__traceback__)[-1]
-                text = f"{type(error).__name__}: {str(error).strip()[:600]} ({os.path.basename(where.filename)}:{where.lineno})"
+                place = f"{os.path.basename(where.filename)}:{where.lineno}"
+                text = f"{type(error).__name__}: {str(error).strip()[:600]} ({place})"
                 outcome = {"error": text, "type": type(error).__name__}
             pickle.dump(("done", case["id"], outcome), stream)
             stream.flush()

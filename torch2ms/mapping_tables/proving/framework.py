@@ -6,7 +6,8 @@ import ast
 import importlib
 import itertools
 import sys
-from typing import Any, Dict, List, Mapping, Tuple
+from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -14,7 +15,7 @@ TAG = "__made__"
 Case = Mapping[str, Any]
 
 
-def run_source(source: str, scope: Dict[str, Any]) -> Any:
+def run_source(source: str, scope: dict[str, Any]) -> Any:
     """Execute an example; return its last expression, or the variable that its last line assigns."""
     tree = ast.parse(source)
     import_names(tree, scope)
@@ -30,10 +31,10 @@ def run_source(source: str, scope: Dict[str, Any]) -> Any:
     return scope[target.id] if isinstance(target, ast.Name) else scope.get("result")
 
 
-def import_names(tree: ast.AST, scope: Dict[str, Any]) -> None:
+def import_names(tree: ast.AST, scope: dict[str, Any]) -> None:
     """Import every module that a dotted name of the example goes through."""
     for node in ast.walk(tree):
-        parts: List[str] = []
+        parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.insert(0, node.attr)
             node = node.value
@@ -55,7 +56,7 @@ def import_names(tree: ast.AST, scope: Dict[str, Any]) -> None:
             scope[root] = sys.modules[root]
 
 
-def cotangent(index: int, shape: Tuple[int, ...]) -> Any:
+def cotangent(index: int, shape: tuple[int, ...]) -> Any:
     """Return the fixed weights of one output in the scalar whose gradient is taken."""
     count = int(np.prod(shape, dtype=np.int64))
     return np.cos(np.arange(count) * 0.7 + index).astype(np.float32).reshape(shape)
@@ -82,7 +83,7 @@ class Framework:
         """Whether a value is a Module or Cell."""
         raise NotImplementedError
 
-    def array(self, value: Any) -> Tuple[str, Any]:
+    def array(self, value: Any) -> tuple[str, Any]:
         """Return dtype name and numpy array of a tensor."""
         raise NotImplementedError
 
@@ -126,7 +127,7 @@ class Framework:
             return ("array", "uint8", np.asarray(value))
         return ("object", type(value).__name__)
 
-    def tensors_in(self, value: Any) -> List[Any]:
+    def tensors_in(self, value: Any) -> list[Any]:
         """Return the floating-point tensors of a result, in order."""
         if self.is_tensor(value):
             return [value] if np.issubdtype(self.array(value)[1].dtype, np.floating) else []
@@ -137,28 +138,28 @@ class Framework:
         return []
 
 
-def use(value: Any, case: Case, inputs: List[Any]) -> Any:
+def use(value: Any, case: Case, inputs: list[Any]) -> Any:
     """Use the value of an example as ``check`` says."""
     if case["check"] in ("layer", "transform"):
         return value(*inputs)
     if case["check"] == "iterate":
-        return [item for item in itertools.islice(iter(value), 50)]
+        return list(itertools.islice(iter(value), 50))
     return value
 
 
-def scope_of(case: Case, framework: Framework) -> Tuple[Dict[str, Any], List[Any]]:
+def scope_of(case: Case, framework: Framework) -> tuple[dict[str, Any], list[Any]]:
     """Return the variables of an example and the inputs of its layer."""
     scope = {name: framework.make(value, name) for name, value in case["args"].items()}
     return scope, [framework.make(value, f"input_{index}") for index, value in enumerate(case["inputs"])]
 
 
-def fixed_parameters(count: int = 2) -> List[Any]:
+def fixed_parameters(count: int = 2) -> list[Any]:
     """Return the arrays of the parameters that an optimizer's example optimises."""
     random = np.random.RandomState(7)
     return [random.standard_normal(shape).astype(np.float32) for shape in ((4, 3), (3,))[:count]]
 
 
-def fixed_gradients(step: int) -> List[Any]:
+def fixed_gradients(step: int) -> list[Any]:
     """Return the gradients of one step."""
     random = np.random.RandomState(100 + step)
     return [random.standard_normal(shape).astype(np.float32) for shape in ((4, 3), (3,))]

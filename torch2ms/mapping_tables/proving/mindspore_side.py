@@ -1,11 +1,15 @@
 """Run examples with MindSpore, from the weights that PyTorch's side had."""
 
+# Copied to another place to run, by a Python as old as 3.9: relative imports, no zip(strict=).
+# ruff: noqa: TID252, B905
+
 from __future__ import annotations
 
 import importlib.util
 import os
 import tempfile
-from typing import Any, Dict, List, Mapping, Tuple
+from typing import Any
+from collections.abc import Mapping
 
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
@@ -47,7 +51,7 @@ class MindSpore(Framework):
         """Whether a value is a dtype."""
         return isinstance(value, _DTYPES)
 
-    def array(self, value: Any) -> Tuple[str, Any]:
+    def array(self, value: Any) -> tuple[str, Any]:
         """Return dtype name and array; bfloat16 as float32."""
         dtype = str(value.dtype).lower()
         if dtype == "bfloat16":
@@ -58,7 +62,7 @@ class MindSpore(Framework):
 FRAMEWORK = MindSpore()
 
 
-def layers_of(scope: Mapping[str, Any], value: Any) -> Dict[str, Any]:
+def layers_of(scope: Mapping[str, Any], value: Any) -> dict[str, Any]:
     """Return the layers of an example by name; its value is called ``@``."""
     found = {name: item for name, item in scope.items() if FRAMEWORK.is_layer(item) and not name.startswith("__")}
     if FRAMEWORK.is_layer(value) and not any(item is value for item in found.values()):
@@ -66,14 +70,14 @@ def layers_of(scope: Mapping[str, Any], value: Any) -> Dict[str, Any]:
     return found
 
 
-def execute(case: Case) -> Dict[str, Any]:
+def execute(case: Case) -> dict[str, Any]:
     """Run one example; return its results in the names of PyTorch's side."""
     mindspore.set_seed(0)
     if case["check"] in ("optimizer", "scheduler"):
         return {"value": optimise(case)}
     scope, inputs = scope_of(case, FRAMEWORK)
-    problems: List[str] = []
-    maps: Dict[str, Dict[str, str]] = {}
+    problems: list[str] = []
+    maps: dict[str, dict[str, str]] = {}
     for name, source in case["objects"].items():
         scope[name] = run_source(source["mindspore"], scope)
     prepare(layers_of(scope, None), case, problems, maps)
@@ -83,7 +87,7 @@ def execute(case: Case) -> Dict[str, Any]:
     prepare(layers, case, problems, maps)
     layers = layers_of(kept, value)
 
-    def call(scope: Dict[str, Any], inputs: List[Any]) -> Any:
+    def call(scope: dict[str, Any], inputs: list[Any]) -> Any:
         """Run the example on other tensors; its layer is made once only."""
         made = value if "@" in layers else run_source(case["after"], dict(scope))
         return use(made, case, inputs)
@@ -98,7 +102,7 @@ def execute(case: Case) -> Dict[str, Any]:
     return answer
 
 
-def prepare(layers: Dict[str, Any], case: Case, problems: List[str], maps: Dict[str, Dict[str, str]]) -> None:
+def prepare(layers: dict[str, Any], case: Case, problems: list[str], maps: dict[str, dict[str, str]]) -> None:
     """Set the mode of the layers and carry PyTorch's weights into them."""
     for name, layer in layers.items():
         layer.set_train(bool(case["train"]))
@@ -107,7 +111,7 @@ def prepare(layers: Dict[str, Any], case: Case, problems: List[str], maps: Dict[
             maps[name] = carry(layer, state, case["rules"], problems)
 
 
-def carry(layer: Any, state: Mapping[str, Any], rules: Mapping[str, Any], problems: List[str]) -> Dict[str, str]:
+def carry(layer: Any, state: Mapping[str, Any], rules: Mapping[str, Any], problems: list[str]) -> dict[str, str]:
     """Copy weights by the runtime's own rules; return PyTorch's key and reshape of each parameter's path."""
     from torch2ms.runtime import weights
 
@@ -128,11 +132,11 @@ def carry(layer: Any, state: Mapping[str, Any], rules: Mapping[str, Any], proble
 def differentiate(
     case: Case,
     call: Any,
-    scope: Dict[str, Any],
-    inputs: List[Any],
-    layers: Dict[str, Any],
-    maps: Dict[str, Dict[str, str]],
-) -> Dict[str, Any]:
+    scope: dict[str, Any],
+    inputs: list[Any],
+    layers: dict[str, Any],
+    maps: dict[str, dict[str, str]],
+) -> dict[str, Any]:
     """Return the value and the gradients of the weighted sum of all its outputs."""
     names = [name for name, item in scope.items() if is_float(item) and not isinstance(item, mindspore.Parameter)]
     places = [index for index, item in enumerate(inputs) if is_float(item)]
@@ -143,7 +147,7 @@ def differentiate(
         if parameter.requires_grad
     ]
     weights += [(name, item) for name, item in scope.items() if isinstance(item, mindspore.Parameter)]
-    kept: List[Any] = []
+    kept: list[Any] = []
 
     def forward(*tensors: Any) -> Any:
         given = {**scope, **dict(zip(names, tensors))}
@@ -164,7 +168,7 @@ def differentiate(
     wanted = [*names, *(f"input_{index}" for index in places)]
     by_input, by_weight = found if tensors and weights else (found, ()) if tensors else ((), found)
     by_input = by_input if isinstance(by_input, (tuple, list)) else (by_input,)
-    answer: Dict[str, Any] = {"value": FRAMEWORK.plain(kept[0]), "gradients": {}}
+    answer: dict[str, Any] = {"value": FRAMEWORK.plain(kept[0]), "gradients": {}}
     for name, gradient in zip(wanted, by_input):
         answer["gradients"][name] = ("tensor", *FRAMEWORK.array(gradient))
     for (name, _), gradient in zip(weights, by_weight):
@@ -178,7 +182,7 @@ def is_float(value: Any) -> bool:
     return FRAMEWORK.is_tensor(value) and "float" in str(value.dtype).lower()
 
 
-def floats_in(value: Any) -> List[Any]:
+def floats_in(value: Any) -> list[Any]:
     """Return the floating-point tensors of a result, in order."""
     if is_float(value):
         return [value]
@@ -186,7 +190,7 @@ def floats_in(value: Any) -> List[Any]:
     return [item for part in parts for item in floats_in(part)]
 
 
-def name_in_torch(name: str, maps: Dict[str, Dict[str, str]]) -> str:
+def name_in_torch(name: str, maps: dict[str, dict[str, str]]) -> str:
     """Return PyTorch's name of a parameter ``layer:path``."""
     prefix, colon, path = name.partition(":")
     if not colon:
@@ -194,7 +198,7 @@ def name_in_torch(name: str, maps: Dict[str, Dict[str, str]]) -> str:
     return f"{prefix}:{maps.get(prefix, {}).get(path, path + '|').partition('|')[0]}"
 
 
-def restored(name: str, array: Any, maps: Dict[str, Dict[str, str]]) -> Any:
+def restored(name: str, array: Any, maps: dict[str, dict[str, str]]) -> Any:
     """Return a gradient in the shape of PyTorch's parameter."""
     prefix, _, path = name.partition(":")
     reshape = maps.get(prefix, {}).get(path, "|").partition("|")[2]
@@ -205,7 +209,7 @@ def restored(name: str, array: Any, maps: Dict[str, Dict[str, str]]) -> Any:
     return weights.RESHAPES[reshape][1](array)
 
 
-def in_graph(case: Case, value: Any, layers: Dict[str, Any]) -> Any:
+def in_graph(case: Case, value: Any, layers: dict[str, Any]) -> Any:
     """Return the result of the example under ``mindspore.jit``."""
     scope, inputs = scope_of(case, FRAMEWORK)
     if "@" in layers or case["inputs"]:
@@ -223,7 +227,8 @@ def in_graph(case: Case, value: Any, layers: Dict[str, Any]) -> Any:
     with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False, encoding="utf-8") as stream:
         stream.write(f"import mindspore\nimport torch2ms.runtime\n\n\ndef run({', '.join(names)}):\n{body}")
     spec = importlib.util.spec_from_file_location("graph_example", stream.name)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     module.__dict__.update(others)
@@ -240,7 +245,7 @@ def optimise(case: Case) -> Any:
 
         scope["optimizer"] = optim.SGD(parameters, lr=0.1)
     value = run_source(case["after"], scope)
-    course = []
+    course: list[list[Any]] = []
     for step in range(case["steps"]):
         if case["check"] == "optimizer":
             value(tuple(FRAMEWORK.tensor(gradient) for gradient in fixed_gradients(step)))

@@ -1,9 +1,12 @@
 """Run examples with PyTorch: the reference."""
 
+# Copied to another place to run, by a Python as old as 3.9: relative imports, no zip(strict=).
+# ruff: noqa: TID252, B905
+
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 
@@ -40,7 +43,7 @@ class Torch(Framework):
         """Whether a value is a dtype."""
         return isinstance(value, torch.dtype)
 
-    def array(self, value: Any) -> Tuple[str, Any]:
+    def array(self, value: Any) -> tuple[str, Any]:
         """Return dtype name and array; bfloat16 as float32."""
         dtype = str(value.dtype).split(".")[-1]
         value = value.detach()
@@ -66,7 +69,7 @@ def unusual(module: torch.nn.Module, seed: int) -> None:
             tensor.copy_(torch.from_numpy(np.asarray(values, np.float32)).to(tensor.dtype))
 
 
-def layers_of(scope: Dict[str, Any], value: Any) -> Dict[str, torch.nn.Module]:
+def layers_of(scope: dict[str, Any], value: Any) -> dict[str, torch.nn.Module]:
     """Return the layers of an example by name; its value is called ``@``."""
     found = {name: item for name, item in scope.items() if FRAMEWORK.is_layer(item) and not name.startswith("__")}
     if FRAMEWORK.is_layer(value) and not any(item is value for item in found.values()):
@@ -74,14 +77,14 @@ def layers_of(scope: Dict[str, Any], value: Any) -> Dict[str, torch.nn.Module]:
     return found
 
 
-def execute(case: Case) -> Dict[str, Any]:
+def execute(case: Case) -> dict[str, Any]:
     """Run one example; return its results, and what the other side needs of it."""
     torch.manual_seed(0)
     np.random.seed(0)
     if case["check"] in ("optimizer", "scheduler"):
         return {"value": optimise(case)}
     scope, inputs = scope_of(case, FRAMEWORK)
-    leaves: Dict[str, Any] = {}
+    leaves: dict[str, Any] = {}
     if case["grad"]:
         scope, inputs = with_gradients(scope, inputs, leaves)
     for name, source in case["objects"].items():
@@ -101,7 +104,7 @@ def execute(case: Case) -> Dict[str, Any]:
     return answer
 
 
-def prepare(layers: Dict[str, torch.nn.Module], case: Case) -> None:
+def prepare(layers: dict[str, torch.nn.Module], case: Case) -> None:
     """Set the mode, and the weights unless the example wants the initial ones."""
     for index, layer in enumerate(layers.values()):
         layer.train(bool(case["train"]))
@@ -110,8 +113,8 @@ def prepare(layers: Dict[str, torch.nn.Module], case: Case) -> None:
 
 
 def with_gradients(
-    scope: Dict[str, Any], inputs: List[Any], leaves: Dict[str, Any]
-) -> Tuple[Dict[str, Any], List[Any]]:
+    scope: dict[str, Any], inputs: list[Any], leaves: dict[str, Any]
+) -> tuple[dict[str, Any], list[Any]]:
     """Return the variables and inputs with their floating-point tensors made to collect gradients.
 
     A copy is handed to the example: it may change its tensors in place, which a leaf does not allow.
@@ -130,7 +133,7 @@ def with_gradients(
     return made, [leaf(f"input_{index}", tensor) for index, tensor in enumerate(inputs)]
 
 
-def gradients(result: Any, leaves: Dict[str, Any], layers: Dict[str, torch.nn.Module]) -> Dict[str, Any]:
+def gradients(result: Any, leaves: dict[str, Any], layers: dict[str, torch.nn.Module]) -> dict[str, Any]:
     """Return the gradients of the weighted sum of all outputs, by name of the leaf."""
     loss = torch.zeros(())
     for index, tensor in enumerate(FRAMEWORK.tensors_in(result)):
@@ -156,7 +159,7 @@ def optimise(case: Case) -> Any:
     scope["parameters"] = parameters
     scope["optimizer"] = torch.optim.SGD(parameters, lr=0.1)
     value = run_source(case["before"], scope)
-    course = []
+    course: list[list[Any]] = []
     for step in range(case["steps"]):
         if case["check"] == "optimizer":
             for parameter, gradient in zip(parameters, fixed_gradients(step)):

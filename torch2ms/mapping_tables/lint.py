@@ -1,0 +1,299 @@
+"""Hold the tables against the catalogues: what a row claims must be so in every release and on every device it claims.
+
+Each check is a function of one row; ``lint`` runs them all. Releases without a catalogue cannot be checked; the examples
+(``prove``) are the other half.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from torch2ms.config import OLDEST, Version, parse_version
+from torch2ms.diagnostics import CODES
+from torch2ms.errors import UsageError
+from torch2ms.mapping_tables.catalogue import mindspore_catalogue, mindspore_releases
+from torch2ms.mapping_tables.checks import holds_for
+from torch2ms.mapping_tables.example_calls import producer, same_literal
+from torch2ms.mapping_tables.lookup import Tables
+from torch2ms.mapping_tables.proofs import proofs_of
+from torch2ms.mapping_tables.runtime_source import PREFIX, runtime_has, runtime_signature
+from torch2ms.mapping_tables.schema import DROP, RECEIVER, MappedTo, Row, Signature
+from torch2ms.mapping_tables.transforms import TRANSFORMS
+
+__all__ = ["Problem", "lint"]
+
+# Arguments of torch without meaning in MindSpore: an identical API need not have them (a call that uses one is T2M203).
+TORCH_ONLY = frozenset(
+    {"out", "layout", "device", "requires_grad", "pin_memory", "memory_format", "generator", "_stacklevel", "names"}
+)
+# Defaults that are written differently and mean the same.
+SAME_DEFAULTS = (
+    {"None", "mindspore.float32"},
+    {"torch.float32", "mindspore.float32"},
+    {"torch.int64", "mindspore.int64"},
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One thing that is wrong with one row; ``check`` names the rule."""
+
+    file: str
+    row: str
+    check: str
+    message: str
+
+    def __str__(self) -> str:
+        """Return one line: file, row, rule, message."""
+        return f"{self.file}: {self.row}: {self.check}: {self.message}"
+
+
+def lint(tables: Tables, recipes: Sequence[str] | None = None) -> list[Problem]:
+    """Return everything that is wrong with the tables, in order of file and row.
+
+    ``recipes`` are the names of the recipes that exist; without them, recipes are not checked.
+    """
+    found: list[Problem] = []
+    for row in tables.rows():
+        for check in _CHECKS:
+            found += [
+                Problem(row.file, row.name, check.__name__[1:].replace("_", "-"), text) for text in check(tables, row)
+            ]
+        if recipes is not None:
+            unknown = [option.recipe for option in row.to if option.recipe and option.recipe not in recipes]
+            found += [Problem(row.file, row.name, "recipe", f"there is no recipe {name!r}") for name in unknown]
+    found += _unused(tables, recipes)
+    found += _disagreeing_states(tables)
+    return sorted(set(found))
+
+
+def _label(row: Row, option: MappedTo) -> str:
+    position = f" (target {row.to.index(option) + 1})" if len(row.to) > 1 else ""
+    return option.target + position
+
+
+def _claimed(option: MappedTo) -> list[Version]:
+    """Return the catalogued releases that a target claims."""
+    return [release for release in mindspore_releases() if holds_for(option.mindspore, release)]
+
+
+def _shown(release: Version) -> str:
+    return f"MindSpore {release[0]}.{release[1]}"
+
+
+def _is_api(option: MappedTo) -> bool:
+    return option.target.startswith("mindspore.")
+
+
+def _target_exists(tables: Tables, row: Row) -> Iterator[str]:
+    for option in row.to:
+        if option.target.startswith(PREFIX) and not runtime_has(option.target):
+            yield f"the runtime has no {option.target}"
+        if _is_api(option):
+            for release in _claimed(option):
+                if mindspore_catalogue(release).record(option.target) is None:
+                    yield f"{_label(row, option)} does not exist in {_shown(release)}"
+    if row.adapter.startswith(PREFIX) and not runtime_has(row.adapter):
+        yield f"the runtime has no {row.adapter} (adapter)"
+
+
+def _target_signatures(option: MappedTo) -> Iterator[tuple[str, tuple[Signature, ...]]]:
+    """Give the signatures of a target in each release it claims, where they are known."""
+    if option.target.startswith(PREFIX):
+        signature = runtime_signature(option.target)
+        if signature is not None:
+            yield "the runtime", (signature,)
+    elif _is_api(option):
+        for release in _claimed(option):
+            signatures = mindspore_catalogue(release).signatures(option.target)
+            if signatures:
+                yield _shown(release), signatures
+
+
+def _accepts(signatures: tuple[Signature, ...], name: str) -> bool:
+    return any(
+        signature.get(name) is not None or any(item.kind == "var_keyword" for item in signature.parameters)
+        for signature in signatures
+    )
+
+
+def _parameter_names(tables: Tables, row: Row) -> Iterator[str]:
+    """Names on the left are torch's, names on the right the target's."""
+    known = tables.overloads(row.name)
+    for option in row.to:
+        ours = [*option.rename, *option.transform, *option.when, *option.write_default, *option.drop, *option.reject]
+        if known:
+            for name in dict.fromkeys(ours):
+                if not _accepts(known, name):
+                    yield f"{_label(row, option)}: torch has no parameter {name!r}"
+        if option.recipe:
+            continue
+        for place, signatures in _target_signatures(option):
+            for name in dict.fromkeys([*option.rename.values(), *option.add]):
+                if not _accepts(signatures, name):
+                    yield f"{_label(row, option)}: no parameter {name!r} in {place}"
+
+
+def _platforms(tables: Tables, row: Row) -> Iterator[str]:
+    """A device that the newest release does not document is a claim without ground, unless it was executed there."""
+    executed = any(proof.executed for proof in proofs_of(row.name))
+    for option in row.to:
+        releases = _claimed(option) if _is_api(option) else []
+        if not releases:
+            continue
+        documented = mindspore_catalogue(releases[-1]).platforms(option.target)
+        missing = set() if documented is None else option.device - documented - ({"cpu"} if executed else set())
+        if missing:
+            yield f"{_label(row, option)}: not documented for {', '.join(sorted(missing))}"
+
+
+def _defaults(tables: Tables, row: Row) -> Iterator[str]:
+    """A default that differs must be written out, or the parameter be set, transformed, dropped or rejected."""
+    torch = tables.signature(row.name)
+    if torch is None or row.kind not in ("function", "class", "method"):
+        return
+    for option in row.to:
+        if option.recipe or option.target in (RECEIVER, DROP):
+            continue
+        handled = {*option.write_default, *option.drop, *option.reject, *option.when}
+        for place, signatures in _target_signatures(option):
+            if len(signatures) > 1:
+                continue  # which overload a call meets depends on the call: the examples have to show it
+            for parameter in torch.parameters:
+                name = option.rename.get(parameter.name, parameter.name)
+                theirs = signatures[0].get(name)
+                if parameter.default is None or theirs is None or parameter.name in handled or name in option.add:
+                    continue
+                if not _same_default(parameter.default, theirs.default, parameter.name in option.transform):
+                    shown = "required" if theirs.default is None else theirs.default
+                    yield f"{_label(row, option)}: {parameter.name} defaults to {parameter.default}, in {place} {shown}"
+
+
+def _same_default(torch: str, target: str | None, transformed: bool) -> bool:
+    if target is None:
+        return False
+    if same_literal(torch, target) or {torch, target} in SAME_DEFAULTS or "..." in (torch, target):
+        return True
+    return transformed and torch != "None"
+
+
+def _identical(tables: Tables, row: Row) -> Iterator[str]:
+    """An identical API has torch's parameters, in order and with their defaults, in every release it claims."""
+    torch = tables.signature(row.name)
+    for option in row.to:
+        if not tables.is_identical(row, option):
+            continue
+        if torch is None:
+            if row.kind in ("function", "class", "method"):
+                yield f"{option.target}: torch's signature is not known"
+            continue
+        wanted = [item for item in torch.parameters if item.name not in TORCH_ONLY]
+        for place, signatures in _target_signatures(option):
+            differences = [_difference(wanted, signature) for signature in signatures]
+            if all(differences):
+                yield f"{option.target}: {differences[0]} in {place}"
+
+
+def _difference(wanted: Sequence[object], signature: Signature) -> str:
+    """Return how a signature differs from what torch has, empty when it does not."""
+    from torch2ms.mapping_tables.schema import Parameter
+
+    theirs = [item for item in signature.parameters if item.name not in TORCH_ONLY]
+    for index, ours in enumerate(wanted):
+        assert isinstance(ours, Parameter)
+        other = signature.get(ours.name)
+        if other is None:
+            return f"there is no parameter {ours.name!r}"
+        if ours.kind == "positional" and (index >= len(theirs) or theirs[index].name != ours.name):
+            return f"parameter {ours.name!r} has another place"
+        if ours.default is not None and not _same_default(ours.default, other.default, False):
+            return f"{ours.name} defaults to {other.default}, torch's to {ours.default}"
+    required = [item.name for item in theirs[len(wanted) :] if item.default is None and not item.kind.startswith("var")]
+    return f"the parameter {required[0]!r} is required" if required else ""
+
+
+def _examples(tables: Tables, row: Row) -> Iterator[str]:
+    """Every target has an example that yields it; the text of examples is Python."""
+    shown: list[MappedTo] = []
+    for index, example in enumerate(row.examples):
+        try:
+            ast.parse(example.before)
+            ast.parse(example.after)
+            parse_version(example.mindspore)
+        except (SyntaxError, UsageError) as error:
+            yield f"example {index}: {error}"
+            continue
+        option = producer(tables, row, example)
+        if option is not None:
+            shown.append(option)
+        elif row.to:
+            yield f"example {index}: no target holds for MindSpore {example.mindspore}, {example.device}"
+    for option in row.to:
+        if not any(option is other for other in shown):
+            yield f"{_label(row, option)}: no example shows this target"
+
+
+def _known_name(tables: Tables, row: Row) -> Iterator[str]:
+    if tables.catalogue.record(row.name) is None and not tables.names_its_kind(row):
+        yield "torch has no such name; if an older one had, say its kind"
+
+
+def _words(tables: Tables, row: Row) -> Iterator[str]:
+    """Transforms, codes and the attributes' reshapes are things that exist."""
+    for option in row.to:
+        for name in option.transform.values():
+            if name not in TRANSFORMS:
+                yield f"{_label(row, option)}: there is no transform {name!r}"
+        for code in option.codes:
+            if code not in CODES:
+                yield f"{_label(row, option)}: there is no diagnostic {code!r}"
+        if not any(holds_for(option.mindspore, release) for release in _all_releases()):
+            yield f"{_label(row, option)}: no release from 2.0 to 2.10 fulfils {option.mindspore!r}"
+
+
+def _all_releases() -> list[Version]:
+    return [(OLDEST[0], minor) for minor in range(11)]
+
+
+def _unused(tables: Tables, recipes: Sequence[str] | None) -> list[Problem]:
+    transforms = {name for row in tables.rows() for option in row.to for name in option.transform.values()}
+    named = {option.recipe for row in tables.rows() for option in row.to}
+    found = [
+        Problem("transforms.py", name, "unused", "no row uses this transform")
+        for name in TRANSFORMS
+        if name not in transforms
+    ]
+    found += [
+        Problem("recipes", name, "unused", "no row uses this recipe") for name in recipes or () if name not in named
+    ]
+    return found
+
+
+def _disagreeing_states(tables: Tables) -> list[Problem]:
+    """Weights are carried by the type of the target, so all rows of one target must say the same."""
+    first: dict[str, tuple[str, object]] = {}
+    found = []
+    for row in tables.rows():
+        for option in row.to:
+            if option.state is None:
+                continue
+            state = option.state if isinstance(option.state, str) else dict(option.state)
+            said = (state, dict(option.reshape))
+            name, other = first.setdefault(option.target, (row.name, said))
+            if other != said:
+                found.append(Problem(row.file, row.name, "state", f"{option.target} has another state in {name}"))
+    return found
+
+
+_CHECKS = (
+    _target_exists,
+    _parameter_names,
+    _platforms,
+    _defaults,
+    _identical,
+    _examples,
+    _known_name,
+    _words,
+)
