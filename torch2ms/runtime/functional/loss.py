@@ -412,5 +412,3 @@ def _padded_rows(targets: Tensor, lengths: Tensor) -> Tensor:
         rows.append(ops.pad(targets[start : start + count], (0, max(counts) - count)))
         start += count
     return ops.stack(rows)
-
-

@@ -23,11 +23,13 @@ __all__ = [
 
 IntOrInts = Union[int, Sequence[int]]
 
+
 def _ints(value: IntOrInts, count: int) -> Tuple[int, ...]:
     """Return ``count`` ints from an int or a sequence."""
     if isinstance(value, int):
         return (value,) * count
     return tuple(value) * count if len(value) == 1 else tuple(value)
+
 
 def max_pool2d(
     input: Tensor,
@@ -54,6 +56,7 @@ def max_pool2d(
         return result
     return tuple(ops.squeeze(part, 0) for part in result) if return_indices else ops.squeeze(result, 0)
 
+
 def max_pool1d(
     input: Tensor,
     kernel_size: IntOrInts,
@@ -77,6 +80,7 @@ def max_pool1d(
     )
     return tuple(ops.squeeze(part, -2) for part in result) if return_indices else ops.squeeze(result, -2)
 
+
 def max_pool3d(
     input: Tensor,
     kernel_size: IntOrInts,
@@ -96,6 +100,7 @@ def max_pool3d(
         ceil_mode,
         return_indices,
     )
+
 
 def avg_pool2d(
     input: Tensor,
@@ -120,6 +125,7 @@ def avg_pool2d(
     )
     return ops.squeeze(result, 0) if unbatched else result
 
+
 def avg_pool1d(
     input: Tensor,
     kernel_size: IntOrInts,
@@ -140,6 +146,7 @@ def avg_pool1d(
         count_include_pad,
     )
     return ops.squeeze(result, -2)
+
 
 def avg_pool3d(
     input: Tensor,
@@ -162,9 +169,11 @@ def avg_pool3d(
         divisor_override or 0,
     )
 
+
 def _windows(size: int, count: int) -> Tuple[Tuple[int, int], ...]:
     """Return (start, stop) of each of ``count`` adaptive windows over ``size`` places."""
     return tuple((index * size // count, -((-(index + 1) * size) // count)) for index in range(count))
+
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """Return the mean of (batch, channels, length) over ``output_size`` windows."""
@@ -172,10 +181,12 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     parts = [input[..., start:stop].mean(-1, True) for start, stop in _windows(input.shape[-1], count)]
     return parts[0] if count == 1 else ops.concat(parts, -1)
 
+
 def _sizes(input: Tensor, output_size: Any, count: int) -> Tuple[int, ...]:
     """Return the sizes asked for; None keeps that of the input."""
     sizes = (output_size,) * count if output_size is None or isinstance(output_size, int) else tuple(output_size)
     return tuple(have if want is None else want for want, have in zip(sizes, input.shape[-count:]))
+
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Return the mean of (batch, channels, height, width) over ``output_size`` windows."""
@@ -183,6 +194,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     if sizes == (1, 1):
         return input.mean((-2, -1), True)
     return ops.adaptive_avg_pool2d(input, sizes)
+
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Return the mean of (batch, channels, depth, height, width) over ``output_size`` windows."""
@@ -193,6 +205,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
         x = ops.swapaxes(adaptive_avg_pool1d(moved, count), axis, -1)
     return x
 
+
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Tensor:
     """Return the largest value of (batch, channels, length) in ``output_size`` windows; indices are not computed."""
     if return_indices:
@@ -201,6 +214,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
     parts = [ops.amax(input[..., start:stop], -1, True) for start, stop in _windows(input.shape[-1], count)]
     return parts[0] if count == 1 else ops.concat(parts, -1)
 
+
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Tensor:
     """Return the largest value of (batch, channels, height, width) in ``output_size`` windows; indices are not computed."""
     if return_indices:
@@ -208,6 +222,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
     height, width = _sizes(input, output_size, 2)
     rows = ops.swapaxes(adaptive_max_pool1d(ops.swapaxes(input, -2, -1), height), -2, -1)
     return adaptive_max_pool1d(rows, width)
+
 
 def lp_pool2d(
     input: Tensor,
@@ -221,4 +236,4 @@ def lp_pool2d(
     mean = avg_pool2d(ops.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
     return ops.pow(ops.sign(mean) * ops.relu(ops.abs(mean)) * (height * width), 1.0 / norm_type)
 
-_ = nn
+

@@ -41,7 +41,11 @@ class _Loss(nn.Cell):
     function: Any = None
 
     def __init__(
-        self, size_average: Optional[bool] = None, reduce: Optional[bool] = None, reduction: str = "mean", **options: Any
+        self,
+        size_average: Optional[bool] = None,
+        reduce: Optional[bool] = None,
+        reduction: str = "mean",
+        **options: Any,
     ) -> None:
         super().__init__()
         self.reduction = F.reduction_name(size_average, reduce, reduction)

@@ -1,0 +1,170 @@
+"""Convolutions as functions, with PyTorch's signatures, on primitives that every device has."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Tuple, Union
+
+from mindspore import Tensor, ops
+
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d"]
+
+IntOrInts = Union[int, Sequence[int]]
+
+
+def _ints(value: IntOrInts, count: int) -> Tuple[int, ...]:
+    """Return ``count`` ints from an int or a sequence of 1 or ``count``."""
+    if isinstance(value, int):
+        return (value,) * count
+    return tuple(value) * count if len(value) == 1 else tuple(value)
+
+
+def _with_bias(output: Tensor, bias: Optional[Tensor]) -> Tensor:
+    """Return ``output`` plus ``bias`` along the channels (axis 1)."""
+    if bias is None:
+        return output
+    return output + bias.reshape((1, -1) + (1,) * (output.ndim - 2))
+
+
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Optional[Tensor] = None,
+    stride: IntOrInts = 1,
+    padding: Any = 0,
+    dilation: IntOrInts = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Return the convolution of (batch, channels, height, width) with ``weight`` (out, in / groups, height, width)."""
+    unbatched = input.ndim == 3
+    x = ops.expand_dims(input, 0) if unbatched else input
+    if isinstance(padding, str):
+        mode, widths = padding, (0, 0, 0, 0)
+    else:
+        top, left = _ints(padding, 2)
+        mode, widths = "pad", (top, top, left, left)
+    convolve = ops.Conv2D(
+        weight.shape[0],
+        weight.shape[2:],
+        pad_mode=mode,
+        pad=widths,
+        stride=_ints(stride, 2),
+        dilation=_ints(dilation, 2),
+        group=groups,
+    )
+    output = _with_bias(convolve(x, weight), bias)
+    return ops.squeeze(output, 0) if unbatched else output
+
+
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Optional[Tensor] = None,
+    stride: IntOrInts = 1,
+    padding: Any = 0,
+    dilation: IntOrInts = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Return the convolution of (batch, channels, length) with ``weight`` (out, in / groups, length)."""
+    widths = padding if isinstance(padding, str) else (0, _ints(padding, 1)[0])
+    output = conv2d(
+        ops.expand_dims(input, -2),
+        ops.expand_dims(weight, -2),
+        bias,
+        (1, _ints(stride, 1)[0]),
+        widths,
+        (1, _ints(dilation, 1)[0]),
+        groups,
+    )
+    return ops.squeeze(output, -2)
+
+
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Optional[Tensor] = None,
+    stride: IntOrInts = 1,
+    padding: Any = 0,
+    dilation: IntOrInts = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Return the convolution of (batch, channels, depth, height, width)."""
+    if isinstance(padding, str):
+        mode, widths = padding, (0,) * 6
+    else:
+        mode, widths = "pad", tuple(width for width in _ints(padding, 3) for _ in range(2))
+    convolve = ops.Conv3D(
+        weight.shape[0],
+        weight.shape[2:],
+        pad_mode=mode,
+        pad=widths,
+        stride=_ints(stride, 3),
+        dilation=_ints(dilation, 3),
+        group=groups,
+    )
+    return _with_bias(convolve(input, weight), bias)
+
+
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Optional[Tensor] = None,
+    stride: IntOrInts = 1,
+    padding: IntOrInts = 0,
+    output_padding: IntOrInts = 0,
+    groups: int = 1,
+    dilation: IntOrInts = 1,
+) -> Tensor:
+    """Return the transposed convolution of (batch, channels, height, width): the input is spread out, then convolved."""
+    strides, dilations = _ints(stride, 2), _ints(dilation, 2)
+    pads, extras = _ints(padding, 2), _ints(output_padding, 2)
+    kernel = weight.shape[2:]
+    x = input
+    for axis in (0, 1):
+        x = _spread(x, 2 + axis, strides[axis])
+    reach = [dilations[axis] * (kernel[axis] - 1) - pads[axis] for axis in (0, 1)]
+    widths = (max(reach[0], 0), max(reach[0] + extras[0], 0), max(reach[1], 0), max(reach[1] + extras[1], 0))
+    if min(reach) < 0:
+        raise ValueError("padding larger than the reach of the kernel is not supported")
+    rows = weight.shape[0] // groups
+    flipped = ops.flip(weight, (2, 3)).reshape((groups, rows, weight.shape[1], *kernel))
+    flipped = ops.swapaxes(flipped, 1, 2).reshape((groups * weight.shape[1], rows, *kernel))
+    convolve = ops.Conv2D(
+        flipped.shape[0], kernel, pad_mode="pad", pad=widths, stride=1, dilation=dilations, group=groups
+    )
+    return _with_bias(convolve(x, flipped), bias)
+
+
+def _spread(x: Tensor, axis: int, step: int) -> Tensor:
+    """Return ``x`` with ``step - 1`` zeros between neighbours along ``axis``."""
+    if step == 1:
+        return x
+    size = x.shape[axis]
+    parts = [ops.expand_dims(x, axis + 1)]
+    parts += [ops.zeros_like(parts[0])] * (step - 1)
+    shape = (*x.shape[:axis], size * step, *x.shape[axis + 1 :])
+    spread = ops.concat(parts, axis + 1).reshape(shape)
+    return spread[:, :, : (size - 1) * step + 1] if axis == 2 else spread[:, :, :, : (size - 1) * step + 1]
+
+
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Optional[Tensor] = None,
+    stride: IntOrInts = 1,
+    padding: IntOrInts = 0,
+    output_padding: IntOrInts = 0,
+    groups: int = 1,
+    dilation: IntOrInts = 1,
+) -> Tensor:
+    """Return the transposed convolution of (batch, channels, length)."""
+    output = conv_transpose2d(
+        ops.expand_dims(input, -2),
+        ops.expand_dims(weight, -2),
+        bias,
+        (1, _ints(stride, 1)[0]),
+        (0, _ints(padding, 1)[0]),
+        (0, _ints(output_padding, 1)[0]),
+        groups,
+        (1, _ints(dilation, 1)[0]),
+    )
+    return ops.squeeze(output, -2)

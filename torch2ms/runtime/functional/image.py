@@ -1,0 +1,234 @@
+"""Resizing, padding and rearranging images with PyTorch's signatures."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Tuple, Union
+
+import mindspore as ms
+from mindspore import Tensor, ops
+
+__all__ = [
+    "affine_grid",
+    "channel_shuffle",
+    "fold",
+    "grid_sample",
+    "interpolate",
+    "pad",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "unfold",
+    "upsample",
+]
+
+
+def _output_size(input: Tensor, size: Any, scale_factor: Any) -> Tuple[int, ...]:
+    """Return the spatial size that ``size`` or ``scale_factor`` asks for."""
+    rank = input.ndim - 2
+    if (size is None) == (scale_factor is None):
+        raise ValueError("either size or scale_factor should be defined, and not both")
+    if size is not None:
+        return (int(size),) * rank if isinstance(size, (int, float)) else tuple(int(value) for value in size)
+    scales = (scale_factor,) * rank if isinstance(scale_factor, (int, float)) else tuple(scale_factor)
+    return tuple(int(have * scale) for have, scale in zip(input.shape[2:], scales))
+
+
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: Optional[bool] = None,
+    recompute_scale_factor: Optional[bool] = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Return ``input`` (batch, channels, ...) resized.
+
+    A ``scale_factor`` that does not give whole sizes is used through the size it gives (torch samples with the factor
+    itself unless ``recompute_scale_factor``). bicubic and antialias have no equivalent and raise ValueError.
+    """
+    if antialias or mode == "bicubic":
+        raise ValueError("bicubic and antialiased interpolation have no equivalent in MindSpore")
+    sizes = _output_size(input, size, scale_factor)
+    if mode in ("nearest", "nearest-exact"):
+        return _nearest(input, sizes, exact=mode == "nearest-exact")
+    if mode == "area":
+        return ops.interpolate(input, sizes, mode="area")
+    return ops.interpolate(input, sizes, mode=mode, align_corners=bool(align_corners))
+
+
+def _nearest(input: Tensor, sizes: Tuple[int, ...], *, exact: bool) -> Tensor:
+    """Return the value at ``floor(i * old / new)`` for each place, or at its centre (``exact``)."""
+    shift = 0.5 if exact else 0.0
+    for axis, (new, old) in enumerate(zip(sizes, input.shape[2:]), start=2):
+        if new == old:
+            continue
+        if new % old == 0:
+            input = ops.repeat_interleave(input, new // old, axis)
+            continue
+        places = [min(int((index + shift) * old / new), old - 1) for index in range(new)]
+        input = ops.gather(input, Tensor(places, ms.int32), axis)
+    return input
+
+
+def upsample(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: Optional[bool] = None,
+) -> Tensor:
+    """Return ``interpolate`` (torch's older name)."""
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Optional[float] = None) -> Tensor:
+    """Return ``input`` padded, or cropped where a width is negative; ``pad`` counts from the last axis."""
+    widths = [int(width) for width in pad]
+    if all(width == 0 for width in widths):
+        return input
+    if mode != "constant":
+        return ops.pad(input, tuple(widths), mode=mode)
+    crop = [slice(None)] * input.ndim
+    for index in range(len(widths) // 2):
+        before, after = widths[2 * index], widths[2 * index + 1]
+        stop = input.shape[-1 - index] + min(after, 0)
+        crop[-1 - index] = slice(max(-before, 0), stop)
+    if any(width < 0 for width in widths):
+        input = input[tuple(crop)]
+    for index in range(len(widths) // 2):
+        axis = input.ndim - 1 - index
+        parts = [
+            _filled(input, axis, widths[2 * index], value),
+            input,
+            _filled(input, axis, widths[2 * index + 1], value),
+        ]
+        kept = [part for part in parts if part is not None]
+        input = kept[0] if len(kept) == 1 else ops.concat(kept, axis)
+    return input
+
+
+def _filled(input: Tensor, axis: int, width: int, value: Optional[float]) -> Any:
+    """Return ``width`` places of ``value`` along ``axis``, or None."""
+    if width <= 0:
+        return None
+    shape = list(input.shape)
+    shape[axis] = width
+    block = ops.zeros(tuple(shape), input.dtype)
+    return block if not value else block + Tensor(value, input.dtype)
+
+
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: Optional[bool] = None,
+) -> Tensor:
+    """Return ``input`` sampled at the places of ``grid``."""
+    return ops.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
+
+
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: Optional[bool] = None) -> Tensor:
+    """Return the sampling grid of the affine maps ``theta`` (batch, 2, 3) for images of ``size``."""
+    if len(size) != 4:
+        raise ValueError("affine_grid is implemented for images of (batch, channels, height, width)")
+    height, width = int(size[2]), int(size[3])
+    columns, rows = _centres(width, bool(align_corners)), _centres(height, bool(align_corners))
+    x = ops.broadcast_to(columns.reshape((1, -1)), (height, width))
+    y = ops.broadcast_to(rows.reshape((-1, 1)), (height, width))
+    base = ops.stack((x, y, ops.ones_like(x)), -1).reshape((1, height * width, 3)).astype(theta.dtype)
+    base = ops.broadcast_to(base, (theta.shape[0], height * width, 3))
+    return ops.matmul(base, theta.swapaxes(1, 2)).reshape((theta.shape[0], height, width, 2))
+
+
+def _centres(count: int, align_corners: bool) -> Tensor:
+    """Return ``count`` places from -1 to 1: the ends themselves, or the centres of pixels."""
+    if align_corners:
+        places = [-1 + 2 * index / (count - 1) if count > 1 else 0.0 for index in range(count)]
+    else:
+        places = [(2 * index + 1) / count - 1 for index in range(count)]
+    return Tensor(places, ms.float32)
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """Return (..., c, h*r, w*r) from (..., c*r*r, h, w)."""
+    *lead, channels, height, width = input.shape
+    factor = upscale_factor
+    count, rank = channels // factor**2, len(lead)
+    x = input.reshape((*lead, count, factor, factor, height, width))
+    axes = tuple(range(rank)) + tuple(rank + axis for axis in (0, 3, 1, 4, 2))
+    return ops.transpose(x, axes).reshape((*lead, count, height * factor, width * factor))
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """Return (..., c*r*r, h, w) from (..., c, h*r, w*r)."""
+    *lead, channels, height, width = input.shape
+    factor, rank = downscale_factor, len(lead)
+    x = input.reshape((*lead, channels, height // factor, factor, width // factor, factor))
+    axes = tuple(range(rank)) + tuple(rank + axis for axis in (0, 2, 4, 1, 3))
+    return ops.transpose(x, axes).reshape((*lead, channels * factor**2, height // factor, width // factor))
+
+
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """Return ``input`` with the channels (axis 1) of its groups interleaved."""
+    shape = input.shape
+    x = input.reshape((shape[0], groups, shape[1] // groups, -1))
+    return ops.swapaxes(x, 1, 2).reshape(shape)
+
+
+IntOrInts = Union[int, Sequence[int]]
+
+
+def _pair(value: IntOrInts) -> Tuple[int, int]:
+    """Return two ints from an int or a sequence."""
+    return (value, value) if isinstance(value, int) else (value[0], value[-1])
+
+
+def unfold(
+    input: Tensor, kernel_size: IntOrInts, dilation: IntOrInts = 1, padding: IntOrInts = 0, stride: IntOrInts = 1
+) -> Tensor:
+    """Return the windows of (batch, channels, height, width) as columns: (batch, channels * kernel, windows)."""
+    (kh, kw), (dh, dw), (ph, pw), (sh, sw) = _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride)
+    x = pad(input, (pw, pw, ph, ph))
+    batch, channels, height, width = x.shape
+    rows, columns = (height - dh * (kh - 1) - 1) // sh + 1, (width - dw * (kw - 1) - 1) // sw + 1
+    parts = []
+    for i in range(kh):
+        for j in range(kw):
+            top, left = i * dh, j * dw
+            parts.append(x[:, :, top : top + (rows - 1) * sh + 1 : sh, left : left + (columns - 1) * sw + 1 : sw])
+    return ops.stack(parts, 2).reshape((batch, channels * kh * kw, rows * columns))
+
+
+def fold(
+    input: Tensor,
+    output_size: IntOrInts,
+    kernel_size: IntOrInts,
+    dilation: IntOrInts = 1,
+    padding: IntOrInts = 0,
+    stride: IntOrInts = 1,
+) -> Tensor:
+    """Return the sum of the windows at their places: the adjoint of ``unfold``."""
+    (kh, kw), (dh, dw), (ph, pw), (sh, sw) = _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride)
+    height, width = _pair(output_size)
+    full_h, full_w = height + 2 * ph, width + 2 * pw
+    rows, columns = (full_h - dh * (kh - 1) - 1) // sh + 1, (full_w - dw * (kw - 1) - 1) // sw + 1
+    batch = input.shape[0]
+    windows = input.reshape((batch, -1, kh, kw, rows, columns))
+    total = ops.zeros((batch, windows.shape[1], full_h, full_w), input.dtype)
+    for i in range(kh):
+        for j in range(kw):
+            row = _placed(windows[:, :, i, j], -2, i * dh, sh, full_h)
+            total = total + _placed(row, -1, j * dw, sw, full_w)
+    return total[:, :, ph : ph + height, pw : pw + width]
+
+
+def _placed(x: Tensor, axis: int, start: int, step: int, size: int) -> Tensor:
+    """Return zeros of ``size`` along ``axis`` (-1 or -2) that hold ``x`` at ``start``, ``start + step``, ..."""
+    moved = x if axis == -1 else ops.swapaxes(x, -1, -2)
+    if step > 1:
+        spread = ops.expand_dims(moved, -1)
+        spread = pad(spread, (0, step - 1))
+        moved = spread.reshape((*moved.shape[:-1], moved.shape[-1] * step))[..., : (moved.shape[-1] - 1) * step + 1]
+    moved = pad(moved, (start, size - start - moved.shape[-1]))
+    return moved if axis == -1 else ops.swapaxes(moved, -1, -2)

@@ -1,0 +1,282 @@
+"""Normalisation, distances, dropout and linear maps with PyTorch's signatures."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Optional, Sequence
+
+import mindspore as ms
+from mindspore import Tensor, ops
+
+__all__ = [
+    "alpha_dropout",
+    "batch_norm",
+    "bilinear",
+    "cosine_similarity",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "embedding",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "linear",
+    "local_response_norm",
+    "normalize",
+    "one_hot",
+    "pairwise_distance",
+    "rms_norm",
+    "scaled_dot_product_attention",
+]
+
+
+def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+    """Return ``input @ weight.T + bias``."""
+    output = ops.matmul(input, weight.swapaxes(-1, -2) if weight.ndim > 1 else weight)
+    return output if bias is None else output + bias
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+    """Return ``input1 @ weight[k] @ input2`` for each k, plus ``bias``."""
+    parts = []
+    for index in range(weight.shape[0]):
+        left = ops.matmul(input1, weight[index])
+        parts.append((left * input2).sum(-1))
+    output = ops.stack(parts, -1)
+    return output if bias is None else output + bias
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: Optional[int] = None,
+    max_norm: Optional[float] = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """Return the rows of ``weight`` at ``input``; no gradient flows to the row ``padding_idx``."""
+    if max_norm is not None or scale_grad_by_freq:
+        raise ValueError("max_norm and scale_grad_by_freq have no equivalent in MindSpore")
+    rows = ops.gather(weight, input.astype(ms.int32), 0)
+    if padding_idx is None:
+        return rows
+    index = padding_idx if padding_idx >= 0 else weight.shape[0] + padding_idx
+    kept = ops.expand_dims(input != index, -1).astype(rows.dtype)
+    return rows * kept + ops.stop_gradient(rows * (1 - kept))
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """Return int64 vectors with a 1 at the class; ``num_classes=-1`` is the largest class plus one."""
+    if num_classes == -1:
+        num_classes = int(tensor.max().asnumpy()) + 1
+    one, zero = Tensor(1, ms.int64), Tensor(0, ms.int64)
+    return ops.one_hot(tensor.astype(ms.int32), num_classes, one, zero).astype(ms.int64)
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Optional[Tensor] = None,
+    bias: Optional[Tensor] = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return ``input`` normalised over its last ``len(normalized_shape)`` axes."""
+    shape = tuple(normalized_shape)
+    axis = input.ndim - len(shape)
+    gamma = ops.ones(shape, input.dtype) if weight is None else weight
+    beta = ops.zeros(shape, input.dtype) if bias is None else bias
+    return ops.LayerNorm(axis, axis, eps)(input, gamma, beta)[0]
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Optional[Tensor] = None, eps: Optional[float] = None
+) -> Tensor:
+    """Return ``input`` divided by its root mean square over the last axes."""
+    axes = tuple(range(-len(tuple(normalized_shape)), 0))
+    epsilon = 1.1920929e-07 if eps is None else eps
+    output = input * ops.rsqrt(ops.square(input).mean(axes, True) + epsilon)
+    return output if weight is None else output * weight
+
+
+def _affine(output: Tensor, weight: Optional[Tensor], bias: Optional[Tensor]) -> Tensor:
+    """Return ``output * weight + bias`` along the channels (axis 1)."""
+    shape = (1, -1) + (1,) * (output.ndim - 2)
+    if weight is not None:
+        output = output * weight.reshape(shape)
+    return output if bias is None else output + bias.reshape(shape)
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Optional[Tensor],
+    running_var: Optional[Tensor],
+    weight: Optional[Tensor] = None,
+    bias: Optional[Tensor] = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return ``input`` (batch, channels, ...) normalised; in training the running statistics are updated in place."""
+    shape = (1, -1) + (1,) * (input.ndim - 2)
+    if not training:
+        if running_mean is None or running_var is None:
+            raise ValueError("Expected running_mean and running_var to be defined when training=False")
+        output = (input - running_mean.reshape(shape)) * ops.rsqrt(running_var.reshape(shape) + eps)
+        return _affine(output, weight, bias)
+    axes = (0, *range(2, input.ndim))
+    mean = input.mean(axes)
+    centred = input - mean.reshape(shape)
+    variance = ops.square(centred).mean(axes)
+    if running_mean is not None and running_var is not None:
+        count = input.size // input.shape[1]
+        unbiased = variance * (count / max(count - 1, 1))
+        ops.assign(running_mean, ops.stop_gradient((1 - momentum) * running_mean + momentum * mean))
+        ops.assign(running_var, ops.stop_gradient((1 - momentum) * running_var + momentum * unbiased))
+    return _affine(centred * ops.rsqrt(variance.reshape(shape) + eps), weight, bias)
+
+
+def group_norm(
+    input: Tensor, num_groups: int, weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, eps: float = 1e-5
+) -> Tensor:
+    """Return ``input`` (batch, channels, ...) normalised over groups of channels and all places."""
+    flat = input.reshape((input.shape[0], num_groups, -1))
+    centred = flat - flat.mean(-1, True)
+    output = centred * ops.rsqrt(ops.square(centred).mean(-1, True) + eps)
+    return _affine(output.reshape(input.shape), weight, bias)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Optional[Tensor] = None,
+    running_var: Optional[Tensor] = None,
+    weight: Optional[Tensor] = None,
+    bias: Optional[Tensor] = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return each channel of each sample normalised over its places; running statistics are not kept."""
+    if not use_input_stats or running_mean is not None or running_var is not None:
+        raise ValueError("running statistics have no equivalent in MindSpore's instance normalisation")
+    return group_norm(input, input.shape[1], weight, bias, eps)
+
+
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """Divide by ``(k + alpha * mean of squares over size neighbouring channels) ** beta`` (Krizhevsky et al. 2012)."""
+    shape = input.shape
+    squares = ops.square(input).reshape((shape[0], shape[1], -1))
+    before, after = size // 2, (size - 1) // 2
+    parts = [ops.zeros((shape[0], width, squares.shape[2]), input.dtype) for width in (before, after) if width]
+    padded = ops.concat((parts[0], squares, *parts[1:]), 1) if parts else squares
+    total = padded[:, : shape[1]]
+    for shift in range(1, size):
+        total = total + padded[:, shift : shift + shape[1]]
+    return input / ops.pow(total.reshape(shape) / size * alpha + k, beta)
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Tensor:
+    """Return ``input / max(norm, eps)`` with the p-norm over ``dim``."""
+    if p == 2:
+        squares = ops.square(input).sum(dim, keepdims=True)
+        norm = ops.sqrt(ops.maximum(squares, ops.full_like(squares, eps * eps)))
+    elif p == 1:
+        norm = ops.abs(input).sum(dim, keepdims=True)
+    elif p == math.inf:
+        norm = ops.amax(ops.abs(input), dim, True)
+    else:
+        norm = ops.pow(ops.pow(ops.abs(input), p).sum(dim, keepdims=True), 1.0 / p)
+    return input / ops.maximum(norm, ops.full_like(norm, eps))
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """Return the cosine of the angle along ``dim``; norms are held above ``eps``."""
+    floor = eps * eps
+    first, second = ops.square(x1).sum(dim), ops.square(x2).sum(dim)
+    first = ops.maximum(first, ops.full_like(first, floor))
+    second = ops.maximum(second, ops.full_like(second, floor))
+    return (x1 * x2).sum(dim) / (ops.sqrt(first) * ops.sqrt(second))
+
+
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+    """Return the p-norm of ``x1 - x2 + eps`` over the last axis."""
+    difference = ops.abs(x1 - x2 + eps)
+    if p == 2:
+        return ops.sqrt(ops.square(difference).sum(-1, keepdims=keepdim))
+    if p == math.inf:
+        return ops.amax(difference, -1, keepdim)
+    return ops.pow(ops.pow(difference, p).sum(-1, keepdims=keepdim), 1.0 / p)
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Return ``input`` with a share ``p`` of it set to 0 and the rest scaled by ``1 / (1 - p)``."""
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return input * 0
+    return ops.dropout(input, p, True)
+
+
+def _channel_dropout(input: Tensor, p: float, training: bool, rank: int) -> Tensor:
+    """Return ``input`` with whole channels dropped; ``rank`` is the number of axes of a channel."""
+    if not training or p == 0:
+        return input
+    mask = dropout(ops.ones(input.shape[: input.ndim - rank], input.dtype), p)
+    return input * mask.reshape(mask.shape + (1,) * rank)
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Return (batch, channels, length) with whole channels dropped."""
+    return _channel_dropout(input, p, training, 1)
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Return (batch, channels, height, width) with whole channels dropped."""
+    return _channel_dropout(input, p, training, 2)
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Return (batch, channels, depth, height, width) with whole channels dropped."""
+    return _channel_dropout(input, p, training, 3)
+
+
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Return ``input`` with dropout that keeps mean and variance of SELU networks (Klambauer et al. 2017)."""
+    if not training or p == 0:
+        return input
+    alpha = -1.7580993408473766
+    scale = (1 - p) ** -0.5 * (1 + p * alpha * alpha) ** -0.5
+    kept = (ops.rand(*input.shape, dtype=ms.float32) >= p).astype(input.dtype)
+    return (input * kept + alpha * (1 - kept)) * scale - scale * alpha * p
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Optional[Tensor] = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: Optional[float] = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """Return ``softmax(query @ key.T * scale + mask) @ value``; a bool mask is True where attention is allowed."""
+    if enable_gqa:
+        repeats = query.shape[-3] // key.shape[-3]
+        key = ops.repeat_interleave(key, repeats, key.ndim - 3)
+        value = ops.repeat_interleave(value, repeats, value.ndim - 3)
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = ops.matmul(query, key.swapaxes(-1, -2)) * factor
+    if is_causal:
+        allowed = ops.ones((query.shape[-2], key.shape[-2]), ms.float32).tril().astype(ms.bool_)
+        scores = scores.masked_fill(ops.logical_not(allowed), float("-inf"))
+    if attn_mask is not None:
+        if attn_mask.dtype == ms.bool_:
+            scores = scores.masked_fill(ops.logical_not(attn_mask), float("-inf"))
+        else:
+            scores = scores + attn_mask
+    weights = ops.softmax(scores, -1)
+    if dropout_p > 0:
+        weights = dropout(weights, dropout_p)
+    return ops.matmul(weights, value)

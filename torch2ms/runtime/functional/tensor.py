@@ -1,0 +1,489 @@
+"""Tensor functions whose MindSpore counterparts differ in arguments, dtypes or devices, with PyTorch's signatures."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple, Union
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+__all__ = [
+    "addmm",
+    "argmin",
+    "argsort",
+    "baddbmm",
+    "bincount",
+    "cartesian_prod",
+    "cat",
+    "count_nonzero",
+    "cumsum",
+    "diag",
+    "diag_embed",
+    "dot",
+    "flatten",
+    "flip",
+    "full",
+    "histc",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "isin",
+    "kthvalue",
+    "masked_scatter",
+    "median",
+    "nonzero",
+    "norm",
+    "numel",
+    "permute",
+    "prod",
+    "repeat",
+    "roll",
+    "scatter",
+    "scatter_add",
+    "sort",
+    "std",
+    "std_mean",
+    "sum",
+    "take",
+    "tensordot",
+    "topk",
+    "tril_indices",
+    "triu_indices",
+    "unfold_dimension",
+    "unique",
+    "unique_consecutive",
+    "var",
+    "var_mean",
+    "view",
+    "where",
+]
+
+Axes = Union[None, int, Sequence[int]]
+
+
+def _axes(input: Tensor, dim: Axes) -> Tuple[int, ...]:
+    """Return ``dim`` as non-negative axes; None is all."""
+    if dim is None:
+        return tuple(range(input.ndim))
+    listed = (dim,) if isinstance(dim, int) else tuple(dim)
+    return tuple(axis % input.ndim for axis in listed) or tuple(range(input.ndim))
+
+
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Return ``input`` with the axes from ``start_dim`` to ``end_dim`` joined."""
+    if input.ndim == 0:
+        return input.reshape((1,))
+    start, end = start_dim % input.ndim, end_dim % input.ndim
+    shape = input.shape
+    return input.reshape((*shape[:start], -1, *shape[end + 1 :]))
+
+
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Return the tensors joined along ``dim``; dtypes are promoted, and empty 1-D tensors skipped, as in torch."""
+    kept = [tensor for tensor in tensors if not (tensor.ndim == 1 and tensor.shape[0] == 0)]
+    return ops.concat(tuple(kept), dim) if kept else tensors[0]
+
+
+def numel(input: Tensor) -> int:
+    """Return the number of elements."""
+    return int(input.size)
+
+
+def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
+    """Return ``input`` with its axes in the order ``dims``."""
+    return ops.transpose(input, tuple(axis % input.ndim for axis in dims))
+
+
+def view(input: Tensor, *shape: Any) -> Tensor:
+    """Return ``input`` reshaped; a copy where torch would share memory."""
+    sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    return input.reshape(tuple(int(size) for size in sizes))
+
+
+def repeat(input: Tensor, *repeats: Any) -> Tensor:
+    """Return ``input`` repeated as often along each axis; new axes come first."""
+    counts = repeats[0] if len(repeats) == 1 and isinstance(repeats[0], (tuple, list)) else repeats
+    return ops.tile(input, tuple(int(count) for count in counts))
+
+
+def flip(input: Tensor, *dims: Any) -> Tensor:
+    """Return ``input`` reversed along ``dims``."""
+    axes = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
+    return ops.flip(input, tuple(axes))
+
+
+def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+    """Return ``input`` with its places moved by ``shifts`` along ``dims`` (None: along the flattened tensor)."""
+    if dims is None:
+        return roll(input.reshape((-1,)), shifts, 0).reshape(input.shape)
+    moves = [(shifts, dims)] if isinstance(dims, int) else list(zip(shifts, dims))
+    for shift, axis in moves:
+        size = input.shape[axis]
+        cut = int(shift) % size if size else 0
+        if cut:
+            head, tail = ops.split(input, [size - cut, cut], axis)
+            input = ops.concat((tail, head), axis)
+    return input
+
+
+def full(size: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Return a tensor of ``size`` filled with a value; its dtype follows the value (bool, int64 or float32)."""
+    shape = (size,) if isinstance(size, int) else tuple(size)
+    if isinstance(fill_value, Tensor):
+        fill_value = fill_value.asnumpy().item()
+    if dtype is None:
+        dtype = ms.bool_ if isinstance(fill_value, bool) else ms.int64 if isinstance(fill_value, int) else ms.float32
+    return ops.broadcast_to(Tensor(fill_value, dtype), shape) if 0 not in shape else ops.zeros(shape, dtype)
+
+
+def sum(input: Tensor, dim: Axes = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    """Return the sum over ``dim``; bools and ints add up to int64."""
+    if dtype is not None:
+        input = input.astype(dtype)
+    elif not input.is_floating_point() and not input.is_complex():
+        input = input.astype(ms.int64)
+    return input.sum(_axes(input, dim) or None, keepdims=keepdim)
+
+
+def prod(input: Tensor, dim: Optional[int] = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    """Return the product over ``dim``; bools and ints multiply to int64."""
+    if dtype is not None:
+        input = input.astype(dtype)
+    elif not input.is_floating_point():
+        input = input.astype(ms.int64)
+    return input.reshape((-1,)).prod(0) if dim is None else input.prod(dim, keepdim)
+
+
+def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """Return the running sum along ``dim``; bools and ints add up to int64."""
+    if dtype is not None:
+        input = input.astype(dtype)
+    elif not input.is_floating_point():
+        input = input.astype(ms.int64)
+    return input.cumsum(dim)
+
+
+def count_nonzero(input: Tensor, dim: Axes = None) -> Tensor:
+    """Return the number of values that are not 0, as int64."""
+    return sum(input != 0, dim)
+
+
+def _correction(unbiased: Any, correction: Any) -> float:
+    """Return what is taken off the count: torch's ``correction``, or its older ``unbiased``."""
+    if unbiased is not None:
+        return 1 if unbiased else 0
+    return 1 if correction is None else correction
+
+
+def _moments(input: Tensor, dim: Any, keepdim: bool, correction: float) -> Tuple[Tensor, Tensor]:
+    """Return (variance, mean) over ``dim``."""
+    axes = _axes(input, dim)
+    count = 1
+    for axis in axes:
+        count *= input.shape[axis]
+    mean = input.mean(axes, True)
+    squares = ops.square(input - mean).sum(axes, keepdims=keepdim)
+    freedom = max(count - correction, 0)
+    variance = squares / freedom if freedom else squares / Tensor(0.0, input.dtype)
+    return variance, mean if keepdim else mean.reshape(variance.shape)
+
+
+def var_mean(
+    input: Tensor, dim: Any = None, unbiased: Any = None, *, correction: Any = None, keepdim: bool = False
+) -> Tuple[Tensor, Tensor]:
+    """Return the variance (with Bessel's correction unless told otherwise) and the mean."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    return _moments(input, dim, keepdim, _correction(unbiased, correction))
+
+
+def var(
+    input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+) -> Tensor:
+    """Return the variance, with Bessel's correction unless told otherwise."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    return _moments(input, dim, keepdim, _correction(unbiased, correction))[0]
+
+
+def std(
+    input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+) -> Tensor:
+    """Return the standard deviation, with Bessel's correction unless told otherwise."""
+    return ops.sqrt(var(input, dim, unbiased, keepdim, correction=correction))
+
+
+def std_mean(
+    input: Tensor, dim: Any = None, unbiased: Any = None, *, correction: Any = None, keepdim: bool = False
+) -> Tuple[Tensor, Tensor]:
+    """Return the standard deviation (with Bessel's correction unless told otherwise) and the mean."""
+    variance, mean = var_mean(input, dim, unbiased, correction=correction, keepdim=keepdim)
+    return ops.sqrt(variance), mean
+
+
+def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    """Return the p-norm of the values over ``dim`` (all of them by default); "fro" is 2, also over more than two axes."""
+    if dtype is not None:
+        input = input.astype(dtype)
+    axes = _axes(input, dim)
+    if p == "nuc":
+        raise ValueError("the nuclear norm has no equivalent in MindSpore")
+    if p in ("fro", 2, None):
+        squares = ops.square(ops.abs(input)).sum(axes, keepdims=keepdim)
+        positive = squares > 0
+        safe = ops.where(positive, squares, ops.ones_like(squares))  # the square root has no slope at 0
+        return ops.sqrt(safe) * positive.astype(safe.dtype)
+    values = ops.abs(input)
+    if p == float("inf"):
+        return ops.amax(values, axes, keepdim)
+    if p == float("-inf"):
+        return ops.amin(values, axes, keepdim)
+    if p == 0:
+        return (values != 0).astype(values.dtype).sum(axes, keepdims=keepdim)
+    if p == 1:
+        return values.sum(axes, keepdims=keepdim)
+    return ops.pow(ops.pow(values, p).sum(axes, keepdims=keepdim), 1.0 / p)
+
+
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tuple[Tensor, Tensor]:
+    """Return the values in order and their int64 indices."""
+    values, indices = ops.sort(input, dim, descending)
+    return values, indices.astype(ms.int64)
+
+
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """Return the int64 indices that put the values in order."""
+    return ops.sort(input, dim, descending)[1].astype(ms.int64)
+
+
+def topk(
+    input: Tensor, k: int, dim: Optional[int] = None, largest: bool = True, sorted: bool = True
+) -> Tuple[Tensor, Tensor]:
+    """Return the ``k`` largest (or smallest) values in order and their int64 indices."""
+    values, indices = ops.topk(input, k, -1 if dim is None else dim, largest, True)
+    return values, indices.astype(ms.int64)
+
+
+def argmin(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Tensor:
+    """Return the int64 index of the smallest value."""
+    return ops.argmin(input, dim, keepdim).astype(ms.int64)
+
+
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Tuple[Tensor, Tensor]:
+    """Return the ``k``-th smallest value and its int64 index."""
+    values, indices = sort(input, dim)
+    value, index = (ops.gather(part, Tensor([k - 1], ms.int32), dim) for part in (values, indices))
+    return (value, index) if keepdim else (ops.squeeze(value, dim), ops.squeeze(index, dim))
+
+
+def median(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Any:
+    """Return the lower median of all values, or along ``dim`` with its int64 index."""
+    if dim is None:
+        flat = input.reshape((-1,))
+        return kthvalue(flat, (flat.shape[0] + 1) // 2)[0]
+    return kthvalue(input, (input.shape[dim] + 1) // 2, dim, keepdim)
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+    """Return the int64 places of values that are not 0, as rows, or as one tensor an axis (``as_tuple``)."""
+    places = ops.nonzero(input)
+    return tuple(places[:, axis] for axis in range(input.ndim)) if as_tuple else places
+
+
+def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
+    """Return ``input`` where the condition holds, else ``other``; with the condition alone its places, one tensor an axis."""
+    if input is None:
+        return nonzero(condition, as_tuple=True)
+    return ops.where(condition, input, other)
+
+
+def scatter(input: Tensor, dim: int, index: Tensor, src: Any, *, reduce: Optional[str] = None) -> Tensor:
+    """Return ``input`` with ``src`` written, added or multiplied (``reduce``) at ``index`` along ``dim``."""
+    if not isinstance(src, Tensor):
+        src = ops.full_like(index, src, dtype=input.dtype)
+    if src.shape != index.shape:
+        src = src[tuple(slice(0, size) for size in index.shape)]
+    name = {None: "none", "add": "add", "multiply": "mul"}[reduce]
+    return ops.tensor_scatter_elements(input, index.astype(ms.int32), src.astype(input.dtype), dim, name)
+
+
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """Return ``input`` with ``src`` added at ``index`` along ``dim``."""
+    return scatter(input, dim, index, src, reduce="add")
+
+
+def _spread_index(index: Tensor, source: Tensor, dim: int) -> Tensor:
+    """Return the 1-D ``index`` along ``dim`` as a tensor of the shape of ``source``."""
+    shape = [1] * source.ndim
+    shape[dim] = -1
+    return ops.broadcast_to(index.reshape(tuple(shape)), source.shape)
+
+
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
+    """Return ``input`` with ``alpha * source`` added to its slices ``index`` along ``dim``."""
+    return scatter_add(input, dim, _spread_index(index, source, dim), source if alpha == 1 else source * alpha)
+
+
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """Return ``input`` with its slices ``index`` along ``dim`` replaced by those of ``source``."""
+    return scatter(input, dim, _spread_index(index, source, dim), source)
+
+
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """Return ``input`` with its slices ``index`` along ``dim`` set to ``value``."""
+    shape = [1] * input.ndim
+    shape[dim] = -1
+    places = Tensor(np.arange(input.shape[dim]), ms.int64)
+    hit = ops.expand_dims(places, 1) == ops.expand_dims(index.astype(ms.int64), 0)
+    mask = hit.astype(ms.float32).sum(1) > 0
+    return input.masked_fill(ops.broadcast_to(mask.reshape(tuple(shape)), input.shape), value)
+
+
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """Return ``input`` with the values of ``source``, in order, where ``mask`` holds."""
+    spread = ops.broadcast_to(mask, input.shape).reshape((-1,))
+    order = spread.astype(ms.int32).cumsum(0) - 1
+    flat = source.reshape((-1,))
+    taken = ops.gather(flat, ops.clamp(order, 0, flat.shape[0] - 1).astype(ms.int32), 0).astype(input.dtype)
+    return ops.where(spread, taken, input.reshape((-1,))).reshape(input.shape)
+
+
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """Return the values of the flattened ``input`` at ``index``."""
+    return ops.gather(input.reshape((-1,)), index.astype(ms.int32), 0)
+
+
+def isin(elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+    """Return whether each element is among ``test_elements``."""
+    hit = (ops.expand_dims(elements, -1) == test_elements.reshape((-1,))).astype(ms.float32).sum(-1) > 0
+    return ops.logical_not(hit) if invert else hit
+
+
+def unique(
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    """Return the distinct values in order, with inverse indices and counts (int64) when asked for; computed by numpy."""
+    result = np.unique(input.asnumpy(), return_inverse=True, return_counts=True, axis=dim)
+    values, inverse, counts = result
+    shape = input.shape if dim is None else (input.shape[dim],)
+    found: List[Tensor] = [Tensor(values)]
+    if return_inverse:
+        found.append(Tensor(inverse.reshape(shape).astype(np.int64)))
+    if return_counts:
+        found.append(Tensor(counts.astype(np.int64)))
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    """Return the values without repetitions of neighbours; computed by numpy."""
+    if dim is not None:
+        raise ValueError("unique_consecutive along one axis is not implemented")
+    flat = input.asnumpy().reshape(-1)
+    starts = np.concatenate(([True], flat[1:] != flat[:-1])) if flat.size else np.zeros(0, bool)
+    found: List[Tensor] = [Tensor(flat[starts])]
+    if return_inverse:
+        found.append(Tensor((np.cumsum(starts) - 1).reshape(input.shape).astype(np.int64)))
+    if return_counts:
+        edges = np.append(np.flatnonzero(starts), flat.size)
+        found.append(Tensor(np.diff(edges).astype(np.int64)))
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def bincount(input: Tensor, weights: Optional[Tensor] = None, minlength: int = 0) -> Tensor:
+    """Return how often each non-negative int occurs (int64), or the sum of its weights; computed by numpy."""
+    given = None if weights is None else weights.asnumpy()
+    counts = np.bincount(input.asnumpy(), given, minlength)
+    return Tensor(counts.astype(np.int64 if weights is None else given.dtype))
+
+
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """Return how many values fall into each of ``bins`` equal parts of [min, max]; computed by numpy."""
+    values = input.asnumpy()
+    low, high = (values.min(), values.max()) if min == max else (min, max)
+    return Tensor(np.histogram(values, bins, (low, high))[0].astype(values.dtype))
+
+
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Return the diagonal of a matrix, or the matrix with a vector on its diagonal."""
+    if input.ndim == 2:
+        return ops.diagonal(input, diagonal)
+    return diag_embed(input, diagonal)
+
+
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Return matrices with the last axis of ``input`` on their diagonals."""
+    if (dim1, dim2) != (-2, -1):
+        raise ValueError("diag_embed is implemented for the last two axes")
+    size = input.shape[-1] + abs(offset)
+    pattern = np.eye(size, k=offset, dtype=np.float32)
+    rows = range(max(-offset, 0), max(-offset, 0) + input.shape[-1])
+    select = pattern[list(rows)]  # (length, size): where each value goes in its row
+    spread = np.zeros((input.shape[-1], size, size), np.float32)
+    for index, row in enumerate(rows):
+        spread[index, row] = select[index]
+    flat = ops.matmul(input, Tensor(spread.reshape(input.shape[-1], -1)).astype(input.dtype))
+    return flat.reshape((*input.shape[:-1], size, size))
+
+
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
+    """Return the inner product of two vectors."""
+    return (input * tensor).sum()
+
+
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Return ``beta * input + alpha * (mat1 @ mat2)``."""
+    product = ops.matmul(mat1, mat2)
+    return (input if beta == 1 else beta * input) + (product if alpha == 1 else alpha * product)
+
+
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Return ``beta * input + alpha * (batch1 @ batch2)`` for batches of matrices."""
+    return addmm(input, batch1, batch2, beta=beta, alpha=alpha)
+
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+    """Return the sum of products over ``dims`` axes, or over two lists of axes."""
+    if isinstance(dims, int):
+        left, right = list(range(a.ndim - dims, a.ndim)), list(range(dims))
+    else:
+        left, right = ([side] if isinstance(side, int) else list(side) for side in dims)
+    left, right = [axis % a.ndim for axis in left], [axis % b.ndim for axis in right]
+    rows = [axis for axis in range(a.ndim) if axis not in left]
+    columns = [axis for axis in range(b.ndim) if axis not in right]
+    depth = int(np.prod([a.shape[axis] for axis in left], dtype=np.int64))
+    first = ops.transpose(a, tuple(rows + left)).reshape((-1, depth))
+    second = ops.transpose(b, tuple(right + columns)).reshape((depth, -1))
+    shape = tuple(a.shape[axis] for axis in rows) + tuple(b.shape[axis] for axis in columns)
+    return ops.matmul(first, second).reshape(shape)
+
+
+def unfold_dimension(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Return the windows of ``size`` every ``step`` places along ``dimension``, in a new last axis (``Tensor.unfold``)."""
+    axis = dimension % input.ndim
+    count = (input.shape[axis] - size) // step + 1
+    places = np.arange(count)[:, None] * step + np.arange(size)[None, :]
+    taken = ops.gather(input, Tensor(places.reshape(-1), ms.int32), axis)
+    shape = (*input.shape[:axis], count, size, *input.shape[axis + 1 :])
+    order = [position for position in range(len(shape)) if position != axis + 1] + [axis + 1]
+    return ops.transpose(taken.reshape(shape), tuple(order))
+
+
+def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
+    """Return the int64 rows and columns of the lower triangle: shape (2, count)."""
+    return Tensor(np.stack(np.tril_indices(row, offset, col)).astype(np.int64))
+
+
+def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
+    """Return the int64 rows and columns of the upper triangle: shape (2, count)."""
+    return Tensor(np.stack(np.triu_indices(row, offset, col)).astype(np.int64))
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Return all combinations of the values of 1-D tensors as rows."""
+    if len(tensors) == 1:
+        return tensors[0]
+    grids = ops.meshgrid(*tensors, indexing="ij")
+    return ops.stack([grid.reshape((-1,)) for grid in grids], 1)

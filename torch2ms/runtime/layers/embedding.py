@@ -1,0 +1,114 @@
+"""Embeddings with PyTorch's signatures; the table is the parameter ``embedding_table``."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, nn, ops
+from mindspore.common.initializer import Normal, initializer
+
+from .. import functional as F
+
+__all__ = ["Embedding", "EmbeddingBag"]
+
+
+class _Table(nn.Cell):
+    """A table of ``num_embeddings`` rows drawn from N(0, 1), as in torch; the row ``padding_idx`` is zero."""
+
+    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int], weight: Any) -> None:
+        super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        if padding_idx is not None and padding_idx < 0:
+            padding_idx += num_embeddings
+        self.padding_idx = padding_idx
+        if weight is None:
+            table = initializer(Normal(1.0), (num_embeddings, embedding_dim), ms.float32).init_data()
+            if padding_idx is not None:
+                table = Tensor(_with_zero_row(table.asnumpy(), padding_idx))
+        else:
+            table = Tensor(weight.asnumpy(), weight.dtype)
+        self.embedding_table = Parameter(table, name="embedding_table")
+
+
+def _with_zero_row(table: Any, row: int) -> Any:
+    """Return a copy of the numpy ``table`` whose ``row`` is zero."""
+    copy = table.copy()
+    copy[row] = 0
+    return copy
+
+
+class Embedding(_Table):
+    """Rows of a table at integer indices of any type; no gradient flows to the row ``padding_idx``."""
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: Optional[int] = None,
+        max_norm: Optional[float] = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Optional[Tensor] = None,
+        _freeze: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        if max_norm is not None or scale_grad_by_freq:
+            raise ValueError("max_norm and scale_grad_by_freq have no equivalent in MindSpore")
+        super().__init__(num_embeddings, embedding_dim, padding_idx, _weight)
+        self.embedding_table.requires_grad = not _freeze
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Tensor, freeze: bool = True, padding_idx: Optional[int] = None, **options: Any
+    ) -> "Embedding":
+        """Return an embedding whose table is ``embeddings`` (rows, width), not trained unless ``freeze=False``."""
+        rows, width = embeddings.shape
+        return cls(rows, width, padding_idx, _weight=embeddings, _freeze=freeze, **options)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """Return the rows at ``x``: shape (*x.shape, embedding_dim)."""
+        return F.embedding(x, self.embedding_table, self.padding_idx)
+
+
+class EmbeddingBag(_Table):
+    """Sum, mean or maximum of the rows of each bag; bags are the rows of a 2-D input, or start at ``offsets``."""
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: Optional[float] = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        _weight: Optional[Tensor] = None,
+        include_last_offset: bool = False,
+        padding_idx: Optional[int] = None,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        if max_norm is not None or scale_grad_by_freq or padding_idx is not None:
+            raise ValueError("max_norm, scale_grad_by_freq and padding_idx have no equivalent in this bag")
+        if mode not in ("sum", "mean", "max"):
+            raise ValueError("mode has to be one of sum, mean or max")
+        super().__init__(num_embeddings, embedding_dim, None, _weight)
+        self.mode, self.include_last_offset = mode, include_last_offset
+
+    def construct(self, x: Tensor, offsets: Optional[Tensor] = None) -> Tensor:
+        """Return one row a bag: (bags, embedding_dim)."""
+        rows = F.embedding(x, self.embedding_table)
+        if x.ndim == 2:
+            return self._pooled(rows, 1)
+        starts = [int(start) for start in offsets.asnumpy()] if offsets is not None else [0]
+        ends = starts[1:] if self.include_last_offset else [*starts[1:], x.shape[0]]
+        return ops.stack([self._pooled(rows[start:end], 0) for start, end in zip(starts, ends)])
+
+    def _pooled(self, rows: Tensor, axis: int) -> Tensor:
+        """Return the rows of one bag, or of a batch of bags, put together."""
+        if self.mode == "max":
+            return ops.amax(rows, axis)
+        return rows.sum(axis) if self.mode == "sum" else rows.mean(axis)
