@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from torch2ms.reports.diff import file_diff, split_lines, to_diff
+from torch2ms.reports.diff import file_diff, to_diff
 from torch2ms.reports.model import FileReport, Report
 
 CASES = {
@@ -85,10 +85,3 @@ def test_unchanged_copied_and_failed_files_do_not_appear() -> None:
 
 def test_nothing_changed_is_an_empty_diff(empty_report: Report) -> None:
     assert to_diff(empty_report) == ""
-
-
-@pytest.mark.parametrize("text", ["", "a", "a\n", "\n", "a\n\nb", "a\x0cb\u2028c\rd\n"])
-def test_split_lines_is_lossless(text: str) -> None:
-    lines = split_lines(text)
-    assert "".join(lines) == text
-    assert all(line.count("\n") == line.endswith("\n") for line in lines)

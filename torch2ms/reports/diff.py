@@ -7,12 +7,12 @@ a Latin-1 file or a byte order mark must reach the patch unchanged. Write the re
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
+from torch2ms.reports.lines import Change, changes, split_lines
 from torch2ms.reports.model import FileReport, Report
 
-__all__ = ["file_diff", "split_lines", "to_diff"]
+__all__ = ["file_diff", "to_diff"]
 
 _CONTEXT = 3
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
@@ -43,23 +43,30 @@ def file_diff(file: FileReport) -> str:
     return head + f"--- {_end_name(before)}\n+++ {_end_name(after)}\n" + hunks if hunks else ""
 
 
-def split_lines(text: str) -> list[str]:
-    """Split at ``\\n`` only, as git does, and keep the ends (``str.splitlines`` also splits at form feeds)."""
-    lines = text.split("\n")
-    last = lines.pop()
-    return [line + "\n" for line in lines] + ([last] if last else [])
-
-
 def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
-    for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(_CONTEXT):
-        first, last = group[0], group[-1]
-        yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"
-        for tag, old_start, old_end, new_start, new_end in group:
-            if tag == "equal":
-                yield from (_line(" ", line) for line in old[old_start:old_end])
-                continue
-            yield from (_line("-", line) for line in old[old_start:old_end])
-            yield from (_line("+", line) for line in new[new_start:new_end])
+    for hunk in _near(changes(old, new)):
+        old_start, new_start = max(0, hunk[0][0] - _CONTEXT), max(0, hunk[0][2] - _CONTEXT)
+        old_end, new_end = min(len(old), hunk[-1][1] + _CONTEXT), min(len(new), hunk[-1][3] + _CONTEXT)
+        yield f"@@ -{_range(old_start, old_end)} +{_range(new_start, new_end)} @@\n"
+        at = old_start
+        for removed, removed_end, added, added_end in hunk:
+            yield from (_line(" ", line) for line in old[at:removed])
+            yield from (_line("-", line) for line in old[removed:removed_end])
+            yield from (_line("+", line) for line in new[added:added_end])
+            at = removed_end
+        yield from (_line(" ", line) for line in old[at:old_end])
+
+
+def _near(found: list[Change]) -> Iterator[list[Change]]:
+    """Group the changes whose contexts touch: each group is one hunk."""
+    hunk: list[Change] = []
+    for change in found:
+        if hunk and change[0] - hunk[-1][1] > 2 * _CONTEXT:
+            yield hunk
+            hunk = []
+        hunk.append(change)
+    if hunk:
+        yield hunk
 
 
 def _range(start: int, end: int) -> str:

@@ -1,0 +1,148 @@
+"""report.html: one self-contained page, without network, that shows everything the report holds.
+
+The page carries the report as JSON and builds its lists and diffs in the browser, each diff when it is opened. A
+content security policy with the hashes of the page's own script and style forbids everything else.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from importlib import resources
+from typing import Any
+
+from torch2ms.diagnostics import CODES
+from torch2ms.reports.escape import printable
+from torch2ms.reports.model import Report
+from torch2ms.reports.sides import PageBudget, file_segments
+from torch2ms.reports.summary import Summary, proof, summarize
+
+__all__ = ["to_html"]
+
+_SCRIPTS = ("report.syntax.js", "report.diff.js", "report.lists.js", "report.js")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def to_html(report: Report) -> str:
+    """Return the page. Its size is bounded: see ``torch2ms.reports.sides`` for what is cut, and how the page says so."""
+    import jinja2
+    from markupsafe import Markup
+
+    summary = summarize(report)
+    style = _part("report.css")
+    script = "(() => {\n'use strict';\n" + "\n".join(map(_part, _SCRIPTS)) + "\n})();\n"
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["printable"] = printable
+    template = environment.from_string(_part("report.html.j2"))
+    page = template.render(
+        report=report,
+        summary=summary,
+        proof=proof(report.target),
+        facts=_facts(report),
+        bars=_bars(summary),
+        style=Markup(style),  # noqa: S704 - our own files, not the user's text
+        script=Markup(script),  # noqa: S704
+        data=Markup(_embed(_data(report))),  # noqa: S704 - JSON with every "<" escaped
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+    )
+    return page if page.endswith("\n") else page + "\n"
+
+
+def _part(name: str) -> str:
+    return (resources.files("torch2ms") / "templates" / name).read_text(encoding="utf-8").strip("\n")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def _embed(data: dict[str, Any]) -> str:
+    """Return JSON that may stand in a script element: neither ``</script>`` nor ``<!--`` can occur in it."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("\u2028", "\\u2028")
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def _facts(report: Report) -> list[tuple[str, str]]:
+    """Return the facts that are a text or a list of texts, as (name, text)."""
+    facts = []
+    for key, value in report.facts.items():
+        if isinstance(value, str) and value:
+            facts.append((key, value))
+        elif isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
+            shown = ", ".join(value[:8])
+            facts.append((key, shown + (f" and {len(value) - 8} more" if len(value) > 8 else "")))
+    return [(printable(key), printable(text)) for key, text in facts]
+
+
+def _bars(summary: Summary) -> dict[str, list[tuple[str, int, float]]]:
+    """Return for the two bars of the overview: status, count, width in percent."""
+    bars: dict[str, list[tuple[str, int, float]]] = {}
+    for name, counts in (("apis", summary.apis), ("files", summary.files)):
+        total = sum(counts.values()) or 1
+        bars[name] = [(status, count, round(100 * count / total, 3)) for status, count in counts.items() if count]
+    return bars
+
+
+def _data(report: Report) -> dict[str, Any]:
+    names = {file.path: index for index, file in enumerate(report.files)}
+    for path in _mentioned(report):
+        names.setdefault(path, len(names))
+    marked: dict[str, set[int]] = {}
+    for diagnostic in report.diagnostics:
+        marked.setdefault(diagnostic.file, set()).add(diagnostic.line)
+    used = {place.file for api in report.apis for place in api.places}
+    budget = PageBudget()
+    files = []
+    for file in report.files:
+        shown = file_segments(file, marked.get(file.path, set()), file.path in used, budget)
+        files.append({"s": file.status, "n": printable(file.note), **shown})
+    return {
+        "names": [printable(name) for name in names],
+        "files": files,
+        "codes": {code: [entry.name, entry.meaning, entry.advice] for code, entry in CODES.items()},
+        "diagnostics": [
+            [
+                entry.code,
+                int(entry.severity),
+                names[entry.file],
+                entry.line,
+                entry.column,
+                printable(entry.symbol),
+                printable(entry.message),
+                printable(entry.advice),
+            ]
+            for entry in report.diagnostics
+        ],
+        "apis": [
+            {
+                "n": printable(api.name),
+                "s": api.status,
+                "t": list(api.targets),
+                "f": api.fidelity,
+                "a": printable(api.advice),
+                "p": [[names[place.file], place.line, place.column] for place in api.places],
+            }
+            for api in report.apis
+        ],
+        "checklist": [
+            {
+                "t": item.topic,
+                "v": printable(item.value),
+                "m": printable(item.mindspore),
+                "n": printable(item.note),
+                "p": None if item.place is None else [names[item.place.file], item.place.line, item.place.column],
+            }
+            for item in report.checklist
+        ],
+    }
+
+
+def _mentioned(report: Report) -> Iterator[str]:
+    yield from (diagnostic.file for diagnostic in report.diagnostics)
+    yield from (place.file for api in report.apis for place in api.places)
+    yield from (item.place.file for item in report.checklist if item.place is not None)

@@ -1,0 +1,183 @@
+"""report.md: the report as a page for a pull request or a wiki (GitHub-flavoured Markdown)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from torch2ms.diagnostics import CODES, Diagnostic, Severity
+from torch2ms.reports.escape import one_line
+from torch2ms.reports.model import ApiUse, Place, Report
+from torch2ms.reports.summary import SEVERITIES, Summary, proof, summarize
+
+__all__ = ["to_markdown"]
+
+_PLACES = 20  # shown for one API; the JSON report has all
+_ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~&!@$])")
+_LINK = re.compile(r"(?i)\b(https?|ftp|www)(?=[:.])")
+
+
+def to_markdown(report: Report) -> str:
+    """Return the report as Markdown: figures, APIs left to do, errors and warnings, checklist, files, all APIs."""
+    summary = summarize(report)
+    parts: list[str] = [
+        "# Translation report",
+        "",
+        f"{_text(report.tool)}, target: {_text(str(report.target))}. {_text(proof(report.target).text)}",
+        "",
+        *_overview(report, summary),
+        *_unmapped(summary.unmapped),
+        *_findings(report.diagnostics),
+        *_checklist(report),
+        *_files(report, summary),
+        *_apis(report.apis),
+    ]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _text(text: str) -> str:
+    """Escape text so that Markdown shows it as it is, on one line; also within a table."""
+    escaped = _ACTIVE.sub(r"\\\1", one_line(text))
+    return _LINK.sub(lambda match: match.group()[0] + "\u2060" + match.group()[1:], escaped)
+
+
+def _code(text: str) -> str:
+    """Return text as a code span that survives backticks and, in a table, pipes."""
+    line = one_line(text)
+    if not line:
+        return ""
+    fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{pad}{line.replace('|', chr(92) + '|')}{pad}{fence}"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "|".join(" --- " for _ in head) + "|"
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+    yield ""
+
+
+def _places(places: Sequence[Place]) -> str:
+    parts = []
+    for file, group in groupby(places[:_PLACES], key=lambda place: place.file):
+        lines = ", ".join(dict.fromkeys(str(place.line) for place in group))
+        parts.append(f"{_code(file)}: {lines}")
+    rest = len(places) - _PLACES
+    return "; ".join(parts) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _overview(report: Report, summary: Summary) -> Iterator[str]:
+    total = sum(summary.apis.values())
+    yield from _table(
+        ("", "total", "of these"),
+        (
+            ("files", str(len(report.files)), _nonzero(summary.files.items())),
+            ("torch APIs", str(total), _nonzero(summary.apis.items())),
+            ("places", str(sum(summary.uses.values())), _nonzero(summary.uses.items())),
+            ("diagnostics", str(len(report.diagnostics)), _nonzero(summary.severities.items())),
+        ),
+    )
+
+
+def _nonzero(counts: Iterable[tuple[object, int]]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts if count) or "none"
+
+
+def _unmapped(apis: Sequence[ApiUse]) -> Iterator[str]:
+    yield "## torch APIs left to do"
+    yield ""
+    if not apis:
+        yield "None."
+        yield ""
+        return
+    yield from _table(
+        ("API", "status", "places", "where", "advice"),
+        (
+            (_code(api.name), api.status, str(len(api.places)), _places(api.places), _text(api.advice))
+            for api in apis
+        ),
+    )
+
+
+def _findings(diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
+    for severity in SEVERITIES:
+        found = [diagnostic for diagnostic in diagnostics if diagnostic.severity == severity]
+        if not found:
+            continue
+        yield f"## {str(severity).capitalize()}s"
+        yield ""
+        by_code = sorted(found, key=lambda diagnostic: diagnostic.code)
+        for code, group in groupby(by_code, key=lambda diagnostic: diagnostic.code):
+            yield from _code_section(code, list(group), severity)
+
+
+def _code_section(code: str, group: list[Diagnostic], severity: Severity) -> Iterator[str]:
+    entry = CODES.get(code)
+    yield f"### {code} {entry.name if entry else ''}".rstrip()
+    yield ""
+    if entry:
+        yield _text(" ".join((entry.meaning, entry.advice)).strip())
+        yield ""
+    if severity == Severity.NOTE:  # harmless: where is enough
+        places = sorted(Place(entry.file, entry.line, entry.column) for entry in group)
+        yield f"- {_places(places)}"
+    else:
+        for diagnostic in group:
+            yield f"- {_code(f'{diagnostic.file}:{diagnostic.line}:{diagnostic.column}')} {_text(diagnostic.message)}"
+    yield ""
+
+
+def _checklist(report: Report) -> Iterator[str]:
+    if not report.checklist:
+        return
+    yield "## Checklist"
+    yield ""
+    yield from _table(
+        ("what", "source", "MindSpore", "where", "note"),
+        (
+            (
+                _text(item.topic),
+                _code(item.value),
+                _code(item.mindspore),
+                _places((item.place,)) if item.place else "",
+                _text(item.note),
+            )
+            for item in report.checklist
+        ),
+    )
+
+
+def _files(report: Report, summary: Summary) -> Iterator[str]:
+    if not report.files:
+        return
+    yield "## Files"
+    yield ""
+    yield from _table(
+        ("file", "status", "diagnostics", "note"),
+        (
+            (
+                _code(file.path),
+                file.status,
+                _nonzero(summary.by_file[file.path].items()) if file.path in summary.by_file else "",
+                _text(file.note),
+            )
+            for file in report.files
+        ),
+    )
+
+
+def _apis(apis: Sequence[ApiUse]) -> Iterator[str]:
+    if not apis:
+        return
+    yield "## All torch APIs"
+    yield ""
+    yield from _table(
+        ("torch", "status", "MindSpore", "fidelity", "places"),
+        (
+            (_code(api.name), api.status, ", ".join(map(_code, api.targets)), api.fidelity, str(len(api.places)))
+            for api in apis
+        ),
+    )

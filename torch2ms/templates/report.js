@@ -1,0 +1,284 @@
+// Puts the page together: state of the filter, the lists, the files, links to places.
+const DATA = JSON.parse(document.getElementById('data').textContent);
+const $ = (id) => document.getElementById(id);
+
+const diagnostics = DATA.diagnostics.map(([code, severity, file, line, column, symbol, message, advice]) => ({
+  code, severity, file, line, column, symbol, message, advice,
+})); // prettier-ignore
+const byFile = new Map();
+for (const entry of diagnostics) byFile.set(entry.file, [...(byFile.get(entry.file) || []), entry]);
+const files = DATA.files.map((file, index) => ({ ...file, index, path: DATA.names[index], element: null, diff: null }));
+const apisOfFile = new Map();
+DATA.apis.forEach((api) => {
+  for (const [file] of api.p) apisOfFile.set(file, (apisOfFile.get(file) || new Set()).add(api));
+});
+
+const filter = { severities: new Set(), file: '', api: '', status: '' };
+const sorting = { column: 0, way: 1 };
+
+const fileMatches = (index) => DATA.names[index].toLowerCase().includes(filter.file);
+const nameMatches = (name) => name.toLowerCase().includes(filter.api);
+
+function diagnosticMatches(entry) {
+  const severe = !filter.severities.size || filter.severities.has(entry.severity);
+  return severe && fileMatches(entry.file) && (!filter.api || nameMatches(entry.symbol));
+}
+
+// The places of an API that pass; with a severity chosen, those where such a diagnostic stands.
+function placesOf(api, found) {
+  if (!nameMatches(api.n)) return [];
+  return api.p.filter(([file, line]) => fileMatches(file) && (!filter.severities.size || found.has(`${file}:${line}`)));
+}
+
+function fileShown(file, counted) {
+  if (!fileMatches(file.index) || (filter.status && file.s !== filter.status)) return false;
+  if (filter.severities.size && !counted.has(file.index)) return false;
+  if (!filter.api || counted.has(file.index)) return true;
+  return [...(apisOfFile.get(file.index) || [])].some((api) => nameMatches(api.n));
+}
+
+function fill(id, count, total, content) {
+  $(`${id}-tally`).textContent = count === total ? `${total}` : `${count} of ${total}`;
+  $(`${id}-list`).replaceChildren(...(content.length ? content : [el('p', { class: 'empty' }, total ? 'Nothing passes the filter.' : 'None.')]));
+}
+
+function apply() {
+  const passing = diagnostics.filter(diagnosticMatches);
+  const found = new Set(passing.map((entry) => `${entry.file}:${entry.line}`));
+  const counted = new Set(passing.map((entry) => entry.file));
+  const apis = DATA.apis.map((api) => ({ ...api, p: placesOf(api, found) })).filter((api) => api.p.length);
+  const left = (api) => api.s === 'unsupported' || api.s === 'unknown';
+  const todo = apis.filter(left).sort((a, b) => b.p.length - a.p.length || (a.n < b.n ? -1 : 1));
+  fill('todo', todo.length, DATA.apis.filter(left).length, todo.map(todoItem));
+
+  const groups = new Map();
+  for (const entry of passing) {
+    const key = `${2 - entry.severity}${entry.code}`;
+    groups.set(key, [...(groups.get(key) || []), entry]);
+  }
+  const keys = [...groups.keys()].sort();
+  const open = passing.length <= 12 || keys.length === 1;
+  fill('diagnostics', passing.length, diagnostics.length, keys.map((key) => diagnosticGroup(key.slice(1), groups.get(key), open)));
+
+  const items = DATA.checklist.filter((item) => {
+    const inFile = item.p ? fileMatches(item.p[0]) : !filter.file;
+    const severe = !filter.severities.size || (item.p && found.has(`${item.p[0]}:${item.p[1]}`));
+    return inFile && severe && (!filter.api || nameMatches(`${item.v} ${item.m}`));
+  });
+  fill('checklist', items.length, DATA.checklist.length, items.length ? [checklistTable(items)] : []);
+  showApis(apis);
+  showFiles(counted);
+
+  const active = filter.severities.size || filter.file || filter.api;
+  $('clear').disabled = !active;
+  const shown = files.filter((file) => !file.element.hidden).length;
+  $('shown').textContent = `${passing.length} of ${plural(diagnostics.length, 'diagnostic')}, ${shown} of ${plural(files.length, 'file')}`;
+}
+
+function showApis(apis) {
+  const resort = (column) => {
+    sorting.way = column === sorting.column ? -sorting.way : 1;
+    sorting.column = column;
+    showApis(apis);
+    $('apis-list').querySelectorAll('th button')[column].focus();
+  };
+  fill('apis', apis.length, DATA.apis.length, apis.length ? [apiTable(apis, sorting, resort)] : []);
+}
+
+// Files: one details element each, made once; the filter hides them, and rebuilds the marks of the open ones.
+function fileElement(file) {
+  const counts = [0, 0, 0];
+  for (const entry of byFile.get(file.index) || []) counts[entry.severity]++;
+  const severities = [2, 1, 0].filter((severity) => counts[severity]).map((severity) =>
+    el('span', { title: plural(counts[severity], SEVERITIES[severity]) }, mark(severity), String(counts[severity]),
+      el('span', { class: 'sr' }, ` ${SEVERITIES[severity]}s`))); // prettier-ignore
+  const lines = [
+    file.add ? el('span', { class: 'plus', title: 'lines added' }, `+${file.add}`) : null,
+    file.del ? el('span', { class: 'minus', title: 'lines removed' }, `−${file.del}`) : null,
+  ];
+  const summary = [
+    el('span', { class: 'mono' }, file.path),
+    pill(file.s),
+    file.crlf ? el('span', { class: 'pill', title: 'Lines end with CR LF' }, 'CRLF') : null,
+    el('span', { class: 'right' }, el('span', { class: 'severities' }, severities), lines),
+  ];
+  file.element = el('details', { class: 'item file', id: `file-${file.index}` }, el('summary', {}, summary));
+  file.element.addEventListener('toggle', () => awaitFile(file));
+  return file.element;
+}
+
+// An open file gets its body when it comes near the window; until then a blank of about its height stands there.
+const LINE_HEIGHT = 20;
+const nearby = new IntersectionObserver(
+  (entries) => {
+    for (const entry of entries) if (entry.isIntersecting) openFile(files[Number(entry.target.dataset.file)]);
+  },
+  { rootMargin: '800px 0px' },
+);
+
+function awaitFile(file) {
+  if (!file.element.open || file.element.children.length > 1) return;
+  const lines = (file.g || []).reduce((sum, [kind, a, b]) => sum + (kind === 2 ? Math.max(a.length, b.length) : 8), 1);
+  const blank = el('div', { 'data-file': String(file.index) });
+  blank.style.height = `${Math.min(lines, PORTION) * LINE_HEIGHT}px`;
+  file.element.append(blank);
+  nearby.observe(blank);
+}
+
+function openFile(file) {
+  const blank = file.element.querySelector(':scope > [data-file]');
+  if (!file.element.open || (file.element.children.length > 1 && !blank)) return;
+  if (blank) {
+    nearby.unobserve(blank);
+    blank.remove();
+  }
+  if (file.n) file.element.append(el('p', { class: 'filenote' }, file.n));
+  const marks = (byFile.get(file.index) || []).filter(diagnosticMatches).sort((a, b) => b.severity - a.severity || a.column - b.column);
+  if (file.g?.some(([kind, first, second]) => (kind ? first.length || second?.length : first))) {
+    file.diff = new Diff(file, marks, { view: $('view').value, wrap: $('wrap').checked, sayMark });
+    file.element.append(file.diff.element);
+    return;
+  }
+  file.element.append(el('p', { class: 'filenote' }, absence(file)));
+  if (marks.length) {
+    file.element.append(el('table', { class: 'diff' }, el('tbody', {}, marks.map((entry) => sayMark(entry, 1, true)))));
+  }
+}
+
+function absence(file) {
+  if (file.g) return 'The file is empty.';
+  if (file.full) return 'This page has no room for more code. The change is in changes.diff, beside it.';
+  const reasons = {
+    unchanged: 'Needs no change: the output is the source, byte for byte.',
+    copied: 'Copied byte for byte.',
+    generated: 'Generated; its text is not part of the report.',
+  };
+  return reasons[file.s] || 'There is no text to show.';
+}
+
+// After a change of the filter or the view: bodies are made anew, as they come into sight.
+function renewBodies() {
+  for (const file of files) {
+    if (file.element.children.length === 1) continue;
+    const blank = file.element.querySelector(':scope > [data-file]');
+    if (blank) nearby.unobserve(blank);
+    while (file.element.children.length > 1) file.element.lastChild.remove();
+    file.diff = null;
+    awaitFile(file);
+  }
+}
+
+function sayMark(entry, width, withLine) {
+  const severity = SEVERITIES[entry.severity];
+  return el('tr', { class: `says ${severity}` },
+    el('td', { colspan: width },
+      el('span', { class: 'head' }, mark(entry.severity), `${entry.code} ${severity}`),
+      withLine ? `line ${entry.line}: ` : '', entry.message, ' ',
+      entry.advice ? el('span', { class: 'advice' }, entry.advice) : null)); // prettier-ignore
+}
+
+function showFiles(counted) {
+  let shown = 0;
+  for (const file of files) {
+    file.element.hidden = !fileShown(file, counted);
+    if (!file.element.hidden) shown++;
+  }
+  $('files-tally').textContent = shown === files.length ? `${files.length}` : `${shown} of ${files.length}`;
+  $('files-empty').hidden = shown > 0;
+  renewBodies();
+}
+
+// Links: #f3L25 opens file 3 and shows line 25 of its source.
+function followHash() {
+  const match = /^#f(\d+)L(\d+)$/.exec(location.hash);
+  const file = match && files[Number(match[1])];
+  if (!file) return;
+  file.element.hidden = false;
+  file.element.open = true;
+  openFile(file);
+  for (const old of document.querySelectorAll('tr.at, tr.flash')) old.classList.remove('at', 'flash');
+  const row = file.diff?.reveal(Number(match[2]));
+  const target = row || file.element.querySelector('summary');
+  target.scrollIntoView({ block: row ? 'center' : 'start' });
+  if (row) {
+    row.classList.add('at', 'flash');
+    const cell = row.querySelector('.c');
+    cell.setAttribute('tabindex', '-1');
+    cell.focus({ preventScroll: true });
+  } else target.focus({ preventScroll: true });
+}
+
+function setTheme(theme) {
+  if (theme === 'auto') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  $('theme').textContent = `Theme: ${theme}`;
+  $('theme').setAttribute('aria-label', `Colour theme: ${theme === 'auto' ? 'as the system' : theme}`);
+}
+
+function remembered(key, value) {
+  try {
+    if (value !== undefined) localStorage.setItem(key, value);
+    return localStorage.getItem(key);
+  } catch {
+    return null; // a page opened from a file may have no storage
+  }
+}
+
+function start() {
+  setTheme({ light: 'light', dark: 'dark' }[remembered('torch2ms-theme')] || 'auto');
+  $('theme').addEventListener('click', () => {
+    const next = { auto: 'light', light: 'dark', dark: 'auto' }[document.documentElement.dataset.theme || 'auto'];
+    setTheme(next);
+    remembered('torch2ms-theme', next);
+  });
+  if (matchMedia('(max-width: 60rem)').matches) $('view').value = 'unified';
+  $('files-list').append(...files.map(fileElement), el('p', { class: 'empty', id: 'files-empty', hidden: true }, files.length ? 'Nothing passes the filter.' : 'None.'));
+  $('file-names').append(...files.map((file) => el('option', { value: file.path })));
+  $('api-names').append(...DATA.apis.map((api) => el('option', { value: api.n })));
+
+  $('filters').addEventListener('submit', (event) => event.preventDefault());
+  for (const button of document.querySelectorAll('.toggle')) {
+    button.addEventListener('click', () => {
+      const severity = Number(button.dataset.severity);
+      if (!filter.severities.delete(severity)) filter.severities.add(severity);
+      button.setAttribute('aria-pressed', String(filter.severities.has(severity)));
+      apply();
+    });
+  }
+  for (const [id, key] of [['by-file', 'file'], ['by-api', 'api']]) {
+    let timer = 0;
+    $(id).addEventListener('input', () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        filter[key] = $(id).value.trim().toLowerCase();
+        apply();
+      }, 120);
+    });
+  }
+  $('clear').addEventListener('click', () => {
+    filter.severities.clear();
+    filter.file = filter.api = $('by-file').value = $('by-api').value = '';
+    for (const button of document.querySelectorAll('.toggle')) button.setAttribute('aria-pressed', 'false');
+    apply();
+    $('by-file').focus();
+  });
+  $('by-status').addEventListener('change', () => {
+    filter.status = $('by-status').value;
+    apply();
+  });
+  $('view').addEventListener('change', renewBodies);
+  $('wrap').addEventListener('change', renewBodies);
+  $('expand').addEventListener('click', () => {
+    for (const file of files) if (!file.element.hidden && file.g) file.element.open = true;
+  });
+  $('collapse').addEventListener('click', () => files.forEach((file) => (file.element.open = false)));
+  addEventListener('hashchange', followHash);
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest?.('a[href^="#f"]');
+    if (link && link.hash === location.hash) followHash(); // the same place again
+  });
+  apply();
+  followHash();
+}
+
+start();

@@ -1,0 +1,148 @@
+// The lists above the diffs. Each builder gets what passes the filter and returns elements.
+const SEVERITIES = ['note', 'warning', 'error'];
+const FEW = 400; // entries built at once in one list
+
+function plural(count, noun) {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function pill(text) {
+  return el('span', { class: `pill ${text}` }, text);
+}
+
+function placeLink(file, line, text) {
+  return el('a', { href: `#f${file}L${line}`, 'aria-label': `${DATA.names[file]}, line ${line}` }, text || String(line));
+}
+
+function mark(severity) {
+  return el('i', { class: `mark ${SEVERITIES[severity]}`, 'aria-hidden': 'true' });
+}
+
+// A details element whose body is built when it is first opened.
+function lazyDetails(attributes, summary, build, open) {
+  const details = el('details', attributes, el('summary', {}, summary));
+  const fill = () => {
+    if (details.open && details.children.length === 1) details.append(...build());
+  };
+  details.addEventListener('toggle', fill);
+  if (open) {
+    details.open = true;
+    fill();
+  }
+  return details;
+}
+
+// Appends entries in portions, with a button for the next one.
+function portions(entries, build, parent) {
+  let at = 0;
+  const more = el('button', { type: 'button', class: 'quiet', onclick: () => next() });
+  const next = () => {
+    more.remove();
+    for (const entry of entries.slice(at, at + FEW)) parent.append(build(entry));
+    at += FEW;
+    if (at < entries.length) {
+      more.textContent = `Show more: ${entries.length - at} are left`;
+      parent.after(more);
+    }
+  };
+  next();
+}
+
+function placeList(places) {
+  const files = new Map();
+  for (const [file, line] of places) files.set(file, (files.get(file) || new Map()).set(line, (files.get(file)?.get(line) || 0) + 1));
+  const list = el('ul', { class: 'places' });
+  const holder = el('div', {}, list);
+  portions([...files], ([file, lines]) =>
+    el('li', {}, el('span', { class: 'file' }, DATA.names[file]),
+      [...lines].map(([line, times]) => el('span', {}, placeLink(file, line), times > 1 ? ` ×${times}` : ''))), list); // prettier-ignore
+  return holder;
+}
+
+function todoItem(api) {
+  const files = new Set(api.p.map(([file]) => file)).size;
+  const summary = [
+    el('span', { class: 'mono' }, api.n),
+    pill(api.s),
+    el('span', { class: 'right' }, `${plural(api.p.length, 'place')} in ${plural(files, 'file')}`),
+  ];
+  const fallback = api.s === 'unknown' ? 'Translate it by hand, or add a row to the mapping tables: torch2ms tables new NAME' : '';
+  const advice = api.a || fallback;
+  const body = () => [el('div', { class: 'body' }, advice ? el('p', {}, advice) : null, placeList(api.p))];
+  return lazyDetails({ class: 'item' }, summary, body, api.p.length <= 60);
+}
+
+function diagnosticGroup(code, found, open) {
+  const [name, meaning, advice] = DATA.codes[code] || ['', '', ''];
+  const summary = [
+    mark(found[0].severity),
+    el('span', { class: 'mono' }, code),
+    el('span', {}, name),
+    el('span', { class: 'right' }, el('span', {}, SEVERITIES[found[0].severity]), el('span', {}, plural(found.length, 'place'))),
+  ];
+  const body = () => {
+    const rows = el('tbody');
+    const table = el('table', { class: 'found' }, rows);
+    const holder = el('div', { class: 'body' }, el('p', {}, meaning, advice ? ` ${advice}` : ''), table);
+    portions(found, (entry) =>
+      el('tr', {}, el('td', {}, placeLink(entry.file, entry.line, `${DATA.names[entry.file]}:${entry.line}`)),
+        el('td', {}, entry.message, entry.advice && entry.advice !== advice ? el('div', { class: 'advice' }, entry.advice) : null)), rows); // prettier-ignore
+    return [holder];
+  };
+  return lazyDetails({ class: 'item' }, summary, body, open);
+}
+
+function checklistTable(items) {
+  const rows = items.map((item) =>
+    el('tr', {},
+      el('th', { scope: 'row' }, item.t),
+      el('td', { class: 'mono' }, item.v),
+      el('td', { class: 'mono' }, item.m || '–'),
+      el('td', {}, item.p ? placeLink(item.p[0], item.p[1], `${DATA.names[item.p[0]]}:${item.p[1]}`) : '–'),
+      el('td', {}, item.n))); // prettier-ignore
+  const heads = ['What', 'Source', 'MindSpore', 'Where', 'Note'].map((head) => el('th', { scope: 'col' }, head));
+  return el('div', { class: 'panel' }, el('table', { class: 'grid' }, el('thead', {}, el('tr', {}, heads)), el('tbody', {}, rows)));
+}
+
+const API_COLUMNS = [
+  ['torch', (api) => api.n],
+  ['Status', (api) => api.s],
+  ['MindSpore', (api) => api.t.join(', ')],
+  ['Fidelity', (api) => api.f],
+  ['Places', (api) => -api.p.length],
+];
+
+function apiTable(apis, sorting, resort) {
+  const key = API_COLUMNS[sorting.column][1];
+  const sorted = [...apis].sort((a, b) => {
+    const [x, y] = [key(a), key(b)];
+    return (x < y ? -1 : x > y ? 1 : a.n < b.n ? -1 : 1) * (x === y ? 1 : sorting.way);
+  });
+  const heads = API_COLUMNS.map(([name], column) =>
+    el('th', { scope: 'col', class: column === 4 ? 'number' : null,
+               'aria-sort': column === sorting.column ? (sorting.way * (column === 4 ? -1 : 1) > 0 ? 'ascending' : 'descending') : null },
+      el('button', { type: 'button', onclick: () => resort(column) }, name))); // prettier-ignore
+  const body = el('tbody');
+  const panel = el('div', { class: 'panel' }, el('table', { class: 'grid' }, el('thead', {}, el('tr', {}, heads)), body));
+  const holder = el('div', {}, panel);
+  portions(sorted, apiRow, body);
+  return holder;
+}
+
+function apiRow(api) {
+  const button = el('button', { type: 'button', class: 'link', 'aria-expanded': 'false' }, String(api.p.length));
+  const row = el('tr', {},
+    el('td', { class: 'mono' }, api.n),
+    el('td', {}, pill(api.s)),
+    el('td', { class: 'mono' }, api.t.join(', ') || '–'),
+    el('td', {}, api.f ? (api.f === 'exact' ? 'exact' : pill(api.f)) : '–'),
+    el('td', { class: 'number' }, button)); // prettier-ignore
+  let places = null;
+  button.setAttribute('aria-label', `${plural(api.p.length, 'place')} of ${api.n}`);
+  button.addEventListener('click', () => {
+    if (places) places = places.remove();
+    else row.after((places = el('tr', {}, el('td', { colspan: API_COLUMNS.length }, api.a ? el('p', {}, api.a) : null, placeList(api.p)))));
+    button.setAttribute('aria-expanded', String(Boolean(places)));
+  });
+  return row;
+}
