@@ -13,7 +13,7 @@ DEMO ?= demo
 RUN := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-2} ONEDNN_MAX_CPU_ISA=$${ONEDNN_MAX_CPU_ISA:-AVX2}
 PYTEST_ARGS ?=
 
-.PHONY: help demo test lint prove bench docs tables corpus install clean
+.PHONY: help demo test lint prove bench docs corpus install clean
 .DELETE_ON_ERROR:
 
 help:
@@ -37,14 +37,15 @@ lint: $(VENV)/.installed
 	$(BIN)/mypy
 	$(BIN)/python scripts/check_sizes.py
 	$(BIN)/torch2ms tables lint
+	$(BIN)/python scripts/generate_docs.py --check
 
 prove: $(VENV)/.installed
-	$(RUN) $(BIN)/python scripts/prove_mappings.py
+	$(RUN) $(BIN)/python -m torch2ms.mapping_tables.prove
 
 bench: $(VENV)/.installed $(VENV)/.corpus
 	$(RUN) $(BIN)/python benchmarks/translate_speed.py examples/resnet50_cifar10 $(wildcard $(VENV)/corpus/timm)
 
-docs tables: $(VENV)/.installed
+docs: $(VENV)/.installed
 	$(BIN)/python scripts/generate_docs.py
 
 corpus: $(VENV)/.corpus

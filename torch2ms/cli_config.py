@@ -5,6 +5,7 @@ The command line wins over the file, the file over the defaults.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ def settings_for(src: Path, given: Mapping[str, Any]) -> Settings:
         mappings=tuple(chosen.get("mapping", ())),
         on_unsupported=chosen.get("on-unsupported", default.on_unsupported),
         runtime=chosen.get("runtime", default.runtime),
-        jobs=chosen.get("jobs", default.jobs),
+        jobs=chosen.get("jobs", default.jobs) or os.cpu_count() or 1,
         cache=chosen.get("cache", default.cache),
     )
     return Settings(options, chosen.get("fail-on", "error"))

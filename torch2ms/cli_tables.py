@@ -58,8 +58,10 @@ def tables() -> None:
 def lint(mapping: tuple[str, ...]) -> int:
     """Hold every row against the catalogues; exit with 1 when one is wrong."""
     from torch2ms.mapping_tables.lint import lint as lint_tables
+    from torch2ms.mapping_tables.loader import load
+    from torch2ms.translator.recipes import RECIPES
 
-    problems = lint_tables(mapping)
+    problems = lint_tables(load(mapping), sorted(RECIPES))
     for problem in problems:
         click.echo(str(problem))
     click.echo(f"{len(problems)} problems" if problems else "mapping tables: ok", err=True)
