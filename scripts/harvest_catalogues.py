@@ -11,21 +11,18 @@ torchvision is read from its source, it is never imported. Python 3.9 syntax, no
 from __future__ import annotations
 
 import argparse
-import ast
-import enum
 import importlib
 import inspect
 import json
-import math
 import os
 import pkgutil
 import re
 import sys
-import textwrap
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple
 
 from harvest_namespaces import (
     BASE_CLASSES,
@@ -40,8 +37,9 @@ from harvest_namespaces import (
     TORCH_PRIVATE,
     UNLISTED_MEMBERS,
 )
+from harvest_signatures import clean_signature, constructor, documented, from_source, inspected, schemas
 
-Record = Dict[str, Any]
+Record = dict[str, Any]
 
 
 class Found(NamedTuple):
@@ -50,167 +48,6 @@ class Found(NamedTuple):
     name: str
     value: Any
     owner: Any  # the module or class it was found in
-
-
-# --- text of signatures ----------------------------------------------------------------------------------------------
-
-
-def default_text(value: Any) -> str:
-    """Return Python source for a default value; ``...`` where there is none."""
-    if isinstance(value, enum.Enum):
-        return f"{type(value).__module__}.{type(value).__qualname__}.{value.name}"
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"float({str(value)!r})"
-    if value is None or isinstance(value, (bool, int, float, str, bytes, complex)):
-        return repr(value)
-    if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
-        inner = ", ".join(default_text(item) for item in value)
-        closing = ",)" if isinstance(value, tuple) and len(value) == 1 else ")"
-        return f"({inner}{closing}" if isinstance(value, tuple) else f"[{inner}]"
-    if isinstance(value, dict) and not value:
-        return "{}"
-    if inspect.isclass(value) or inspect.isroutine(value):
-        return f"{value.__module__}.{value.__qualname__}" if "<" not in value.__qualname__ else "..."
-    if type(value).__module__.startswith("mindspore") and re.fullmatch(r"[A-Z][a-z]+\d*", str(value)):
-        return f"mindspore.{str(value).lower()}"
-    text = repr(value)
-    return text if re.fullmatch(r"(torch|mindspore)\.\w+", text) else "..."
-
-
-def parameters_text(parameters: List[inspect.Parameter]) -> str:
-    """Return ``(a, /, b=1, *, c)`` for inspected parameters."""
-    plain = []
-    for parameter in parameters:
-        default = parameter.default
-        if default is not parameter.empty:
-            text = default_text(default)
-            try:
-                ast.parse(text, mode="eval")
-            except (SyntaxError, ValueError):
-                text = "..."
-            # str() of the signature writes the default by repr: hand it an object that prints as the source.
-            default = type("Text", (), {"__repr__": lambda self, text=text: text})()
-        plain.append(parameter.replace(annotation=parameter.empty, default=default))
-    return str(inspect.Signature(plain))
-
-
-def inspected(value: Any, *, drop_first: bool) -> Optional[str]:
-    """Return the signature Python itself knows, None when it knows nothing useful."""
-    try:
-        parameters = list(inspect.signature(value).parameters.values())
-    except (ValueError, TypeError, RuntimeError):
-        return None
-    if drop_first and parameters and parameters[0].kind in (0, 1):
-        parameters = parameters[1:]
-    names = [parameter.name for parameter in parameters]
-    if [int(parameter.kind) for parameter in parameters] in ([2], [2, 4]) and names[0] in ("args", "arg"):
-        return None  # a wrapper that hides the real one
-    try:
-        return parameters_text(parameters)
-    except ValueError:
-        return None
-
-
-def clean_signature(text: str) -> Optional[str]:
-    """Return a docstring's parameter list as Python without annotations, None when it is none."""
-    text = re.sub(r"\s+", " ", text.replace("\\*", "*")).strip()
-    text = re.sub(r"<[^<>]*>", "...", text)
-    text = re.sub(r"\bfrom\b", "from_", text)  # torch's operators have an argument that Python cannot name
-    text = re.sub(r"^(\*\w+), \*,", r"\1,", text)  # "*size, *, out=None": what follows *size is keyword-only anyway
-    try:
-        node = ast.parse(f"def f({text}): ...").body[0]
-    except (SyntaxError, ValueError):
-        return None
-    assert isinstance(node, ast.FunctionDef)
-    plain = [*node.args.posonlyargs, *node.args.args]
-    missing = plain[: len(plain) - len(node.args.defaults)]
-    while missing and is_optional(missing[-1]):
-        node.args.defaults.insert(0, ast.Constant(None))
-        missing.pop()
-    for index, argument in enumerate(node.args.kwonlyargs):
-        if node.args.kw_defaults[index] is None and is_optional(argument):
-            node.args.kw_defaults[index] = ast.Constant(None)
-    for argument in [*plain, *node.args.kwonlyargs]:
-        argument.annotation = None
-    for single in (node.args.vararg, node.args.kwarg):
-        if single is not None:
-            single.annotation = None
-    return f"({ast.unparse(node.args)})"
-
-
-def is_optional(argument: ast.arg) -> bool:
-    """Whether an annotation allows None: torch's docstrings leave ``=None`` out beside it."""
-    text = ast.unparse(argument.annotation) if argument.annotation else ""
-    return text.startswith("Optional[") or (text.startswith("Union[") and "None" in text) or text.endswith("| None")
-
-
-def documented(doc: str, name: str) -> List[str]:
-    """Return the parameter lists that a docstring gives for ``name``, in order, as written."""
-    found = []
-    pattern = re.compile(
-        rf"^[ \t]*(?:\.\. (?:method|function|py:method|py:function):: )?(?:[\w.]+\.)?{re.escape(name)}\(", re.MULTILINE
-    )
-    for match in pattern.finditer(doc):
-        depth, end = 1, match.end()
-        while end < len(doc) and depth and end - match.end() < 1500:
-            depth += (doc[end] in "([{") - (doc[end] in ")]}")
-            end += 1
-        line = doc[end : doc.find("\n", end) if "\n" in doc[end:] else len(doc)].strip()
-        if depth == 0 and (match.group().lstrip().startswith("..") or not line or line.startswith("->")):
-            found.append(doc[match.end() : end - 1])
-    return found
-
-
-def constructor(value: type) -> Optional[str]:
-    """Return the signature that the source of the nearest constructor writes."""
-    for base in value.__mro__:
-        if "__init__" in vars(base):
-            # A layer without a constructor of its own takes no arguments.
-            return "()" if base.__name__ in ("Module", "Cell") and base is not value else from_source(base)
-    return None
-
-
-def from_source(value: Any, *, drop_first: bool = False) -> Optional[str]:
-    """Return the signature as the source writes it (a decorator may hide it); of a class, its constructor's."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(value))).body[0]
-    except (OSError, TypeError, SyntaxError, IndexError):
-        return None
-    if isinstance(tree, ast.ClassDef):
-        found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
-        if not found:
-            return None
-        tree, drop_first = found[0], True
-    if not isinstance(tree, ast.FunctionDef):
-        return None
-    if drop_first:
-        tree.args.args = tree.args.args[1:]
-    return clean_signature(ast.unparse(tree.args))
-
-
-def schemas(name: str) -> List[str]:
-    """Return the argument lists of torch's operators of that name, ``self`` left as ``input``."""
-    import torch
-
-    found: List[str] = []
-    known = torch._C._jit_get_schemas_for_operator(f"aten::{name}")
-    takes_tensor = [schema for schema in known if schema.arguments and "Tensor" in str(schema.arguments[0].type)]
-    for schema in takes_tensor or known:
-        pieces, star = [], False
-        for argument in schema.arguments:
-            if argument.kwarg_only and not star:
-                pieces.append("*")
-                star = True
-            default = "" if not argument.has_default_value() else f"={default_text(argument.default_value)}"
-            pieces.append(("input" if argument.name == "self" else argument.name) + default)
-        if any(str(argument.type) in ("Dimname", "Dimname[]") for argument in schema.arguments):
-            continue
-        if schema.overload_name.endswith("out"):
-            continue
-        text = clean_signature(", ".join(pieces))
-        if text and text not in found and len(found) < 8:
-            found.append(text)
-    return found
 
 
 # --- one record ------------------------------------------------------------------------------------------------------
@@ -261,7 +98,7 @@ def signature_record(found: Found, kind: str, package: str) -> Record:
     return record
 
 
-def platforms(doc: str) -> Optional[str]:
+def platforms(doc: str) -> str | None:
     """Return the letters of the docstring's platform lists, joined; None when it has none."""
     blocks = re.findall(r"Supported Platforms:\s*((?:[`\w ,]+\n?)+)", doc)
     if not blocks:
@@ -269,7 +106,7 @@ def platforms(doc: str) -> Optional[str]:
     return "".join(letter for word, letter in LETTERS if any(word in block for block in blocks)) or None
 
 
-def announced(doc: str) -> Optional[str]:
+def announced(doc: str) -> str | None:
     """Return what the docstring announces for the future, shortened."""
     notes = re.findall(r"Non-backward-compatible change after version ([^\n]*(?:\n[ \t]+[^\n]*)?)", doc)
     notes += re.findall(r"will be (?:removed|deprecated)[^\n.]*(?:\.|$)", doc)[:1]
@@ -277,7 +114,7 @@ def announced(doc: str) -> Optional[str]:
     return text[:160] or None
 
 
-def record_of(found: Found, package: str, canonical: Callable[[Any], Optional[str]]) -> Record:
+def record_of(found: Found, package: str, canonical: Callable[[Any], str | None]) -> Record:
     """Return the record of one object."""
     value = found.value
     kind = kind_of(value, found.owner)
@@ -359,7 +196,7 @@ def is_foreign(value: Any, package: str) -> bool:
     return False
 
 
-def members(name: str, package: str) -> List[Found]:
+def members(name: str, package: str) -> list[Found]:
     """Return the public members of a namespace (module, or the Tensor class with all it inherits)."""
     owner = resolve(name)
     if owner is None:
@@ -390,9 +227,9 @@ def members(name: str, package: str) -> List[Found]:
     return found
 
 
-def own_members(name: str, value: type) -> List[Found]:
+def own_members(name: str, value: type) -> list[Found]:
     """Return the public methods, properties and annotated attributes that a class itself defines."""
-    found = []
+    found: list[Found] = []
     internal = str(getattr(value, "__module__", "")).startswith("torch._C") and value.__name__ not in (
         "Generator",
         "Event",
@@ -414,7 +251,7 @@ def own_members(name: str, value: type) -> List[Found]:
     return found
 
 
-def import_all(names: List[str]) -> List[str]:
+def import_all(names: list[str]) -> list[str]:
     """Import modules; return those that could be."""
     done = []
     for name in names:
@@ -427,7 +264,7 @@ def import_all(names: List[str]) -> List[str]:
     return done
 
 
-def submodules(root: str) -> List[str]:
+def submodules(root: str) -> list[str]:
     """Return the public submodules of a package, not imported."""
     package = sys.modules.get(root)
     paths = getattr(package, "__path__", None)
@@ -448,22 +285,22 @@ def submodules(root: str) -> List[str]:
 
 
 def harvest(
-    package: str, namespaces: List[str], deep: List[str], extra: List[str]
-) -> Tuple[Dict[str, Record], Dict[str, str]]:
+    package: str, namespaces: list[str], deep: list[str], extra: list[str]
+) -> tuple[dict[str, Record], dict[str, str]]:
     """Return records by canonical name, and the other spellings."""
     warnings.simplefilter("ignore")  # deprecated names warn when they are looked at
     import_all([name for name in namespaces if not inspect.isclass(resolve(name))])
     further = import_all([name for root in deep for name in submodules(root)])
-    order: List[Found] = []
+    order: list[Found] = []
     for namespace in [*namespaces, *further]:
         order += members(namespace, package)
     for name in extra:
         value = resolve(name)
         if value is not None:
             order.append(Found(name, value, resolve(name.rpartition(".")[0])))
-    names: Dict[str, Found] = {}
-    aliases: Dict[str, str] = {}
-    by_identity: Dict[int, str] = {}
+    names: dict[str, Found] = {}
+    aliases: dict[str, str] = {}
+    by_identity: dict[int, str] = {}
     for found in order:
         if found.name in names or found.name in aliases:
             continue
@@ -485,7 +322,7 @@ def harvest(
             for member in own_members(name, found.value):
                 names.setdefault(member.name, member)
 
-    def canonical(value: Any) -> Optional[str]:
+    def canonical(value: Any) -> str | None:
         return by_identity.get(id(value))
 
     records = {name: record_of(found, package, canonical) for name, found in names.items()}
@@ -526,7 +363,7 @@ def main() -> None:
     print(f"{path}: {len(names)} names, {len(aliases)} aliases, {path.stat().st_size} bytes")
 
 
-def as_text(title: str, names: Dict[str, Record], aliases: Dict[str, str]) -> str:
+def as_text(title: str, names: dict[str, Record], aliases: dict[str, str]) -> str:
     """Return JSON with one name a line, so that differences between releases can be read."""
     rows = ",\n".join(f"{json.dumps(name)}:{json.dumps(names[name], separators=(',', ':'))}" for name in sorted(names))
     others = ",\n".join(f"{json.dumps(name)}:{json.dumps(aliases[name])}" for name in sorted(aliases))

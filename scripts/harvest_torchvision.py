@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, NamedTuple
 
-Record = Dict[str, Any]
+Record = dict[str, Any]
 PACKAGES = ("transforms", "datasets", "models", "ops", "io", "utils", "tv_tensors", "version")
 # How torchvision spells members of its packages to the outside; anything deeper is an alias.
 SKIPPED = ("_", "prototype", "references")
@@ -20,7 +20,7 @@ class Source(NamedTuple):
     tree: ast.Module
 
 
-def read_sources(root: Path) -> Dict[str, Source]:
+def read_sources(root: Path) -> dict[str, Source]:
     """Return every source file below ``root/torchvision`` by module name."""
     found = {}
     for path in sorted((root / "torchvision").rglob("*.py")):
@@ -31,7 +31,7 @@ def read_sources(root: Path) -> Dict[str, Source]:
     return found
 
 
-def statements(body: List[ast.stmt]) -> List[ast.stmt]:
+def statements(body: list[ast.stmt]) -> list[ast.stmt]:
     """Return the statements of a module with those inside ``if`` and ``try``."""
     found = []
     for node in body:
@@ -50,13 +50,11 @@ def imported_module(source: Source, node: ast.ImportFrom) -> str:
     return ".".join([*base, *([node.module] if node.module else [])])
 
 
-def exports(
-    sources: Dict[str, Source], module: str, seen: Optional[Set[str]] = None
-) -> Dict[str, Tuple[str, ast.stmt]]:
+def exports(sources: dict[str, Source], module: str, seen: set[str] | None = None) -> dict[str, tuple[str, ast.stmt]]:
     """Return what a module offers: name to (module that defines it, definition)."""
     seen = {*(seen or ()), module}
     source = sources.get(module)
-    found: Dict[str, Tuple[str, ast.stmt]] = {}
+    found: dict[str, tuple[str, ast.stmt]] = {}
     for node in statements(source.tree.body) if source else []:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             found[node.name] = (module, node)
@@ -87,9 +85,9 @@ def signature(arguments: ast.arguments, skip_first: bool) -> str:
     return f"({text})"
 
 
-def names_of_bases(node: ast.ClassDef, module: str, sources: Dict[str, Source], homes: Dict[int, str]) -> List[str]:
+def names_of_bases(node: ast.ClassDef, module: str, sources: dict[str, Source], homes: dict[int, str]) -> list[str]:
     """Return the public names of the base classes, nearest first, as far as the source says."""
-    found: List[str] = []
+    found: list[str] = []
     offered = exports(sources, module)
     for base in node.bases:
         text = ast.unparse(base)
@@ -106,7 +104,7 @@ def names_of_bases(node: ast.ClassDef, module: str, sources: Dict[str, Source], 
     return list(dict.fromkeys(found))
 
 
-def class_records(name: str, node: ast.ClassDef, bases: List[str], records: Dict[str, Record]) -> None:
+def class_records(name: str, node: ast.ClassDef, bases: list[str], records: dict[str, Record]) -> None:
     """Add the record of a class and of its public members."""
     record: Record = {"k": "class"}
     if bases:
@@ -131,7 +129,7 @@ def class_records(name: str, node: ast.ClassDef, bases: List[str], records: Dict
     records[name] = record
 
 
-def inherit_signatures(records: Dict[str, Record]) -> None:
+def inherit_signatures(records: dict[str, Record]) -> None:
     """Give classes without a constructor (or call) of their own that of the nearest base."""
     for record in records.values():
         for key in ("s", "c"):
@@ -143,7 +141,7 @@ def inherit_signatures(records: Dict[str, Record]) -> None:
                     record[key] = "()"
 
 
-def harvest_source(root: Path) -> Tuple[str, Dict[str, Record], Dict[str, str]]:
+def harvest_source(root: Path) -> tuple[str, dict[str, Record], dict[str, str]]:
     """Return version, records and aliases of an unpacked torchvision wheel."""
     sources = read_sources(root)
     modules = [
@@ -151,9 +149,9 @@ def harvest_source(root: Path) -> Tuple[str, Dict[str, Record], Dict[str, str]]:
         if name == "torchvision"
         or (name.split(".")[1] in PACKAGES and not any(part.startswith(SKIPPED) for part in name.split(".")[1:]))
     ]  # fmt: skip
-    homes: Dict[int, str] = {}
-    found: Dict[str, Tuple[str, ast.stmt]] = {}
-    aliases: Dict[str, str] = {}
+    homes: dict[int, str] = {}
+    found: dict[str, tuple[str, ast.stmt]] = {}
+    aliases: dict[str, str] = {}
     # v1 transforms name the plain spellings; v2 comes after all others.
     for module in sorted(modules, key=lambda name: (".v2" in name, name.count("."), name)):
         for name, (origin, node) in sorted(exports(sources, module).items()):
@@ -167,7 +165,7 @@ def harvest_source(root: Path) -> Tuple[str, Dict[str, Record], Dict[str, str]]:
             else:
                 homes[id(node)] = spelled
                 found[spelled] = (origin, node)
-    records: Dict[str, Record] = {module: {"k": "module"} for module in modules}
+    records: dict[str, Record] = {module: {"k": "module"} for module in modules}
     for spelled, (origin, node) in found.items():
         if isinstance(node, ast.FunctionDef):
             records[spelled] = {"k": "function", "s": signature(node.args, skip_first=False)}

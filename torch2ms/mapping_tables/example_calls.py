@@ -90,7 +90,7 @@ def _conditions_hold(option: MappedTo, given: Mapping[str, str] | None) -> bool:
 
 
 def same_literal(a: str | None, b: str | None) -> bool:
-    """Whether two pieces of source mean the same literal: ``1`` and ``1.0``, ``'a'`` and ``"a"``, ``[1]`` and ``(1,)``."""
+    """Whether two pieces of source mean the same literal: ``1`` and ``1.0``, ``[1]`` and ``(1,)``."""
     if a is None or b is None:
         return a is b
     if a == b:

@@ -1,4 +1,4 @@
-"""Hold the tables against the catalogues: what a row claims must be so in every release and on every device it claims.
+"""Hold the tables against the catalogues: what a row claims must be so in every release and on every device.
 
 Each check is a function of one row; ``lint`` runs them all. Releases without a catalogue cannot be checked; the examples
 (``prove``) are the other half.
@@ -19,7 +19,7 @@ from torch2ms.mapping_tables.example_calls import producer, same_literal
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.mapping_tables.proofs import proofs_of
 from torch2ms.mapping_tables.runtime_source import PREFIX, runtime_has, runtime_signature
-from torch2ms.mapping_tables.schema import DROP, RECEIVER, MappedTo, Row, Signature
+from torch2ms.mapping_tables.schema import DROP, RECEIVER, MappedTo, Parameter, Row, Signature
 from torch2ms.mapping_tables.transforms import TRANSFORMS
 
 __all__ = ["Problem", "lint"]
@@ -196,13 +196,10 @@ def _identical(tables: Tables, row: Row) -> Iterator[str]:
                 yield f"{option.target}: {differences[0]} in {place}"
 
 
-def _difference(wanted: Sequence[object], signature: Signature) -> str:
+def _difference(wanted: Sequence[Parameter], signature: Signature) -> str:
     """Return how a signature differs from what torch has, empty when it does not."""
-    from torch2ms.mapping_tables.schema import Parameter
-
     theirs = [item for item in signature.parameters if item.name not in TORCH_ONLY]
     for index, ours in enumerate(wanted):
-        assert isinstance(ours, Parameter)
         other = signature.get(ours.name)
         if other is None:
             return f"there is no parameter {ours.name!r}"

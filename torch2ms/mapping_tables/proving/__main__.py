@@ -5,7 +5,7 @@ before a case and ``("done", id, result)`` after it, so that a crash tells which
 """
 
 # Copied to another place to run, by a Python as old as 3.9: relative imports, no zip(strict=).
-# ruff: noqa: TID252, B905
+# ruff: noqa: TID252
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import os
 import pickle
 import sys
 import traceback
-from typing import Any
 from collections.abc import Callable
+from typing import Any
 
 from .framework import Case
 

@@ -6,8 +6,8 @@ import ast
 import importlib
 import itertools
 import sys
-from typing import Any
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 

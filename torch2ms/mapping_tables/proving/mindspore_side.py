@@ -8,8 +8,8 @@ from __future__ import annotations
 import importlib.util
 import os
 import tempfile
-from typing import Any
 from collections.abc import Mapping
+from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
