@@ -34,8 +34,8 @@ def diagnostics_page() -> str:
         _NOTICE,
         "# Diagnostics",
         "",
-        "Codes are stable. *error*: the emitted code here does not do what the source did; *warning*: it may differ, and",
-        "the message says when; *note*: a stated, harmless change. `torch2ms explain CODE` prints the same.",
+        "Codes are stable. *error*: the emitted code here does not do what the source did; *warning*: it may differ,",
+        "and the message says when; *note*: a stated, harmless change. `torch2ms explain CODE` prints the same.",
     ]
     group = ""
     for entry in CODES.values():
@@ -61,9 +61,9 @@ def cli_page() -> str:
         "(`verify`: a figure out of bounds; `tables lint`: a row that is wrong); 2 wrong usage or a failure;",
         "130 interrupted.",
         "",
-        "What is given on the command line wins over `[tool.torch2ms]` in SRC's `pyproject.toml`, whose keys are the long",
-        "options without their dashes: `mindspore`, `device`, `api`, `entry`, `mapping` (a list), `on-unsupported`,",
-        "`fail-on`, `runtime`, `jobs`, `cache`.",
+        "What is given on the command line wins over `[tool.torch2ms]` in SRC's `pyproject.toml`, whose keys are the",
+        "long options without their dashes: `mindspore`, `device`, `api`, `entry`, `mapping` (a list),",
+        "`on-unsupported`, `fail-on`, `runtime`, `jobs`, `cache`.",
     ]
 
     def add(entry: click.Command, path: str, parent: click.Context | None) -> None:
@@ -71,8 +71,8 @@ def cli_page() -> str:
             entry, info_name=path.split()[-1], parent=parent, max_content_width=100, terminal_width=100
         )
         if isinstance(entry, click.Group):
-            for name, child in entry.commands.items():
-                add(child, f"{path} {name}", context)
+            for child_name, child in entry.commands.items():
+                add(child, f"{path} {child_name}", context)
         else:
             lines.extend(["", f"## {path}", "", "```", entry.get_help(context).rstrip(), "```"])
 
