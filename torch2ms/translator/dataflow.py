@@ -8,7 +8,7 @@ take what a call might change for a change; liveness kills only what is certainl
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from torch2ms.translator.effects import Effects, base_path, dotted_path, effects, overlap, overlaps, root
@@ -125,7 +125,7 @@ def _kills(statement: ast.stmt, path: str) -> bool:
 def backward_slice(
     statements: Sequence[ast.stmt],
     index: int,
-    inert: Collection[str] = (),
+    describe: Callable[[ast.AST], Effects] = effects,
     *,
     ignored: Collection[int] = (),
     value: ast.expr | None = None,
@@ -133,20 +133,34 @@ def backward_slice(
     """Return the indices below ``index`` whose statements contribute to what ``statements[index]`` reads.
 
     ``value`` narrows the criterion to one expression of that statement; ``ignored`` are indices known to have no
-    effect on values (``optimizer.zero_grad()``). Conservative: a statement that may change an object the slice reads
-    is in it, a compound statement is in it as a whole; prints and metrics that only read are not.
+    effect on values (``optimizer.zero_grad()``); ``describe`` gives the effects of a node. Conservative: a statement
+    that may change an object the slice reads is in it, a compound statement is in it as a whole, and so is every
+    binding of a name that a nested function of the slice captures; prints and metrics that only read are not.
     """
-    needed = set(effects(statements[index] if value is None else value, inert).reads)
-    chosen: set[int] = set()
-    for position in range(index - 1, -1, -1):
-        if position in ignored:
-            continue
-        found = effects(statements[position], inert)
-        if not overlaps(found.changes, needed):
-            continue
-        chosen.add(position)
-        needed = {path for path in needed if not _kills(statements[position], path)} | set(found.reads)
-    return chosen
+    criterion = describe(statements[index] if value is None else value)
+    late: set[str] = set()
+    while True:
+        needed = set(criterion.reads)
+        chosen: set[int] = set()
+        captured: set[str] = set()
+        for position in range(index - 1, -1, -1):
+            if position in ignored:
+                continue
+            found = describe(statements[position])
+            if not overlaps(found.changes, needed | late):
+                continue
+            chosen.add(position)
+            needed = {path for path in needed if not _kills(statements[position], path)} | set(found.reads)
+            captured |= found.captures
+        if captured <= late:
+            return chosen
+        late |= captured
+
+
+def _reads_any_name(call: ast.Call) -> bool:
+    if not isinstance(call.func, ast.Name):
+        return False
+    return call.func.id in ("locals", "eval", "exec") or (call.func.id == "vars" and not call.args)
 
 
 class Liveness:
@@ -154,7 +168,7 @@ class Liveness:
 
     ``dropped`` are ids of statements that are taken as removed. Names that nested functions read, names declared
     global or nonlocal, and every name when ``locals()``, ``vars()``, ``eval`` or ``exec`` is called, are live
-    everywhere (``always``); so are, in a module, the names that ``exported`` lists. ``out`` are the names live at the end.
+    everywhere (``always``); so are, in a module, the names that ``exported`` lists. ``out`` are those live at the end.
     """
 
     def __init__(
@@ -173,9 +187,8 @@ class Liveness:
         for node in (item for statement in body for item in ast.walk(statement)):
             if isinstance(node, ast.Global | ast.Nonlocal):
                 always.update(node.names)
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                if node.func.id in ("locals", "vars", "eval", "exec") and len(node.args) < 1 + (node.func.id != "vars"):
-                    always |= everything.binds
+            elif isinstance(node, ast.Call) and _reads_any_name(node):
+                always |= everything.binds
         self.always = frozenset(always)
         self.entry = self._block(body, self.always | frozenset(out), _Exits(self.always, self.always, self.always))
 

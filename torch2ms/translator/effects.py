@@ -15,25 +15,30 @@ from dataclasses import dataclass, field
 
 __all__ = ["Effects", "base_path", "dotted_path", "effects", "overlap", "overlaps", "root"]
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # Methods that change the object they are called on, whatever the object is.
-_MUTATORS = frozenset(
-    "append appendleft extend insert pop popleft popitem remove clear sort reverse update add discard setdefault "
-    "load_state_dict".split()
-)
+_MUTATORS = _words("""
+    append appendleft extend insert pop popleft popitem remove clear sort reverse update add discard
+    setdefault load_state_dict
+""")
 
 # Methods that only read their receiver and their arguments: logging, formatting, tensor queries.
-_READERS = frozenset(
-    "item tolist numpy size dim numel cpu cuda detach clone mean sum max min argmax format join items keys values get "
-    "parameters named_parameters state_dict print log info debug warning warn error critical write flush log_metrics "
-    "add_scalar add_scalars add_image add_images add_histogram add_figure add_text display set_description "
-    "set_postfix set_postfix_str log_scalar log_dict barrier synchronize".split()
-)
+_READERS = _words("""
+    item tolist numpy size dim numel cpu cuda detach clone mean sum max min argmax format join items keys
+    values get parameters named_parameters state_dict print log info debug warning warn error critical write
+    flush log_metrics add_scalar add_scalars add_image add_images add_histogram add_figure add_text display
+    set_description set_postfix set_postfix_str log_scalar log_dict barrier synchronize
+""")
 
 # Functions that only read their arguments.
-_READING_FUNCTIONS = frozenset(
-    "print len isinstance issubclass repr str float int bool abs min max sum round sorted range enumerate zip map "
-    "filter list tuple dict set id type hash hasattr callable pprint all any format vars".split()
-)
+_READING_FUNCTIONS = _words("""
+    print len isinstance issubclass repr str float int bool abs min max sum round sorted range enumerate zip
+    map filter list tuple dict set id type hash hasattr callable pprint all any format vars
+""")
 
 
 def root(path: str) -> str:

@@ -14,6 +14,7 @@ MAX_ALTERNATIVES = 8
 
 KindName = Literal[
     "unknown",
+    "factory",  # a value that is likely the class ``of``, but may be another: what it makes is typed, calls stay as they are
     "api",  # a reference to a torch (or torchvision) name itself: of = canonical name, "torch.nn.Linear"
     "Tensor",  # of = dtype when known, "torch.int64"
     "Parameter",  # a Tensor that is a Parameter
@@ -97,6 +98,9 @@ def join(a: Kind, b: Kind) -> Kind:
         return b
     if b.name == "none":
         return a
+    likely = _likely(a, b) or _likely(b, a)
+    if likely is not None:
+        return likely
     if a.is_tensor and b.is_tensor:
         return Kind("Tensor", a.of if a.of == b.of else "", evidence=a.evidence)
     if a.name == b.name:
@@ -106,6 +110,15 @@ def join(a: Kind, b: Kind) -> Kind:
             return Kind(a.name, of, items, a.evidence)
         return Kind(a.name, of, (), a.evidence)
     return UNKNOWN
+
+
+def _likely(a: Kind, b: Kind) -> Kind | None:
+    """Return the class that a value most likely is: known on one path, unknown or likely on the other."""
+    if a.name in ("api", "class", "factory") and b.name in ("unknown", "factory") and a.of and "|" not in a.of:
+        last = a.of.rpartition(".")[2].rpartition(":")[2]
+        if last[:1].isupper() and (b.name == "unknown" or b.of == a.of):
+            return Kind("factory", a.of, evidence=a.evidence)
+    return None
 
 
 def _union(a: str, b: str) -> str:

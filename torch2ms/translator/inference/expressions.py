@@ -291,6 +291,9 @@ class Expressions:
     def _result(self, node: ast.Call, callee: Kind, arguments: list[Kind]) -> Kind:
         if callee.name == "api":
             return self._api_result(callee, arguments)
+        if callee.name == "factory":
+            made = self.world.family(callee.of) if ":" in callee.of else instance_of(callee.of)
+            return made.because("likely class")
         if callee.name == "class":
             kinds = [self.world.family(key) for key in candidates(callee)]
             return _common(kinds)

@@ -138,7 +138,9 @@ class Flow(Expressions):
             return UNKNOWN
         kind = self.outer.expr(default) if self.outer is not None else self.expr(default)
         # A class or function as default is one of many that may be passed: its name is no fact about the parameter.
-        return UNKNOWN if kind.name in ("api", "class", "function") else kind
+        if kind.name in ("api", "class", "function"):
+            return join(UNKNOWN, kind) if kind.name != "function" else UNKNOWN
+        return kind
 
     def _is_forward(self) -> bool:
         return (

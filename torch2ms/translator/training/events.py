@@ -15,8 +15,31 @@ __all__ = ["Event", "EventKind", "find_events", "find_obstacle", "own_expression
 EventKind = Literal["backward", "zero", "step", "clip", "unscale", "update", "closure", "wrapper"]
 
 _NO_OPTIMIZER = frozenset(
-    "Scheduler Module Tensor Parameter GradScaler DataLoader Dataset instance module python ndarray function class "
-    "int float bool str list tuple dict none iterator api".split()
+    {
+        "Scheduler",
+        "Module",
+        "Tensor",
+        "Parameter",
+        "GradScaler",
+        "DataLoader",
+        "Dataset",
+        "instance",
+        "module",
+        "python",
+        "ndarray",
+        "function",
+        "class",
+        "int",
+        "float",
+        "bool",
+        "str",
+        "list",
+        "tuple",
+        "dict",
+        "none",
+        "iterator",
+        "api",
+    }
 )
 _CLIPS = {
     "clip_grad_norm_": "norm",
@@ -60,12 +83,7 @@ def own_expressions(statement: ast.stmt) -> list[ast.AST]:
 
 def find_events(scope: Scope, file: ProjectFile, oracle: Oracle) -> list[Event]:
     """Return the machinery of ``scope`` in source order."""
-    zeroed = {
-        dotted_path(node.func.value)
-        for node in ast.walk(file.tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_grad"
-    }
-    finder = _Finder(oracle, frozenset(path for path in zeroed if path))
+    finder = _Finder(oracle, file.zeroed)
     found: list[Event] = []
     for order, statement in enumerate(scope.statements):
         calls = [node for node in own_expressions(statement) if isinstance(node, ast.Call)]
@@ -99,7 +117,7 @@ class _Finder:
                 return None
             module = kind == "Module" or (kind == "unknown" and not self._plausible(receiver))
             return Event("zero", statement, call, order, path, receiver, on_module=module)
-        if name == "step" and kind == "GradScaler" or (name == "step" and self._is_scaler(receiver, call)):
+        if name == "step" and (kind == "GradScaler" or self._is_scaler(receiver, call)):
             target = call.args[0] if call.args else None
             path = (dotted_path(target) if target is not None else None) or ""
             problem = (
@@ -151,9 +169,10 @@ class _Finder:
             isinstance(receiver, ast.Call)
             and isinstance(receiver.func, ast.Attribute)
             and receiver.func.attr == "scale"
+            and len(receiver.args) == 1
+            and self._looks_scaler(receiver.func.value)
         ):
-            if self._looks_scaler(receiver.func.value) and len(receiver.args) == 1:
-                scaler, loss = receiver.func.value, receiver.args[0]
+            scaler, loss = receiver.func.value, receiver.args[0]
         problem = ""
         if not isinstance(statement, ast.Expr) or statement.value is not call:
             problem = "backward() is part of a larger expression"

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch2ms.translator.dataflow import Effects, backward_slice, effects, overlaps
+from torch2ms.translator.dataflow import Effects, backward_slice, overlaps
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.events import Event
 from torch2ms.translator.training.gradient_flow import GradientFlow, differentiable_reads
@@ -18,7 +18,7 @@ __all__ = ["Body", "Forward", "find_forward", "plan_body"]
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """Where the forward pass of ``backward`` stands: ``chosen`` of ``block[:end]``, the gradient flowing from ``first``."""
+    """Where the forward pass of ``backward`` stands: ``chosen`` of ``block[:end]``; gradients start at ``first``."""
 
     backward: Event
     block: list[ast.stmt]
@@ -108,7 +108,7 @@ def _slice(
     ignored = {
         scope.location(event.statement).index for event in events if scope.location(event.statement).block is block
     }
-    chosen = backward_slice(block, end, file.inert, ignored=ignored, value=value)
+    chosen = backward_slice(block, end, file.effects, ignored=ignored, value=value)
     needed = differentiable_reads(value)
     demanded = flow.demanded(block, chosen, needed)
     carrying = flow.carrying(block, demanded)
@@ -175,7 +175,7 @@ def _settle(
 ) -> set[int] | Refused:
     """Check the statements that the body is taken out of; those that cannot stand behind it join it."""
     placed = set(members)
-    found = {index: effects(forward.block[index], file.inert) for index in range(forward.end)}
+    found = {index: file.effects(forward.block[index]) for index in range(forward.end)}
     holders = {scope.index_in(forward.block, event.statement) for event in events}
     grown = True
     while grown:
@@ -251,13 +251,13 @@ def _check_again(
         if modules is None or flow.reaches(nodes, modules):
             return refusal
     for index in again:
-        here = effects(forward.block[index], file.inert)
+        here = file.effects(forward.block[index])
         if not isinstance(forward.block[index], ast.Assign) or here.mutates or here.jumps:
             return refusal
         for other in range(index + 1, forward.end):
             if other in again:
                 continue
-            changed = effects(forward.block[other], file.inert)
+            changed = file.effects(forward.block[other])
             inputs = here.reads - flow.called_modules(forward.block[index])
             if other < entry and overlaps(changed.binds | changed.mutates, inputs | here.binds):
                 return refusal

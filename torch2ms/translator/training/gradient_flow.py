@@ -9,34 +9,18 @@ from torch2ms.translator.effects import base_path, dotted_path, effects, overlap
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
+from torch2ms.translator.training.vocabulary import (
+    BUILTINS,
+    CUTTING_ATTRIBUTES,
+    CUTTING_FUNCTIONS,
+    CUTTING_METHODS,
+    MUTATORS,
+    QUIET_METHODS,
+    STATELESS,
+    VALUE_METHODS,
+)
 
 __all__ = ["GradientFlow"]
-
-# Reading a tensor through these gives no gradient to it.
-_CUTTING_METHODS = frozenset("detach item numpy tolist size dim numel argmax argmin eq ne lt gt le ge long int".split())
-_CUTTING_ATTRIBUTES = frozenset("data shape ndim dtype device is_cuda grad requires_grad".split())
-_CUTTING_FUNCTIONS = frozenset("len isinstance print type range id".split())
-
-# Methods of a Module that do not compute with its weights.
-_QUIET_METHODS = frozenset(
-    "train eval to cuda cpu zero_grad requires_grad_ half float double parameters named_parameters state_dict "
-    "load_state_dict modules named_modules children apply init_hidden".split()
-)
-
-# Methods of values that hold no weights: tensors, arrays, strings, containers, files, iterators.
-_VALUE_METHODS = frozenset(
-    "to cuda cpu view reshape float long int half double type bool t transpose permute size dim item items keys values "
-    "get squeeze unsqueeze contiguous clone detach expand repeat sum mean max min numpy tolist format join append "
-    "split strip pop next fill_ zero_ copy_ random_ normal_ uniform_ new new_zeros new_ones new_tensor type_as eq "
-    "masked_fill scatter_ index_select narrow chunk flatten pow exp log sqrt abs add sub mul div matmul mm bmm "
-    "update set_description zero_grad time randint rand sample shuffle".split()
-)
-_BUILTINS = frozenset(
-    "len range enumerate zip map filter sorted list tuple dict set int float bool str min max abs round sum print "
-    "isinstance next iter getattr hasattr type any all reversed slice divmod pow".split()
-)
-_MUTATORS = frozenset("append appendleft extend insert pop popleft clear remove sort reverse add discard".split())
-_STATELESS = frozenset("DataLoader Dataset Sampler Transform Generator device dtype Size ndarray image module".split())
 
 
 class GradientFlow:
@@ -46,6 +30,7 @@ class GradientFlow:
         self._file = file
         self._oracle = oracle
         self._known: dict[int, bool] = {}
+        self._computed: dict[int, set[str]] = {}
 
     def has_source(self, node: ast.AST | Sequence[ast.AST]) -> bool:
         """Whether the code may compute with trainable weights. In doubt it may."""
@@ -68,17 +53,20 @@ class GradientFlow:
         if isinstance(func, ast.Name):
             if func.id in self._file.functions:
                 return self._function_has_source(self._file.functions[func.id])
-            return func.id not in _BUILTINS and kind.name != "python"
+            return func.id not in BUILTINS and kind.name != "python"
         if not isinstance(func, ast.Attribute):
             return True
         owner = self._oracle.kind(func.value).name
         if owner == "Module":
-            return func.attr not in _QUIET_METHODS
-        if owner in _STATELESS or owner in ("Tensor", "Parameter", "str", "list", "dict", "tuple", "int", "float"):
+            return func.attr not in QUIET_METHODS
+        if owner in STATELESS or owner in ("Tensor", "Parameter", "str", "list", "dict", "tuple", "int", "float"):
             return False
-        if isinstance(func.value, ast.Name) and func.value.id == "self" and "." + func.attr in self._file.functions:
-            return self._function_has_source(self._file.functions["." + func.attr])
-        return func.attr not in _VALUE_METHODS | _MUTATORS and root(base_path(func) or "") not in (
+        if isinstance(func.value, ast.Name) and func.value.id == "self":
+            method = self._file.functions.get("." + func.attr)
+            return method is None or self._function_has_source(method)
+        if "env" in (base_path(func.value) or "").rpartition(".")[2].lower():
+            return False  # gym's env.step(action), env.reset()
+        return func.attr not in VALUE_METHODS | MUTATORS and root(base_path(func) or "") not in (
             "np",
             "numpy",
             "random",
@@ -103,7 +91,7 @@ class GradientFlow:
         found: set[int] = set()
         for position in sorted(chosen, reverse=True):
             statement = statements[position]
-            here = effects(statement, self._file.inert)
+            here = self._file.effects(statement)
             if overlaps(here.changes, needed):
                 found.add(position)
                 if _is_plain(statement):
@@ -118,7 +106,7 @@ class GradientFlow:
         paths: set[str] = set()
         for position in sorted(demanded):
             statement = statements[position]
-            here = effects(statement, self._file.inert)
+            here = self._file.effects(statement)
             entered = self.has_source(statement) and not self.makes_module(statement)
             if entered or overlaps(differentiable_reads(statement), paths):
                 found.add(position)
@@ -135,7 +123,7 @@ class GradientFlow:
         if self.is_module_value(value):
             return True
         while (
-            isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _QUIET_METHODS
+            isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in QUIET_METHODS
         ):
             value = value.func.value
         if not isinstance(value, ast.Call) or any(self.has_source(argument) for argument in value.args):
@@ -155,12 +143,31 @@ class GradientFlow:
                 if item.owner is None or item.owner is scope.node or item.owner.name == "__init__":
                     continue
                 tail = item.path.partition(".")[2]
-                if tail and tail == path.partition(".")[2] and self._gives_gradient(item.value):
+                if tail and tail == path.partition(".")[2] and self._gives_gradient(item.value, item.owner):
                     return path
         return None
 
-    def _gives_gradient(self, value: ast.expr) -> bool:
-        return not self.is_module_value(value) and self.has_source(value)
+    def _gives_gradient(self, value: ast.expr, owner: FunctionNode) -> bool:
+        if self.is_module_value(value):
+            return False
+        return self.has_source(value) or overlaps(differentiable_reads(value), self._computed_in(owner))
+
+    def _computed_in(self, function: FunctionNode) -> set[str]:
+        """Return the paths that hold values computed with weights somewhere in ``function``, whatever the order."""
+        if id(function) in self._computed:
+            return self._computed[id(function)]
+        found = self._computed[id(function)] = set()
+        simple = [node for node in ast.walk(function) if isinstance(node, ast.Assign | ast.AugAssign | ast.For)]
+        for _ in range(3):
+            for node in simple:
+                value = node.iter if isinstance(node, ast.For) else node.value
+                if self.is_module_value(value):
+                    continue
+                if self.has_source(value) or overlaps(differentiable_reads(value), found):
+                    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                    stored = effects(list(targets))
+                    found |= stored.binds | stored.mutates
+        return found
 
     def modules_of(self, optimizer: str, scope: Scope) -> frozenset[str] | None:
         """Return the paths the optimizer's weights are taken from, as its constructor shows; None when it does not."""
@@ -205,7 +212,7 @@ class GradientFlow:
         return found
 
     def _wrappers(self, paths: set[str]) -> set[str]:
-        """Other names of the same modules: ``ddp_model = DDP(model)``, ``self.model = model.to(device)``, ``m = model``."""
+        """Other names of the same modules: ``ddp_model = DDP(model)``, ``self.model = model.to(d)``, ``m = model``."""
         found: set[str] = set()
         for _ in range(3):
             for item in self._file.assignments:
@@ -321,13 +328,13 @@ def differentiable_reads(node: ast.AST) -> set[str]:
             continue
         if isinstance(item, ast.Call):
             method = item.func.attr if isinstance(item.func, ast.Attribute) else ""
-            name = item.func.id if isinstance(item.func, ast.Name) else ""
-            if method in _CUTTING_METHODS or name in _CUTTING_FUNCTIONS:
+            name = item.func.id if isinstance(item.func, ast.Name) else method
+            if method in CUTTING_METHODS or name in CUTTING_FUNCTIONS:
                 continue
         if isinstance(item, ast.Compare):
             continue
         if isinstance(item, ast.Attribute):
-            if item.attr in _CUTTING_ATTRIBUTES:
+            if item.attr in CUTTING_ATTRIBUTES:
                 continue
             path = dotted_path(item)
             if path is not None:

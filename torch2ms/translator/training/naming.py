@@ -9,7 +9,7 @@ __all__ = ["Names", "suffix_of"]
 
 
 def suffix_of(loss: str) -> str:
-    """Return what tells a loss from the others in its scope: ``d_loss`` and ``lossD`` give ``d``, ``loss`` gives ``""``.
+    """Return what tells a loss from the others in its scope: ``d`` for ``d_loss`` and ``lossD``, nothing for ``loss``.
 
     Only the last part of a path counts.
     """

@@ -13,8 +13,10 @@ from torch2ms.translator.training.scope import ProjectFile, Scope
 
 __all__ = ["Interface", "find_interface", "may_be_missing"]
 
-_FIXED = frozenset("Module Optimizer Scheduler GradScaler DataLoader class function api module Transform".split())
-_DATA = frozenset("Tensor ndarray tuple list dict Size int float".split())
+_FIXED = frozenset(
+    {"Module", "Optimizer", "Scheduler", "GradScaler", "DataLoader", "class", "function", "api", "module", "Transform"}
+)
+_DATA = frozenset({"Tensor", "ndarray", "tuple", "list", "dict", "Size", "int", "float"})
 
 
 @dataclass(frozen=True, slots=True)

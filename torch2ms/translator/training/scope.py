@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from torch2ms.translator.dataflow import child_blocks, effects
-from torch2ms.translator.effects import base_path, dotted_path, root
+from torch2ms.translator.effects import Effects, base_path, dotted_path, root
 
 __all__ = ["Assignment", "FunctionNode", "Location", "ProjectFile", "Scope"]
 
@@ -85,12 +85,14 @@ class Scope:
         for parent in self.ancestors(statement):
             if parent is outside:
                 break
-            if not isinstance(parent, ast.With | ast.AsyncWith | ast.Try) and not (
-                isinstance(parent, _LOOPS) and self.location(child).block is parent.body
-            ):
-                found.append((parent, id(self.location(child).block)))
-            elif isinstance(parent, ast.Try) and self.location(child).block not in (parent.body, parent.finalbody):
-                found.append((parent, id(self.location(child).block)))
+            block = self.location(child).block
+            if isinstance(parent, ast.Try):
+                always = block is parent.body or block is parent.finalbody
+            else:
+                loop_body = isinstance(parent, _LOOPS) and block is parent.body
+                always = loop_body or isinstance(parent, ast.With | ast.AsyncWith)
+            if not always:
+                found.append((parent, id(block)))
             child = parent
         return found
 
@@ -126,6 +128,8 @@ class ProjectFile:
     functions: dict[str, FunctionNode] = field(default_factory=dict)  # "name" and ".method"
     assignments: list[Assignment] = field(default_factory=list)  # every `path = value`, function by function
     stores: list[Assignment] = field(default_factory=list)  # values put into containers: x.append(value), x[i] = value
+    _inside: dict[str, Effects] = field(default_factory=dict)
+    zeroed: frozenset[str] = frozenset()  # paths whose zero_grad() is called
     globals_read: frozenset[str] = frozenset()  # names that functions and classes of the file read
 
     @classmethod
@@ -140,9 +144,38 @@ class ProjectFile:
                 file.functions.update({f".{part.name}": part for part in node.body if isinstance(part, FunctionNode)})
         file.functions.update({part.name: part for part in tree.body if isinstance(part, FunctionNode)})
         file.inert = frozenset(inert)
+        file.zeroed = frozenset(
+            path
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and node.attr == "zero_grad" and (path := dotted_path(node.value))
+        )
         file.globals_read = effects(tree.body).captures
         file._collect(tree, None)
         return file
+
+    def effects(self, node: ast.AST | Sequence[ast.AST]) -> Effects:
+        """Return the effects of ``node``, those of the file's functions and methods that it calls included."""
+        found = effects(node, self.inert)
+        reads, touches = set(found.reads), set(found.touches)
+        for name in found.reads:
+            key = name.removeprefix("self") if name.startswith("self.") else name
+            inner = self._called(key) if key in self.functions else None
+            if inner is not None:
+                reads |= inner.reads
+                touches |= inner.touches
+        return replace(found, reads=frozenset(reads), touches=frozenset(touches))
+
+    def _called(self, key: str) -> Effects:
+        """Return what calling a function of the file reads and changes outside of itself."""
+        if key not in self._inside:
+            self._inside[key] = Effects()  # for recursion
+            function = self.functions[key]
+            shell = effects(function, self.inert)
+            body = self.effects(function.body)
+            own = {path for path in body.reads if path.startswith("self.")} if key.startswith(".") else set()
+            stored = {path for path in body.mutates | body.touches if path.startswith("self.")}
+            self._inside[key] = Effects(reads=shell.reads | own, touches=shell.touches | (stored if own else set()))
+        return self._inside[key]
 
     def _collect(self, node: ast.AST, owner: FunctionNode | None) -> None:
         if isinstance(node, ast.Assign):

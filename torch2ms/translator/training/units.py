@@ -25,6 +25,8 @@ def find_units(tree: ast.Module | Sequence[ast.stmt], oracle: Oracle) -> list[Tr
     ``tree`` is a module, or the statements of one (a function body is taken as a module's).
     """
     module = tree if isinstance(tree, ast.Module) else ast.Module(list(tree), [])
+    if not any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in ast.walk(module)):
+        return []
     file = ProjectFile.of(module)
     flow = GradientFlow(file, oracle)
     taken = names_in(module)
@@ -41,7 +43,8 @@ def _line(unit: TrainingUnit | UnitLeft) -> tuple[int, int]:
 
 def _left(refused: Refused, event: Event) -> UnitLeft:
     code = refused.code if refused.code in ("T2M403", "T2M404") else "T2M402"
-    return UnitLeft(refused.statement or event.statement, refused.reason, code)  # type: ignore[arg-type]
+    where = f"line {refused.statement.lineno}: " if refused.statement is not None else ""
+    return UnitLeft(event.statement, where + refused.reason, code)  # type: ignore[arg-type]
 
 
 class _ScopePlanner:
@@ -137,11 +140,11 @@ class _ScopePlanner:
         skipped = any("continue" in effects(statement).jumps for statement in between)
         if forward.guard is None and not skipped:
             return False
-        stored = effects([forward.block[index] for index in forward.demanded], self.file.inert)
+        stored = self.file.effects([forward.block[index] for index in forward.demanded])
         return overlaps(stored.binds | stored.mutates, forward.needed)
 
     def _whole(self, owner: Ownership) -> bool | None:
-        """Whether every clipped list is all the weights of the optimizers: True, False (unknown) or None (it is not)."""
+        """Whether every clipped list is all the weights of the optimizers: True, False (unknown), None (no)."""
         modules = [self.flow.modules_of(path, self.scope) for path in owner.optimizers]
         known = frozenset().union(*(paths for paths in modules if paths is not None))
         verdict: bool | None = None not in modules
@@ -290,9 +293,9 @@ class _ScopePlanner:
         """The condition of the conditional around the backward call, when it can be asked before the forward pass."""
         if forward.guard is None:
             return None
-        test = effects(forward.guard.test, self.file.inert)
+        test = self.file.effects(forward.guard.test)
         calls = [node for node in ast.walk(forward.guard.test) if isinstance(node, ast.Call)]
-        between = effects(forward.block[body.start : forward.end], self.file.inert)
+        between = self.file.effects(forward.block[body.start : forward.end])
         if calls or test.binds or overlaps(test.reads, between.changes | effects(list(members)).changes):
             return None
         return forward.guard.test

@@ -1,0 +1,51 @@
+"""Gradients as values: clipping, adding up, and switching recording off inside a gradient function.
+
+MindSpore has no ``.grad``; ``value_and_grad`` returns a tuple of gradients in the order of the weights. What torch programs
+do to ``.grad`` in place is done here to that tuple.
+"""
+
+from typing import Any, ContextManager, Optional, Sequence, Tuple
+
+import mindspore as ms
+from mindspore import ops
+
+Gradients = Tuple[ms.Tensor, ...]
+
+__all__ = ["accumulate", "clip_grad_norm", "clip_grad_value", "no_grad", "total_norm"]
+
+
+def total_norm(grads: Sequence[ms.Tensor], norm_type: float = 2.0) -> ms.Tensor:
+    """Return the norm of all gradients together, as one float32 value (torch.nn.utils.get_total_norm)."""
+    if float(norm_type) == float("inf"):
+        return ops.stack([grad.abs().max() for grad in grads]).max()
+    powers = [(grad.abs() ** norm_type).sum() if norm_type != 2.0 else (grad * grad).sum() for grad in grads]
+    return ops.stack(powers).sum() ** (1.0 / norm_type)
+
+
+def clip_grad_norm(
+    grads: Sequence[ms.Tensor], max_norm: float, norm_type: float = 2.0, **_: Any
+) -> Tuple[Gradients, ms.Tensor]:
+    """Return the gradients scaled so that their norm is at most ``max_norm``, and their norm before that.
+
+    The factor is ``max_norm / (norm + 1e-6)``, at most 1, as in torch.nn.utils.clip_grad_norm_.
+    """
+    norm = total_norm(grads, norm_type)
+    factor = ops.clamp(max_norm / (norm + 1e-6), max=1.0)
+    return tuple(grad * factor for grad in grads), norm
+
+
+def clip_grad_value(grads: Sequence[ms.Tensor], clip_value: float, **_: Any) -> Gradients:
+    """Return the gradients with every element held between ``-clip_value`` and ``clip_value``."""
+    return tuple(ops.clamp(grad, -clip_value, clip_value) for grad in grads)
+
+
+def accumulate(total: Optional[Gradients], grads: Gradients) -> Gradients:
+    """Return the sum of two gradient tuples; ``None`` is the empty sum."""
+    if total is None:
+        return tuple(grads)
+    return tuple(old + new for old, new in zip(total, grads))
+
+
+def no_grad() -> ContextManager[Any]:
+    """Return a context in which nothing is recorded for a gradient, for code that runs inside a gradient function."""
+    return ms._no_grad()

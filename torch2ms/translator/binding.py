@@ -1,0 +1,121 @@
+"""Binding: the arguments of a call, by the names of the parameters they go to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from torch2ms.mapping_tables.schema import Signature
+
+__all__ = ["BoundArgument", "BoundCall", "bind", "is_literal", "literal", "same_literal"]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundArgument:
+    """One argument: the parameter, the value in both trees (``code`` already translated), and how it was passed."""
+
+    parameter: str
+    tree: ast.expr
+    code: cst.BaseExpression
+    arg: cst.Arg
+    positional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BoundCall:
+    """A call whose arguments are bound to a signature.
+
+    ``extra`` holds positional arguments that went to ``*args``; ``splat`` is set when a ``*`` or ``**`` hides what goes
+    where: then only what comes before it is bound. ``surplus`` counts arguments that fit no parameter.
+    """
+
+    arguments: dict[str, BoundArgument]
+    extra: tuple[BoundArgument, ...] = ()
+    splat: bool = False
+    surplus: tuple[BoundArgument, ...] = ()
+    signature: Signature = field(default_factory=lambda: Signature(()))
+
+    def get(self, name: str) -> BoundArgument | None:
+        """Return the argument bound to a parameter, or None."""
+        return self.arguments.get(name)
+
+    def __iter__(self) -> Iterator[BoundArgument]:
+        return iter(self.arguments.values())
+
+
+def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> BoundCall | None:
+    """Bind the arguments of a call; None when nothing is known of the signature.
+
+    ``updated`` is the call with its parts translated: its arguments stand in the same order as in the source.
+    """
+    if signature is None:
+        return None
+    slots = [p for p in signature.parameters if p.kind in ("positional_only", "positional")]
+    names = {p.name for p in signature.parameters if p.kind in ("positional", "keyword")}
+    var_positional = next((p.name for p in signature.parameters if p.kind == "var_positional"), None)
+    var_keyword = any(p.kind == "var_keyword" for p in signature.parameters)
+    bound: dict[str, BoundArgument] = {}
+    extra: list[BoundArgument] = []
+    surplus: list[BoundArgument] = []
+    splat = False
+    positional, keywords = iter(tree.args), iter(tree.keywords)
+    taken = 0
+    for arg in updated.args:
+        if arg.star:
+            splat = True
+            next(keywords if arg.star == "**" else positional)
+            continue
+        if arg.keyword is not None:
+            value = next(keywords).value
+            name = arg.keyword.value
+            made = BoundArgument(name, value, arg.value, arg, False)
+            if (name in names or var_keyword) and name not in bound:
+                bound[name] = made
+            else:
+                surplus.append(made)
+            continue
+        value = next(positional)
+        if splat:
+            continue
+        if taken < len(slots) and slots[taken].name not in bound:
+            name = slots[taken].name
+            bound[name] = BoundArgument(name, value, arg.value, arg, True)
+            taken += 1
+        elif var_positional is not None:
+            extra.append(BoundArgument(var_positional, value, arg.value, arg, True))
+        else:
+            surplus.append(BoundArgument("", value, arg.value, arg, True))
+    return BoundCall(bound, tuple(extra), splat, tuple(surplus), signature)
+
+
+_NO_LITERAL = object()
+
+
+def literal(tree: ast.expr) -> object:
+    """Return the value of a literal expression; a private marker when it is none (see ``is_literal``)."""
+    try:
+        return ast.literal_eval(tree)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return _NO_LITERAL
+
+
+def is_literal(tree: ast.expr) -> bool:
+    """Whether an expression is a literal."""
+    return literal(tree) is not _NO_LITERAL
+
+
+def same_literal(tree: ast.expr, text: str | None) -> bool:
+    """Whether an expression is a literal with the value that ``text`` spells (``1`` and ``1.0`` are the same)."""
+    if text is None:
+        return False
+    value = literal(tree)
+    if value is _NO_LITERAL:
+        return ast.unparse(tree) == text
+    try:
+        other = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return False
+    return bool(value == other) and isinstance(value, bool) == isinstance(other, bool)

@@ -1,0 +1,224 @@
+"""The context of one file's rewriting: facts to read, diagnostics to give, names to import, references to account for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from torch2ms.config import Options, Target
+from torch2ms.diagnostics import CODES, Diagnostic, Severity
+from torch2ms.mapping_tables.lookup import Tables
+from torch2ms.reports.model import Place
+from torch2ms.translator.alignment import Alignment
+from torch2ms.translator.inference import FileAnalysis, FunctionInfo, World
+from torch2ms.translator.inference.families import BASE_ROWS
+from torch2ms.translator.kinds import Kind
+from torch2ms.translator.references import ImportPlan
+
+__all__ = ["Context", "Frame", "Use"]
+
+
+@dataclass(slots=True)
+class Frame:
+    """What the statement being rewritten collects: marks to stand before it, statements to precede it."""
+
+    tree: ast.AST | None
+    marks: list[str] = field(default_factory=list)
+    before: list[cst.BaseStatement] = field(default_factory=list)
+    drop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of a torch API in the file, and what became of it."""
+
+    name: str
+    status: str  # mapped | kept | removed | unsupported | unknown
+    target: str
+    fidelity: str
+    advice: str
+    place: Place
+
+
+class Context:
+    """Everything a pass or a recipe may ask and say while a file is rewritten."""
+
+    def __init__(self, analysis: FileAnalysis, alignment: Alignment, world: World, options: Options) -> None:
+        self.analysis = analysis
+        self.alignment = alignment
+        self.world = world
+        self.options = options
+        self.tables: Tables = world.tables
+        self.target: Target = options.target
+        self.path = analysis.path
+        self.imports = ImportPlan(analysis, options.runtime)
+        self.diagnostics: list[Diagnostic] = []
+        self.uses: list[Use] = []
+        self.accounted: set[ast.AST] = set()
+        self.frames: list[Frame] = []
+        self.functions: list[FunctionInfo | None] = [None]
+        self._pending: dict[ast.AST | None, list[tuple[str, str]]] = {}
+        self._parents: dict[ast.AST, ast.AST] | None = None
+        self.small: ast.AST | None = None  # the small statement being rewritten
+        self.callees: set[int] = set()  # libcst callees: rewritten with their call, not as values
+        self.visit: Callable[[cst.CSTNode], cst.CSTNode] = lambda node: node  # the rewriter's own traversal
+        self.training: Any = None  # passes.training.TrainingPlan, made before the walk
+
+    # ---- facts
+
+    def kind(self, tree: ast.AST | None) -> Kind:
+        """Return the kind of an expression."""
+        return self.analysis.kind(tree) if tree is not None else Kind()
+
+    def place(self, tree: ast.AST) -> Place:
+        """Return where a node stands."""
+        return Place(self.path, getattr(tree, "lineno", 1), getattr(tree, "col_offset", 0) + 1)
+
+    @property
+    def frame(self) -> Frame:
+        """The statement being rewritten."""
+        return self.frames[-1]
+
+    def world_owners(self, base: Kind) -> list[str]:
+        """Return the torch classes whose rows answer for members of a value, nearest first."""
+        found: list[str] = []
+        if base.name not in ("Tensor", "dtype"):
+            for key in base.of.split("|") if base.of else ():
+                found.extend(self.world.torch_bases(key) if ":" in key else [key])
+        if base.name in BASE_ROWS:
+            found.append(BASE_ROWS[base.name])
+        return found
+
+    @property
+    def newest_portable(self) -> Target:
+        """The target with the most APIs, to tell "not in this version" from "not on this device"."""
+        return Target()
+
+    def statement_tree(self, code: cst.CSTNode) -> ast.stmt | None:
+        """Return the analysed statement of a libcst statement that holds just one."""
+        if isinstance(code, cst.SimpleStatementLine):
+            if len(code.body) != 1:
+                return None
+            code = code.body[0]
+        tree = self.alignment.tree(code)
+        return tree if isinstance(tree, ast.stmt) else None
+
+    def parent(self, tree: ast.AST) -> ast.AST | None:
+        """Return the node that holds a node."""
+        if self._parents is None:
+            self._parents = {child: node for node in ast.walk(self.analysis.tree) for child in ast.iter_child_nodes(node)}
+        return self._parents.get(tree)
+
+    def use_of(self, tree: ast.AST) -> str:
+        """Return what a reference is used for: ``base``, ``type`` (annotation, isinstance), ``decorator`` or ``value``."""
+        child, parent = tree, self.parent(tree)
+        while isinstance(parent, (ast.Tuple, ast.Subscript, ast.BinOp, ast.List, ast.Attribute)):
+            child, parent = parent, self.parent(parent)
+        if isinstance(parent, ast.ClassDef):
+            return "base" if child in parent.bases else "decorator" if child in parent.decorator_list else "value"
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return "type" if child is parent.returns else "decorator"
+        if isinstance(parent, ast.arg) or (isinstance(parent, ast.AnnAssign) and child is parent.annotation):
+            return "type"
+        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):
+            if parent.func.id in ("isinstance", "issubclass") and child in parent.args[1:]:
+                return "type"
+            if parent.func.id == "cast" and child in parent.args[:1]:
+                return "type"
+        if isinstance(parent, (ast.Compare, ast.ExceptHandler)):
+            return "type"
+        return "value"
+
+    def value_names(self, tree: ast.AST) -> frozenset[str]:
+        """Return the names a value is first bound to (targets, parameter, keyword); empty when that is not certain."""
+        child, parent = tree, self.parent(tree)
+        while isinstance(parent, (ast.IfExp, ast.BoolOp)):
+            child, parent = parent, self.parent(parent)
+        if isinstance(parent, (ast.Assign, ast.AnnAssign)):
+            targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+            names = {getattr(t, "id", "") or getattr(t, "attr", "") for t in targets}
+            return frozenset(names) if "" not in names else frozenset()
+        if isinstance(parent, ast.keyword) and parent.arg:
+            return frozenset({parent.arg})
+        if isinstance(parent, ast.arguments):
+            return _default_of(parent, child)
+        return frozenset()
+
+    # ---- saying
+
+    def report(
+        self,
+        code: str,
+        tree: ast.AST,
+        message: str,
+        *,
+        symbol: str = "",
+        advice: str = "",
+        severity: Severity | None = None,
+    ) -> None:
+        """Give a diagnostic at a node; errors and warnings also mark the statement."""
+        entry = CODES[code]
+        level = entry.severity if severity is None else severity
+        place = self.place(tree)
+        self.diagnostics.append(
+            Diagnostic(self.path, place.line, place.column, code, level, symbol, message, advice or entry.advice)
+        )
+        if level > Severity.NOTE and self.frames:
+            mark = f"# TORCH2MS {code}: {message}" + (f"; {advice}" if advice else "")
+            line = " ".join(mark.split())
+            if line not in self.frame.marks:
+                self.frame.marks.append(line)
+
+    def leave(self, code: str, tree: ast.stmt, reason: str) -> None:
+        """Say at a statement, before it is reached, why it stays as it is."""
+        self._pending.setdefault(tree, []).append((code, reason))
+
+    def settle(self, tree: ast.AST | None) -> None:
+        """Give the diagnostics that wait for the statement now being rewritten."""
+        for code, reason in self._pending.pop(tree, ()) if tree is not None else ():
+            self.report(code, tree, reason)  # type: ignore[arg-type]
+
+    def account(
+        self, tree: ast.AST, name: str, status: str, target: str = "", fidelity: str = "", advice: str = ""
+    ) -> None:
+        """Record what became of a torch reference; every reference must be accounted for."""
+        self.accounted.add(tree)
+        self.uses.append(Use(name, status, target, fidelity, advice, self.place(tree)))
+
+    def keep_torch(self, tree: ast.AST) -> None:
+        """Note that a torch name stays in the emitted code, so that its import must stay."""
+        while isinstance(tree, ast.Attribute):
+            tree = tree.value
+        if isinstance(tree, ast.Name):
+            self.imports.keep(tree.id)
+
+    # ---- emitting
+
+    def reference(self, name: str, like: ast.AST | None = None) -> cst.BaseExpression:
+        """Return an expression for a canonical name, imported as needed.
+
+        ``like`` is the source's own reference: a bare name (``from torch.nn import Linear``) stays a bare name.
+        """
+        return self.imports.reference(name, like)
+
+    def is_import_root(self, tree: ast.AST) -> bool:
+        """Whether a reference starts at a name that an import binds (not at a local alias)."""
+        while isinstance(tree, ast.Attribute):
+            tree = tree.value
+        return isinstance(tree, ast.Name) and self.imports.is_import(tree.id)
+
+
+def _default_of(arguments: ast.arguments, default: ast.AST) -> frozenset[str]:
+    """Return the parameter that a default belongs to."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    for arg, value in zip(reversed(positional), reversed(arguments.defaults), strict=False):
+        if value is default:
+            return frozenset({arg.arg})
+    for arg, kw_value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if kw_value is default:
+            return frozenset({arg.arg})
+    return frozenset()

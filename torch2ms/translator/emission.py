@@ -1,0 +1,227 @@
+"""Emission: a bound torch call written as the call of its target."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from torch2ms.mapping_tables.schema import MappedTo, Row, Signature
+from torch2ms.mapping_tables.transforms import TRANSFORMS
+from torch2ms.translator.binding import BoundArgument, BoundCall, same_literal
+from torch2ms.translator.context import Context
+from torch2ms.translator.kinds import Kind
+from torch2ms.translator.recipes.base import CallSite, Leave, Replace
+from torch2ms.translator.syntax import fix_commas, keyword_arg, parenthesised, parse_expression
+
+__all__ = ["ContextArgument", "emit_call", "fits"]
+
+TENSOR_METHOD = "mindspore.Tensor."
+CELL_METHOD = "mindspore.nn.Cell."
+# Prefixes of targets that are members of an object: the call keeps its receiver.
+_MEMBERS = (
+    TENSOR_METHOD,
+    CELL_METHOD,
+    "mindspore.Parameter.",
+    "mindspore.experimental.optim.Optimizer.",
+    "mindspore.experimental.optim.lr_scheduler.LRScheduler.",
+)
+_IGNORABLE = frozenset({"device", "dtype", "out", "layout", "pin_memory", "requires_grad", "memory_format"})
+
+
+@dataclass(frozen=True, slots=True)
+class ContextArgument:
+    """An argument as transforms see it (``transforms.Argument``)."""
+
+    tree: ast.expr
+    code: cst.BaseExpression
+    kind: Kind
+    ctx: Context
+
+    def runtime(self, name: str, *args: cst.BaseExpression) -> cst.BaseExpression:
+        """Return a call of a runtime function on ``args``, or on the argument itself when there are none."""
+        callee = self.ctx.reference(f"torch2ms.runtime.{name}")
+        return cst.Call(callee, [cst.Arg(arg) for arg in args or (self.code,)])
+
+
+def fits(option: MappedTo, bound: BoundCall | None, row: Row, ctx: Context) -> str | None:
+    """Return None when a target's conditions hold for a call, else what stands in the way."""
+    if bound is None:
+        return None if not (option.when or option.reject) else "its signature is not known"
+    if bound.splat and _needs_names(option):
+        return "arguments are passed with * or **, so that they cannot be renamed"
+    for name, wanted in option.when.items():
+        argument = bound.get(name)
+        parameter = bound.signature.get(name)
+        text = parameter.default if parameter is not None else None
+        holds = same_literal(argument.tree, wanted) if argument is not None else _same_text(text, wanted)
+        if not holds:
+            return f"{name} must be {wanted}"
+    for name, advice in option.reject.items():
+        argument = bound.get(name)
+        parameter = bound.signature.get(name)
+        if argument is not None and not same_literal(argument.tree, parameter.default if parameter else None):
+            return f"the argument {name}={ast.unparse(argument.tree)} has no counterpart: {advice}"
+    return None
+
+
+def _needs_names(option: MappedTo) -> bool:
+    return bool(option.rename or option.transform or option.write_default or option.add or option.drop or option.recipe)
+
+
+def _same_text(default: str | None, wanted: str) -> bool:
+    if default is None:
+        return False
+    return default == wanted or same_literal(ast.parse(default, mode="eval").body, wanted)
+
+
+def emit_call(site: CallSite, ctx: Context) -> Replace | Leave:
+    """Return the call of the target, or what stands in the way."""
+    option, tree = site.option, site.tree
+    target = option.target
+    is_member = target.startswith(_MEMBERS)
+    if site.bound is None and _needs_names(option):
+        return Leave(f"the signature of {site.row.name} is not known")
+    signature = ctx.tables.target_signature(target, ctx.target.mindspore)
+    builder = _Builder(site, ctx, signature)
+    receiver = site.receiver
+    if is_member and receiver is None:
+        receiver = builder.take_first()
+        if receiver is None:
+            return Leave("it is called without its first argument")
+    if not is_member and receiver is not None:
+        builder.args.append(cst.Arg(receiver))
+        builder.position = 1
+        receiver = None
+    obstacle = builder.run()
+    if obstacle is not None:
+        return Leave(obstacle)
+    if receiver is not None:
+        func: cst.BaseExpression = cst.Attribute(parenthesised(receiver), cst.Name(target.rpartition(".")[2]))
+        if isinstance(site.updated.func, cst.Attribute) and receiver is site.receiver:
+            func = site.updated.func.with_changes(attr=cst.Name(target.rpartition(".")[2]))
+    else:
+        func = ctx.reference(target, tree.func)
+    args = site.updated.args if builder.unchanged else fix_commas(builder.args, site.updated.args)
+    codes = tuple(("T2M302", f"{name} was dropped: it does not change the result") for name in builder.dropped)
+    return Replace(site.updated.with_changes(func=func, args=args), codes)
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Builds the argument list of one target call."""
+
+    site: CallSite
+    ctx: Context
+    signature: Signature | None
+    args: list[cst.Arg] = field(default_factory=list)
+    position: int = 0
+    named: bool = False  # an argument was passed by keyword: no positional one may follow
+    dropped: list[str] = field(default_factory=list)
+    taken: str = ""
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the arguments are the very ones of the source."""
+        source = self.site.updated.args
+        return len(self.args) == len(source) and all(a is b for a, b in zip(self.args, source, strict=True))
+
+    def take_first(self) -> cst.BaseExpression | None:
+        """Take the first argument away to be the receiver."""
+        bound = self.site.bound
+        if bound is None:
+            return None
+        first = bound.signature.parameters[0].name if bound.signature.parameters else ""
+        argument = bound.get(first)
+        if argument is None:
+            return None
+        self.taken = first
+        return argument.code
+
+    def run(self) -> str | None:
+        """Build the arguments; return what stands in the way, if anything does."""
+        site, option = self.site, self.site.option
+        bound = site.bound
+        if bound is None or (bound.splat and not _needs_names(option)):
+            self.args.extend(arg for arg in site.updated.args)
+            return None
+        if bound.surplus:
+            return f"the argument {ast.unparse(bound.surplus[0].tree)} fits no parameter of {site.row.name}"
+        for argument in [*bound, *bound.extra]:
+            if argument.parameter == self.taken:
+                continue
+            obstacle = self._argument(argument)
+            if obstacle is not None:
+                return obstacle
+        return self._defaults(bound)
+
+    def _argument(self, argument: BoundArgument) -> str | None:
+        option, name = self.site.option, argument.parameter
+        if name in option.drop:
+            parameter = self.site.bound.signature.get(name) if self.site.bound is not None else None
+            if not same_literal(argument.tree, parameter.default if parameter else None) and name not in _IGNORABLE:
+                self.dropped.append(name)
+            return None
+        new = option.rename.get(name, name)
+        value = argument.code
+        transform = option.transform.get(name)
+        if transform is not None:
+            made = TRANSFORMS[transform](ContextArgument(argument.tree, value, self.ctx.kind(argument.tree), self.ctx))
+            if made is None:
+                return f"{name}={ast.unparse(argument.tree)} cannot be written for {option.target}"
+            value = made
+        if self.signature is not None and not self._known(new):
+            default = self.site.bound.signature.get(name) if self.site.bound is not None else None
+            if name in option.reject or same_literal(argument.tree, default.default if default else None):
+                return None
+            return f"the argument {name}={ast.unparse(argument.tree)} has no counterpart in {option.target}"
+        self._append(argument, new, value)
+        return None
+
+    def _known(self, name: str) -> bool:
+        assert self.signature is not None  # noqa: S101
+        return any(p.name == name or p.kind in ("var_keyword", "var_positional") for p in self.signature.parameters)
+
+    def _append(self, argument: BoundArgument, name: str, value: cst.BaseExpression) -> None:
+        arg = argument.arg if value is argument.arg.value else argument.arg.with_changes(value=value)
+        if argument.positional and not self.named and self._slot_is(name, argument):
+            self.args.append(arg)
+            self.position += 1
+            return
+        self.named = True
+        if arg.keyword is not None and arg.keyword.value == name:
+            self.args.append(arg)
+        else:
+            made = keyword_arg(name, arg.value)
+            self.args.append(made.with_changes(comma=arg.comma, whitespace_after_arg=arg.whitespace_after_arg))
+
+    def _slot_is(self, name: str, argument: BoundArgument) -> bool:
+        """Whether the next positional slot of the target is the parameter ``name``."""
+        if self.signature is None:
+            return argument.parameter == name
+        slots = [p for p in self.signature.parameters if p.kind in ("positional_only", "positional", "var_positional")]
+        if slots and slots[-1].kind == "var_positional" and self.position >= len(slots) - 1:
+            return True
+        return self.position < len(slots) and slots[self.position].name == name
+
+    def _defaults(self, bound: BoundCall) -> str | None:
+        option = self.site.option
+        for name in option.write_default:
+            if bound.get(name) is not None:
+                continue
+            parameter = bound.signature.get(name)
+            if parameter is None or parameter.default is None:
+                continue
+            value = parse_expression(parameter.default)
+            transform = option.transform.get(name)
+            if transform is not None:
+                tree = ast.parse(parameter.default, mode="eval").body
+                made = TRANSFORMS[transform](ContextArgument(tree, value, Kind(), self.ctx))
+                if made is None:
+                    return f"the default {name}={parameter.default} cannot be written for {option.target}"
+                value = made
+            self.args.append(keyword_arg(option.rename.get(name, name), value))
+        for name, text in option.add.items():
+            self.args.append(keyword_arg(name, parse_expression(text)))
+        return None

@@ -1,0 +1,97 @@
+"""One file: from its text to the translated text, its diagnostics and the APIs it uses."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torch2ms.config import Options
+from torch2ms.diagnostics import CODES, Diagnostic, Severity
+from torch2ms.errors import InternalError
+from torch2ms.translator.alignment import align
+from torch2ms.translator.context import Context, Use
+from torch2ms.translator.inference import World
+from torch2ms.translator.names import is_torch_name
+from torch2ms.translator.rewriter import rewrite_module
+
+__all__ = ["FileResult", "translate_file"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What became of one Python file. ``text`` is None when it stays as it is."""
+
+    path: str
+    text: str | None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    uses: tuple[Use, ...] = ()
+    failed: bool = False
+
+
+def translate_file(path: str, text: str, world: World, options: Options) -> FileResult:
+    """Translate one file of the project that ``world`` knows; a fault of ours becomes T2M900, never an exception."""
+    try:
+        return _translate(path, text, world, options)
+    except (InternalError, RecursionError, AssertionError, ValueError, TypeError, KeyError, IndexError, AttributeError,
+            cst.CSTValidationError, cst.ParserSyntaxError) as error:  # fmt: skip
+        return _fault(path, f"the file could not be translated: {type(error).__name__}: {error}")
+
+
+def _fault(path: str, message: str, line: int = 1) -> FileResult:
+    entry = CODES["T2M900"]
+    found = Diagnostic(path, line, 1, "T2M900", entry.severity, "", message, entry.advice)
+    return FileResult(path, None, (found,), failed=True)
+
+
+def _translate(path: str, text: str, world: World, options: Options) -> FileResult:
+    analysis = world.analyse(path)
+    if analysis is None:
+        return FileResult(path, None)
+    module = cst.parse_module(text)
+    ctx = Context(analysis, align(module, analysis.tree), world, options)
+    new = rewrite_module(module, ctx)
+    output = new.code
+    problem = _parses(output)
+    if problem is not None:
+        return _fault(path, f"the translated file would not parse: {problem}")
+    _check_accounting(ctx)
+    diagnostics = tuple(sorted(set(ctx.diagnostics)))
+    return FileResult(path, output if output != text else None, diagnostics, tuple(ctx.uses))
+
+
+def _parses(text: str) -> str | None:
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        return f"{error.msg} (line {error.lineno})"
+    return None
+
+
+def _check_accounting(ctx: Context) -> None:
+    """Report every torch reference that no pass has rewritten, kept or diagnosed: the accounting invariant."""
+    for node in _references(ctx):
+        if node not in ctx.accounted:
+            name = ctx.kind(node).of or ast.unparse(node)
+            place = ctx.place(node)
+            message = f"{name} was neither rewritten nor reported"
+            ctx.diagnostics.append(
+                Diagnostic(ctx.path, place.line, place.column, "T2M900", Severity.ERROR, name, message, CODES["T2M900"].advice)
+            )
+
+
+def _references(ctx: Context) -> Iterator[ast.AST]:
+    """Yield the outermost node of every reference to a torch name through an import."""
+    inner: set[ast.AST] = set()
+    for node in ast.walk(ctx.analysis.tree):
+        if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load) or node in inner:
+            continue
+        kind = ctx.kind(node)
+        if kind.name == "api" and is_torch_name(kind.of) and ctx.is_import_root(node):
+            current: ast.AST = node
+            while isinstance(current, ast.Attribute):
+                current = current.value
+                inner.add(current)
+            yield node

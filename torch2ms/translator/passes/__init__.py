@@ -1,0 +1,1 @@
+"""Passes: what becomes of calls, attributes, values, modules, training steps and imports."""

@@ -1,0 +1,167 @@
+"""Calls: a torch call becomes the call its row describes.
+
+Which row answers is decided by resolution (functions, classes) or by the receiver's kind (methods); arguments are bound
+to torch's signature, then named, transformed, dropped and added as the row says.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.mapping_tables.schema import DROP, RECEIVER, Row
+from torch2ms.translator.binding import bind
+from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call, fits
+from torch2ms.translator.inference.families import MODULE_ONLY, OPTIMIZER_ONLY, TENSOR_ONLY
+from torch2ms.translator.kinds import Kind
+from torch2ms.translator.names import candidates
+from torch2ms.translator.passes.values import choose_row
+from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
+
+__all__ = ["DROPPED", "member_row", "rewrite_call"]
+
+DROPPED = cst.Name("__dropped__")  # stands for a call whose statement goes
+
+
+def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
+    """Return what a call becomes; ``updated`` has its arguments and receiver translated already."""
+    if tree in ctx.training.handled:
+        return updated
+    callee = ctx.kind(tree.func)
+    if callee.name == "api":
+        if not ctx.is_import_root(tree.func):
+            return updated
+        return _api_call(node, updated, tree, callee, ctx)
+    if isinstance(tree.func, ast.Attribute):
+        found = member_row(ctx, tree.func)
+        if found is not None:
+            row, base = found
+            return _row_call(row, updated, tree, ctx, base)
+    return updated
+
+
+def _api_call(node: cst.Call, updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.BaseExpression:
+    row = choose_row(ctx, tree.func, candidates(callee))
+    if row is None:
+        return updated
+    return _row_call(row, updated, tree, ctx, None)
+
+
+def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
+    """Return the row that answers for ``receiver.name``, with the receiver's kind; None when it is none of torch's."""
+    base = ctx.kind(func.value)
+    if base.evidence in ("self", "super") and base.name != "Module":
+        return None
+    if base.name == "unknown":
+        if func.attr in TENSOR_ONLY:
+            base = Kind("Tensor", evidence=f"only tensors have .{func.attr}")
+        elif func.attr in MODULE_ONLY:
+            base = Kind("Module", evidence=f"only modules have .{func.attr}")
+        elif func.attr in OPTIMIZER_ONLY:
+            base = Kind("Optimizer", evidence=f"only optimizers have .{func.attr}")
+        else:
+            return None
+    for key in candidates(base) if base.name not in ("Tensor", "dtype") else ():
+        if ":" in key and (ctx.world.method(key, func.attr) or ctx.world.attribute(key, func.attr).known):
+            return None  # the project's own method or attribute
+    for owner in ctx.world_owners(base):
+        row = ctx.tables.row(f"{owner}.{func.attr}")
+        if row is not None:
+            return row, base
+    return None
+
+
+def _row_call(
+    row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receiver: Kind | None
+) -> cst.BaseExpression:
+    if row.keep:
+        ctx.account(tree.func, row.name, "kept", advice=row.keep)
+        return _with_callee_visited(updated, tree, ctx)
+    if row.unsupported:
+        ctx.account(tree.func, row.name, "unsupported", advice=row.unsupported)
+        ctx.report("T2M201", tree, f"{row.name} has no MindSpore equivalent", symbol=row.name, advice=row.unsupported)
+        ctx.keep_torch(tree.func)
+        return updated
+    options = ctx.tables.select(row, ctx.target)
+    if not options:
+        code = "T2M204" if row.to and ctx.tables.select(row, ctx.newest_portable) else "T2M205"
+        where = str(ctx.target)
+        ctx.account(tree.func, row.name, "unsupported", advice=f"not available for {where}")
+        ctx.report(code, tree, f"{row.name} has no equivalent for {where}", symbol=row.name)
+        ctx.keep_torch(tree.func)
+        return updated
+    bound = bind(tree, updated, ctx.tables.signature(row.name))
+    obstacles: list[str] = []
+    for option in options:
+        obstacle = fits(option, bound, row, ctx)
+        if obstacle is not None:
+            obstacles.append(obstacle)
+            continue
+        site = CallSite(row, option, tree, updated, bound, _receiver(updated, tree, receiver), receiver)
+        made = _apply(site, ctx)
+        if isinstance(made, Replace):
+            _note(made, site, ctx)
+            return made.code
+        obstacles.append(made.message)
+    return _left(row, updated, tree, ctx, obstacles)
+
+
+def _apply(site: CallSite, ctx: Context) -> Replace | Leave:
+    option = site.option
+    if option.recipe is not None:
+        recipe = RECIPES.get(option.recipe)
+        return recipe(site, ctx) if recipe is not None else Leave(f"the recipe {option.recipe} is not there yet")
+    if option.target == DROP:
+        if isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree:
+            return Replace(DROPPED, codes=(("T2M304", f"{site.row.name} has no effect in MindSpore; dropped"),))
+        return Leave("its value is used, and MindSpore has none")
+    if option.target == RECEIVER:
+        if site.receiver is not None:
+            return Replace(site.receiver)
+        first = next(iter(site.bound), None) if site.bound is not None else None
+        return Replace(first.code) if first is not None else Leave("there is nothing to stand for the call")
+    return emit_call(site, ctx)
+
+
+def _receiver(updated: cst.Call, tree: ast.Call, kind: Kind | None) -> cst.BaseExpression | None:
+    if kind is None or not isinstance(updated.func, cst.Attribute):
+        return None
+    return updated.func.value
+
+
+def _note(made: Replace, site: CallSite, ctx: Context) -> None:
+    option, row = site.option, site.row
+    status = "removed" if option.target in (DROP, RECEIVER) else "mapped"
+    ctx.account(site.tree.func, row.name, status, "" if status == "removed" else option.target, option.fidelity)
+    for code in option.codes:
+        ctx.report(code, site.tree, f"{row.name}: {option.notes or 'see the notes of its row'}", symbol=row.name)
+    for code, message in made.codes:
+        ctx.report(code, site.tree, message, symbol=row.name)
+    if option.fidelity != "exact" and not option.codes:
+        ctx.report("T2M303", site.tree, f"{row.name}: {option.notes}", symbol=row.name)
+
+
+def _left(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, obstacles: list[str]) -> cst.BaseExpression:
+    adapter = _adapted(row, updated, tree, ctx)
+    if adapter is not None:
+        return adapter
+    reason = obstacles[-1] if obstacles else "no alternative fits"
+    ctx.account(tree.func, row.name, "unsupported", advice=reason)
+    ctx.report("T2M203", tree, f"{row.name}: {reason}", symbol=row.name)
+    ctx.keep_torch(tree.func)
+    return updated
+
+
+def _adapted(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
+    """Fall back to the runtime's class with torch's own signature, which needs no rewriting of arguments."""
+    if not row.adapter or row.kind != "class":
+        return None
+    ctx.account(tree.func, row.name, "mapped", row.adapter, "exact")
+    return updated.with_changes(func=ctx.reference(row.adapter, tree.func))
+
+
+def _with_callee_visited(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:
+    ctx.keep_torch(tree.func)
+    return updated

@@ -1,0 +1,42 @@
+"""Contexts: ``with torch.no_grad():`` and its relatives."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.contexts import PLAIN_CONTEXT
+
+__all__ = ["rewrite_with"]
+
+
+def rewrite_with(
+    node: cst.With, updated: cst.With, tree: ast.With, ctx: Context
+) -> cst.With | cst.FlattenSentinel[cst.BaseStatement]:
+    """Return a ``with`` statement; contexts that MindSpore has no need of go, and their block moves out."""
+    kept = [item for item in updated.items if item.item is not PLAIN_CONTEXT]
+    if len(kept) == len(updated.items):
+        return updated
+    if kept:
+        kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        return updated.with_changes(items=kept)
+    return unwrap(updated, ctx)
+
+
+def unwrap(node: cst.With, ctx: Context) -> cst.With | cst.FlattenSentinel[cst.BaseStatement]:
+    """Move the block of a ``with`` out of it."""
+    body = node.body
+    if isinstance(body, cst.SimpleStatementSuite):
+        inner: list[cst.BaseStatement] = [cst.SimpleStatementLine(body.body)]
+    else:
+        inner = list(body.body)  # type: ignore[arg-type]
+        if body.footer and any(line.comment for line in body.footer):
+            return node
+    first = inner[0]
+    lines = [*node.leading_lines, *first.leading_lines]  # type: ignore[attr-defined]
+    if isinstance(body, cst.IndentedBlock) and body.header.comment is not None:
+        lines.insert(len(node.leading_lines), cst.EmptyLine(comment=body.header.comment))
+    inner[0] = first.with_changes(leading_lines=lines)
+    return cst.FlattenSentinel(inner)

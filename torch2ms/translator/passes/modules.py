@@ -1,0 +1,35 @@
+"""Modules: classes and functions. ``forward`` becomes ``construct``; names of children that Cell reserves are reported."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+
+__all__ = ["rewrite_class", "rewrite_function"]
+
+RESERVED = frozenset({"cls_name", "param_prefix", "phase", "cells", "construct", "apply", "register_buffer"})
+
+
+def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef, ctx: Context) -> cst.ClassDef:
+    """Return a class; its bases were rewritten as values already."""
+    info = ctx.analysis.class_of.get(tree)
+    if info is not None and ctx.world.family(info.key).name == "Module":
+        for name in sorted(RESERVED & info.attributes.keys()):
+            message = f"{tree.name}.{name}: nn.Cell keeps the name {name} for itself"
+            ctx.report("T2M203", tree, message, symbol="torch.nn.Module", advice="rename the attribute in the source")
+    return updated
+
+
+def rewrite_function(
+    node: cst.FunctionDef, updated: cst.FunctionDef, tree: ast.FunctionDef | ast.AsyncFunctionDef, ctx: Context
+) -> cst.FunctionDef:
+    """Return a function; the ``forward`` of a module is its ``construct``."""
+    info = ctx.analysis.function_of.get(tree)
+    if info is None or info.owner is None or ctx.world.family(info.owner.key).name != "Module":
+        return updated
+    if tree.name == "forward":
+        return updated.with_changes(name=cst.Name("construct"))
+    return updated

@@ -1,0 +1,251 @@
+"""Training steps: one backward statement and its slice become ``value_and_grad`` of a function.
+
+``translator.training`` plans every unit on the analysed tree; this pass writes the plans out on the rewritten statements.
+Inner blocks are rewritten before outer ones, so that the statements of a slice are at hand when the function that takes
+them in is written in front of the loop.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.syntax import code_of
+from torch2ms.translator.training import Clip, Step, TrainingUnit, UnitLeft, find_units
+
+__all__ = ["TrainingPlan", "plan_training", "rewrite_block"]
+
+Statement = Any  # a libcst statement; blocks hold simple and compound ones alike
+
+
+@dataclass(slots=True)
+class TrainingPlan:
+    """What happens at which statement of the file."""
+
+    units: list[TrainingUnit] = field(default_factory=list)
+    left: list[UnitLeft] = field(default_factory=list)
+    gone: set[ast.stmt] = field(default_factory=set)
+    calls: dict[ast.stmt, list[TrainingUnit]] = field(default_factory=dict)
+    hoists: dict[ast.stmt, list[TrainingUnit]] = field(default_factory=dict)
+    accumulators: dict[ast.stmt, list[TrainingUnit]] = field(default_factory=dict)
+    steps: dict[ast.stmt, tuple[TrainingUnit, Step]] = field(default_factory=dict)
+    clips: dict[ast.stmt, tuple[TrainingUnit, Clip]] = field(default_factory=dict)
+    resets: dict[ast.stmt, TrainingUnit] = field(default_factory=dict)
+    handled: set[ast.AST] = field(default_factory=set)  # calls that the plan replaces: no pass needs to
+    rewritten: dict[ast.stmt, list[Statement]] = field(default_factory=dict)
+
+    def concerns(self, tree: ast.stmt) -> bool:
+        """Whether the plan does anything at a statement."""
+        tables = (self.gone, self.calls, self.hoists, self.accumulators, self.steps, self.clips, self.resets)
+        return any(tree in table for table in tables)
+
+
+def plan_training(ctx: Context) -> TrainingPlan:
+    """Return the plan for the file; units that stay as they are have been reported."""
+    plan = TrainingPlan()
+    if not any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in ast.walk(ctx.analysis.tree)):
+        return plan
+    for found in find_units(ctx.analysis.tree, ctx.analysis):
+        if isinstance(found, UnitLeft):
+            plan.left.append(found)
+        elif found.scaler is not None:
+            reason = "a gradient scaler is part of the step; see mindspore.amp.DynamicLossScaler"
+            plan.left.append(UnitLeft(found.backward, reason))
+        else:
+            _enter(plan, found)
+    return plan
+
+
+def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
+    plan.units.append(unit)
+    plan.gone.update(unit.removed)
+    plan.gone.update(unit.dropped)
+    plan.calls.setdefault(unit.block[unit.start], []).append(unit)
+    plan.hoists.setdefault(unit.hoist.statement, []).append(unit)
+    plan.handled.add(unit.call)
+    if unit.accumulator is not None and unit.gradient == "accumulate":
+        plan.accumulators.setdefault(unit.accumulator.statement, []).append(unit)
+    for step in unit.steps:
+        plan.steps[step.statement] = (unit, step)
+        plan.handled.add(step.call)
+    for clip in unit.clips:
+        plan.clips[clip.statement] = (unit, clip)
+        plan.handled.add(clip.call)
+    for statement in (*unit.resets, *unit.dropped):
+        plan.handled.update(node for node in ast.walk(statement) if isinstance(node, ast.Call))
+    for statement in unit.resets:
+        plan.resets[statement] = unit
+
+
+def rewrite_block(
+    results: Sequence[tuple[Statement, list[Statement]]], trees: Sequence[ast.stmt], ctx: Context
+) -> list[Statement]:
+    """Return the statements of a block, its training steps rewritten."""
+    plan = ctx.training
+    if not plan.units:
+        return [new for _, updated in results for new in updated]
+    writer = _Writer(plan, ctx)
+    block: list[Statement] = []
+    for node, updated in results:
+        tree = ctx.statement_tree(node)
+        block.extend(writer.statement(tree, updated, first=not block) if tree is not None else updated)
+    return block
+
+
+class _Writer:
+    """Writes the parts of training units where the plan wants them."""
+
+    def __init__(self, plan: TrainingPlan, ctx: Context) -> None:
+        self.plan = plan
+        self.ctx = ctx
+
+    def statement(self, tree: ast.stmt, updated: list[Statement], *, first: bool) -> list[Statement]:
+        """Return what stands in the place of one statement."""
+        plan = self.plan
+        plan.rewritten[tree] = updated
+        before: list[Statement] = []
+        for unit in plan.accumulators.get(tree, ()):
+            before.extend(self._lines(f"{unit.grads_name} = None"))
+        for unit in plan.hoists.get(tree, ()):
+            before.extend(self._definition(unit, at_start=first and not before))
+        for unit in plan.calls.get(tree, ()):
+            before.extend(self._gradient(unit))
+        own = self._own(tree, updated)
+        if before and own and plan.hoists.get(tree):
+            own = [_spaced(own[0], 1 if self.ctx.functions[-1] is not None else 1), *own[1:]]
+        return [*before, *own]
+
+    def _own(self, tree: ast.stmt, updated: list[Statement]) -> list[Statement]:
+        plan = self.plan
+        if tree in plan.resets:
+            return _like(self._lines(f"{plan.resets[tree].grads_name} = None"), updated)
+        if tree in plan.gone:
+            return _comments(updated)
+        if tree in plan.steps:
+            return _like(self._update(*plan.steps[tree]), updated)
+        if tree in plan.clips:
+            return _like(self._clip(*plan.clips[tree]), updated)
+        return updated
+
+    def _lines(self, text: str) -> list[Statement]:
+        return list(cst.parse_module(text).body)
+
+    # ---- the pieces
+
+    def _weights(self, unit: TrainingUnit) -> str:
+        names = [f"{self._code(node)}.parameters" for node in unit.optimizers]
+        return names[0] if len(names) == 1 else "[" + ", ".join(f"*{name}" for name in names) + "]"
+
+    def _code(self, tree: ast.expr) -> str:
+        """Return the translated text of an expression of the source."""
+        code = self.ctx.alignment.code(tree)
+        if code is None:
+            return ast.unparse(tree)
+        return code_of(self.ctx.visit(code))
+
+    def _grad_fn(self, unit: TrainingUnit) -> str:
+        callee = code_of(self.ctx.reference("mindspore.value_and_grad"))
+        aux = ", has_aux=True" if unit.aux else ""
+        return f"{callee}({unit.forward_name}, None, {self._weights(unit)}{aux})"
+
+    def _definition(self, unit: TrainingUnit, *, at_start: bool) -> list[Statement]:
+        body: list[Statement] = [s for tree in unit.body for s in self.plan.rewritten.get(tree, ())]
+        body = [s for s in body if not (isinstance(s, cst.SimpleStatementLine) and not s.body)]
+        if body:
+            body[0] = _without_blank(body[0])
+        values = ", ".join([self._code(unit.loss), *unit.aux])
+        body.extend(self._lines(f"return {values}"))
+        made = cst.ensure_type(cst.parse_statement(f"def {unit.forward_name}({', '.join(unit.parameters)}): pass\n"),
+                               cst.FunctionDef)  # fmt: skip
+        lines = [] if at_start else [cst.EmptyLine(indent=False)]
+        made = made.with_changes(body=cst.IndentedBlock(body), leading_lines=lines)
+        self.ctx.report("T2M401", unit.backward, f"the training step became {unit.forward_name} and value_and_grad")
+        for note in unit.notes:
+            self.ctx.report("T2M303", unit.backward, note)
+        if unit.inline_grad:
+            return [made]
+        grad = self._lines(f"{unit.grad_name} = {self._grad_fn(unit)}")
+        return [made, _spaced(grad[0], 1)]
+
+    def _gradient(self, unit: TrainingUnit) -> list[Statement]:
+        function = self._grad_fn(unit) if unit.inline_grad else unit.grad_name
+        target = ", ".join(unit.outputs)
+        pair = f"({target})" if unit.aux else target
+        arguments = ", ".join(unit.parameters)
+        if unit.gradient == "assign":
+            code = f"{pair}, {unit.grads_name} = {function}({arguments})\n"
+        else:
+            add = code_of(self.ctx.reference("torch2ms.runtime.autograd.accumulate"))
+            code = f"{pair}, new_grads = {function}({arguments})\n"
+            code += f"{unit.grads_name} = {add}({unit.grads_name}, new_grads)\n"
+        if unit.guard is not None:
+            inner = "".join(f"    {line}\n" for line in code.splitlines())
+            code = f"if {self._code(unit.guard)}:\n{inner}else:\n    {target} = {unit.forward_name}({arguments})\n"
+        return self._lines(code)
+
+    def _update(self, unit: TrainingUnit, step: Step) -> list[Statement]:
+        optimizer = self._code(step.optimizer)
+        names = [self._code(node) for node in unit.optimizers]
+        grads = unit.grads_name
+        if len(names) > 1:
+            position = names.index(optimizer)
+            start = " + ".join(f"len({name}.parameters)" for name in names[:position])
+            stop = " + ".join(f"len({name}.parameters)" for name in names[: position + 1])
+            grads = f"{grads}[{start}:{stop}]" if position < len(names) - 1 else f"{grads}[{start}:]"
+        if unit.gradient == "accumulate":
+            return self._lines(f"if {unit.grads_name} is not None:\n    {optimizer}({grads})\n")
+        return self._lines(f"{optimizer}({grads})\n")
+
+    def _clip(self, unit: TrainingUnit, clip: Clip) -> list[Statement]:
+        self.ctx.account(clip.call.func, f"torch.nn.utils.clip_grad_{clip.kind}_", "mapped",
+                         f"torch2ms.runtime.autograd.clip_grad_{clip.kind}", "exact")  # fmt: skip
+        callee = code_of(self.ctx.reference(f"torch2ms.runtime.autograd.clip_grad_{clip.kind}"))
+        extra = "".join(f", {k.arg}={self._code(k.value)}" for k in clip.extra if k.arg)
+        call = f"{callee}({unit.grads_name}, {self._code(clip.limit)}{extra})"
+        if clip.kind == "value":
+            return self._lines(f"{unit.grads_name} = {call}")
+        result = self._code(clip.result) if clip.result is not None else "_"
+        return self._lines(f"{unit.grads_name}, {result} = {call}")
+
+
+def _comments(updated: list[Statement]) -> list[Statement]:
+    """Return an empty statement with the comments of statements that go."""
+    lines = [line for s in updated for line in s.leading_lines if line.comment is not None]
+    for statement in updated:
+        trailing = getattr(statement, "trailing_whitespace", None)
+        if trailing is not None and trailing.comment is not None:
+            lines.append(cst.EmptyLine(comment=trailing.comment))
+    lines = [line for line in lines if not line.comment.value.startswith("# TORCH2MS")]
+    return [cst.SimpleStatementLine([], leading_lines=lines)] if lines else []
+
+
+def _like(new: list[Statement], old: list[Statement]) -> list[Statement]:
+    """Give new statements the lines and the trailing comment of the one they replace."""
+    if not old:
+        return new
+    lines = [x for x in old[0].leading_lines if not (x.comment and x.comment.value.startswith("# TORCH2MS"))]
+    first = new[0].with_changes(leading_lines=lines)
+    trailing = getattr(old[-1], "trailing_whitespace", None)
+    if len(new) == 1 and isinstance(first, cst.SimpleStatementLine) and trailing is not None:
+        first = first.with_changes(trailing_whitespace=trailing)
+    return [first, *new[1:]]
+
+
+def _spaced(statement: Statement, count: int) -> Statement:
+    """Return a statement with blank lines in front, unless it has some."""
+    lines = list(statement.leading_lines)
+    if lines and lines[0].comment is None:
+        return statement
+    return statement.with_changes(leading_lines=[*(cst.EmptyLine(indent=False) for _ in range(count)), *lines])
+
+
+def _without_blank(statement: Statement) -> Statement:
+    lines = list(statement.leading_lines)
+    while lines and lines[0].comment is None:
+        lines.pop(0)
+    return statement.with_changes(leading_lines=lines)

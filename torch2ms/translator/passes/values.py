@@ -1,0 +1,184 @@
+"""Values: torch names that stand for themselves - base classes, annotations, isinstance, arguments, constants.
+
+A class handed on as a value will be called later, with torch's arguments. It becomes the bare MindSpore class when every
+call in the project that can reach it means the same there, and the runtime's class with torch's signature otherwise.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import libcst as cst
+
+from torch2ms.mapping_tables.schema import MappedTo, Row
+from torch2ms.translator.context import Context
+from torch2ms.translator.names import candidates
+from torch2ms.translator.symbols import CallShape
+
+__all__ = ["choose_row", "rewrite_expression", "rewrite_small", "rewrite_value"]
+
+MODULES = {
+    "torch": "mindspore",
+    "torch.nn": "mindspore.nn",
+    "torch.nn.functional": "mindspore.ops",
+    "torch.optim": "mindspore.experimental.optim",
+    "torch.optim.lr_scheduler": "mindspore.experimental.optim.lr_scheduler",
+    "torch.nn.init": "mindspore.common.initializer",
+}
+
+
+def choose_row(ctx: Context, tree: ast.AST, names: tuple[str, ...]) -> Row | None:
+    """Return the row of a reference, or None after saying why there is none."""
+    rows = [ctx.tables.row(name) for name in names]
+    if not names or any(row is None for row in rows):
+        missing = next((name for name, row in zip(names, rows, strict=True) if row is None), "torch")
+        ctx.account(tree, missing, "unknown")
+        ctx.report("T2M202", tree, f"{missing} is not in the mapping tables", symbol=missing)
+        ctx.keep_torch(tree)
+        return None
+    if len(names) > 1 and len({_essence(row) for row in rows}) > 1:
+        listed = " or ".join(names)
+        ctx.account(tree, names[0], "unknown")
+        ctx.report("T2M206", tree, f"this may be {listed}, which translate differently", symbol=names[0])
+        ctx.keep_torch(tree)
+        return None
+    return rows[0]
+
+
+def _essence(row: Row | None) -> tuple[object, ...]:
+    if row is None:
+        return ()
+    return tuple((t.target, t.recipe, tuple(sorted(t.rename.items()))) for t in row.to), row.keep, row.unsupported
+
+
+def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx: Context) -> cst.BaseExpression:
+    """Return what a torch name that is not called on the spot becomes."""
+    names = candidates(ctx.kind(tree))
+    module = next((MODULES[name] for name in names if name in MODULES), None)
+    if module is not None and len(names) == 1:
+        ctx.account(tree, names[0], "mapped", module)
+        return ctx.reference(module)
+    if len(names) == 1 and ctx.tables.is_module(names[0]) and ctx.tables.row(names[0]) is None:
+        ctx.account(tree, names[0], "unknown")
+        ctx.report("T2M202", tree, f"the module {names[0]} is handed on as a value", symbol=names[0])
+        ctx.keep_torch(tree)
+        return node
+    row = choose_row(ctx, tree, names)
+    if row is None:
+        return node
+    if row.keep:
+        ctx.account(tree, row.name, "kept", advice=row.keep)
+        ctx.keep_torch(tree)
+        return node
+    options = ctx.tables.select(row, ctx.target)
+    if row.unsupported or not options:
+        advice = row.unsupported or f"not available for {ctx.target}"
+        ctx.account(tree, row.name, "unsupported", advice=advice)
+        ctx.report("T2M201", tree, f"{row.name} has no MindSpore equivalent", symbol=row.name, advice=advice)
+        ctx.keep_torch(tree)
+        return node
+    return _value(node, tree, row, options[0], ctx)
+
+
+def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, option: MappedTo, ctx: Context) -> Any:
+    target = option.target
+    use = ctx.use_of(tree)
+    if row.kind in ("class", "function") and use != "type":
+        if use == "base":
+            target = row.adapter or target
+        elif row.kind == "class" or option.rename or option.recipe or target.startswith("@"):
+            bare = not target.startswith("@") and option.recipe is None and _compatible(tree, row, option, ctx)
+            if not bare and row.adapter:
+                target = row.adapter
+            elif not bare:
+                ctx.report("T2M208", tree, f"{row.name} is handed on; calls through it need {target}'s arguments",
+                           symbol=row.name)  # fmt: skip
+    if target.startswith("@") or "Tensor." in target:
+        ctx.account(tree, row.name, "unsupported", advice="used as a value")
+        ctx.report("T2M203", tree, f"{row.name} cannot be handed on as a value", symbol=row.name)
+        ctx.keep_torch(tree)
+        return node
+    ctx.account(tree, row.name, "mapped", target, option.fidelity)
+    made = ctx.reference(target, tree)
+    return made.with_changes(lpar=node.lpar, rpar=node.rpar) if node.lpar else made
+
+
+def _compatible(tree: ast.AST, row: Row, option: MappedTo, ctx: Context) -> bool:
+    """Whether every call that can reach the value means the same with the bare target."""
+    names = ctx.value_names(tree)
+    if not names:
+        return False
+    symbols = ctx.world.symbols
+    shapes = symbols.shapes(symbols.aliases(names))
+    source = ctx.tables.signature(row.name)
+    target = ctx.tables.target_signature(option.target, ctx.target.mindspore)
+    if source is None or target is None:
+        return not (option.rename or option.transform or option.write_default or option.add or option.drop)
+    slots = [p.name for p in source.parameters if p.kind in ("positional", "positional_only")]
+    goals = [p.name for p in target.parameters if p.kind in ("positional", "positional_only")]
+
+    def same(shape: CallShape) -> bool:
+        if shape.splat or shape.positional > min(len(slots), len(goals)):
+            return False
+        used = [*slots[: shape.positional], *shape.keywords]
+        if option.add or any(name not in used for name in option.write_default):
+            return False
+        positional_ok = all(
+            option.rename.get(a, a) == b for a, b in zip(slots[: shape.positional], goals, strict=False)
+        )
+        keywords_ok = all(k in goals and k not in option.rename and k not in option.drop for k in shape.keywords)
+        return positional_ok and keywords_ok and not any(name in option.transform for name in used)
+
+    return all(same(shape) for shape in shapes)
+
+
+def rewrite_expression(node: cst.CSTNode, updated: Any, tree: ast.AST, ctx: Context) -> Any:
+    """Return what any other expression becomes: string annotations are the ones that matter."""
+    if isinstance(node, cst.SimpleString) and isinstance(tree, ast.Constant) and ctx.use_of(tree) == "type":
+        return _string_annotation(node, tree, ctx)
+    return updated
+
+
+def _string_annotation(node: cst.SimpleString, tree: ast.Constant, ctx: Context) -> cst.SimpleString:
+    if not isinstance(tree.value, str) or "torch" not in tree.value and "nn." not in tree.value:
+        return node
+    text = tree.value
+    for old, new in (("torch.nn.Module", "nn.Cell"), ("nn.Module", "nn.Cell"), ("torch.Tensor", "ms.Tensor")):
+        if old in text:
+            root = "mindspore.nn.Cell" if new == "nn.Cell" else "mindspore.Tensor"
+            ctx.reference(root)
+            text = text.replace(old, new)
+    quote = node.quote
+    return node.with_changes(value=f"{quote}{text}{quote}")
+
+
+def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
+    """Return what a small statement becomes; None when it goes."""
+    from torch2ms.translator.passes.calls import DROPPED
+
+    if isinstance(updated, cst.Expr) and updated.value is DROPPED:
+        return None
+    if updated is not node and isinstance(updated, cst.Assign) and _assigns_itself(updated):
+        ctx.report("T2M304", tree, "the statement only moved values between devices; dropped")
+        return None
+    return updated
+
+
+def _assigns_itself(node: cst.Assign) -> bool:
+    """Whether an assignment does nothing: ``x = x``, ``a, b = a, b``."""
+    if len(node.targets) != 1:
+        return False
+    target, value = node.targets[0].target, node.value
+    if isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple) and len(target.elements) == len(value.elements):
+        pairs = zip(target.elements, value.elements, strict=True)
+        return all(_same_name(a.value, b.value) for a, b in pairs)
+    return _same_name(target, value)
+
+
+def _same_name(a: cst.BaseExpression, b: cst.BaseExpression) -> bool:
+    if isinstance(a, cst.Name) and isinstance(b, cst.Name):
+        return a.value == b.value
+    if isinstance(a, cst.Attribute) and isinstance(b, cst.Attribute):
+        return a.attr.value == b.attr.value and _same_name(a.value, b.value)
+    return False

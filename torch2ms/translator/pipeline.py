@@ -1,0 +1,194 @@
+"""The pipeline: read -> index -> translate each file -> generate -> emit -> report."""
+
+from __future__ import annotations
+
+import ast
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from torch2ms.config import Options
+from torch2ms.diagnostics import CODES, Diagnostic
+from torch2ms.mapping_tables.loader import load
+from torch2ms.reports.model import Report
+from torch2ms.translator.context import Use
+from torch2ms.translator.file_translation import FileResult, translate_file
+from torch2ms.translator.inference import World
+from torch2ms.translator.project import Project, SourceFile, mentions_torch, read_project
+from torch2ms.translator.symbols import FileIndex, SymbolTable, index_file
+
+__all__ = ["SourceResult", "translate_project", "translate_source"]
+
+SECONDS_PER_FILE = 60.0
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceResult:
+    """The translation of one text."""
+
+    text: str
+    diagnostics: tuple[Diagnostic, ...]
+    uses: tuple[Use, ...] = ()
+
+
+def translate_source(text: str, *, filename: str = "<string>", options: Options | None = None) -> SourceResult:
+    """Translate one text that stands alone. Raises SyntaxError when it does not parse."""
+    options = options or Options()
+    path = filename if filename.endswith(".py") else "source.py"
+    tree = ast.parse(text)
+    world = World(lambda p: tree if p == path else None, SymbolTable.build([index_file(path, tree)]), load(options.mappings))
+    result = translate_file(path, text, world, options)
+    return SourceResult(result.text if result.text is not None else text, result.diagnostics, result.uses)
+
+
+def translate_project(
+    src: Path,
+    out: Path | None,
+    options: Options | None = None,
+    *,
+    progress: Progress | None = None,
+    force: bool = False,
+    dry_run: bool = False,
+) -> Report:
+    """Translate ``src`` into ``out`` and return the report; with ``dry_run`` or without ``out`` nothing is written.
+
+    Raises UsageError, InputError, OutputError or TableError; what is wrong with single files is in the report.
+    """
+    from torch2ms.translator.emit import check_out
+    from torch2ms.translator.output import write_output
+    from torch2ms.translator.reporting import make_report
+
+    options = options or Options()
+    if out is not None and not dry_run:
+        check_out(out, force=force)
+    project = read_project(src, out=out)
+    load(options.mappings)
+    symbols, relevant, problems = _index(project)
+    results = _translate_all(project, symbols, relevant, options, progress)
+    report, program = make_report(project, results, problems, symbols, options)
+    if out is not None and not dry_run:
+        write_output(out, project, results, report, program, options, force=force)
+    return report
+
+
+def _index(project: Project) -> tuple[SymbolTable, list[str], list[Diagnostic]]:
+    """Return the symbol table, the files worth translating, and what is wrong with the others."""
+    files: list[FileIndex] = []
+    mentions: set[str] = set()
+    problems: list[Diagnostic] = list(project.diagnostics)
+    for file in project.python_files:
+        source = file.load()
+        problems.extend(source.diagnostics)
+        if source.tree is not None:
+            files.append(index_file(file.path, source.tree))
+            if mentions_torch(source.data):
+                mentions.add(file.path)
+    symbols = SymbolTable.build(files)
+    return symbols, sorted(_reached(symbols, mentions)), problems
+
+
+def _reached(symbols: SymbolTable, mentions: set[str]) -> set[str]:
+    """Return the files that mention torch or import, directly or not, a project file that does."""
+    importers: dict[str, set[str]] = {}
+    for path, file in symbols.files.items():
+        for level, module in file.imports:
+            found = symbols.find_module(path, module, level)
+            if found is not None:
+                importers.setdefault(found, set()).add(path)
+    reached = set(mentions)
+    queue = list(mentions)
+    while queue:
+        for importer in importers.get(queue.pop(), ()):
+            if importer not in reached:
+                reached.add(importer)
+                queue.append(importer)
+    return reached
+
+
+class _Worker:
+    """Translates files of one project; built once a process."""
+
+    def __init__(self, files: Sequence[SourceFile], symbols: SymbolTable, options: Options) -> None:
+        self._files = {file.path: file for file in files}
+        self._options = options
+        self._world = World(self._parse, symbols, load(options.mappings))
+
+    def _parse(self, path: str) -> ast.Module | None:
+        file = self._files.get(path)
+        return file.load().tree if file is not None else None
+
+    def translate(self, path: str) -> FileResult:
+        text = self._files[path].load().text
+        if text is None:
+            return FileResult(path, None)
+        try:
+            with _limit(SECONDS_PER_FILE):
+                return translate_file(path, text, self._world, self._options)
+        except TimeoutError:
+            entry = CODES["T2M105"]
+            message = f"translating took longer than {SECONDS_PER_FILE:.0f} s; the file was copied as it is"
+            found = Diagnostic(path, 1, 1, "T2M105", entry.severity, "", message, entry.advice)
+            return FileResult(path, None, (found,), failed=True)
+
+
+@contextmanager
+def _limit(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in the block after so many seconds; no limit outside the main thread or on Windows."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+_worker: _Worker | None = None
+
+
+def _start_worker(files: Sequence[SourceFile], symbols: SymbolTable, options: Options) -> None:
+    global _worker
+    _worker = _Worker(files, symbols, options)
+
+
+def _work(path: str) -> FileResult:
+    if _worker is None:
+        raise RuntimeError("the worker process was not started")
+    return _worker.translate(path)
+
+
+def _translate_all(
+    project: Project, symbols: SymbolTable, paths: Sequence[str], options: Options, progress: Progress | None
+) -> dict[str, FileResult]:
+    results: dict[str, FileResult] = {}
+    paths = [path for path in paths if path in symbols.files]
+    if options.jobs > 1 and len(paths) > 1:
+        with ProcessPoolExecutor(
+            options.jobs, initializer=_start_worker, initargs=(project.python_files, symbols, options)
+        ) as pool:
+            found: Iterator[FileResult] = pool.map(_work, paths, chunksize=4)
+            for index, result in enumerate(found):
+                results[result.path] = result
+                if progress is not None:
+                    progress(f"{index + 1}/{len(paths)} {result.path}")
+        return results
+    worker = _Worker(project.python_files, symbols, options)
+    for index, path in enumerate(paths):
+        if progress is not None:
+            progress(f"{index + 1}/{len(paths)} {path}")
+        results[path] = worker.translate(path)
+    return results
+
+

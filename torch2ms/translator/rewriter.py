@@ -1,0 +1,249 @@
+"""The rewriter: one bottom-up walk over libcst's tree that hands each node to its pass.
+
+Only what changes is rebuilt; everything else comes back as the very node it was, so that untouched code stays byte for
+byte. Passes see the original node through its ``ast`` twin (facts) and the node with its parts already translated.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+import libcst as cst
+
+from torch2ms.translator.context import Context, Frame
+from torch2ms.translator.passes import attributes, calls, devices, imports, modules, training, values
+from torch2ms.translator.syntax import child_fields
+
+__all__ = ["rewrite_module"]
+
+
+
+def rewrite_module(module: cst.Module, ctx: Context) -> cst.Module:
+    """Return the translated module; diagnostics and references are left in ``ctx``."""
+    ctx.training = training.plan_training(ctx)
+    for left in ctx.training.left:
+        ctx.leave(left.code, left.node, left.reason)
+    rewriter = _Rewriter(ctx)
+    body = rewriter.body(module.body, ctx.analysis.tree.body)
+    module = module.with_changes(body=body) if body is not module.body else module
+    return imports.rewrite_imports(module, ctx)
+
+
+class _Rewriter:
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+        ctx.visit = self.visit
+
+    def visit(self, node: cst.CSTNode) -> Any:
+        """Return the translated node."""
+        tree = self.ctx.alignment.tree(node)
+        if isinstance(node, (cst.Name, cst.Attribute)):
+            return self._reference(node, tree)
+        if isinstance(node, cst.Call):
+            return self._call(node, tree)
+        if isinstance(node, (cst.IndentedBlock, cst.SimpleStatementSuite)):
+            return self._suite(node)
+        if isinstance(node, cst.If):
+            return self._elif(node, tree)
+        updated = self._children(node)
+        if tree is not None:
+            updated = values.rewrite_expression(node, updated, tree, self.ctx)
+        return updated
+
+    def _children(self, node: cst.CSTNode) -> Any:
+        changes: dict[str, Any] = {}
+        for name in child_fields(type(node)):
+            value = getattr(node, name)
+            if isinstance(value, cst.CSTNode):
+                new = self.visit(value)
+                if new is not value:
+                    changes[name] = new
+            elif isinstance(value, (list, tuple)) and value and isinstance(value[0], cst.CSTNode):
+                items = [self.visit(item) for item in value]
+                if any(a is not b for a, b in zip(items, value, strict=True)):
+                    changes[name] = items
+        return node.with_changes(**changes) if changes else node
+
+    # ---- expressions
+
+    def _reference(self, node: cst.Name | cst.Attribute, tree: ast.AST | None) -> Any:
+        if tree is None:
+            return node if isinstance(node, cst.Name) else self._children(node)
+        kind = self.ctx.kind(tree)
+        if kind.name == "api" and self.ctx.is_import_root(tree) and isinstance(tree, (ast.Name, ast.Attribute)):
+            if id(node) in self.ctx.callees:
+                return node
+            return values.rewrite_value(node, tree, self.ctx)
+        if isinstance(node, cst.Name):
+            return node
+        value = self.visit(node.value)
+        updated = node.with_changes(value=value) if value is not node.value else node
+        if id(node) in self.ctx.callees or not isinstance(tree, ast.Attribute):
+            return updated
+        return attributes.rewrite_attribute(node, updated, tree, self.ctx)
+
+    def _call(self, node: cst.Call, tree: ast.AST | None) -> Any:
+        if not isinstance(tree, ast.Call):
+            return self._children(node)
+        self.ctx.callees.add(id(node.func))
+        updated = self._children(node)
+        return calls.rewrite_call(node, updated, tree, self.ctx)
+
+    # ---- statements
+
+    def _suite(self, node: cst.IndentedBlock | cst.SimpleStatementSuite) -> Any:
+        if isinstance(node, cst.SimpleStatementSuite):
+            body = self._small(node.body)
+            return node if body is node.body else node.with_changes(body=body or [cst.Pass()])
+        statements = [tree for s in node.body for tree in self._trees(s)]
+        body = self.body(node.body, statements)
+        if body is node.body:
+            return node
+        return node.with_changes(body=body or [cst.SimpleStatementLine([cst.Pass()])])
+
+    def _trees(self, statement: cst.BaseStatement) -> list[ast.stmt]:
+        parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
+        return [tree for part in parts if isinstance(tree := self.ctx.alignment.tree(part), ast.stmt)]
+
+    def body(self, statements: Sequence[Any], trees: Sequence[ast.stmt]) -> Sequence[Any]:
+        """Return the translated statements of one block."""
+        results: list[tuple[cst.BaseStatement, list[cst.BaseStatement]]] = []
+        for statement in self._split(statements):
+            results.append((statement, self._statement(statement)))
+        new = _attach(training.rewrite_block(results, trees, self.ctx))
+        if len(new) == len(statements) and all(a is b for a, b in zip(new, statements, strict=True)):
+            return statements
+        return new
+
+    def _split(self, statements: Sequence[Any]) -> Sequence[Any]:
+        """Give every small statement that a training step touches a line of its own."""
+        plan = self.ctx.training
+        if not plan.units or all(isinstance(s, cst.BaseCompoundStatement) or len(s.body) == 1 for s in statements):
+            return statements
+        split: list[Any] = []
+        for statement in statements:
+            if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) > 1:
+                if any(plan.concerns(tree) for tree in self._trees(statement)):
+                    first, *rest = statement.body
+                    split.append(statement.with_changes(body=[first]))
+                    split.extend(cst.SimpleStatementLine([part]) for part in rest)
+                    continue
+            split.append(statement)
+        return split
+
+    def _statement(self, node: Any) -> list[cst.BaseStatement]:
+        if isinstance(node, cst.SimpleStatementLine):
+            frame = self._open(self.ctx.alignment.tree(node.body[0]) if node.body else None)
+            small = self._small(node.body)
+            self.ctx.frames.pop()
+            if not small:
+                return _with_lines(frame.before, node) if frame.before else _orphans(node)
+            updated: Any = node if small is node.body else node.with_changes(body=small)
+        else:
+            frame = self._open(self.ctx.alignment.tree(node))
+            updated = self._with_frame(node)
+            self.ctx.frames.pop()
+            if frame.drop:
+                return frame.before or _orphans(node)
+        return _finish(node, updated, frame)
+
+    def _open(self, tree: ast.AST | None) -> Frame:
+        frame = Frame(tree)
+        self.ctx.frames.append(frame)
+        self.ctx.settle(tree)
+        return frame
+
+    def _with_frame(self, node: Any) -> Any:
+        tree = self.ctx.alignment.tree(node)
+        if isinstance(node, cst.FunctionDef) and isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            self.ctx.functions.append(self.ctx.analysis.function_of.get(tree))
+            updated = modules.rewrite_function(node, self._children(node), tree, self.ctx)
+            self.ctx.functions.pop()
+            return updated
+        updated = self._children(node)
+        if isinstance(node, cst.ClassDef) and isinstance(tree, ast.ClassDef):
+            return modules.rewrite_class(node, updated, tree, self.ctx)
+        if isinstance(node, cst.With) and isinstance(tree, ast.With):
+            return devices.rewrite_with(node, updated, tree, self.ctx)
+        return updated
+
+    def _elif(self, node: cst.If, tree: ast.AST | None) -> Any:
+        """Rewrite an ``elif``, the one statement that is reached through another: its marks stand in front of it."""
+        frame = self._open(tree)
+        updated = self._children(node)
+        self.ctx.frames.pop()
+        if frame.marks:
+            updated = updated.with_changes(leading_lines=[*updated.leading_lines, *_lines(frame.marks, updated)])
+        if self.ctx.frames:
+            self.ctx.frame.before.extend(frame.before)
+        return updated
+
+    def _small(self, body: Sequence[Any]) -> Any:
+        results: list[Any] = []
+        for statement in body:
+            tree = self.ctx.alignment.tree(statement)
+            self.ctx.small = tree
+            updated = self._children(statement)
+            kept = values.rewrite_small(statement, updated, tree, self.ctx) if tree is not None else updated
+            if kept is not None:
+                results.append(kept)
+        if len(results) == len(body) and all(a is b for a, b in zip(results, body, strict=True)):
+            return body
+        if results:
+            results[-1] = results[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+        return results
+
+
+def _lines(marks: Sequence[str], node: Any) -> list[cst.EmptyLine]:
+    present = {line.comment.value for line in node.leading_lines if line.comment is not None}
+    return [cst.EmptyLine(comment=cst.Comment(mark)) for mark in marks if mark not in present]
+
+
+def _finish(node: Any, updated: Any, frame: Frame) -> list[cst.BaseStatement]:
+    marks = _lines(frame.marks, updated)
+    if frame.before:
+        first = frame.before[0].with_changes(leading_lines=[*node.leading_lines, *marks])
+        return [first, *frame.before[1:], updated.with_changes(leading_lines=[])]
+    if marks:
+        updated = updated.with_changes(leading_lines=[*updated.leading_lines, *marks])
+    return [updated]
+
+
+def _orphans(node: Any) -> list[cst.BaseStatement]:
+    """Return what stays of a statement that goes: an empty one with its comments (see ``_attach``)."""
+    lines = [line for line in node.leading_lines if line.comment is not None]
+    if lines:
+        lines = list(node.leading_lines)
+    trailing = getattr(node, "trailing_whitespace", None)
+    if trailing is not None and trailing.comment is not None:
+        lines = [*node.leading_lines, cst.EmptyLine(comment=trailing.comment)]
+    elif not lines:
+        lines = list(node.leading_lines)[:1]
+    return [cst.SimpleStatementLine([], leading_lines=lines)] if lines else []
+
+
+def _attach(statements: Sequence[Any]) -> list[Any]:
+    """Give the comments of statements that went to the statement that follows; at the end of a block they stay put."""
+    kept: list[Any] = []
+    waiting: list[cst.EmptyLine] = []
+    for statement in statements:
+        if isinstance(statement, cst.SimpleStatementLine) and not statement.body:
+            waiting.extend(statement.leading_lines)
+            continue
+        if waiting:
+            own = list(statement.leading_lines)
+            if own and waiting and own[0].comment is None and waiting[0].comment is None:
+                own = own[1:] if not any(line.comment for line in waiting) else own
+            statement = statement.with_changes(leading_lines=[*waiting, *own])
+            waiting = []
+        kept.append(statement)
+    if any(line.comment is not None for line in waiting):
+        kept.append(cst.SimpleStatementLine([cst.Pass()], leading_lines=waiting))
+    return kept
+
+
+def _with_lines(before: list[cst.BaseStatement], node: Any) -> list[cst.BaseStatement]:
+    """Return the statements that replace another, with the lines that stood before it."""
+    return [before[0].with_changes(leading_lines=node.leading_lines), *before[1:]]

@@ -1,0 +1,129 @@
+"""Small helpers on libcst: building, parenthesising, arguments with their commas, generic traversal."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TypeVar
+
+import libcst as cst
+from libcst.helpers import parse_template_expression
+
+__all__ = [
+    "build",
+    "child_fields",
+    "code_of",
+    "dotted_name",
+    "fix_commas",
+    "keyword_arg",
+    "parenthesised",
+    "parse_expression",
+]
+
+Node = TypeVar("Node", bound=cst.CSTNode)
+
+_SKIPPED = frozenset(
+    """leading_lines lines_after_decorators lines_after_module_docstring header footer trailing_whitespace comma equal
+    semicolon lbracket rbracket lbrace rbrace dot colon newline comment indent lpar_whitespace operator""".split()
+)
+_FIELDS: dict[type[cst.CSTNode], tuple[str, ...]] = {}
+
+
+def child_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    """Return the fields of a node class that can hold expressions or statements (no whitespace, no punctuation)."""
+    fields = _FIELDS.get(kind)
+    if fields is None:
+        names = (field.name for field in dataclasses.fields(kind))
+        fields = tuple(
+            name
+            for name in names
+            if "whitespace" not in name and name not in _SKIPPED and name not in ("lpar", "rpar", "asynchronous")
+        )
+        _FIELDS[kind] = fields
+    return fields
+
+
+_MODULE = cst.Module([])
+
+
+def code_of(node: cst.CSTNode) -> str:
+    """Return the source text of a node."""
+    return _MODULE.code_for_node(node)
+
+
+def parse_expression(text: str) -> cst.BaseExpression:
+    """Return the expression that ``text`` spells."""
+    return cst.parse_expression(text)
+
+
+def build(template: str, **parts: cst.BaseExpression) -> cst.BaseExpression:
+    """Return ``template`` with each ``{name}`` replaced by an expression, parenthesised where the place needs it."""
+    filled = {name: _atom(part) for name, part in parts.items()}
+    return parse_template_expression(template, **filled)
+
+
+_ATOMS = (
+    cst.Name,
+    cst.Attribute,
+    cst.Call,
+    cst.Subscript,
+    cst.Integer,
+    cst.SimpleString,
+    cst.List,
+    cst.Dict,
+    cst.Set,
+    cst.ListComp,
+    cst.DictComp,
+    cst.SetComp,
+)
+
+
+def _atom(node: cst.BaseExpression) -> cst.BaseExpression:
+    return node if isinstance(node, _ATOMS) or node.lpar or isinstance(node, cst.Float) else parenthesised(node)
+
+
+def parenthesised(node: cst.BaseExpression) -> cst.BaseExpression:
+    """Return ``node`` so that ``.name`` or ``[...]`` may follow it."""
+    if isinstance(node, (cst.Integer, cst.Float)) and not node.lpar:
+        return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    if isinstance(node, _ATOMS) or node.lpar:
+        return node
+    return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+
+
+def dotted_name(name: str) -> cst.Name | cst.Attribute:
+    """Return ``a.b.c`` as a node."""
+    head, *rest = name.split(".")
+    node: cst.Name | cst.Attribute = cst.Name(head)
+    for part in rest:
+        node = cst.Attribute(node, cst.Name(part))
+    return node
+
+
+_TIGHT = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+
+
+def keyword_arg(name: str, value: cst.BaseExpression) -> cst.Arg:
+    """Return ``name=value`` as an argument."""
+    return cst.Arg(value, keyword=cst.Name(name), equal=_TIGHT)
+
+
+def fix_commas(args: Sequence[cst.Arg], original: Sequence[cst.Arg]) -> list[cst.Arg]:
+    """Return ``args`` with commas as a person would have left them after editing ``original``.
+
+    A trailing comma stays trailing, arguments one a line stay one a line, and the last argument has no comma otherwise.
+    """
+    if not args:
+        return []
+    kept = [arg for arg in original if isinstance(arg.comma, cst.Comma)]
+    trailing = original[-1].comma if original and isinstance(original[-1].comma, cst.Comma) else None
+    inner = [arg.comma for arg in kept if arg.comma is not trailing]
+    separator = inner[0] if inner else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    if trailing is not None and not inner and isinstance(trailing.whitespace_after, cst.ParenthesizedWhitespace):
+        separator = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    fixed = []
+    for arg in args[:-1]:
+        own = arg.comma if isinstance(arg.comma, cst.Comma) and arg.comma is not trailing else separator
+        fixed.append(arg.with_changes(comma=own))
+    fixed.append(args[-1].with_changes(comma=trailing if trailing is not None else cst.MaybeSentinel.DEFAULT))
+    return fixed

@@ -1,0 +1,67 @@
+"""Words of the gradient analysis: what certain methods, attributes and functions do, whatever the object."""
+
+from __future__ import annotations
+
+__all__ = [
+    "BUILTINS",
+    "CUTTING_ATTRIBUTES",
+    "CUTTING_FUNCTIONS",
+    "CUTTING_METHODS",
+    "MUTATORS",
+    "QUIET_METHODS",
+    "STATELESS",
+    "VALUE_METHODS",
+]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Reading a tensor through these methods gives no gradient to it.
+CUTTING_METHODS = _words("""
+    detach item numpy tolist size dim numel argmax argmin eq ne lt gt le ge long int
+""")
+
+# Nor through these attributes.
+CUTTING_ATTRIBUTES = _words("""
+    data shape ndim dtype device is_cuda grad requires_grad
+""")
+
+# Nor by handing it to these functions.
+CUTTING_FUNCTIONS = _words("""
+    len isinstance print type range id tensor from_numpy array FloatTensor LongTensor IntTensor BoolTensor
+    ByteTensor zeros ones full empty zeros_like ones_like full_like rand randn randint rand_like randn_like
+    arange linspace eye multinomial one_hot randperm
+""")
+
+# Methods of a Module that do not compute with its weights.
+QUIET_METHODS = _words("""
+    train eval to cuda cpu zero_grad requires_grad_ half float double parameters named_parameters state_dict
+    load_state_dict modules named_modules children apply init_hidden
+""")
+
+# Methods of values that hold no weights: tensors, arrays, strings, containers.
+VALUE_METHODS = _words("""
+    to cuda cpu view reshape float long int half double type bool t transpose permute size dim item items keys
+    values get squeeze unsqueeze contiguous clone detach expand repeat sum mean max min numpy tolist format
+    join append split strip pop next fill_ zero_ copy_ random_ normal_ uniform_ new new_zeros new_ones
+    new_tensor type_as eq masked_fill scatter_ index_select narrow chunk flatten pow exp log sqrt abs add sub
+    mul div matmul mm bmm zero_grad randint
+""")
+
+# Built-in functions.
+BUILTINS = _words("""
+    len range enumerate zip map filter sorted list tuple dict set int float bool str min max abs round sum
+    print isinstance next iter getattr hasattr type any all reversed slice divmod pow
+""")
+
+# Methods that fill or empty a container.
+MUTATORS = _words("""
+    append appendleft extend insert pop popleft clear remove sort reverse add discard
+""")
+
+# Kinds of values without weights.
+STATELESS = _words("""
+    DataLoader Dataset Sampler Transform Generator device dtype Size ndarray image module
+""")
