@@ -19,11 +19,11 @@ from torch2ms.translator.kinds import UNKNOWN, Kind
 from torch2ms.translator.training import TrainingUnit, UnitLeft, find_units
 
 KINDS = {
-    "Module": "model net criterion netD netG encoder decoder rnn netD netG mse".split(),
-    "Optimizer": "optimizer optimizerD optimizerG enc_opt dec_opt opt".split(),
-    "Scheduler": "scheduler".split(),
-    "GradScaler": "scaler".split(),
-    "instance": "env meter".split(),
+    "Module": ["model", "net", "criterion", "netD", "netG", "encoder", "decoder", "rnn", "netD", "netG", "mse"],
+    "Optimizer": ["optimizer", "optimizerD", "optimizerG", "enc_opt", "dec_opt", "opt"],
+    "Scheduler": ("scheduler",),
+    "GradScaler": ("scaler",),
+    "instance": ["env", "meter"],
 }
 
 
@@ -267,7 +267,9 @@ class Rewriter:
             self.instead[id(step.statement)] = lines(guarded)
         for clip in unit.clips:
             result = ast.unparse(clip.result) if clip.result is not None else "_"
-            self.instead[id(clip.statement)] = lines(f"{grads}, {result} = clip_norm({grads}, {ast.unparse(clip.limit)})")
+            self.instead[id(clip.statement)] = lines(
+                f"{grads}, {result} = clip_norm({grads}, {ast.unparse(clip.limit)})"
+            )
 
     def _weights(self, unit: TrainingUnit) -> str:
         return " + ".join(f"{ast.unparse(node)}.parameters" for node in unit.optimizers)
@@ -279,8 +281,10 @@ class Rewriter:
         result = ast.Return(ast.parse(", ".join(values)).body[0].value)  # type: ignore[attr-defined]
         function.body = [*unit.body, result]
         aux = bool(unit.aux)
-        made = [] if unit.inline_grad else lines(
-            f"{unit.grad_name} = value_and_grad({unit.forward_name}, None, {self._weights(unit)}, {aux})"
+        made = (
+            []
+            if unit.inline_grad
+            else lines(f"{unit.grad_name} = value_and_grad({unit.forward_name}, None, {self._weights(unit)}, {aux})")
         )
         self._insert(unit.hoist.statements, unit.hoist.index, [function, *made])
 
@@ -294,9 +298,12 @@ class Rewriter:
         if unit.gradient == "assign":
             code = f"{pair}, {unit.grads_name} = {function}({arguments})"
         else:
-            code = f"{pair}, new_grads = {function}({arguments})\n{unit.grads_name} = added({unit.grads_name}, new_grads)"
+            code = (
+                f"{pair}, new_grads = {function}({arguments})\n{unit.grads_name} = added({unit.grads_name}, new_grads)"
+            )
         if unit.guard is not None:
-            code = f"if {ast.unparse(unit.guard)}:\n{textwrap.indent(code, '    ')}\nelse:\n    {target} = {unit.forward_name}({arguments})"
+            plain = f"{target} = {unit.forward_name}({arguments})"
+            code = f"if {ast.unparse(unit.guard)}:\n{textwrap.indent(code, '    ')}\nelse:\n    {plain}"
         return lines(code)
 
     def block(self, block: list[ast.stmt]) -> list[ast.stmt]:
@@ -356,7 +363,8 @@ def check(source: str) -> list[TrainingUnit]:
     assert len(units) == source.count(".backward()")
     tree.body = Rewriter(units).block(tree.body)
     text = ast.unparse(ast.fix_missing_locations(tree))
-    assert ".backward(" not in text and ".zero_grad(" not in text
+    assert ".backward(" not in text
+    assert ".zero_grad(" not in text
     trace, weights = run(ast.parse(text), recording=False)
     assert trace == expected[0], text
     assert weights == pytest.approx(expected[1], rel=1e-12, abs=1e-12), text

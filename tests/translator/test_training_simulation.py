@@ -15,7 +15,10 @@ def program(name: str, shapes: str, source: str) -> None:
     PROGRAMS[name] = (shapes, textwrap.dedent(source))
 
 
-program("canonical at module level", "A", """
+program(
+    "canonical at module level",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     for epoch in range(2):
         for data, target in loader:
@@ -25,8 +28,12 @@ program("canonical at module level", "A", """
             loss.backward()
             optimizer.step()
             print(epoch, loss.item())
-""")
-program("function with arguments", "A", """
+""",
+)
+program(
+    "function with arguments",
+    "A",
+    """
     def train(model, optimizer, epoch):
         for i, (data, target) in enumerate(loader):
             data, target = data * 2, target + 1
@@ -38,16 +45,24 @@ program("function with arguments", "A", """
             if i % 2 == 0:
                 print(epoch, i, loss.item())
     train(model, SGD(model.parameters()), 1)
-""")
-program("criterion inside backward", "A", """
+""",
+)
+program(
+    "criterion inside backward",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     for data, target in loader:
         optimizer.zero_grad()
         criterion(model(data), target).backward()
         optimizer.step()
         print(data)
-""")
-program("loss divided in backward", "A", """
+""",
+)
+program(
+    "loss divided in backward",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     for data, target in loader:
         optimizer.zero_grad()
@@ -55,8 +70,12 @@ program("loss divided in backward", "A", """
         (loss / 2).backward()
         optimizer.step()
         print(loss)
-""")
-program("mean of the loss", "A", """
+""",
+)
+program(
+    "mean of the loss",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     for data, target in loader:
         loss = criterion(model(data), target)
@@ -64,8 +83,12 @@ program("mean of the loss", "A", """
         loss.mean().backward()
         optimizer.step()
         print(loss)
-""")
-program("dictionary of losses", "A", """
+""",
+)
+program(
+    "dictionary of losses",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     for data, target in loader:
         out = model(data)
@@ -75,8 +98,12 @@ program("dictionary of losses", "A", """
         losses['total'].backward()
         optimizer.step()
         print(losses['a'], losses['b'])
-""")
-program("metrics between forward and backward", "A", """
+""",
+)
+program(
+    "metrics between forward and backward",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     meter = Meter()
     seen = 0
@@ -90,8 +117,12 @@ program("metrics between forward and backward", "A", """
         loss.backward()
         optimizer.step()
     print(seen)
-""")
-program("metric before the loss changes", "A", """
+""",
+)
+program(
+    "metric before the loss changes",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     total = 0.0
     for data, target in loader:
@@ -102,24 +133,36 @@ program("metric before the loss changes", "A", """
         loss.backward()
         optimizer.step()
     print(total)
-""")
-program("zero_grad after step", "A", """
+""",
+)
+program(
+    "zero_grad after step",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     for data, target in loader:
         loss = criterion(model(data), target)
         loss.backward()
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-""")
-program("zero_grad of the model", "A", """
+""",
+)
+program(
+    "zero_grad of the model",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     for data, target in loader:
         model.zero_grad()
         loss = criterion(model(data), target)
         loss.backward()
         optimizer.step()
-""")
-program("sum of terms with regularisation", "A", """
+""",
+)
+program(
+    "sum of terms with regularisation",
+    "A",
+    """
     optimizer = SGD(list(model.parameters()) + list(net.parameters()))
     weight = 0.3
     for data, target in loader:
@@ -131,8 +174,12 @@ program("sum of terms with regularisation", "A", """
         loss.backward()
         optimizer.step()
         print(l1, l2)
-""")
-program("loop inside the forward pass", "A", """
+""",
+)
+program(
+    "loop inside the forward pass",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     for data, target in loader:
         optimizer.zero_grad()
@@ -144,8 +191,12 @@ program("loop inside the forward pass", "A", """
         loss.backward()
         optimizer.step()
         print(loss.item() / 3)
-""")
-program("condition inside the forward pass", "A", """
+""",
+)
+program(
+    "condition inside the forward pass",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     for data, target in loader:
         optimizer.zero_grad()
@@ -159,8 +210,12 @@ program("condition inside the forward pass", "A", """
         loss.backward()
         optimizer.step()
         print(extra)
-""")
-program("hidden state carried on", "A", """
+""",
+)
+program(
+    "hidden state carried on",
+    "A",
+    """
     optimizer = SGD(rnn.parameters())
     hidden = 0.0
     def repackage(h):
@@ -173,8 +228,12 @@ program("hidden state carried on", "A", """
         loss.backward()
         optimizer.step()
         print(hidden)
-""")
-program("rebinding the target", "A", """
+""",
+)
+program(
+    "rebinding the target",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     for data, target in loader:
         optimizer.zero_grad()
@@ -185,8 +244,12 @@ program("rebinding the target", "A", """
         loss.backward()
         optimizer.step()
         print(target, data)
-""")
-program("clipped by norm", "B1", """
+""",
+)
+program(
+    "clipped by norm",
+    "B1",
+    """
     optimizer = SGD(model.parameters())
     for data, target in loader:
         optimizer.zero_grad()
@@ -194,8 +257,12 @@ program("clipped by norm", "B1", """
         loss.backward()
         clip_grad_norm_(model.parameters(), 0.5)
         optimizer.step()
-""")
-program("norm used afterwards", "B1", """
+""",
+)
+program(
+    "norm used afterwards",
+    "B1",
+    """
     optimizer = SGD(model.parameters())
     for data, target in loader:
         optimizer.zero_grad()
@@ -204,8 +271,12 @@ program("norm used afterwards", "B1", """
         norm = clip_grad_norm_(model.parameters(), max_norm=0.5)
         print(norm)
         optimizer.step()
-""")
-program("clipped under a condition", "B1", """
+""",
+)
+program(
+    "clipped under a condition",
+    "B1",
+    """
     optimizer = SGD(model.parameters())
     for data, target in loader:
         optimizer.zero_grad()
@@ -214,8 +285,12 @@ program("clipped under a condition", "B1", """
         if data > 1:
             clip_grad_norm_(model.parameters(), 0.5)
         optimizer.step()
-""")
-program("step under a condition", "B3", """
+""",
+)
+program(
+    "step under a condition",
+    "B3",
+    """
     optimizer = SGD(model.parameters())
     for data, target in loader:
         optimizer.zero_grad()
@@ -223,8 +298,12 @@ program("step under a condition", "B3", """
         loss.backward()
         if loss.item() < 20:
             optimizer.step()
-""")
-program("training phase guard", "B3", """
+""",
+)
+program(
+    "training phase guard",
+    "B3",
+    """
     optimizer = SGD(model.parameters())
     for phase in ['train', 'val', 'train']:
         running = 0.0
@@ -239,8 +318,12 @@ program("training phase guard", "B3", """
             running += loss.item()
             print(phase, pred)
         print(running)
-""")
-program("optimizer that may be missing", "B3", """
+""",
+)
+program(
+    "optimizer that may be missing",
+    "B3",
+    """
     def run_epoch(optimizer=None):
         for data, target in loader:
             out = model(data)
@@ -252,8 +335,12 @@ program("optimizer that may be missing", "B3", """
             print(loss.item(), out)
     run_epoch(SGD(model.parameters()))
     run_epoch()
-""")
-program("leaving the loop on a bad loss", "A", """
+""",
+)
+program(
+    "leaving the loop on a bad loss",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     for data, target in loader:
         optimizer.zero_grad()
@@ -265,8 +352,12 @@ program("leaving the loop on a bad loss", "A", """
         loss.backward()
         optimizer.step()
         print(out)
-""")
-program("in try, with while", "A", """
+""",
+)
+program(
+    "in try, with while",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     try:
         step = 0
@@ -279,8 +370,12 @@ program("in try, with while", "A", """
             step += 1
     finally:
         print('done', step)
-""")
-program("learning rate changed in the loop", "A", """
+""",
+)
+program(
+    "learning rate changed in the loop",
+    "A",
+    """
     optimizer = SGD(model.parameters())
     for epoch in range(2):
         for group in optimizer.param_groups:
@@ -290,8 +385,12 @@ program("learning rate changed in the loop", "A", """
             loss = criterion(model(data), target)
             loss.backward()
             optimizer.step()
-""")
-program("new model and optimizer in every fold", "A", """
+""",
+)
+program(
+    "new model and optimizer in every fold",
+    "A",
+    """
     for fold in range(2):
         model = Net(0.1 * fold)
         optimizer = SGD(model.parameters())
@@ -301,8 +400,12 @@ program("new model and optimizer in every fold", "A", """
             loss.backward()
             optimizer.step()
         print(fold, model.w)
-""")
-program("trainer class", "B1", """
+""",
+)
+program(
+    "trainer class",
+    "B1",
+    """
     class Trainer:
         def __init__(self, model):
             self.model = model
@@ -321,8 +424,12 @@ program("trainer class", "B1", """
             for source, targets in loader:
                 print(self.run_batch(source, targets), self.steps)
     Trainer(model).train()
-""")
-program("loss kept on self", "A", """
+""",
+)
+program(
+    "loss kept on self",
+    "A",
+    """
     class Trainer:
         def __init__(self, model):
             self.model = model
@@ -337,259 +444,8 @@ program("loss kept on self", "A", """
     trainer = Trainer(model)
     for batch in loader:
         trainer.step(batch)
-""")
-program("scaler", "C1", """
-    optimizer = SGD(model.parameters())
-    for data, target in loader:
-        optimizer.zero_grad()
-        output = model(data)
-        loss = criterion(output, target)
-        scaler.scale(loss).backward()
-        scaler.unscale_(optimizer)
-        clip_grad_norm_(model.parameters(), 0.5)
-        scaler.step(optimizer)
-        scaler.update()
-        print(loss)
-""")
-program("two branches, with and without scaler", "C1 B3", """
-    optimizer = SGD(model.parameters())
-    for i, (data, target) in enumerate(loader):
-        optimizer.zero_grad()
-        if i % 2:
-            loss = criterion(model(data), target)
-            scaler.scale(loss).backward()
-            scaler.step(optimizer)
-            scaler.update()
-        else:
-            loss = criterion(model(data * 2), target)
-            loss.backward()
-            optimizer.step()
-        print(loss)
-""")
-program("accumulation", "D", """
-    optimizer = SGD(model.parameters())
-    optimizer.zero_grad()
-    for i, (data, target) in enumerate(loader + loader[:3]):
-        loss = criterion(model(data), target) / 2
-        loss.backward()
-        print(loss)
-        if (i + 1) % 2 == 0:
-            optimizer.step()
-            optimizer.zero_grad()
-""")
-program("accumulation over epochs, clipped", "D", """
-    optimizer = SGD(model.parameters())
-    for epoch in range(3):
-        for i, (data, target) in enumerate(loader[:3]):
-            loss = criterion(model(data), target)
-            loss = loss / 2
-            loss.backward()
-            if (i + 1) % 2 == 0 or i == 7:
-                norm = clip_grad_norm_(model.parameters(), 0.7)
-                optimizer.step()
-                optimizer.zero_grad()
-                print(norm)
-""")
-program("micro batches in an inner loop", "D", """
-    optimizer = SGD(model.parameters())
-    data, target = loader[0]
-    for it in range(4):
-        for micro in range(3):
-            out = model(data)
-            loss = criterion(out, target) / 3
-            data, target = loader[micro]
-            scaler.scale(loss).backward()
-        if it > 0:
-            scaler.unscale_(optimizer)
-            clip_grad_norm_(model.parameters(), 1.0)
-        scaler.step(optimizer)
-        scaler.update()
-        optimizer.zero_grad(set_to_none=True)
-        print(loss.item())
-""")
-program("accumulation in a function", "D", """
-    def train(model, optimizer):
-        optimizer.zero_grad()
-        for i, (data, target) in enumerate(loader):
-            loss = criterion(model(data), target)
-            loss.backward()
-            if i % 3 == 2:
-                optimizer.step()
-                optimizer.zero_grad()
-    train(model, SGD(model.parameters()))
-    print(model.w)
-""")
-program("two losses, one step", "E E", """
-    optimizer = SGD(model.parameters())
-    for data, target in loader:
-        optimizer.zero_grad()
-        loss_a = criterion(model(data), target)
-        loss_a.backward()
-        print('a', loss_a)
-        loss_b = criterion(model(data * 2), target)
-        loss_b.backward()
-        optimizer.step()
-        print('b', loss_b)
-""")
-program("two optimizers, one loss", "F", """
-    enc_opt = SGD(encoder.parameters())
-    dec_opt = SGD(decoder.parameters(), lr=0.05)
-    for data, target in loader:
-        enc_opt.zero_grad()
-        dec_opt.zero_grad()
-        loss = criterion(decoder(encoder(data)), target)
-        loss.backward()
-        enc_opt.step()
-        dec_opt.step()
-        print(loss)
-""")
-program("gan, generator first", "F F", """
-    optimizerG = SGD(netG.parameters(), lr=0.01)
-    optimizerD = SGD(netD.parameters(), lr=0.01)
-    for real, z in loader:
-        optimizerG.zero_grad()
-        fake = netG(z)
-        g_loss = criterion(netD(fake), 1)
-        g_loss.backward()
-        optimizerG.step()
-        optimizerD.zero_grad()
-        d_loss = criterion(netD(real), 1) + criterion(netD(fake.detach()), 0)
-        d_loss.backward()
-        optimizerD.step()
-        print(g_loss, d_loss)
-""")
-program("gan in the shape of dcgan", "E E F", """
-    optimizerD = SGD(netD.parameters(), lr=0.01)
-    optimizerG = SGD(netG.parameters(), lr=0.01)
-    for epoch in range(2):
-        for i, data in enumerate(loader, 0):
-            netD.zero_grad()
-            real = data[0] * 1.5
-            label = Tensor(1)
-            output = netD(real)
-            errD_real = criterion(output, label)
-            errD_real.backward()
-            D_x = output.mean().item()
-            noise = data[1] + 0.5
-            fake = netG(noise)
-            label.fill_(0)
-            output = netD(fake.detach())
-            errD_fake = criterion(output, label)
-            errD_fake.backward()
-            D_G_z1 = output.mean().item()
-            errD = errD_real + errD_fake
-            optimizerD.step()
-            netG.zero_grad()
-            label.fill_(1)
-            output = netD(fake)
-            errG = criterion(output, label)
-            errG.backward()
-            D_G_z2 = output.mean().item()
-            optimizerG.step()
-            print(errD.item(), errG.item(), D_x, D_G_z1, D_G_z2)
-""")
-program("both optimizers reset at the top", "F F", """
-    optimizerD = SGD(netD.parameters(), lr=0.01)
-    optimizerG = SGD(netG.parameters(), lr=0.01)
-    for real, z in loader:
-        optimizerD.zero_grad()
-        optimizerG.zero_grad()
-        d_loss = criterion(netD(real), 1) + criterion(netD(netG(z).detach()), 0)
-        d_loss.backward()
-        optimizerD.step()
-        g_loss = criterion(netD(netG(z)), 1)
-        g_loss.backward()
-        optimizerG.step()
-        print(d_loss, g_loss)
-""")
-program("function called by the forward pass", "A", """
-    optimizer = SGD(model.parameters())
-    def loss_of(batch):
-        return criterion(model(batch[0]), batch[1])
-    for batch in loader:
-        optimizer.zero_grad()
-        loss = loss_of(batch)
-        loss.backward()
-        optimizer.step()
-""")
-program("two loops in one scope", "A A", """
-    optimizer = SGD(model.parameters())
-    opt = SGD(net.parameters())
-    for data, target in loader:
-        optimizer.zero_grad()
-        loss = criterion(model(data), target)
-        loss.backward()
-        optimizer.step()
-    for data, target in loader:
-        opt.zero_grad()
-        loss = criterion(net(data), target)
-        loss.backward()
-        opt.step()
-    print(loss)
-""")
-program("names already in use", "A", """
-    optimizer = SGD(model.parameters())
-    forward_fn, grad_fn, grads = 1, 2, 3
-    for data, target in loader:
-        optimizer.zero_grad()
-        loss = criterion(model(data), target)
-        loss.backward()
-        optimizer.step()
-    print(forward_fn, grad_fn, grads)
-""")
-program("environment steps", "A", """
-    class Env:
-        def step(self, action=None):
-            print('env', action)
-    env = Env()
-    optimizer = SGD(model.parameters())
-    for data, target in loader:
-        env.reset = 1
-        optimizer.zero_grad()
-        loss = criterion(model(data), target)
-        loss.backward()
-        optimizer.step()
-""")
-program("closure over the loop's epoch", "A", """
-    optimizer = SGD(model.parameters())
-    for epoch in range(2):
-        scale = 1.0 / (epoch + 1)
-        for data, target in loader:
-            optimizer.zero_grad()
-            loss = criterion(model(data), target) * scale
-            loss.backward()
-            optimizer.step()
-            print(epoch, loss)
-""")
-
-
-program("same optimizer in two loops", "A A", """
-    optimizer = SGD(model.parameters())
-    for data, target in loader:
-        optimizer.zero_grad()
-        loss = criterion(model(data), target)
-        loss.backward()
-        optimizer.step()
-    for data, target in loader:
-        loss = criterion(model(data * 2), target)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    print(loss)
-""")
-program("names bound in an inner loop and elsewhere", "A", """
-    optimizer = SGD(model.parameters())
-    for data, target in loader:
-        optimizer.zero_grad()
-        for k in range(2):
-            out = model(data + k)
-        loss = criterion(out, target)
-        loss.backward()
-        optimizer.step()
-    for k in range(2):
-        out = model(k)
-        print(out)
-""")
+""",
+)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -1,0 +1,313 @@
+"""Which backward calls are left and why, and what is no training step at all."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from tests.translator.simulated_training import NameOracle
+from torch2ms.translator.training import TrainingUnit, UnitLeft, find_units
+
+
+def units_of(source: str) -> list[TrainingUnit | UnitLeft]:
+    return find_units(ast.parse(textwrap.dedent(source)), NameOracle())
+
+
+def loop(body: str, before: str = "optimizer = SGD(model.parameters())") -> str:
+    return before + "\nfor data, target in loader:\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ")
+
+
+LEFT = {
+    "gradient argument": ("vector-Jacobian", "T2M402", """
+        optimizer.zero_grad()
+        loss = criterion(model(data), target)
+        loss.backward(weights)
+        optimizer.step()
+     """),
+    "retain_graph": ("retain_graph", "T2M402", """
+        optimizer.zero_grad()
+        loss = criterion(model(data), target)
+        loss.backward(retain_graph=True)
+        optimizer.step()
+     """),
+    "create_graph": ("create_graph", "T2M402", """
+        optimizer.zero_grad()
+        loss = criterion(model(data), target)
+        loss.backward(create_graph=True)
+        optimizer.step()
+     """),
+    "gradient read": (".grad", "T2M404", """
+        optimizer.zero_grad()
+        loss = criterion(model(data), target)
+        loss.backward()
+        for p in model.parameters():
+            print(p.grad)
+        optimizer.step()
+     """),
+    "manual update": (".grad", "T2M404", """
+        model.zero_grad()
+        loss = criterion(model(data), target)
+        loss.backward()
+        for p in model.parameters():
+            p.data.add_(p.grad, alpha=-0.1)
+     """),
+    "gradient hook": ("register_hook", "T2M404", """
+        optimizer.zero_grad()
+        out = model(data)
+        out.register_hook(print)
+        loss = criterion(out, target)
+        loss.backward()
+        optimizer.step()
+     """),
+    "no zero_grad": ("no zero_grad", "T2M402", """
+        loss = criterion(model(data), target)
+        loss.backward()
+        optimizer.step()
+     """),
+    "no step": ("no optimizer step", "T2M402", """
+        optimizer.zero_grad()
+        loss = criterion(model(data), target)
+        loss.backward()
+     """),
+    "loss from elsewhere": ("computed elsewhere", "T2M402", """
+        optimizer.zero_grad()
+        loss = target * 2
+        loss.backward()
+        optimizer.step()
+     """),
+    "prediction from elsewhere": ("computed elsewhere", "T2M402", """
+        optimizer.zero_grad()
+        loss = criterion(data, target)
+        loss.backward()
+        optimizer.step()
+     """),
+    "backward through a wrapper": ("wrapper", "T2M402", """
+        optimizer.zero_grad()
+        loss = criterion(model(data), target)
+        accelerator.backward(loss)
+        optimizer.step()
+     """),
+    "apex": ("does not stand in the statement list", "T2M402", """
+        optimizer.zero_grad()
+        loss = criterion(model(data), target)
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+     """),
+    "optimizers in a loop": ("loop of their own", "T2M403", """
+        for opt in optimizers:
+            opt.zero_grad()
+        loss = criterion(model(data), target)
+        loss.backward()
+        for opt in optimizers:
+            opt.step()
+     """),
+    "optimizers in a dictionary": ("no optimizer step", "T2M402", """
+        optimizers['a'].zero_grad()
+        loss = criterion(model(data), target)
+        loss.backward()
+        optimizers['a'].step()
+     """),
+    "continue before the loss": ("cannot be moved", "T2M402", """
+        optimizer.zero_grad()
+        out = model(data)
+        if target is None:
+            continue
+        loss = criterion(out, target)
+        loss.backward()
+        optimizer.step()
+     """),
+    "forward and loss in different blocks": ("spread", "T2M402", """
+        optimizer.zero_grad()
+        out = model(data)
+        if target is not None:
+            loss = criterion(model(out), target)
+            loss.backward()
+            optimizer.step()
+     """),
+    "truncated backpropagation over iterations": ("carries gradients over", "T2M402", """
+        total_loss = total_loss + criterion(model(data), target)
+        if data > 3:
+            optimizer.zero_grad()
+            total_loss.backward()
+            optimizer.step()
+            total_loss = 0
+     """),
+    "super() in the forward pass": ("super", "T2M402", """
+        optimizer.zero_grad()
+        loss = criterion(super().forward(data), model(target))
+        loss.backward()
+        optimizer.step()
+     """),
+    "gradient penalty": ("takes a gradient itself", "T2M402", """
+        optimizer.zero_grad()
+        out = model(data)
+        penalty = torch.autograd.grad(out, data, create_graph=True)[0]
+        loss = criterion(out, target) + penalty.norm()
+        loss.backward()
+        optimizer.step()
+     """),
+    "backward inside an expression": ("larger expression", "T2M402", """
+        optimizer.zero_grad()
+        loss = criterion(model(data), target)
+        result = loss.backward()
+        optimizer.step()
+     """),
+    "name bound on some paths": ("bound on some paths", "T2M402", """
+        optimizer.zero_grad()
+        out = model(data)
+        if target:
+            note = 1
+            out = out * 2
+        loss = criterion(out, target)
+        loss.backward()
+        optimizer.step()
+        print(note)
+     """),
+    "clipping another module": ("not those of the optimizer", "T2M403", """
+        optimizer.zero_grad()
+        loss = criterion(model(net(data)), target)
+        loss.backward()
+        clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+     """),
+    "norm inside an expression": ("larger expression", "T2M403", """
+        optimizer.zero_grad()
+        loss = criterion(model(data), target)
+        loss.backward()
+        norms.append(float(clip_grad_norm_(model.parameters(), 1.0)))
+        optimizer.step()
+     """),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_left(name: str) -> None:
+    words, code, body = LEFT[name]
+    found = units_of(loop(body))
+    assert found
+    assert all(isinstance(unit, UnitLeft) for unit in found), found
+    first = found[0]
+    assert isinstance(first, UnitLeft)
+    assert words in first.reason
+    assert first.code == code
+
+
+def test_closure_is_left_with_its_backward() -> None:
+    found = units_of("""
+        for i in range(3):
+            def closure():
+                optimizer.zero_grad()
+                loss = criterion(model(data), target)
+                loss.backward()
+                return loss
+            optimizer.step(closure)
+    """)
+    assert [type(unit) for unit in found] == [UnitLeft, UnitLeft]
+    assert {unit.code for unit in found if isinstance(unit, UnitLeft)} == {"T2M402", "T2M403"}
+
+
+def test_stored_log_probabilities_are_left() -> None:
+    [unit] = units_of("""
+        def select(state):
+            probs = model(state)
+            model.saved.append(probs.log())
+        def finish():
+            total = []
+            for value in model.saved:
+                total.append(-value * net(value))
+            optimizer.zero_grad()
+            loss = sum(total)
+            loss.backward()
+            optimizer.step()
+    """)
+    assert isinstance(unit, UnitLeft)
+    assert "model.saved" in unit.reason
+
+
+def test_generator_reached_through_an_argument_is_left() -> None:
+    [unit] = units_of("""
+        optimizerG = SGD(netG.parameters())
+        def update(fake):
+            optimizerG.zero_grad()
+            loss = criterion(netD(fake), 1)
+            loss.backward()
+            optimizerG.step()
+    """)
+    assert isinstance(unit, UnitLeft)
+
+
+def test_step_in_another_function_is_left() -> None:
+    found = units_of("""
+        def compute(data, target):
+            loss = criterion(model(data), target)
+            loss.backward()
+        def update():
+            optimizer.step()
+            optimizer.zero_grad()
+    """)
+    assert [unit.code for unit in found if isinstance(unit, UnitLeft)] == ["T2M402", "T2M403"]
+
+
+def test_a_loop_is_never_half_converted() -> None:
+    found = units_of(
+        loop("""
+        optimizer.zero_grad()
+        loss_a = criterion(model(data), target)
+        loss_a.backward()
+        optimizer.step()
+        opt.zero_grad()
+        loss_b = criterion(net(data), target)
+        loss_b.backward(retain_graph=True)
+        opt.step()
+    """)
+    )
+    assert len(found) == 2
+    assert all(isinstance(unit, UnitLeft) for unit in found)
+
+
+def test_accumulation_over_calls_of_a_function_is_left() -> None:
+    [unit] = units_of("""
+        def step(data, target, i):
+            loss = criterion(model(data), target)
+            loss.backward()
+            if i % 4 == 3:
+                optimizer.step()
+                optimizer.zero_grad()
+    """)
+    assert isinstance(unit, UnitLeft)
+    assert "over calls" in unit.reason
+
+
+NOOPS = {
+    "environment step": "state, reward = env.step(action)",
+    "environment step without result": "env.step(action)",
+    "scheduler step": "scheduler.step()",
+    "numpy only": "for x in np.arange(3):\n    total += x.mean()",
+    "inference": "model.eval()\nwith torch.no_grad():\n    out = model(data)\n    loss = criterion(out, target)",
+    "a method called backward": "class Layer:\n    def backward(self, x):\n        return x\nenv.backward(x)",
+    "definition only": "def backward(loss):\n    return loss",
+    "iterator step": "for it in walker:\n    it.step(3)",
+    "parameter groups": "for group in optimizer.param_groups:\n    group['lr'] = 0.1",
+    "state of an optimizer": "state = optimizer.state_dict()\noptimizer.load_state_dict(state)",
+    "zero_grad alone": "model.zero_grad()",
+    "strings": "text = 'loss.backward()'\nprint(text)",
+    "attribute named backward": "backward = engine.backward",
+    "undo": "history.step(-1)",
+    "progress bar": "with progress as bar:\n    bar.update(1)",
+}
+
+
+@pytest.mark.parametrize("name", NOOPS)
+def test_noop(name: str) -> None:
+    assert units_of(NOOPS[name]) == []
+
+
+def test_every_backward_call_is_accounted_for() -> None:
+    for _, _, body in LEFT.values():
+        source = loop(body)
+        reported = {unit.node.lineno for unit in units_of(source) if isinstance(unit, UnitLeft)}
+        calls = [number for number, line in enumerate(source.splitlines(), 1) if ".backward(" in line]
+        assert set(calls) <= reported
