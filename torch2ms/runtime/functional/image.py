@@ -192,12 +192,15 @@ def unfold(
     x = pad(input, (pw, pw, ph, ph))
     batch, channels, height, width = x.shape
     rows, columns = (height - dh * (kh - 1) - 1) // sh + 1, (width - dw * (kw - 1) - 1) // sw + 1
-    parts = []
-    for i in range(kh):
-        for j in range(kw):
-            top, left = i * dh, j * dw
-            parts.append(x[:, :, top : top + (rows - 1) * sh + 1 : sh, left : left + (columns - 1) * sw + 1 : sw])
+    # gather, not x[..., ::step]: the gradient of a strided slice is broken on CPU (2.10)
+    lines = [ops.gather(x, _places(i * dh, sh, rows), 2) for i in range(kh)]
+    parts = [ops.gather(line, _places(j * dw, sw, columns), 3) for line in lines for j in range(kw)]
     return ops.stack(parts, 2).reshape((batch, channels * kh * kw, rows * columns))
+
+
+def _places(start: int, step: int, count: int) -> Tensor:
+    """Return ``count`` indices from ``start`` on, ``step`` apart."""
+    return Tensor([start + step * index for index in range(count)], ms.int32)
 
 
 def fold(

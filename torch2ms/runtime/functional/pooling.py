@@ -118,7 +118,7 @@ def avg_pool2d(
         x,
         _ints(kernel_size, 2),
         _ints(kernel_size if stride is None else stride, 2),
-        _ints(padding, 2),
+        tuple(width for width in _ints(padding, 2) for _ in range(2)),
         ceil_mode,
         count_include_pad,
         divisor_override or 0,

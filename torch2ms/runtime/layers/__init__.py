@@ -37,6 +37,7 @@ from .activation import (
     Threshold,
 )
 from .attention import MultiheadAttention, TransformerEncoderLayer
+from .container import ParameterDict, ParameterList
 from .convolution import (
     Conv1d,
     Conv2d,
