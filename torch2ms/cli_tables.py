@@ -2,50 +2,41 @@
 
 from __future__ import annotations
 
-import textwrap
+import json
 from typing import TYPE_CHECKING
 
 import click
 
-from torch2ms.cli_config import CHOICES
 from torch2ms.errors import UsageError
 
 if TYPE_CHECKING:
-    from torch2ms.config import Target
+    from torch2ms.mapping_tables.lookup import Tables
 
 __all__ = ["explain", "tables"]
 
 _MAPPING = click.option("--mapping", multiple=True, metavar="FILE", help="Your own mapping table; repeatable.")
 
 
-def _target(mindspore: str | None, device: str) -> Target:
-    from torch2ms.config import DEVICES, NEWEST, Target, parse_version
+def _load(mapping: tuple[str, ...]) -> Tables:
+    from torch2ms.mapping_tables.loader import load
 
-    chosen = next(known for known in DEVICES if known == device)
-    return Target(mindspore=parse_version(mindspore) if mindspore else NEWEST, device=chosen)
+    return load(mapping)
 
 
 @click.command()
 @click.argument("name")
-@click.option("--mindspore", metavar="VERSION", help="MindSpore release.  [default: 2.10]")
-@click.option("--device", type=click.Choice(CHOICES["device"]), default="portable", show_default=True, help="Device.")
 @_MAPPING
-def explain(name: str, mindspore: str | None, device: str, mapping: tuple[str, ...]) -> None:
-    """Explain one mapping (torch.nn.Conv2d) or one diagnostic (T2M201)."""
+def explain(name: str, mapping: tuple[str, ...]) -> None:
+    """Explain one mapping (torch.nn.Conv2d), by release and device and with its proof, or one diagnostic (T2M201)."""
     from torch2ms.diagnostics import CODES
 
-    code = CODES.get(name.upper())
-    if code is not None:
-        click.echo(f"{code.code} {code.name} ({code.severity})\n")
-        click.echo(textwrap.fill(code.meaning, 100))
-        if code.advice:
-            click.echo("\n" + textwrap.fill(f"What to do: {code.advice}", 100))
-        return
-    if name.upper().startswith("T2M"):
+    if name.upper().startswith("T2M") and name.upper() not in CODES:
         raise UsageError(f"there is no diagnostic {name}", advice=f"known are {', '.join(CODES)}")
     from torch2ms.mapping_tables.explain import explain as explain_name
+    from torch2ms.mapping_tables.explain import explain_code
 
-    click.echo(explain_name(name, _target(mindspore, device), mapping), nl=False)
+    text = explain_code(name.upper()) if name.upper() in CODES else explain_name(_load(mapping), name)
+    click.echo(text, nl=not text.endswith("\n"))
 
 
 @click.group()
@@ -58,10 +49,9 @@ def tables() -> None:
 def lint(mapping: tuple[str, ...]) -> int:
     """Hold every row against the catalogues; exit with 1 when one is wrong."""
     from torch2ms.mapping_tables.lint import lint as lint_tables
-    from torch2ms.mapping_tables.loader import load
     from torch2ms.translator.recipes import RECIPES
 
-    problems = lint_tables(load(mapping), sorted(RECIPES))
+    problems = lint_tables(_load(mapping), sorted(RECIPES))
     for problem in problems:
         click.echo(str(problem))
     click.echo(f"{len(problems)} problems" if problems else "mapping tables: ok", err=True)
@@ -69,29 +59,49 @@ def lint(mapping: tuple[str, ...]) -> int:
 
 
 @tables.command()
-@click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_MAPPING
 def coverage(form: str, mapping: tuple[str, ...]) -> None:
-    """Show how much of PyTorch's API has a mapping, for each release and device."""
+    """Show how much of PyTorch's API the tables account for, and how much of that is proved."""
     from torch2ms.mapping_tables.coverage import coverage as measure
 
-    click.echo(measure(form, mapping), nl=False)
+    found = measure(_load(mapping))
+    click.echo(json.dumps(found, indent=1) if form == "json" else "\n".join(_outline(found)))
+
+
+def _outline(value: object, indent: str = "") -> list[str]:
+    """Return nested plain data as indented lines; what is flat and short stays on one."""
+    if not isinstance(value, dict):
+        return [f"{indent}{value}"]
+    lines = []
+    for key, entry in value.items():
+        if isinstance(entry, dict) and any(isinstance(inner, dict) for inner in entry.values()):
+            lines += [f"{indent}{key}", *_outline(entry, indent + "  ")]
+        elif isinstance(entry, dict):
+            lines.append(f"{indent}{key:36}" + ", ".join(f"{name} {inner}" for name, inner in entry.items()))
+        else:
+            lines.append(f"{indent}{key:36}{entry}")
+    return lines
 
 
 @tables.command()
-@click.argument("prefix", default="torch")
+@click.argument("prefix", default="")
 @_MAPPING
 def dump(prefix: str, mapping: tuple[str, ...]) -> None:
-    """Print all rows whose name starts with PREFIX as JSON, with the defaults filled in."""
-    from torch2ms.mapping_tables.dump import dump as dump_rows
+    """Print all rows whose name starts with PREFIX as JSON."""
+    from torch2ms.mapping_tables.coverage import dump as dump_rows
 
-    click.echo(dump_rows(prefix, mapping), nl=False)
+    rows = [row for row in dump_rows(_load(mapping)) if row["name"].startswith(prefix)]
+    if not rows:
+        raise UsageError(f"no row starts with {prefix}")
+    click.echo(json.dumps(rows, indent=1))
 
 
 @tables.command()
 @click.argument("name")
-def new(name: str) -> None:
+@_MAPPING
+def new(name: str, mapping: tuple[str, ...]) -> None:
     """Print a new row for the torch NAME, filled in as far as the catalogues know it."""
-    from torch2ms.mapping_tables.new import new_row
+    from torch2ms.mapping_tables.explain import new_row
 
-    click.echo(new_row(name), nl=False)
+    click.echo(new_row(_load(mapping), name), nl=False)
