@@ -66,8 +66,10 @@ class Net(nn.Module):
         return self.head(x)
 '''
 NET_OUT = (
-    NET.replace("import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n",
-                "import mindspore as ms\nfrom mindspore import nn, ops\n\nimport torch\n")
+    NET.replace(
+        "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n",
+        "import mindspore as ms\nfrom mindspore import nn, ops\n\nimport torch\n",
+    )
     .replace("nn.Module", "nn.Cell")
     .replace("def forward(self, x: torch.Tensor) -> torch.Tensor", "def construct(self, x: ms.Tensor) -> ms.Tensor")
     .replace("def forward", "def construct")
@@ -75,9 +77,11 @@ NET_OUT = (
     .replace("F.relu", "ops.relu")
     .replace("nn.Sequential(*[", "nn.SequentialCell(*[")
     .replace("nn.Linear(", "nn.Dense(")
-    .replace("        x = torch.special",
-             "        # TORCH2MS T2M201: torch.special.bessel_j0 has no MindSpore equivalent\n        x = torch.special")
-)  # fmt: skip
+    .replace(
+        "        x = torch.special",
+        "        # TORCH2MS T2M201: torch.special.bessel_j0 has no MindSpore equivalent\n        x = torch.special",
+    )
+)
 
 TRAIN = """import torch\r
 from net import Net\r
@@ -121,30 +125,69 @@ def _apis() -> tuple[ApiUse, ...]:
     net = "models/net.py"
     return (
         ApiUse("torch.Tensor.cuda", "removed", (), "exact", "", (Place("train.py", 8, 28),)),
-        ApiUse("torch.compile", "unsupported", (), "", "Run the network with jit instead; it is no part of the numbers.",
-               (Place("tools/wide table.py", 2, 1),)),
+        ApiUse(
+            "torch.compile",
+            "unsupported",
+            (),
+            "",
+            "Run the network with jit instead; it is no part of the numbers.",
+            (Place("tools/wide table.py", 2, 1),),
+        ),
         ApiUse("torch.hypothetical", "unknown", (), "", "", (Place("tools/naïve données.py", 3, 5),)),
-        ApiUse("torch.nn.BatchNorm2d", "mapped", ("mindspore.nn.BatchNorm2d",), "exact", "",
-               (Place(net, 14, 20), Place(net, 16, 20))),
-        ApiUse("torch.nn.Conv2d", "mapped", ("mindspore.nn.Conv2d",), "exact", "", (Place(net, 13, 22), Place(net, 15, 22))),
-        ApiUse("torch.nn.Module", "mapped", ("mindspore.nn.Cell",), "exact", "", (Place(net, 8, 13), Place(net, 46, 11))),
-        ApiUse("torch.nn.functional.relu", "mapped", ("mindspore.ops.relu",), "exact", "",
-               tuple(Place(net, line, 15) for line in (19, 21))),
-        ApiUse("torch.optim.Adam", "mapped", ("mindspore.experimental.optim.Adam",), "approximate", "",
-               (Place("train.py", 5, 13),)),
-        ApiUse("torch.special.bessel_j0", "unsupported", (), "", "Compute it with scipy outside the network | or not.",
-               tuple(Place(net, 55, column) for column in (13, 14, 15, 16, 17))),
-    )  # fmt: skip
+        ApiUse(
+            "torch.nn.BatchNorm2d",
+            "mapped",
+            ("mindspore.nn.BatchNorm2d",),
+            "exact",
+            "",
+            (Place(net, 14, 20), Place(net, 16, 20)),
+        ),
+        ApiUse(
+            "torch.nn.Conv2d", "mapped", ("mindspore.nn.Conv2d",), "exact", "", (Place(net, 13, 22), Place(net, 15, 22))
+        ),
+        ApiUse(
+            "torch.nn.Module", "mapped", ("mindspore.nn.Cell",), "exact", "", (Place(net, 8, 13), Place(net, 46, 11))
+        ),
+        ApiUse(
+            "torch.nn.functional.relu",
+            "mapped",
+            ("mindspore.ops.relu",),
+            "exact",
+            "",
+            tuple(Place(net, line, 15) for line in (19, 21)),
+        ),
+        ApiUse(
+            "torch.optim.Adam",
+            "mapped",
+            ("mindspore.experimental.optim.Adam",),
+            "approximate",
+            "",
+            (Place("train.py", 5, 13),),
+        ),
+        ApiUse(
+            "torch.special.bessel_j0",
+            "unsupported",
+            (),
+            "",
+            "Compute it with scipy outside the network | or not.",
+            tuple(Place(net, 55, column) for column in (13, 14, 15, 16, 17)),
+        ),
+    )
 
 
 def _checklist() -> tuple[ChecklistItem, ...]:
     return (
         ChecklistItem("network", "Net(classes=10)", Place("train.py", 4, 9), "Net(classes=10)"),
-        ChecklistItem("optimizer", "Adam(lr=0.001, weight_decay=1e-05)", Place("train.py", 5, 13),
-                      "mindspore.experimental.optim.Adam", "the same update rule"),
+        ChecklistItem(
+            "optimizer",
+            "Adam(lr=0.001, weight_decay=1e-05)",
+            Place("train.py", 5, 13),
+            "mindspore.experimental.optim.Adam",
+            "the same update rule",
+        ),
         ChecklistItem("learning rate", "0.001", Place("train.py", 5, 50), "config.yaml: learning_rate"),
         ChecklistItem("epochs", "90 | not bound to an option", None, "config.yaml: epochs"),
-    )  # fmt: skip
+    )
 
 
 def _files() -> tuple[FileReport, ...]:
@@ -153,16 +196,22 @@ def _files() -> tuple[FileReport, ...]:
         FileReport("legacy/py2.py", "failed", source='print "hello"\n', note="line 1: Missing parentheses"),
         FileReport("models/net.py", "translated", source=NET, output=NET_OUT),
         FileReport("plain.py", "unchanged", source="x = 1\n", output="x = 1\n"),
-        FileReport("tools/latin.py", "translated", source=LATIN, output=LATIN.replace("torch", "mindspore"), encoding="latin-1"),
-        FileReport("tools/naïve données.py", "translated", source="import torch\n\ny = torch.hypothetical()\n",
-                   output="import torch\n\n# TORCH2MS T2M202: not in the tables\ny = torch.hypothetical()\n"),
+        FileReport(
+            "tools/latin.py", "translated", source=LATIN, output=LATIN.replace("torch", "mindspore"), encoding="latin-1"
+        ),
+        FileReport(
+            "tools/naïve données.py",
+            "translated",
+            source="import torch\n\ny = torch.hypothetical()\n",
+            output="import torch\n\n# TORCH2MS T2M202: not in the tables\ny = torch.hypothetical()\n",
+        ),
         FileReport("tools/wide table.py", "translated", source=WIDE, output=WIDE.replace("torch", "ms") + "\n"),
         FileReport("train.py", "translated", source=TRAIN, output=TRAIN_OUT),
         FileReport("weights.bin", "copied"),
         FileReport("config.yaml", "generated", output="epochs: 90\nlearning_rate: 0.001\n"),
-        FileReport("scripts/run_eval.sh", "generated", output="#!/bin/bash\npython eval.py \"$@\"\n", executable=True),
+        FileReport("scripts/run_eval.sh", "generated", output='#!/bin/bash\npython eval.py "$@"\n', executable=True),
         FileReport("torch2ms_runtime/__init__.py", "generated", output=""),
-    )  # fmt: skip
+    )
 
 
 def _diagnostics() -> tuple[Diagnostic, ...]:
@@ -170,19 +219,42 @@ def _diagnostics() -> tuple[Diagnostic, ...]:
         sorted(
             (
                 diagnostic("T2M101", "legacy/py2.py", 1, 7, "", "Missing parentheses in call to 'print'"),
-                diagnostic("T2M201", "models/net.py", 55, 13, "torch.special.bessel_j0",
-                           "torch.special.bessel_j0 has no MindSpore equivalent"),
-                diagnostic("T2M202", "tools/naïve données.py", 3, 5, "torch.hypothetical", "torch.hypothetical is not in the tables"),
-                diagnostic("T2M201", "tools/wide table.py", 2, 1, "torch.compile", "torch.compile has no MindSpore equivalent"),
+                diagnostic(
+                    "T2M201",
+                    "models/net.py",
+                    55,
+                    13,
+                    "torch.special.bessel_j0",
+                    "torch.special.bessel_j0 has no MindSpore equivalent",
+                ),
+                diagnostic(
+                    "T2M202",
+                    "tools/naïve données.py",
+                    3,
+                    5,
+                    "torch.hypothetical",
+                    "torch.hypothetical is not in the tables",
+                ),
+                diagnostic(
+                    "T2M201", "tools/wide table.py", 2, 1, "torch.compile", "torch.compile has no MindSpore equivalent"
+                ),
                 diagnostic("T2M301", "train.py", 8, 28, "torch.Tensor.cuda", "the device move was dropped"),
                 diagnostic("T2M401", "train.py", 9, 5, "torch.Tensor.backward", "the training step was rewritten"),
-                diagnostic("T2M303", "train.py", 5, 13, "torch.optim.Adam",
-                           "equal up to rounding \x1b[31mnot red\x1b[0m <img src=x onerror=alert(1)> `tick` | pipe"),
+                diagnostic(
+                    "T2M303",
+                    "train.py",
+                    5,
+                    13,
+                    "torch.optim.Adam",
+                    "equal up to rounding \x1b[31mnot red\x1b[0m <img src=x onerror=alert(1)> `tick` | pipe",
+                ),
                 diagnostic("T2M207", "models/net.py", 54, 13, "mean", "the receiver of .mean could not be typed"),
-                diagnostic("T2M402", "train.py", 9, 5, "torch.Tensor.backward", "the loss is read before it is computed"),
+                diagnostic(
+                    "T2M402", "train.py", 9, 5, "torch.Tensor.backward", "the loss is read before it is computed"
+                ),
             )
         )
-    )  # fmt: skip
+    )
 
 
 def sample_report() -> Report:

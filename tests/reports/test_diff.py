@@ -20,7 +20,9 @@ CASES = {
     "CRLF without end": FileReport("a.py", "translated", source="a\r\nb", output="a\r\nc"),
     "only the newline style changes": FileReport("a.py", "translated", source="a\r\nb\r\n", output="a\nb\n"),
     "lone carriage returns": FileReport("a.py", "translated", source="a\rb\rc\n", output="a\rx\rc\n"),
-    "form feed and line separators": FileReport("a.py", "translated", source="a\x0cb\n\u2028\nc\n", output="a\x0cd\n\u2028\nc\n"),
+    "form feed and line separators": FileReport(
+        "a.py", "translated", source="a\x0cb\n\u2028\nc\n", output="a\x0cd\n\u2028\nc\n"
+    ),
     "space in the path": FileReport("my tools/a b.py", "translated", source="a\n", output="b\n"),
     "unicode in the path": FileReport("données/größe.py", "translated", source="a\n", output="b\n"),
     "quote and backslash in the path": FileReport('we"ird\\name.py', "translated", source="a\n", output="b\n"),
@@ -33,11 +35,15 @@ CASES = {
     "new script": FileReport("run.sh", "generated", output="#!/bin/sh\n", executable=True),
     "emptied": FileReport("a.py", "translated", source="a\n", output=""),
     "filled": FileReport("a.py", "translated", source="", output="a\n"),
-    "latin-1": FileReport("a.py", "translated", source="# Maß\nimport a\n", output="# Maß\nimport b\n", encoding="latin-1"),
+    "latin-1": FileReport(
+        "a.py", "translated", source="# Maß\nimport a\n", output="# Maß\nimport b\n", encoding="latin-1"
+    ),
     "byte order mark": FileReport("a.py", "translated", source="import a\n", output="import b\n", encoding="utf-8-sig"),
-    "lines that look like a diff": FileReport("a.py", "translated", source="--- a\n+++ b\n@@ -1 +1 @@\nx\n", output="--- a\n+++ b\n@@ -1 +1 @@\ny\n"),
+    "lines that look like a diff": FileReport(
+        "a.py", "translated", source="--- a\n+++ b\n@@ -1 +1 @@\nx\n", output="--- a\n+++ b\n@@ -1 +1 @@\ny\n"
+    ),
     "two hunks": FileReport("a.py", "translated", source="a\n" + "x\n" * 50 + "b\n", output="A\n" + "x\n" * 50 + "B\n"),
-}  # fmt: skip
+}
 
 
 def write(root: Path, path: str, text: str, encoding: str) -> None:
@@ -85,3 +91,9 @@ def test_unchanged_copied_and_failed_files_do_not_appear() -> None:
 
 def test_nothing_changed_is_an_empty_diff(empty_report: Report) -> None:
     assert to_diff(empty_report) == ""
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "no-such-encoding"])
+def test_a_text_its_encoding_cannot_say_is_still_reported(encoding: str) -> None:
+    file = FileReport("a.py", "translated", source="a\n", output="# \u4e2d\n", encoding=encoding)
+    assert "+# \u4e2d\n" in file_diff(file)

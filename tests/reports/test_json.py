@@ -41,8 +41,13 @@ def test_holds_the_counts_and_the_order(report: Report) -> None:
     assert document["target"]["mindspore"] == "2.10"
     assert document["summary"]["files"]["translated"] == 5
     assert document["summary"]["apis"] == {
-        "total": 9, "mapped": 5, "kept": 0, "removed": 1, "unsupported": 2, "unknown": 1,
-    }  # fmt: skip
+        "total": 9,
+        "mapped": 5,
+        "kept": 0,
+        "removed": 1,
+        "unsupported": 2,
+        "unknown": 1,
+    }
     assert document["summary"]["diagnostics"] == {"error": 5, "warning": 2, "note": 2}
     assert document["summary"]["worst"] == "error"
     assert [entry["file"] for entry in document["diagnostics"]] == [entry.file for entry in report.diagnostics]

@@ -26,7 +26,7 @@ def test_plain_summary(report: Report) -> None:
     assert "5 translated · 1 unchanged · 2 copied · 3 generated · 1 failed" in text
     assert "6 of 9 translated" in text
     assert "5 errors · 2 warnings · 2 notes" in text
-    assert "  5×  torch.special.bessel_j0  unsupported  models/net.py:55" in text
+    assert "  5\N{MULTIPLICATION SIGN}  torch.special.bessel_j0  unsupported  models/net.py:55" in text
     assert "tools/naïve données.py:3" in text
     assert "T2M402  training-step-left  train.py:9" in text
     assert "legacy/py2.py" in text
@@ -62,7 +62,9 @@ def test_an_empty_report_is_calm(empty_report: Report) -> None:
 
 
 def test_long_lists_are_cut_and_counted(report: Report) -> None:
-    apis = tuple(ApiUse(f"torch.f{number}", "unknown", (), "", "", (Place("a.py", number, 1),)) for number in range(1, 31))
+    apis = tuple(
+        ApiUse(f"torch.f{number}", "unknown", (), "", "", (Place("a.py", number, 1),)) for number in range(1, 31)
+    )
     text = render(dataclasses.replace(report, apis=apis), terminal=False)
     assert "torch.f10 " in text
     assert "and 20 more" in text

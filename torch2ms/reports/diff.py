@@ -79,7 +79,12 @@ def _line(mark: str, line: str) -> str:
 
 
 def _bytes_as_text(text: str, encoding: str) -> str:
-    return text.encode(encoding, "surrogateescape").decode("utf-8", "surrogateescape")
+    """Return what the text's bytes read as in UTF-8, bytes that are none carried as lone surrogates."""
+    try:
+        data = text.encode(encoding, "surrogateescape")
+    except (LookupError, UnicodeEncodeError):  # an encoding that is not its own: the report is still written
+        data = text.encode("utf-8", "surrogatepass")
+    return data.decode("utf-8", "surrogateescape")
 
 
 def _quote(name: str) -> str:
@@ -87,9 +92,7 @@ def _quote(name: str) -> str:
     raw = name.encode("utf-8", "surrogateescape")
     if all(32 <= byte < 127 and byte not in (34, 92) for byte in raw):
         return name
-    quoted = "".join(
-        _ESCAPES.get(byte, chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}") for byte in raw
-    )
+    quoted = "".join(_ESCAPES.get(byte, chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}") for byte in raw)
     return f'"{quoted}"'
 
 

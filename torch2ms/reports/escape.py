@@ -8,7 +8,9 @@ __all__ = ["one_line", "printable"]
 
 # Control characters (an ANSI sequence starts with one) and the bidirectional controls, which make a line read
 # otherwise than it runs; newlines and tabs stay.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 def _spell_out(match: re.Match[str]) -> str:
@@ -19,7 +21,8 @@ def _spell_out(match: re.Match[str]) -> str:
 def printable(text: str) -> str:
     """Return ``text`` with control characters, bidi controls and lone surrogates spelled out (``\\x1b``).
 
-    The result can be encoded as UTF-8 and cannot steer a terminal. Newlines and tabs are kept; a carriage return is not.
+    The result can be encoded as UTF-8 and cannot steer a terminal. Newlines and tabs are kept,
+    a lone carriage return is not.
     """
     return _UNSAFE.sub(_spell_out, text.replace("\r\n", "\n"))
 

@@ -27,14 +27,16 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def to_html(report: Report) -> str:
-    """Return the page. Its size is bounded: see ``torch2ms.reports.sides`` for what is cut, and how the page says so."""
+    """Return the page. Its size is bounded: ``torch2ms.reports.sides`` says what is cut, and the page says where."""
     import jinja2
     from markupsafe import Markup
 
     summary = summarize(report)
     style = _part("report.css")
     script = "(() => {\n'use strict';\n" + "\n".join(map(_part, _SCRIPTS)) + "\n})();\n"
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters["printable"] = printable
     template = environment.from_string(_part("report.html.j2"))
     page = template.render(
@@ -43,9 +45,9 @@ def to_html(report: Report) -> str:
         proof=proof(report.target),
         facts=_facts(report),
         bars=_bars(summary),
-        style=Markup(style),  # noqa: S704 - our own files, not the user's text
-        script=Markup(script),  # noqa: S704
-        data=Markup(_embed(_data(report))),  # noqa: S704 - JSON with every "<" escaped
+        style=Markup(style),  # our own files, not the user's text
+        script=Markup(script),
+        data=Markup(_embed(_data(report))),  # JSON with every "<" escaped
         style_hash=_hash(style),
         script_hash=_hash(script),
     )

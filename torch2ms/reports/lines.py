@@ -1,8 +1,8 @@
 """Which lines of two texts belong together.
 
-``difflib`` alone either takes quadratic time on repetitive code or, with its junk heuristic, gives up on every line that
-is repeated and shows a long file as one change. So lines that occur exactly once on both sides are matched first, in the
-longest increasing run (the patience diff, after Bram Cohen), and ``difflib`` works on the small pieces between them.
+``difflib`` alone either takes quadratic time on repetitive code or, with its junk heuristic, gives up on every line
+that is repeated and shows a long file as one change. So lines that occur exactly once on both sides are matched first,
+in the longest increasing run (the patience diff, after Bram Cohen); ``difflib`` works on the pieces between them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Change", "changes", "split_lines"]
 
 # Half-open ranges [old_start, old_end) and [new_start, new_end) that differ; equal lines lie between two of them.
 Change = tuple[int, int, int, int]
-_PRECISE = 200_000  # pairs of equal lines up to which difflib may look at all of them (its worst case: seconds at ten times that)
+_PRECISE = 100_000  # pairs of equal lines up to which difflib may look at all of them: a second at worst
 
 
 def split_lines(text: str) -> list[str]:

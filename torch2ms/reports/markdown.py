@@ -95,10 +95,7 @@ def _unmapped(apis: Sequence[ApiUse]) -> Iterator[str]:
         return
     yield from _table(
         ("API", "status", "places", "where", "advice"),
-        (
-            (_code(api.name), api.status, str(len(api.places)), _places(api.places), _text(api.advice))
-            for api in apis
-        ),
+        ((_code(api.name), api.status, str(len(api.places)), _places(api.places), _text(api.advice)) for api in apis),
     )
 
 

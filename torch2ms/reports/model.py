@@ -62,7 +62,7 @@ class FileReport:
     source: str | None = None  # text of SRC; None for binary and generated files
     output: str | None = None  # text of OUT; None when copied byte for byte or not written
     note: str = ""
-    encoding: str = "utf-8"  # of both texts; "utf-8-sig" where the file starts with a byte order mark the texts leave out
+    encoding: str = "utf-8"  # of both texts; "utf-8-sig": a byte order mark, which the texts leave out
     executable: bool = False  # a generated script
 
     @property

@@ -1,12 +1,13 @@
 """The two sides of a file as segments, the form in which report.html carries its diffs.
 
-A segment is ``[0, n]`` (n equal lines that are not carried), ``[1, lines]`` (equal lines) or ``[2, old, new]`` (lines that
-changed). What bounds the page: a long line is cut, a long file is carried around its changes and marks only, and when
-the page is full, further files point to changes.diff; the page says each of these where it happens.
+A segment is ``[0, n]`` (n equal lines that are not carried), ``[1, lines]`` (equal lines) or ``[2, old, new]`` (lines
+that changed). What bounds the page: a long line is cut, a long file is carried around its changes and marks only, and
+when the page is full, further files point to changes.diff; the page says each of these where it happens.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,10 +46,12 @@ def file_segments(file: FileReport, marked: set[int], used: bool, budget: PageBu
     old, new = split_lines(file.source or ""), split_lines(file.output or "")
     if not file.changed:
         new = old
-    segments = _segments(old, new) if file.source is not None else [[2, [], new]]
+    segments: list[Segment] = _segments(old, new) if file.source is not None else [[2, [], new]]
+    added = sum(len(segment[2]) for segment in segments if segment[0] == 2)
+    removed = sum(len(segment[1]) for segment in segments if segment[0] == 2)
     shown: dict[str, Any] = {
-        "add": sum(len(segment[2]) for segment in segments if segment[0] == 2),
-        "del": sum(len(segment[1]) for segment in segments if segment[0] == 2),
+        "add": added,
+        "del": removed,
         "end": [not old or old[-1].endswith("\n"), not new or new[-1].endswith("\n")],
     }
     if file.source is None or not file.changed:
@@ -59,13 +62,19 @@ def file_segments(file: FileReport, marked: set[int], used: bool, budget: PageBu
     if max(len(old), len(new)) > LONG_FILE:
         segments = _around(segments, marked)
     segments = [_cut(segment, crlf) for segment in segments]
-    size = sum(len(line) for segment in segments if segment[0] for side in segment[1:] for line in side)
+    size = sum(map(len, _lines(segments)))
     if size > budget.left:
         shown["full"] = True
         return shown
     budget.left -= size
     shown["g"] = segments
     return shown
+
+
+def _lines(segments: list[Segment]) -> Iterator[str]:
+    for segment in segments:
+        if segment[0]:
+            yield from (line for side in segment[1:] for line in side)
 
 
 def _segments(old: list[str], new: list[str]) -> list[Segment]:

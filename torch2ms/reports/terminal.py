@@ -52,7 +52,7 @@ class _Page:
         ascii_only = console.options.ascii_only
         self.arrow = "->" if ascii_only else "→"
         self.dot = ", " if ascii_only else " · "
-        self.times = "x" if ascii_only else "×"
+        self.times = "x" if ascii_only else "\N{MULTIPLICATION SIGN}"
         self.bar = "#" if ascii_only else "━"
 
     def text(self, *cells: tuple[str, str]) -> Text:
@@ -106,7 +106,8 @@ def _overview(page: _Page, summary: Summary) -> None:
         cells = [("torch APIs   ", "dim"), (f"{total - len(summary.unmapped)} of {total} translated", "")]
         if page.console.is_terminal:
             full = int(share * _BAR)  # rounded down: a full bar means all
-            cells += [("  ", ""), (page.bar * full, "green"), (page.bar * (_BAR - full), "red"), (f" {_percent(share)}", "bold")]
+            cells += [("  ", ""), (page.bar * full, "green"), (page.bar * (_BAR - full), "red")]
+            cells += [(f" {_percent(share)}", "bold")]
         page.line(*cells)
     found = page.dot.join(_count(count, str(severity)) for severity, count in summary.severities.items() if count)
     page.line(("Diagnostics  ", "dim"), (found or "none", _STYLES[_worst(summary)] if found else "green"))

@@ -36,6 +36,7 @@ def write_reports(report: Report, folder: Path) -> list[Path]:
             folder.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         except OSError as error:
-            raise OutputError(f"cannot write {path}: {error.strerror}", advice="check the space and the permissions") from error
+            message = f"cannot write {path}: {error.strerror}"
+            raise OutputError(message, advice="check the space and the permissions") from error
         written.append(path)
     return written

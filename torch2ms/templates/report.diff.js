@@ -144,8 +144,7 @@ function codeCell(text, tokens, changes, side, sign) {
 }
 
 function piece(text, style, bold) {
-  const parts = CONTROL.test(text) ? spellOut(text) : [text];
-  CONTROL.lastIndex = 0;
+  const parts = text.search(CONTROL) >= 0 ? spellOut(text) : [text];
   if (!style && !bold) return parts.length === 1 && typeof parts[0] === 'string' ? parts[0] : el('span', {}, parts);
   return el(bold ? 'b' : 'span', { class: style || null }, parts);
 }
