@@ -92,6 +92,7 @@ class Effects:
     captures: frozenset[str] = frozenset()  # names a nested function or lambda reads, now or later
     jumps: frozenset[str] = frozenset()  # break, continue, return, yield, await that leave the node
     raises: bool = False  # an explicit raise or assert
+    acts: bool = False  # a call made for its effect on something other than its receiver: print, log, display
 
     @property
     def changes(self) -> frozenset[str]:
@@ -117,6 +118,7 @@ class _Found:
     walrus: set[str] = field(default_factory=set)
     outer: set[str] = field(default_factory=set)  # names declared global or nonlocal
     raises: bool = False
+    acts: bool = False
 
 
 class _Collector(ast.NodeVisitor):
@@ -198,6 +200,8 @@ class _Collector(ast.NodeVisitor):
     def _touch(self, call: ast.Call) -> None:
         """A call whose result is thrown away is made for its effect: on its receiver, or on what it is given."""
         func = call.func
+        method = func.attr if isinstance(func, ast.Attribute) else ""
+        self.found.acts |= method not in _MUTATORS - {"update"} and not method.endswith("_")
         if isinstance(func, ast.Attribute):
             if func.attr in _READERS:
                 return
@@ -343,4 +347,5 @@ def effects(node: ast.AST | Sequence[ast.AST], inert: Collection[str] = ()) -> E
         frozenset(found.captures),
         frozenset(found.jumps),
         found.raises,
+        found.acts,
     )

@@ -15,6 +15,7 @@ from torch2ms.translator.alignment import align
 from torch2ms.translator.context import Context, Use
 from torch2ms.translator.inference import World
 from torch2ms.translator.names import is_torch_name
+from torch2ms.translator.program import ProgramFindings, read_program
 from torch2ms.translator.rewriter import rewrite_module
 
 __all__ = ["FileResult", "translate_file"]
@@ -29,6 +30,7 @@ class FileResult:
     diagnostics: tuple[Diagnostic, ...] = ()
     uses: tuple[Use, ...] = ()
     failed: bool = False
+    program: ProgramFindings = ProgramFindings()
 
 
 def translate_file(path: str, text: str, world: World, options: Options) -> FileResult:
@@ -59,7 +61,8 @@ def _translate(path: str, text: str, world: World, options: Options) -> FileResu
         return _fault(path, f"the translated file would not parse: {problem}")
     _check_accounting(ctx)
     diagnostics = tuple(sorted(set(ctx.diagnostics)))
-    return FileResult(path, output if output != text else None, diagnostics, tuple(ctx.uses))
+    program = read_program(analysis, world)
+    return FileResult(path, output if output != text else None, diagnostics, tuple(ctx.uses), program=program)
 
 
 def _parses(text: str) -> str | None:

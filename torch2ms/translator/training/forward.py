@@ -201,7 +201,7 @@ def _settle(
 
 def _must_stay_before(moved: Effects, later: Sequence[Effects]) -> bool:
     """Whether a statement must run before one of those that would overtake it."""
-    if moved.jumps:
+    if moved.jumps or (moved.acts and any(other.acts for other in later)):
         return True
     return any(
         overlaps(moved.reads, other.binds | other.mutates | other.touches)

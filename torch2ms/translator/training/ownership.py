@@ -100,6 +100,23 @@ class _Owners:
                     found.append(event)
         return tuple(sorted(found, key=lambda event: event.order))
 
+    def siblings_of(self, backward: Event) -> tuple[Event, ...]:
+        """All backward calls that share steps with ``backward``, or with one that does."""
+        shared = {id(step) for step in self.steps_of(backward)}
+        found = [backward]
+        others = [event for event in self.events if event.kind == "backward" and event is not backward]
+        grown = True
+        while grown:
+            grown = False
+            for event in list(others):
+                steps = {id(step) for step in self.steps_of(event)}
+                if steps & shared:
+                    others.remove(event)
+                    found.append(event)
+                    shared |= steps
+                    grown = True
+        return tuple(sorted(found, key=lambda event: (event.order, event.call.col_offset)))
+
     def is_foreign(self, event: Event, backward: Event) -> bool:
         """Whether ``event`` stands in an outermost loop that ``backward`` does not stand in."""
         outermost = self.scope.loops(event.statement)[-1:]
@@ -143,13 +160,7 @@ def _own(owners: _Owners, backward: Event) -> Ownership | Refused:
             return Refused(step.problem, "T2M403")
     if {step.path for step in steps} != set(optimizers):
         return Refused("the step that uses the gradients could not be told", "T2M403")
-    siblings = tuple(
-        event
-        for event in owners.events
-        if event.kind == "backward"
-        and set(owners.owners[id(event)]) & set(optimizers)
-        and {id(step) for step in owners.steps_of(event)} & {id(step) for step in steps}
-    )
+    siblings = owners.siblings_of(backward)
     if any(set(owners.owners[id(event)]) != set(optimizers) for event in siblings):
         return Refused("several backward calls feed several optimizers in different ways")
     zeros = tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from torch2ms.translator.dataflow import effects, names_in, overlaps
 from torch2ms.translator.effects import root
@@ -47,6 +48,12 @@ def _left(refused: Refused, event: Event) -> UnitLeft:
     return UnitLeft(event.statement, where + refused.reason, code)  # type: ignore[arg-type]
 
 
+def _machinery(unit: TrainingUnit) -> list[ast.stmt]:
+    """The statements of the training machinery that a unit takes care of."""
+    parts = [*unit.dropped, *unit.resets, *(step.statement for step in unit.steps)]
+    return [*parts, *(clip.statement for clip in unit.clips)]
+
+
 class _ScopePlanner:
     """Plans all units of one scope; units that share a step stand or fall together."""
 
@@ -73,6 +80,7 @@ class _ScopePlanner:
         for event in self.backwards:
             owner, forward = owned[id(event)], forwards.get(id(event))
             results[id(event)] = self._one(event, owner, forward, obstacle)
+        self._cover(results)
         self._fall_together(owned, results)
         planned = {
             id(step.statement) for unit in results.values() if isinstance(unit, TrainingUnit) for step in unit.steps
@@ -240,7 +248,7 @@ class _ScopePlanner:
 
     def _grads_name(self, owner: Ownership, suffix: str) -> str:
         """One name for all units that share a step."""
-        key = frozenset(id(step) for step in owner.steps)
+        key = frozenset(id(sibling) for sibling in owner.siblings)
         if key not in self.grads_names:
             wanted = ["grads", f"grads_{suffix}"] if suffix else ["grads", "gradients"]
             self.grads_names[key] = self.names.fresh(*wanted)
@@ -299,6 +307,31 @@ class _ScopePlanner:
         if calls or test.binds or overlaps(test.reads, between.changes | effects(list(members)).changes):
             return None
         return forward.guard.test
+
+    def _cover(self, results: dict[int, TrainingUnit | UnitLeft]) -> None:
+        """Drop resets that no step needs; leave the units of a loop in which other machinery has no place in a plan."""
+        units = {key: unit for key, unit in results.items() if isinstance(unit, TrainingUnit)}
+        covered = {id(statement) for unit in units.values() for statement in _machinery(unit)}
+        for event in self.events:
+            if event.kind in ("backward", "closure") or id(event.statement) in covered:
+                continue
+            outer = self.scope.loops(event.statement)[-1:]
+            near = {key: unit for key, unit in units.items() if self.scope.loops(unit.backward)[-1:] == outer}
+            if not near:
+                continue
+            spans = [
+                (self.scope.location(unit.backward).order, max(self.scope.location(s.statement).order for s in unit.steps))
+                for unit in near.values()
+            ]
+            inside = any(first <= event.order <= last for first, last in spans)
+            if event.kind == "zero" and not inside and all(unit.gradient != "accumulate" for unit in near.values()):
+                key, unit = next(iter(near.items()))
+                results[key] = units[key] = replace(unit, dropped=(*unit.dropped, event.statement))
+                continue
+            reason = f"line {event.statement.lineno} belongs to no step that can be rewritten"
+            for key, unit in near.items():
+                results[key] = UnitLeft(unit.backward, reason, "T2M403")
+                units.pop(key)
 
     def _fall_together(
         self, owned: dict[int, Ownership | Refused], results: dict[int, TrainingUnit | UnitLeft]

@@ -1,0 +1,238 @@
+"""The training program, read statically: network, data, loss, optimizer, schedule and their hyperparameters.
+
+What is found becomes the report's checklist, and, when it is complete enough, the facts of the generated train.py.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from torch2ms.reports.model import ChecklistItem, Place
+from torch2ms.translator.constants import NOT_CONSTANT, Constants
+from torch2ms.translator.inference import FileAnalysis, World
+from torch2ms.translator.kinds import Kind
+from torch2ms.translator.names import candidates
+
+__all__ = ["Finding", "Network", "ProgramFindings", "read_program"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One torch object the program makes: canonical name, literal keyword arguments, place."""
+
+    topic: str
+    name: str
+    kwargs: Mapping[str, object]
+    place: Place
+    text: str
+    children: tuple[Finding, ...] = ()
+    role: str = ""  # train | eval | "" for data
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The network that the optimizer updates: project file, callable, literal keyword arguments."""
+
+    path: str
+    callable: str
+    kwargs: Mapping[str, object]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFindings:
+    """What one file tells of a training program."""
+
+    findings: tuple[Finding, ...] = ()
+    network: Network | None = None
+    epochs: object = NOT_CONSTANT
+    trains: bool = False
+    modules: tuple[str, ...] = field(default_factory=tuple)  # keys of the Module classes the file defines
+
+    @property
+    def checklist(self) -> tuple[ChecklistItem, ...]:
+        """The report's items."""
+        items = [ChecklistItem(f.topic, f.text, f.place) for f in self.findings]
+        if self.network is not None:
+            text = f"{self.network.callable}({', '.join(f'{k}={v!r}' for k, v in self.network.kwargs.items())})"
+            items.insert(0, ChecklistItem("network", text, self.network.place))
+        return tuple(items)
+
+
+_TOPICS: tuple[tuple[str, str], ...] = (
+    ("torch.optim.lr_scheduler.", "schedule"),
+    ("torch.optim.", "optimizer"),
+    ("torchvision.datasets.", "data"),
+    ("torch.utils.data.DataLoader", "data"),
+    ("torchvision.transforms.Compose", "transforms"),
+    ("torch.nn.init.", "initialization"),
+    ("torch.manual_seed", "seed"),
+    ("torch.cuda.manual_seed", "seed"),
+    ("torch.save", "checkpoint"),
+    ("torch.load", "checkpoint"),
+    ("torch.amp.", "precision"),
+    ("torch.cuda.amp.", "precision"),
+    ("torch.distributed.", "distribution"),
+    ("torch.nn.parallel.", "distribution"),
+    ("torch.nn.DataParallel", "distribution"),
+    ("torch.nn.utils.clip_grad", "optimizer"),
+)
+
+
+def _topic(name: str) -> str:
+    for prefix, topic in _TOPICS:
+        if name.startswith(prefix):
+            return topic
+    last = name.rpartition(".")[2]
+    if name.startswith("torch.nn.") and last.endswith("Loss"):
+        return "loss"
+    if name.startswith("torch.nn.functional.") and (last.endswith("_loss") or "cross_entropy" in last):
+        return "loss"
+    return ""
+
+
+def read_program(analysis: FileAnalysis, world: World) -> ProgramFindings:
+    """Return what a file tells of its training program."""
+    reader = _Reader(analysis, world)
+    calls = [node for node in ast.walk(analysis.tree) if isinstance(node, ast.Call)]
+    found = sorted(reader.findings(calls), key=lambda f: (f.place.line, f.place.column))
+    trains = any(isinstance(c.func, ast.Attribute) and c.func.attr == "backward" for c in calls)
+    modules = tuple(i.key for i in analysis.classes.values() if world.family(i.key).name == "Module")
+    return ProgramFindings(
+        tuple(found),
+        reader.network(calls) if trains or any(f.topic == "optimizer" for f in found) else None,
+        reader.epochs() if trains else NOT_CONSTANT,
+        trains,
+        modules,
+    )
+
+
+class _Reader:
+    def __init__(self, analysis: FileAnalysis, world: World) -> None:
+        self.analysis = analysis
+        self.world = world
+        self.constants = Constants(analysis.tree)
+        self._targets = {
+            node.value: node.targets[0].id.lower()
+            for node in ast.walk(analysis.tree)
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        }
+
+    def place(self, node: ast.AST) -> Place:
+        """Return where a node stands."""
+        return Place(self.analysis.path, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+
+    def findings(self, calls: list[ast.Call]) -> Iterator[Finding]:
+        """Yield the torch objects of interest that the file makes."""
+        for call in calls:
+            name = self._name(call)
+            topic = _topic(name)
+            if topic:
+                yield self._finding(call, name, topic)
+
+    def _name(self, call: ast.Call) -> str:
+        kind = self.analysis.kind(call.func)
+        names = candidates(kind) if kind.name == "api" else ()
+        return names[0] if len(names) == 1 else ""
+
+    def _finding(self, call: ast.Call, name: str, topic: str) -> Finding:
+        children: tuple[Finding, ...] = ()
+        if name.endswith(".Compose") and call.args and isinstance(call.args[0], (ast.List, ast.Tuple)):
+            children = tuple(
+                self._finding(c, n, "transforms")
+                for c in call.args[0].elts
+                if isinstance(c, ast.Call) and (n := self._name(c))
+            )
+        text = " ".join(ast.unparse(call).split())
+        return Finding(topic, name, self._kwargs(call, name), self.place(call), text, children, self._role(call))
+
+    def _kwargs(self, call: ast.Call, name: str) -> dict[str, object]:
+        """Return the arguments that are constants, by the names of torch's parameters."""
+        signature = self.world.tables.signature(name)
+        names = [p.name for p in signature.parameters if p.kind.startswith("positional")] if signature else []
+        pairs = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords if k.arg)]
+        values = {name: self.constants.value(node) for name, node in pairs}
+        return {name: value for name, value in values.items() if value is not NOT_CONSTANT}
+
+    def _role(self, call: ast.Call) -> str:
+        parent_name = self._targets.get(call, "")
+        train = next((k.value for k in call.keywords if k.arg == "train"), None)
+        if isinstance(train, ast.Constant):
+            return "train" if train.value else "eval"
+        if any(word in parent_name for word in ("test", "val", "eval")):
+            return "eval"
+        return "train" if "train" in parent_name else ""
+
+    # ---- the network and the number of epochs
+
+    def network(self, calls: list[ast.Call]) -> Network | None:
+        """Return the network whose parameters go to an optimizer."""
+        for call in calls:
+            if not self._name(call).startswith("torch.optim.") or "lr_scheduler" in self._name(call):
+                continue
+            source = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "params"), None)
+            if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr == "parameters":
+                found = self._made(source.func.value)
+                if found is not None:
+                    return found
+        return None
+
+    def _made(self, node: ast.expr) -> Network | None:
+        """Follow a network back to the call that makes it, through ``.to(device)`` and DataParallel."""
+        node, _ = self.constants.resolve(node)
+        for _ in range(6):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if node.func.attr in ("to", "cuda", "cpu", "float", "train"):
+                    node, _f = self.constants.resolve(node.func.value)
+                    continue
+            if isinstance(node, ast.Call) and self._name(node).endswith(("DataParallel",)) and node.args:
+                node, _f = self.constants.resolve(node.args[0])
+                continue
+            break
+        if not isinstance(node, ast.Call):
+            return None
+        callee: Kind = self.analysis.kind(node.func)
+        if callee.name not in ("function", "class") or "|" in callee.of:
+            return None
+        path, _, name = callee.of.rpartition(":")
+        if "." in name or any(isinstance(a, ast.Starred) for a in node.args):
+            return None
+        kwargs = self._literal_arguments(node, callee)
+        return Network(path, name, kwargs, self.place(node)) if kwargs is not None else None
+
+    def _literal_arguments(self, call: ast.Call, callee: Kind) -> dict[str, object] | None:
+        """Return the arguments by name; None when one of them is not a constant."""
+        key = f"{callee.of}.__init__" if callee.name == "class" else callee.of
+        info = self.world.function(key)
+        names = [a.arg for a in info.node.args.args] if info is not None else []
+        if callee.name == "class":
+            names = names[1:]
+        if len(call.args) > len(names):
+            return None
+        pairs = [*zip(names, call.args, strict=False), *((k.arg or "", k.value) for k in call.keywords)]
+        values = {name: self.constants.value(node) for name, node in pairs}
+        return values if all(v is not NOT_CONSTANT and k for k, v in values.items()) else None
+
+    def epochs(self) -> object:
+        """Return the number of epochs: the length of the outermost loop over a range that leads to the training step."""
+        for node in ast.walk(self.analysis.tree):
+            if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Call):
+                continue
+            if getattr(node.iter.func, "id", "") != "range" or "epoch" not in ast.unparse(node.target).lower():
+                continue
+            bounds = [self.constants.value(argument) for argument in node.iter.args]
+            if all(isinstance(bound, int) for bound in bounds):
+                numbers = [int(b) for b in bounds if isinstance(b, int)]
+                return len(range(*numbers)) if numbers else NOT_CONSTANT
+        return NOT_CONSTANT
+
+
+def module_name(path: str) -> str:
+    """Return the dotted name under which a project file is imported from the project's root."""
+    parts = list(PurePosixPath(path).with_suffix("").parts)
+    if parts and parts[-1] == "__init__":
+        parts.pop()
+    return ".".join(parts)

@@ -1,0 +1,240 @@
+"""Reporting: one Report from the results of all files, and the facts of the generated program."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
+
+import torch2ms
+from torch2ms.config import Options
+from torch2ms.diagnostics import CODES, Diagnostic
+from torch2ms.generate import DATASETS, Named, ProgramFacts, rename_taken
+from torch2ms.reports.model import ApiStatus, ApiUse, ChecklistItem, FileReport, FileStatus, Place, Report
+from torch2ms.translator.constants import NOT_CONSTANT
+from torch2ms.translator.context import Use
+from torch2ms.translator.file_translation import FileResult
+from torch2ms.translator.names import is_torch_name
+from torch2ms.translator.program import Finding, Network, module_name
+from torch2ms.translator.project import Project, SourceFile, mentions_torch
+from torch2ms.translator.symbols import SymbolTable
+
+__all__ = ["make_report"]
+
+_RANK = {"unknown": 4, "unsupported": 3, "mapped": 2, "kept": 1, "removed": 0}
+
+
+def make_report(
+    project: Project,
+    results: Mapping[str, FileResult],
+    problems: Sequence[Diagnostic],
+    symbols: SymbolTable,
+    options: Options,
+) -> tuple[Report, ProgramFacts | None]:
+    """Return the report of a translation, and what the generated program needs (None: there is no network)."""
+    diagnostics = [*problems]
+    checklist: list[ChecklistItem] = []
+    uses: list[Use] = []
+    for result in results.values():
+        diagnostics.extend(result.diagnostics)
+        checklist.extend(result.program.checklist)
+        uses.extend(result.uses)
+    files = []
+    for file in project.files:
+        report, found = _file(file, results.get(file.path))
+        files.append(report)
+        diagnostics.extend(found)
+    program = _program(results, options, [file.path for file in project.files])
+    facts: dict[str, object] = {"networks": sorted(key for r in results.values() for key in r.program.modules)}
+    if program is not None:
+        facts["entry"] = f"{program.network_module}:{program.network_callable}"
+        facts["training"] = program.has_training
+    report = Report(
+        tool=f"torch2ms {torch2ms.__version__}",
+        target=options.target,
+        files=tuple(files),
+        apis=tuple(_apis(uses)),
+        checklist=tuple(_items(checklist, results)),
+        diagnostics=tuple(sorted(set(diagnostics))),
+        facts=facts,
+    )
+    return report, program
+
+
+def _file(file: SourceFile, result: FileResult | None) -> tuple[FileReport, list[Diagnostic]]:
+    """Return the report of one file; other files that mention torch get a note."""
+    if file.link is not None:
+        return FileReport(file.path, "copied", note=f"a link to {file.link}"), []
+    if file.kind != "python":
+        return FileReport(file.path, "copied"), list(_mention(file))
+    source = file.load()
+    if source.text is None or source.tree is None:
+        return FileReport(file.path, "failed", source.text, None, "copied as it is"), []
+    if result is None:
+        return FileReport(file.path, "unchanged", source.text, source.text), []
+    if result.text is None:
+        status: FileStatus = "failed" if result.failed else "unchanged"
+        return FileReport(file.path, status, source.text, source.text), []
+    return FileReport(file.path, "translated", source.restore(source.text), source.restore(result.text)), []
+
+
+def _mention(file: SourceFile) -> Iterable[Diagnostic]:
+    try:
+        data = file.data
+    except OSError:
+        return
+    if b"\0" not in data[:4096] and mentions_torch(data):
+        line = data[: data.index(b"torch")].count(b"\n") + 1
+        entry = CODES["T2M802"]
+        yield Diagnostic(file.path, line, 1, "T2M802", entry.severity, "", "mentions torch; copied as it is", entry.advice)
+
+
+def _apis(uses: Sequence[Use]) -> Iterable[ApiUse]:
+    """Yield one entry an API, the worst first, then by name."""
+    grouped: dict[str, list[Use]] = defaultdict(list)
+    for use in uses:
+        grouped[use.name].append(use)
+    for name in sorted(grouped, key=lambda n: (-max(_RANK[u.status] for u in grouped[n]), n)):
+        group = grouped[name]
+        worst = max(group, key=lambda use: _RANK[use.status])
+        yield ApiUse(
+            name,
+            cast(ApiStatus, worst.status),
+            tuple(sorted({use.target for use in group if use.target})),
+            worst.fidelity,
+            worst.advice,
+            tuple(sorted({use.place for use in group})),
+        )
+
+
+def _items(checklist: Sequence[ChecklistItem], results: Mapping[str, FileResult]) -> Iterable[ChecklistItem]:
+    """Yield the checklist with what each entry became, and the hyperparameters spelled out."""
+    targets: dict[tuple[str, Place], str] = {}
+    for result in results.values():
+        for use in result.uses:
+            targets[use.name, Place(use.place.file, use.place.line, use.place.column)] = use.target
+    for result in results.values():
+        program = result.program
+        if program.network is not None:
+            yield program.checklist[0]
+        for finding in program.findings:
+            target = targets.get((finding.name, finding.place), "")
+            yield ChecklistItem(finding.topic, finding.text, finding.place, target)
+            yield from _details(finding)
+        if program.epochs is not NOT_CONSTANT:
+            yield ChecklistItem("epochs", str(program.epochs), None)
+
+
+_DETAILS = (("lr", "learning rate"), ("weight_decay", "weight decay"), ("batch_size", "batch size"))
+
+
+def _details(finding: Finding) -> Iterable[ChecklistItem]:
+    if finding.topic in ("optimizer", "data"):
+        for key, topic in _DETAILS:
+            if key in finding.kwargs:
+                yield ChecklistItem(topic, str(finding.kwargs[key]), finding.place)
+
+
+# ---- the generated program
+
+
+def _program(results: Mapping[str, FileResult], options: Options, paths: Sequence[str]) -> ProgramFacts | None:
+    """Return the facts of the generated program: of the training script if there is one, else of the first network."""
+    script = next((r for r in results.values() if r.program.network is not None and r.program.trains), None)
+    if script is None or script.program.network is None:
+        return _network_only(results, options, paths)
+    network = script.program.network
+    facts = ProgramFacts(**_facts(script, network, options))  # type: ignore[arg-type]
+    return rename_taken(facts, paths)
+
+
+def _network_only(results: Mapping[str, FileResult], options: Options, paths: Sequence[str]) -> ProgramFacts | None:
+    module, _, name = (options.entry or "").partition(":")
+    if not module:
+        keys = [key for result in results.values() for key in result.program.modules if "." not in key.rpartition(":")[2]]
+        if not keys:
+            return None
+        path, _, name = keys[-1].rpartition(":")
+        module = module_name(path)
+    facts = ProgramFacts(
+        network_module=module,
+        network_callable=name,
+        has_training=False,
+        mindspore=options.target.mindspore,
+        runtime=_runtime(options),
+    )
+    return rename_taken(facts, paths)
+
+
+def _runtime(options: Options) -> str:
+    return "torch2ms_runtime" if options.runtime == "copied" else "torch2ms.runtime"
+
+
+def _facts(script: FileResult, network: Network, options: Options) -> dict[str, object]:
+    findings = script.program.findings
+    first = {topic: next((f for f in findings if f.topic == topic), None) for topic in ("optimizer", "loss", "schedule")}
+    facts: dict[str, object] = {
+        "network_module": module_name(network.path),
+        "network_callable": network.callable,
+        "network_kwargs": dict(network.kwargs),
+        "origin": script.path,
+        "mindspore": options.target.mindspore,
+        "runtime": _runtime(options),
+    }
+    if options.entry:
+        facts["network_module"], _, facts["network_callable"] = options.entry.partition(":")
+    optimizer, loss, schedule = first["optimizer"], first["loss"], first["schedule"]
+    if optimizer is not None and not optimizer.name.startswith("torch.nn"):
+        facts["optimizer"] = Named(optimizer.name.rpartition(".")[2], dict(optimizer.kwargs))
+    if loss is not None:
+        facts["loss"] = Named(_loss_class(loss.name), {k: v for k, v in loss.kwargs.items() if k in ("reduction", "label_smoothing")})
+    if schedule is not None:
+        facts["schedule"] = Named(schedule.name.rpartition(".")[2], dict(schedule.kwargs))
+    if script.program.epochs is not NOT_CONSTANT:
+        facts["epochs"] = script.program.epochs
+    facts.update(_data_facts(findings))
+    return facts
+
+
+_LOSSES = {"cross_entropy": "CrossEntropyLoss", "nll_loss": "NLLLoss", "mse_loss": "MSELoss", "l1_loss": "L1Loss"}
+
+
+def _loss_class(name: str) -> str:
+    last = name.rpartition(".")[2]
+    return _LOSSES.get(last, last if last[:1].isupper() else "CrossEntropyLoss")
+
+
+def _data_facts(findings: Sequence[Finding]) -> dict[str, object]:
+    facts: dict[str, object] = {}
+    datasets = {d.title.replace("-", "").replace(" ", "").upper(): key for key, d in DATASETS.items()}
+    for finding in findings:
+        last = finding.name.rpartition(".")[2]
+        if finding.name.startswith("torchvision.datasets."):
+            key = {**datasets, "IMAGEFOLDER": "image_folder"}.get(last.upper())
+            if key is not None and "dataset" not in facts:
+                facts["dataset"] = key
+                facts["image_size"] = DATASETS[key].image_size
+                if isinstance(finding.kwargs.get("root"), str):
+                    facts["data_path"] = finding.kwargs["root"]
+        elif last == "DataLoader" and isinstance(finding.kwargs.get("batch_size"), int) and finding.role != "eval":
+            facts.setdefault("batch_size", finding.kwargs["batch_size"])
+    composes = [f for f in findings if f.name.endswith(".Compose")]
+    if composes:
+        train = next((f for f in composes if f.role == "train"), composes[0])
+        held_out = next((f for f in composes if f.role == "eval"), composes[-1])
+        facts["train_transforms"] = tuple(_named(train.children))
+        facts["eval_transforms"] = tuple(_named(held_out.children))
+        sizes = [c.kwargs.get("size") for c in train.children if c.name.endswith(("Resize", "RandomResizedCrop"))]
+        if sizes and isinstance(sizes[-1], int):
+            facts["image_size"] = sizes[-1]
+    return facts
+
+
+def _named(children: Sequence[Finding]) -> Iterable[Named]:
+    for child in children:
+        if is_torch_name(child.name):
+            yield Named(child.name.rpartition(".")[2], {k: _plain(v) for k, v in child.kwargs.items()})
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
