@@ -88,6 +88,8 @@ def translate(src: str, out: str | None, form: str, diff: bool, dry_run: bool, f
         _summarize_diff(report)
     else:
         _show(report, form, src, out or "OUT")
+    if "backup" in report.facts:
+        click.echo(f"the old OUT held files that torch2ms did not write; it is now {report.facts['backup']}", err=True)
     return _exit_code(report.worst, settings.fail_on)
 
 
