@@ -1,6 +1,6 @@
 """Hold the tables against the catalogues: what a row claims must be so in every release and on every device.
 
-Each check is a function of one row; ``lint`` runs them all. Releases without a catalogue cannot be checked; the examples
+Each check is a function of one row; ``lint`` runs them all. Releases without a catalogue cannot be checked; examples
 (``prove``) are the other half.
 """
 
@@ -158,6 +158,7 @@ def _defaults(tables: Tables, row: Row) -> Iterator[str]:
         if option.recipe or option.target in (RECEIVER, DROP):
             continue
         handled = {*option.write_default, *option.drop, *option.reject, *option.when}
+        places: dict[str, list[str]] = {}
         for place, signatures in _target_signatures(option):
             if len(signatures) > 1:
                 continue  # which overload a call meets depends on the call: the examples have to show it
@@ -166,9 +167,15 @@ def _defaults(tables: Tables, row: Row) -> Iterator[str]:
                 theirs = signatures[0].get(name)
                 if parameter.default is None or theirs is None or parameter.name in handled or name in option.add:
                     continue
-                if not _same_default(parameter.default, theirs.default, parameter.name in option.transform):
-                    shown = "required" if theirs.default is None else theirs.default
-                    yield f"{_label(row, option)}: {parameter.name} defaults to {parameter.default}, in {place} {shown}"
+                # A parameter that the target requires fails loudly when it is absent: no silent difference.
+                if theirs.default is None or _same_default(
+                    parameter.default, theirs.default, parameter.name in option.transform
+                ):
+                    continue
+                difference = f"{parameter.name} defaults to {parameter.default}, there to {theirs.default}"
+                places.setdefault(f"{_label(row, option)}: {difference}", []).append(place)
+        for text, where in places.items():
+            yield f"{text} ({', '.join(where)})"
 
 
 def _same_default(torch: str, target: str | None, transformed: bool) -> bool:

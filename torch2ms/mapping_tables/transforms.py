@@ -174,3 +174,15 @@ def one_minus(argument: Argument) -> cst.BaseExpression | None:
     if not (isinstance(code, binds_tighter) or product or code.lpar):
         code = code.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     return cst.BinaryOperation(cst.Integer("1"), cst.Subtract(), code)
+
+
+@transform({"'none'": "False", "'tanh'": "True", "mode": "mode == 'tanh'", "f(x)": "f(x) == 'tanh'", "None": None})
+def gelu_approximate(argument: Argument) -> cst.BaseExpression | None:
+    """Which GELU: torch's 'none' or 'tanh' as MindSpore's False or True."""
+    if isinstance(argument.tree, ast.Constant):
+        word = argument.tree.value
+        return cst.Name(str(word == "tanh")) if word in ("none", "tanh") else None
+    code = argument.code
+    if not isinstance(code, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)) and not code.lpar:
+        code = code.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return cst.Comparison(code, [cst.ComparisonTarget(cst.Equal(), cst.SimpleString("'tanh'"))])
