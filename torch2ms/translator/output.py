@@ -42,7 +42,10 @@ def write_output(
         entries = [FileReport(path, "generated", None, text) for path, text in sorted(generated.items())]
         paths = write_reports(replace(report, files=(*report.files, *entries)), Path(folder))
         reports = [OutFile(f"{REPORT_NAME}/{path.name}", copy_of=path) for path in paths]
-        emit(out, [*_tree(project, results), *_generated(generated), *_runtime(options, taken), *reports], force=force)
+        files = [*_tree(project, results), *_generated(generated), *_runtime(options, taken), *reports]
+        emitted = emit(out, files, force=force)
+    if emitted.backup is not None:
+        report.facts["backup"] = str(emitted.backup)
 
 
 def _tree(project: Project, results: Mapping[str, FileResult]) -> Iterator[OutFile]:

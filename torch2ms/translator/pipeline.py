@@ -64,9 +64,9 @@ def translate_project(
     from torch2ms.translator.reporting import make_report
 
     options = options or Options()
+    project = read_project(src, out=out)
     if out is not None and not dry_run:
         check_out(out, force=force)
-    project = read_project(src, out=out)
     load(options.mappings)
     symbols, relevant, problems = _index(project)
     results = _translate_all(project, symbols, relevant, options, progress)
