@@ -1,7 +1,7 @@
-"""Render the program that goes beside a translated project: train.py, eval.py, config.yaml, convert_weights.py, scripts.
+"""Render the program that goes beside a translated project: train.py, eval.py, config.yaml and what belongs to them.
 
-``generate`` is pure: the facts that static analysis found go in, the texts of the files come out. What is written where is
-the emitter's business, except that ``ProgramFacts`` holds the file names, because a project may own a train.py.
+``generate`` is pure: the facts that static analysis found go in, the texts of the files come out. What is written where
+is the emitter's business, except that ``ProgramFacts`` holds the file names, because a project may own a train.py.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import jinja2
 from torch2ms.errors import InternalError
 
 __all__ = ["DATASETS", "Named", "ProgramFacts", "generate", "rename_taken"]
+
 
 @dataclass(frozen=True, slots=True)
 class DatasetFacts:
@@ -109,7 +110,7 @@ def generate(facts: ProgramFacts) -> dict[str, str]:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
-        autoescape=False,  # noqa: S701  the output is Python, YAML and shell
+        autoescape=False,
     )
     environment.globals.update(flow=flow, scalar=scalar, transform_list=lambda specs: _transform_list(specs, facts))
     environment.globals.update(python=_python)
@@ -161,7 +162,9 @@ def _state_rules(facts: ProgramFacts) -> dict[str, Any]:
 
         rules = table_rules()
     same = sorted(layer for layer, rule in rules.items() if rule["state"] == "same" and not rule.get("reshape"))
-    others = [(layer, rules[layer]["state"], rules[layer].get("reshape", {})) for layer in sorted(set(rules) - set(same))]
+    others = [
+        (layer, rules[layer]["state"], rules[layer].get("reshape", {})) for layer in sorted(set(rules) - set(same))
+    ]
     return {"same_rules": same, "other_rules": others}
 
 
@@ -209,7 +212,7 @@ def scalar(value: Any) -> str:
     raise InternalError(f"no YAML for {value!r}")
 
 
-_RESERVED = frozenset("true false yes no on off null y n none".split())
+_RESERVED = frozenset(["true", "false", "yes", "no", "on", "off", "null", "y", "n", "none"])
 
 
 def _python(value: Any) -> str:

@@ -5,8 +5,8 @@ O3: float16 throughout. Gradients of float16 networks are scaled against underfl
 O3 with a static one (Micikevicius et al., "Mixed Precision Training", 2018).
 
 ``mindspore.amp.auto_mixed_precision`` wraps the network at O2 and O3, which renames its parameters in place
-(``_backbone.``); :func:`cast_network` gives them their names back, so that checkpoints stay the same at every level. On CPU float16
-networks run, slower than float32; bfloat16 convolutions and matrix products have no CPU kernel.
+(``_backbone.``); :func:`cast_network` gives them their names back, so that checkpoints stay the same at every level. On
+CPU float16 networks run, slower than float32; bfloat16 convolutions and matrix products have no CPU kernel.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ LEVELS = ("O0", "O1", "O2", "O3")
 def cast_network(network: nn.Cell, level: str = "O0") -> nn.Cell:
     """Return ``network`` computing at ``level``; its parameters keep float32 and their names.
 
-    The result takes and returns float32 at O2 and O3. At O0 it is the network itself. Raises ValueError for another level.
+    The result takes and returns float32 at O2 and O3. At O0 it is the network itself. Raises ValueError for another
+    level.
     """
     if level not in LEVELS:
         raise ValueError(f"unknown mixed precision level {level!r}: choose one of {', '.join(LEVELS)}")

@@ -1,7 +1,7 @@
 """Checkpoints: written atomically, checked when read, and read without executing anything.
 
-A file is in the safetensors format (8 bytes of header length, a JSON header, raw arrays), so that other tools read it too.
-The header also keeps the shape of the saved object (dicts, lists, tuples, numbers, strings, None) and a CRC-32 of
+A file is in the safetensors format (8 bytes of header length, a JSON header, raw arrays), so that other tools read it
+too. The header also keeps the shape of the saved object (dicts, lists, tuples, numbers, strings, None) and a CRC-32 of
 the arrays. A write goes to a temporary file in the same folder, reaches the disk (``fsync``) and is then renamed:
 whoever is killed in between leaves the old file. A torn or damaged file is recognised and never loaded.
 """
@@ -41,7 +41,7 @@ class _Packer:
     """Take an object apart into a JSON description and named arrays."""
 
     def __init__(self) -> None:
-        self.arrays: Dict[str, Tuple[str, np.ndarray]] = {}
+        self.arrays: Dict[str, Tuple[str, np.ndarray[Any, Any]]] = {}
 
     def pack(self, value: Any, path: str) -> Any:
         if value is None or isinstance(value, (bool, int, float, str)):
@@ -94,7 +94,7 @@ def _unpack(node: Any, arrays: Dict[str, Any]) -> Any:
     return array if kind == "a" else _tensor(tag, array, content if kind == "p" else None)
 
 
-def _tensor(tag: str, array: np.ndarray, parameter: Optional[str] = None) -> Any:
+def _tensor(tag: str, array: np.ndarray[Any, Any], parameter: Optional[str] = None) -> Any:
     if tag == _BFLOAT16:
         array = (array.astype(np.uint32) << 16).view(np.float32)
     tensor = ms.Tensor(array)
@@ -127,8 +127,8 @@ def save(obj: Any, path: Union[PathLike, BinaryIO]) -> None:
         _write_atomically(Path(path), parts, packer)
 
 
-def _raw(array: np.ndarray) -> memoryview:
-    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+def _raw(array: np.ndarray[Any, Any]) -> memoryview:
+    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
 
 def _write(stream: Any, parts: List[bytes], packer: _Packer) -> None:
@@ -172,8 +172,8 @@ def load(path: Union[PathLike, BinaryIO], map_location: object = None, **_: obje
     FileNotFoundError, or CheckpointError where the file is damaged or of another kind.
     """
     if hasattr(path, "read"):
-        return _parse(path.read(), "the stream")  # type: ignore[union-attr]
-    name = os.fspath(path)  # type: ignore[arg-type]
+        return _parse(path.read(), "the stream")
+    name = os.fspath(path)
     with open(name, "rb") as stream:
         start = stream.read(4)
         if start == b"PK\x03\x04" or start[:2] == b"\x80\x02":
@@ -212,7 +212,7 @@ def _parse(content: bytes, name: object) -> Any:
     return {key: _tensor(tag, array, key) for key, (tag, array) in arrays.items()}
 
 
-def _array(entry: Dict[str, Any], data: memoryview) -> Tuple[str, np.ndarray]:
+def _array(entry: Dict[str, Any], data: memoryview) -> Tuple[str, np.ndarray[Any, Any]]:
     tag = entry["dtype"]
     dtype = np.dtype(np.uint16) if tag == _BFLOAT16 else np.dtype(_DTYPES[tag])
     begin, end = entry["data_offsets"]
@@ -238,7 +238,7 @@ def weights_of(network: ms.nn.Cell) -> Dict[str, Any]:
     """Return every parameter and saved buffer of ``network`` under its path (``save_checkpoint`` omits buffers)."""
     if hasattr(network, "state_dict"):
         return dict(network.state_dict())
-    return {name: parameter for name, parameter in network.parameters_and_names()}
+    return dict(network.parameters_and_names())
 
 
 def load_weights(network: ms.nn.Cell, weights: Dict[str, Any], source: str = "the weights") -> None:

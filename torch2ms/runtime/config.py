@@ -1,8 +1,9 @@
 """Read ``config.yaml``: the part of YAML that configuration files need, without a further package.
 
-Understood: mappings and lists by indentation (spaces), ``- item`` lists, ``[a, b]`` and ``{a: 1}`` on one line, plain and
-quoted strings, numbers, ``true/false``, ``null``, comments. Anything else (anchors, tags, block scalars, tabs) is an
-error with its line, not a guess. Numbers are YAML 1.2's: ``1e-5`` is a number (PyYAML, which follows 1.1, needs ``1.0e-5``).
+Understood: mappings and lists by indentation (spaces), ``- item`` lists, ``[a, b]`` and ``{a: 1}`` on one line, plain
+and quoted strings, numbers, ``true/false``, ``null``, comments. Anything else (anchors, tags, block scalars, tabs) is
+an error with its line, not a guess. Numbers are YAML 1.2's: ``1e-5`` is a number (PyYAML, which follows 1.1, needs
+``1.0e-5``).
 """
 
 from __future__ import annotations

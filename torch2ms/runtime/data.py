@@ -1,10 +1,10 @@
 """Datasets and loaders with the object API that PyTorch programs are written against.
 
-``DataLoader`` yields MindSpore tensors. Types follow PyTorch: Python integers become int64, floats float64, arrays keep theirs;
-the losses cast labels to the int32 that MindSpore asks for. The order of samples is defined: as the sampler says, also with
-workers; from equal seeds it is PyTorch's. With ``num_workers`` > 0 batches are made ahead by that many
-threads (image decoding and NumPy release the interpreter's lock). ``pin_memory``, ``timeout``, ``multiprocessing_context``,
-``persistent_workers`` and the like are accepted and have no effect.
+``DataLoader`` yields MindSpore tensors. Types follow PyTorch: Python integers become int64, floats float64, arrays keep
+theirs; the losses cast labels to the int32 that MindSpore asks for. The order of samples is defined: as the sampler
+says, also with workers; from equal seeds it is PyTorch's. With ``num_workers`` > 0 batches are made ahead by that many
+threads (image decoding and NumPy release the interpreter's lock). ``pin_memory``, ``timeout``,
+``multiprocessing_context``, ``persistent_workers`` and the like are accepted and have no effect.
 """
 
 from __future__ import annotations
@@ -14,7 +14,21 @@ import itertools
 import math
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Deque, Dict, Generic, Iterable, Iterator, List, Optional, Sequence, Tuple, TypeVar, Union
+from typing import (
+    Any,
+    Callable,
+    Deque,
+    Dict,
+    Generic,
+    Iterable,
+    Iterator,
+    List,
+    Optional,
+    Sequence,
+    Tuple,
+    TypeVar,
+    Union,
+)
 
 import mindspore as ms
 import numpy as np
@@ -60,7 +74,7 @@ class Dataset(Generic[T_co]):
     def __getitem__(self, index: Any) -> T_co:
         raise NotImplementedError(f"{type(self).__name__} has no __getitem__")
 
-    def __add__(self, other: "Dataset[Any]") -> "ConcatDataset":
+    def __add__(self, other: Dataset[Any]) -> ConcatDataset:
         return ConcatDataset([self, other])
 
 
@@ -70,7 +84,7 @@ class IterableDataset(Dataset[T_co]):
     def __iter__(self) -> Iterator[T_co]:
         raise NotImplementedError(f"{type(self).__name__} has no __iter__")
 
-    def __add__(self, other: "Dataset[Any]") -> "ChainDataset":  # type: ignore[override]
+    def __add__(self, other: Dataset[Any]) -> ChainDataset:  # type: ignore[override]
         return ChainDataset([self, other])
 
 
@@ -223,9 +237,9 @@ def get_worker_info() -> None:
 class DataLoader:
     """Batches of a dataset, as often as it is iterated over.
 
-    ``len(loader)`` is the number of batches; ``dataset``, ``batch_size``, ``sampler``, ``batch_sampler``, ``drop_last`` and
-    ``collate_fn`` can be read. ``batch_size=None`` yields samples one by one. ``worker_init_fn(worker_id)`` is called once
-    an iteration for each worker. Raises ValueError for arguments that exclude one another.
+    ``len(loader)`` is the number of batches; ``dataset``, ``batch_size``, ``sampler``, ``batch_sampler``, ``drop_last``
+    and ``collate_fn`` can be read. ``batch_size=None`` yields samples one by one. ``worker_init_fn(worker_id)`` is
+    called once an iteration for each worker. Raises ValueError for arguments that exclude one another.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Image datasets in the files that torchvision leaves on disk; samples are (PIL image, label).
 
-Nothing is downloaded: where files are missing, the error names them. ``transform`` and ``target_transform`` are applied to image
-and label. Python pickles (CIFAR) are read by an unpickler that knows NumPy arrays and nothing else.
+Nothing is downloaded: where files are missing, the error names them. ``transform`` and ``target_transform`` are applied
+to image and label. Python pickles (CIFAR) are read by an unpickler that knows NumPy arrays and nothing else.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .seed import Generator
 __all__ = [
     "CIFAR10",
     "CIFAR100",
+    "MNIST",
     "DatasetFolder",
     "DatasetNotFoundError",
     "FakeData",
     "FashionMNIST",
     "ImageFolder",
-    "MNIST",
     "create",
 ]
 
@@ -76,7 +76,7 @@ def _read_pickle(path: Path) -> Dict[str, Any]:
 class _Images(Dataset[Tuple[Any, Any]]):
     """Images in memory (``data``) with their labels (``targets``)."""
 
-    data: np.ndarray
+    data: np.ndarray[Any, Any]
     targets: List[int]
     classes: List[str]
     transform: Transform
@@ -107,12 +107,23 @@ class CIFAR10(_Images):
     ``data``: uint8 (N, 32, 32, 3); ``targets``: a list. ``download`` is accepted and ignored.
     """
 
-    folders = ("cifar-10-batches-py", "cifar-10-batches-bin")
-    train_files = tuple(f"data_batch_{number}" for number in range(1, 6))
-    test_files = ("test_batch",)
+    folders: Tuple[str, ...] = ("cifar-10-batches-py", "cifar-10-batches-bin")
+    train_files: Tuple[str, ...] = tuple(f"data_batch_{number}" for number in range(1, 6))
+    test_files: Tuple[str, ...] = ("test_batch",)
     label_key = "labels"
     label_bytes = 1
-    default_classes = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+    default_classes: Tuple[str, ...] = (
+        "airplane",
+        "automobile",
+        "bird",
+        "cat",
+        "deer",
+        "dog",
+        "frog",
+        "horse",
+        "ship",
+        "truck",
+    )
     meta = ("batches.meta", "label_names")
     url = "https://www.cs.toronto.edu/~kriz/cifar.html"
 
@@ -141,13 +152,13 @@ class CIFAR10(_Images):
         self.targets = [label for _, labels in parts for label in labels]
         self.classes = self._read_classes(folder)
 
-    def _read_python(self, path: Path) -> Tuple[np.ndarray, List[int]]:
+    def _read_python(self, path: Path) -> Tuple[np.ndarray[Any, Any], List[int]]:
         content = _read_pickle(path)
         if "data" not in content or self.label_key not in content:
             raise DatasetNotFoundError(f"{path} holds no 'data' and {self.label_key!r}")
         return np.asarray(content["data"], np.uint8).reshape(-1, 3, 32, 32), [int(x) for x in content[self.label_key]]
 
-    def _read_binary(self, path: Path) -> Tuple[np.ndarray, List[int]]:
+    def _read_binary(self, path: Path) -> Tuple[np.ndarray[Any, Any], List[int]]:
         raw, row = np.fromfile(path, np.uint8), self.label_bytes + 3072
         if raw.size % row:
             raise DatasetNotFoundError(f"{path} is damaged: {raw.size} bytes are no multiple of {row}")
@@ -162,7 +173,7 @@ class CIFAR10(_Images):
 class CIFAR100(CIFAR10):
     """CIFAR-100: 32 x 32 colour images, 100 classes (the fine labels)."""
 
-    folders = ("cifar-100-python", "cifar-100-binary")
+    folders: Tuple[str, ...] = ("cifar-100-python", "cifar-100-binary")
     train_files = ("train",)
     test_files = ("test",)
     label_key = "fine_labels"
@@ -179,7 +190,7 @@ class MNIST(_Images):
 
     default_classes = tuple(
         f"{number} - {name}"
-        for number, name in enumerate("zero one two three four five six seven eight nine".split())
+        for number, name in enumerate(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
     )
     url = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 
@@ -215,7 +226,7 @@ class FashionMNIST(MNIST):
     url = "https://github.com/zalandoresearch/fashion-mnist"
 
 
-def _read_idx(path: Path, dimensions: int) -> np.ndarray:
+def _read_idx(path: Path, dimensions: int) -> np.ndarray[Any, Any]:
     """Read an idx file of bytes: 0, 0, type 8, number of dimensions, sizes (big-endian 32 bits), values."""
     with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as stream:
         content = stream.read()

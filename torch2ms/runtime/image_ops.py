@@ -68,12 +68,12 @@ def is_pil(image: Any) -> bool:
     return isinstance(image, Image.Image)
 
 
-def to_array(image: Any) -> np.ndarray:
+def to_array(image: Any) -> np.ndarray[Any, Any]:
     """Return a tensor's or array's content as an array."""
     return image.asnumpy() if isinstance(image, ms.Tensor) else np.asarray(image)
 
 
-def like(image: Any, array: np.ndarray) -> Any:
+def like(image: Any, array: np.ndarray[Any, Any]) -> Any:
     """Return ``array`` as the kind (tensor or array) that ``image`` is."""
     return ms.Tensor(np.ascontiguousarray(array)) if isinstance(image, ms.Tensor) else array
 
@@ -160,7 +160,7 @@ def resize(
     if array.dtype.kind in "iu":
         info = np.iinfo(array.dtype)
         done = np.clip(np.rint(done), info.min, info.max)
-    return like(image, done.astype(array.dtype).reshape(array.shape[:-2] + (rows, columns)))
+    return like(image, done.astype(array.dtype).reshape((*array.shape[:-2], rows, columns)))
 
 
 def _target_size(size: Size, width: int, height: int, max_size: Optional[int]) -> Tuple[int, int]:
@@ -268,7 +268,7 @@ def rotate(
     if is_pil(image):
         return image.rotate(angle, mode, expand, middle, fillcolor=_pil_fill(fill, image))
     array = to_array(image)
-    planes = array.reshape((-1,) + array.shape[-2:]).astype(np.float32)
+    planes = array.reshape((-1, *array.shape[-2:])).astype(np.float32)
     value = fill if isinstance(fill, (int, float)) else fill[0]
     done = np.stack(
         [np.asarray(Image.fromarray(plane).rotate(angle, mode, expand, middle, fillcolor=value)) for plane in planes]
@@ -305,7 +305,7 @@ def adjust_hue(image: Any, hue_factor: float) -> Any:
     if picture.mode in ("L", "1", "I", "F"):
         return picture
     hue, saturation, value = picture.convert("HSV").split()
-    shifted = (np.asarray(hue, np.int32) + int(math.trunc(hue_factor * 255))) % 256
+    shifted = (np.asarray(hue, np.int32) + math.trunc(hue_factor * 255)) % 256
     hue = Image.fromarray(shifted.astype(np.uint8))
     return Image.merge("HSV", (hue, saturation, value)).convert(picture.mode)
 

@@ -12,7 +12,7 @@ from . import distributed
 __all__ = ["Average", "Top", "accuracy"]
 
 
-def _array(value: Any) -> np.ndarray:
+def _array(value: Any) -> np.ndarray[Any, Any]:
     return value.asnumpy() if isinstance(value, ms.Tensor) else np.asarray(value)
 
 
@@ -61,7 +61,7 @@ class Top:
         return {f"top{k}": hit / count if count else float("nan") for k, hit in zip(self.ks, hits)}
 
 
-def _hits(logits: np.ndarray, labels: np.ndarray, ks: Sequence[int]) -> Tuple[int, ...]:
+def _hits(logits: np.ndarray[Any, Any], labels: np.ndarray[Any, Any], ks: Sequence[int]) -> Tuple[int, ...]:
     order = np.argsort(-logits, axis=1, kind="stable")[:, : max(ks)]
     match = order == labels.reshape(-1, 1)
     return tuple(int(match[:, :k].sum()) for k in ks)

@@ -13,12 +13,17 @@ __all__ = ["ProgressMonitor"]
 class ProgressMonitor:
     """Print the loss, its mean over the epoch, and the step time.
 
-    On a terminal one line is drawn again and again; elsewhere (a log file, a pipe) a line is printed every ``every`` steps.
-    ``enabled=False`` silences it (ranks other than 0). The loss is read from the device only when it is shown.
+    On a terminal one line is drawn again and again; elsewhere (a log file, a pipe) a line is printed every ``every``
+    steps. ``enabled=False`` silences it (ranks other than 0). The loss is read from the device only when it is shown.
     """
 
     def __init__(
-        self, total_epochs: int, steps_per_epoch: int, every: int = 10, enabled: bool = True, stream: Optional[TextIO] = None
+        self,
+        total_epochs: int,
+        steps_per_epoch: int,
+        every: int = 10,
+        enabled: bool = True,
+        stream: Optional[TextIO] = None,
     ) -> None:
         self.total_epochs, self.steps_per_epoch, self.every = total_epochs, steps_per_epoch, max(1, every)
         self.stream = stream if stream is not None else sys.stdout

@@ -1,7 +1,7 @@
 """Build optimizers from a configuration, and save and restore their state.
 
-The numbers are PyTorch's: ``mindspore.experimental.optim`` follows its formulas (20 steps: at most 9e-6 apart). MindSpore 2.0
-does not have that module; there SGD and Adam come from ``mindspore.nn``, and others are refused.
+The numbers are PyTorch's: ``mindspore.experimental.optim`` follows its formulas, and :mod:`.adam` does for Adam.
+MindSpore 2.0 does not have that module; there SGD and Adam come from ``mindspore.nn``, and others are refused.
 """
 
 from __future__ import annotations
@@ -47,6 +47,10 @@ def create_optimizer(name: str, parameters: Iterable[Any], **options: Any) -> An
         raise ValueError(f"unknown optimizer {name!r}: choose one of {', '.join(_names())}")
     if "betas" in options:
         options["betas"] = tuple(options["betas"])
+    if name == "Adam":
+        from .adam import Adam  # MindSpore's own places epsilon differently
+
+        return Adam(list(parameters), **options)
     return getattr(_optim, name)(list(parameters), **options)
 
 
@@ -74,13 +78,13 @@ def get_lr(optimizer: Any) -> float:
 def set_lr(optimizer: Any, lr: Union[float, Sequence[float]]) -> None:
     """Set the learning rate of all parameter groups, or one for each."""
     targets = list(optimizer.lrs) if hasattr(optimizer, "lrs") else [optimizer.learning_rate]
-    values = list(lr) if isinstance(lr, (list, tuple)) else [lr] * len(targets)
+    values = [lr] * len(targets) if isinstance(lr, (int, float)) else list(lr)
     for target, value in zip(targets, values):
         ops.assign(target, ms.Tensor(float(value), ms.float32))
 
 
 def _slots(optimizer: Any) -> Dict[str, ms.Parameter]:
-    """Return the optimizer's own parameters (moments, counters, learning rates) under names that a new one gives too."""
+    """Return the optimizer's own parameters (moments, counters, learning rates) under names that a new one has too."""
     seen = {id(parameter) for parameter in optimizer.parameters}
     slots: Dict[str, ms.Parameter] = {}
     unused = "" if any(group.get("amsgrad") for group in getattr(optimizer, "param_groups", [])) else "max_exp_avg_sq"
@@ -106,7 +110,7 @@ def _attributes(optimizer: Any) -> List[Tuple[str, Any]]:
     return sorted(own.items()) + sorted(single.items())
 
 
-def state_dict(optimizer: Any) -> Dict[str, np.ndarray]:
+def state_dict(optimizer: Any) -> Dict[str, np.ndarray[Any, Any]]:
     """Return the optimizer's state (moments, step counters, learning rates) as arrays."""
     return {name: parameter.asnumpy().copy() for name, parameter in _slots(optimizer).items()}
 
@@ -122,5 +126,3 @@ def load_state_dict(optimizer: Any, state: Dict[str, Any]) -> None:
         if tuple(array.shape) != tuple(parameter.shape):
             raise ValueError(f"the optimizer state does not fit: {name} is {array.shape}, expected {parameter.shape}")
         parameter.set_data(ms.Tensor(array).astype(parameter.dtype))
-
-

@@ -1,7 +1,7 @@
 """The input pipeline of the generated training program: ``mindspore.dataset`` with an order that can be resumed.
 
-The order of an epoch and the random transforms of a sample depend on nothing but (seed, epoch, index of the sample): not on how many
-workers or ranks there are, nor on where training was interrupted.
+The order of an epoch and the random transforms of a sample depend on nothing but (seed, epoch, index of the sample):
+not on how many workers or ranks there are, nor on where training was interrupted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Source:
     def __len__(self) -> int:
         return len(self.dataset)
 
-    def __getitem__(self, index: int) -> Tuple[np.ndarray, np.ndarray]:
+    def __getitem__(self, index: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         index = int(index)
         if not hasattr(self.local, "generator"):
             self.local.generator = Generator()
@@ -52,10 +52,11 @@ def _mix(*values: int) -> int:
 class Pipeline:
     """Batches (images, int32 labels) of a dataset, epoch by epoch.
 
-    ``batch_size`` is that of one rank. With ``shuffle`` every epoch has an order of its own. Of ``world_size`` ranks, each
-    reads every ``world_size``-th sample of the common order; with ``drop_last`` all ranks have equally many
-    batches, without it the last ones may have a batch less. One worker is the fastest as long as transforms are Python: two threads
-    that share the interpreter took two to six times as long (32 images, 48 x 48: 16 ms with one, 92 ms with two).
+    ``batch_size`` is that of one rank. With ``shuffle`` every epoch has an order of its own. Of ``world_size`` ranks,
+    each reads every ``world_size``-th sample of the common order; with ``drop_last`` all ranks have equally many
+    batches, without it the last ones may have a batch less. One worker is the fastest as long as transforms are Python:
+    two threads that share the interpreter took two to six times as long (32 images, 48 x 48: 16 ms with one, 92 ms with
+    two).
     """
 
     def __init__(
@@ -101,5 +102,4 @@ class Pipeline:
             python_multiprocessing=False,
         )
         rows = rows.batch(self.batch_size, drop_remainder=self.drop_last)
-        for images, labels in rows.create_tuple_iterator(num_epochs=1):
-            yield images, labels
+        yield from rows.create_tuple_iterator(num_epochs=1)

@@ -1,7 +1,7 @@
 """Learning-rate schedules: those of ``mindspore.experimental.optim.lr_scheduler``, and the ones it lacks.
 
-Schedulers act on an optimizer and are stepped (``scheduler.step()``); the functions at the end return plain lists with one
-learning rate a step, which ``mindspore.nn`` optimizers take as their ``learning_rate``.
+Schedulers act on an optimizer and are stepped (``scheduler.step()``); the functions at the end return plain lists with
+one learning rate a step, which ``mindspore.nn`` optimizers take as their ``learning_rate``.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _count_groups(optimizer: Any) -> int:
 
 
 def _per_group(value: Union[float, Sequence[float]], groups: int) -> List[float]:
-    values = [float(item) for item in value] if isinstance(value, (list, tuple)) else [float(value)] * groups
+    values = [float(value)] * groups if isinstance(value, (int, float)) else [float(item) for item in value]
     if len(values) != groups:
         raise ValueError(f"{len(values)} learning rates for {groups} parameter groups")
     return values

@@ -16,7 +16,15 @@ from typing import Any, Dict, Iterator, List, Optional
 import mindspore as ms
 import numpy as np
 
-__all__ = ["Generator", "default_generator", "get_rng_state", "manual_seed", "set_rng_state", "set_seed", "use_generator"]
+__all__ = [
+    "Generator",
+    "default_generator",
+    "get_rng_state",
+    "manual_seed",
+    "set_rng_state",
+    "set_seed",
+    "use_generator",
+]
 
 _MANY = 1 << 28  # ranges from here on are reduced from 64 bits
 
@@ -32,7 +40,7 @@ class Generator:
         self._seed = 67280421310721
         self._state: Any = None  # made at the first draw: it is 2.5 KB and takes 70 us
 
-    def manual_seed(self, seed: int) -> "Generator":
+    def manual_seed(self, seed: int) -> Generator:
         """Restart the stream from ``seed`` (its lowest 32 bits count) and return the generator."""
         self._seed = int(seed)
         if self._state is not None:
@@ -149,7 +157,7 @@ def use_generator(generator: Generator) -> Iterator[Generator]:
 
 
 def set_seed(seed: int) -> None:
-    """Seed everything: MindSpore (initializers, operators), NumPy, Python's ``random`` and :func:`default_generator`."""
+    """Seed MindSpore (initializers, operators), NumPy, Python's ``random`` and :func:`default_generator`."""
     random.seed(seed)
     ms.set_seed(int(seed) & 0x7FFFFFFF)
     _streams.followed = ms.get_seed()

@@ -1,7 +1,7 @@
 """Synthetic images that can be learned, in memory and in the files of CIFAR-10, for runs without data.
 
-Every class has a colour and a stripe pattern of its own; position, brightness and noise vary from image to image. A small network
-reaches a high accuracy within a few dozen steps, a broken training loop stays at chance.
+Every class has a colour and a stripe pattern of its own; position, brightness and noise vary from image to image. A
+small network reaches a high accuracy within a few dozen steps, a broken training loop stays at chance.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ __all__ = ["SyntheticImages", "draw_images", "write_cifar10_binary", "write_cifa
 PathLike = Union[str, "os.PathLike[str]"]
 
 
-def draw_images(count: int, num_classes: int = 10, size: int = 32, seed: int = 0) -> Tuple[np.ndarray, np.ndarray]:
+def draw_images(
+    count: int, num_classes: int = 10, size: int = 32, seed: int = 0
+) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return uint8 images (count, size, size, 3) and int64 labels (count,), equal for equal arguments."""
     stream = np.random.RandomState(seed)
     labels = np.arange(count) % num_classes
@@ -60,7 +62,9 @@ class SyntheticImages(_Images):
         self.transform, self.target_transform = transform, target_transform
 
 
-def _parts(train_images: int, test_images: int, seed: int) -> List[Tuple[str, np.ndarray, np.ndarray]]:
+def _parts(
+    train_images: int, test_images: int, seed: int
+) -> List[Tuple[str, np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
     """Return CIFAR-10's six files as (name, planes (N, 3072), labels)."""
     images, labels = draw_images(train_images, seed=2 * seed)
     test, test_labels = draw_images(test_images, seed=2 * seed + 1)

@@ -64,7 +64,7 @@ def build_train_step(
             optimizer(grads)
         return loss, logits
 
-    return ms.jit(train_step) if jit else train_step  # type: ignore[no-any-return]
+    return ms.jit(train_step) if jit else train_step
 
 
 def build_eval_step(network: nn.Cell, loss_fn: Callable[..., ms.Tensor], jit: bool = False) -> TrainStep:
@@ -74,7 +74,7 @@ def build_eval_step(network: nn.Cell, loss_fn: Callable[..., ms.Tensor], jit: bo
         logits = network(data)
         return loss_fn(logits, label), logits
 
-    return ms.jit(eval_step) if jit else eval_step  # type: ignore[no-any-return]
+    return ms.jit(eval_step) if jit else eval_step
 
 
 def evaluate(network: nn.Cell, eval_step: TrainStep, batches: Iterable[Tuple[Any, Any]]) -> Dict[str, float]:
@@ -96,8 +96,8 @@ def evaluate(network: nn.Cell, eval_step: TrainStep, batches: Iterable[Tuple[Any
 class TrainState:
     """Everything a training run needs to go on exactly where it was: weights, moments, rates, random numbers, place.
 
-    ``epoch`` and ``step`` say what comes next (step: within the epoch), ``total_steps`` how many steps were done, ``best`` the
-    best metric so far.
+    ``epoch`` and ``step`` say what comes next (step: within the epoch), ``total_steps`` how many steps were done,
+    ``best`` the best metric so far.
     """
 
     def __init__(self, network: nn.Cell, optimizer: Any, scheduler: Any = None, scaler: Any = None) -> None:

@@ -1,8 +1,9 @@
 """Image transforms on PIL images, with torchvision's names, arguments and results.
 
-Deterministic transforms give the same pixels as torchvision on PIL images, because both let Pillow compute them. Random ones draw from
-:func:`.seed.default_generator` with the same draws in the same order. :class:`ToTensor` gives a float32 tensor (C, H, W) in [0, 1];
-transforms behind it (Normalize, RandomErasing, ...) take tensors or arrays of that shape and return the same kind.
+Deterministic transforms give the same pixels as torchvision on PIL images, because both let Pillow compute them. Random
+ones draw from :func:`.seed.default_generator` with the same draws in the same order. :class:`ToTensor` gives a float32
+tensor (C, H, W) in [0, 1]; transforms behind it (Normalize, RandomErasing, ...) take tensors or arrays of that shape
+and return the same kind.
 """
 
 from __future__ import annotations
@@ -54,59 +55,71 @@ def _pair(size: Size) -> Tuple[int, int]:
     return (int(size[0]), int(size[0])) if len(size) == 1 else (int(size[0]), int(size[1]))
 
 
-class Compose:
+class _Transform:
+    """Base of the transforms: called with an image, they return an image."""
+
+    def __call__(self, image: Any) -> Any:
+        """Return the transformed image."""
+        return self._apply(image)
+
+    def _apply(self, image: Any) -> Any:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({arguments})"
+
+
+class Compose(_Transform):
     """Apply transforms (any callables) one after the other."""
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
         self.transforms = list(transforms)
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         for transform in self.transforms:
             image = transform(image)
         return image
 
-    def __repr__(self) -> str:
-        return f"Compose({self.transforms!r})"
 
-
-class Lambda:
+class Lambda(_Transform):
     """Apply a function."""
 
     def __init__(self, lambd: Callable[[Any], Any]) -> None:
         self.lambd = lambd
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         return self.lambd(image)
 
 
-class ToTensor:
+class ToTensor(_Transform):
     """PIL image or array (H, W, C) to a tensor (C, H, W): uint8 becomes float32 in [0, 1], other types stay."""
 
-    def __call__(self, image: Any) -> ms.Tensor:
+    def _apply(self, image: Any) -> ms.Tensor:
         return functional.to_tensor(image)
 
 
-class ToPILImage:
+class ToPILImage(_Transform):
     """Tensor (C, H, W) or array (H, W, C) to a PIL image; floats are taken as [0, 1]."""
 
     def __init__(self, mode: Optional[str] = None) -> None:
         self.mode = mode
 
-    def __call__(self, image: Any) -> Image.Image:
+    def _apply(self, image: Any) -> Image.Image:
         return functional.to_pil_image(image, self.mode)
 
 
-class Normalize:
+class Normalize(_Transform):
     """Subtract ``mean`` and divide by ``std``, channel by channel, on (..., C, H, W)."""
 
     def __init__(self, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> None:
         self.mean, self.std, self.inplace = mean, std, inplace
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         return functional.normalize(image, self.mean, self.std)
 
 
-class Resize:
+class Resize(_Transform):
     """Resize to (height, width), or the shorter side to an int; bilinear with antialiasing, as Pillow does."""
 
     def __init__(
@@ -118,31 +131,31 @@ class Resize:
     ) -> None:
         self.size, self.interpolation, self.max_size, self.antialias = size, interpolation, max_size, antialias
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         return functional.resize(image, self.size, self.interpolation, self.max_size, self.antialias)
 
 
-class CenterCrop:
+class CenterCrop(_Transform):
     """Cut the middle out; smaller images are padded with 0."""
 
     def __init__(self, size: Size) -> None:
         self.size = _pair(size)
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         return functional.center_crop(image, self.size)
 
 
-class Pad:
+class Pad(_Transform):
     """Pad by ``padding``: all sides, (left/right, top/bottom), or (left, top, right, bottom)."""
 
     def __init__(self, padding: Size, fill: Any = 0, padding_mode: str = "constant") -> None:
         self.padding, self.fill, self.padding_mode = padding, fill, padding_mode
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         return functional.pad(image, self.padding, self.fill, self.padding_mode)
 
 
-class RandomCrop:
+class RandomCrop(_Transform):
     """Cut a random window out, after padding."""
 
     def __init__(
@@ -156,7 +169,7 @@ class RandomCrop:
         self.size, self.padding, self.pad_if_needed = _pair(size), padding, pad_if_needed
         self.fill, self.padding_mode = fill, padding_mode
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         if self.padding is not None:
             image = functional.pad(image, self.padding, self.fill, self.padding_mode)
         width, height = functional.image_size(image)
@@ -175,27 +188,27 @@ class RandomCrop:
         return functional.crop(image, top, left, rows, columns)
 
 
-class RandomHorizontalFlip:
+class RandomHorizontalFlip(_Transform):
     """Mirror left to right with probability ``p``."""
 
     def __init__(self, p: float = 0.5) -> None:
         self.p = p
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         return functional.hflip(image) if default_generator().rand() < self.p else image
 
 
-class RandomVerticalFlip:
+class RandomVerticalFlip(_Transform):
     """Mirror top to bottom with probability ``p``."""
 
     def __init__(self, p: float = 0.5) -> None:
         self.p = p
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         return functional.vflip(image) if default_generator().rand() < self.p else image
 
 
-class RandomResizedCrop:
+class RandomResizedCrop(_Transform):
     """Cut out a window of random area and aspect ratio and resize it (the Inception crop)."""
 
     def __init__(
@@ -225,7 +238,7 @@ class RandomResizedCrop:
             columns = round(height * max(self.ratio))
         return (height - rows) // 2, (width - columns) // 2, rows, columns
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         window = self.window(*functional.image_size(image))
         return functional.resize(functional.crop(image, *window), self.size, self.interpolation)
 
@@ -234,7 +247,7 @@ def _exp32(value: float) -> float:
     return float(np.exp(np.float32(value)))
 
 
-class RandomRotation:
+class RandomRotation(_Transform):
     """Rotate by a random angle from ``degrees`` (a range, or -d to d), counter-clockwise."""
 
     def __init__(
@@ -248,12 +261,12 @@ class RandomRotation:
         self.degrees = (-float(degrees), float(degrees)) if isinstance(degrees, (int, float)) else tuple(degrees)
         self.interpolation, self.expand, self.center, self.fill = interpolation, expand, center, fill
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         angle = default_generator().uniform(self.degrees[0], self.degrees[1])
         return functional.rotate(image, angle, self.interpolation, self.expand, self.center, self.fill)
 
 
-class ColorJitter:
+class ColorJitter(_Transform):
     """Change brightness, contrast, saturation and hue by random factors, in random order."""
 
     def __init__(self, brightness: Range = 0, contrast: Range = 0, saturation: Range = 0, hue: Range = 0) -> None:
@@ -264,7 +277,7 @@ class ColorJitter:
             _factors("hue", hue, center=0.0, bound=(-0.5, 0.5)),
         )
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         draw = default_generator()
         order = draw.randperm(4)
         factors = [None if span is None else draw.uniform(*span) for span in self.ranges]
@@ -297,28 +310,28 @@ def _factors(
     return None if low == high == center else (float(low), float(high))
 
 
-class Grayscale:
+class Grayscale(_Transform):
     """Take the colours out; 1 or 3 channels come back."""
 
     def __init__(self, num_output_channels: int = 1) -> None:
         self.num_output_channels = num_output_channels
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         return functional.to_grayscale(image, self.num_output_channels)
 
 
-class RandomGrayscale:
+class RandomGrayscale(_Transform):
     """Take the colours out with probability ``p``; the number of channels stays."""
 
     def __init__(self, p: float = 0.1) -> None:
         self.p = p
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         channels = functional.channels_of(image)
         return functional.to_grayscale(image, channels) if default_generator().rand() < self.p else image
 
 
-class RandomErasing:
+class RandomErasing(_Transform):
     """Overwrite a random window of a tensor (C, H, W) with probability ``p`` (Zhong et al., 2017).
 
     ``value``: a number, one a channel, or "random" (normal noise, whose stream differs from PyTorch's).
@@ -334,7 +347,7 @@ class RandomErasing:
     ) -> None:
         self.p, self.scale, self.ratio, self.value, self.inplace = p, scale, ratio, value, inplace
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         draw = default_generator()
         if draw.rand() >= self.p:
             return image
@@ -357,20 +370,20 @@ class RandomErasing:
         return image
 
 
-class RandomApply:
+class RandomApply(_Transform):
     """Apply all of ``transforms`` with probability ``p``, or none."""
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]], p: float = 0.5) -> None:
         self.transforms, self.p = transforms, p
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         if default_generator().rand() <= self.p:
             for transform in self.transforms:
                 image = transform(image)
         return image
 
 
-class RandomChoice:
+class RandomChoice(_Transform):
     """Apply one of ``transforms``, chosen by the weights ``p``."""
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]], p: Optional[Sequence[float]] = None) -> None:
@@ -378,18 +391,18 @@ class RandomChoice:
         weights = list(p) if p is not None else [1.0] * len(self.transforms)
         self.bounds = np.cumsum(weights) / sum(weights)
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         index = int(np.searchsorted(self.bounds, default_generator().rand(), side="right"))
         return self.transforms[min(index, len(self.transforms) - 1)](image)
 
 
-class RandomOrder:
+class RandomOrder(_Transform):
     """Apply ``transforms`` in random order."""
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
         self.transforms = list(transforms)
 
-    def __call__(self, image: Any) -> Any:
+    def _apply(self, image: Any) -> Any:
         for index in default_generator().randperm(len(self.transforms)):
             image = self.transforms[index](image)
         return image
