@@ -141,6 +141,9 @@ def test_line_ends_are_told(report: Report) -> None:
     mixed = shown("a\r\nb\n", "a\r\nc\n")
     assert "crlf" not in mixed
     assert mixed["g"][0] == [1, ["a\r"]]
+    lone = shown("a\rb\r", "a\rc\r")  # lines as Python counts them
+    assert lone["g"] == [[1, ["a\r"]], [2, ["b\r"], ["c\r"]]]
+    assert "crlf" not in lone
     assert shown("a\nb", "a\nb\n")["end"] == [False, True]
     assert shown("a\r\n", "a\n")["g"] == [[2, ["a\r"], ["a"]]]
 
@@ -150,3 +153,12 @@ def test_the_code_of_unchanged_files_is_carried_only_where_something_points_to_i
     assert sides.file_segments(file, set(), False, sides.PageBudget()) == {}
     assert sides.file_segments(file, {1}, False, sides.PageBudget())["g"] == [[1, ["a"]]]
     assert sides.file_segments(file, set(), True, sides.PageBudget())["one"] == "old"
+
+
+def test_the_headline_does_not_hide_other_errors(report: Report) -> None:
+    assert "Besides: 2 other errors, 1 file that could not be translated." in to_html(report)
+    mapped = tuple(api for api in report.apis if api.status == "mapped")
+    text = to_html(dataclasses.replace(report, apis=mapped, diagnostics=report.diagnostics[:1]))
+    assert "But: 1 other error, 1 file that could not be translated." in text
+    clean = dataclasses.replace(report, apis=mapped, diagnostics=(), files=report.files[2:3])
+    assert 'class="besides"' not in to_html(clean)

@@ -158,7 +158,8 @@ def test_marks_follow_the_severity_filter(report: Report, open_page: Open) -> No
 
 
 def test_hostile_text_stays_text(report: Report, open_page: Open) -> None:
-    source = "</script><script>document.title='owned'</script>\n<img src=x onerror=alert(1)>\nright \u202e left \x00 \x1b[31m\n"
+    source = "</script><script>document.title='owned'</script>\n<img src=x onerror=alert(1)>\n"
+    source += "right \u202e left \x00 \x1b[31m\n"
     hostile = FileReport("<b>x</b>.py", "translated", source=source, output=source + "x\n", note="<i>note</i>")
     api = ApiUse("torch.<u>f</u>", "unknown", ("<s>",), "", "<em>advice</em>", (Place(hostile.path, 2, 1),))
     page = open_page(dataclasses.replace(report, files=(hostile,), apis=(api,), diagnostics=(), checklist=()))

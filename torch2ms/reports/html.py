@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from importlib import resources
 from typing import Any
 
-from torch2ms.diagnostics import CODES
+from torch2ms.diagnostics import CODES, Severity
 from torch2ms.reports.escape import printable
 from torch2ms.reports.model import Report
 from torch2ms.reports.sides import PageBudget, file_segments
@@ -45,6 +45,7 @@ def to_html(report: Report) -> str:
         proof=proof(report.target),
         facts=_facts(report),
         bars=_bars(summary),
+        besides=_besides(report, summary),
         style=Markup(style),  # our own files, not the user's text
         script=Markup(script),
         data=Markup(_embed(_data(report))),  # JSON with every "<" escaped
@@ -79,6 +80,17 @@ def _facts(report: Report) -> list[tuple[str, str]]:
             shown = ", ".join(value[:8])
             facts.append((key, shown + (f" and {len(value) - 8} more" if len(value) > 8 else "")))
     return [(printable(key), printable(text)) for key, text in facts]
+
+
+def _besides(report: Report, summary: Summary) -> list[str]:
+    """Return what is wrong besides the APIs that have no counterpart, so that the headline does not hide it."""
+    mapped = {"T2M201", "T2M202"}
+    errors = sum(entry.severity == Severity.ERROR and entry.code not in mapped for entry in report.diagnostics)
+    failed = summary.files["failed"]
+    besides = [f"{errors} other error" + "s" * (errors != 1)] if errors else []
+    if failed:
+        besides.append(f"{failed} file{'s' * (failed != 1)} that could not be translated")
+    return besides
 
 
 def _bars(summary: Summary) -> dict[str, list[tuple[str, int, float]]]:

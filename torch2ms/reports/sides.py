@@ -7,6 +7,7 @@ when the page is full, further files point to changes.diff; the page says each o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,9 @@ LINE_LIMIT = 2_000  # characters of one line
 LONG_FILE = 6_000  # lines; a longer file is carried around its changes and marks
 PAGE_LIMIT = 16_000_000  # characters of code on the page
 _CONTEXT = 5  # lines around a change or a mark in a long file
+
+# Python ends a line there, git does not; the page counts lines as Python does
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 
 Segment = list[Any]  # [0, n] | [1, lines] | [2, old, new]
 
@@ -43,7 +47,7 @@ def file_segments(file: FileReport, marked: set[int], used: bool, budget: PageBu
         return {}
     if not file.changed and not marked and not used:
         return {}
-    old, new = split_lines(file.source or ""), split_lines(file.output or "")
+    old, new = (split_lines(_LONE_RETURN.sub("\r\n", text or "")) for text in (file.source, file.output))
     if not file.changed:
         new = old
     segments: list[Segment] = _segments(old, new) if file.source is not None else [[2, [], new]]
@@ -56,7 +60,7 @@ def file_segments(file: FileReport, marked: set[int], used: bool, budget: PageBu
     }
     if file.source is None or not file.changed:
         shown["one"] = "new" if file.source is None else "old"
-    crlf = _is_crlf(old, new)
+    crlf = _is_crlf(old, new) and not _LONE_RETURN.search((file.source or "") + (file.output or ""))
     if crlf:
         shown["crlf"] = True
     if max(len(old), len(new)) > LONG_FILE:

@@ -2,7 +2,7 @@
 const CONTEXT = 3; // equal lines left around a change or a mark
 const FOLD_FROM = 9; // shorter equal stretches are not folded
 const PORTION = 1500; // rows put on the page at once
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
 function el(tag, attributes, ...children) {
   const node = document.createElement(tag);
