@@ -18,6 +18,7 @@ from torch2ms.translator.inference import FileAnalysis, FunctionInfo, World
 from torch2ms.translator.inference.families import BASE_ROWS
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.references import ImportPlan
+from torch2ms.translator.syntax import dotted_name, parse_expression
 
 __all__ = ["Context", "Frame", "Use"]
 
@@ -55,6 +56,7 @@ class Context:
         self.tables: Tables = world.tables
         self.target: Target = options.target
         self.path = analysis.path
+        self.quote = "'"  # the commoner quote of the file
         self.imports = ImportPlan(analysis, options.runtime)
         self.diagnostics: list[Diagnostic] = []
         self.uses: list[Use] = []
@@ -64,6 +66,7 @@ class Context:
         self._pending: dict[ast.AST | None, list[tuple[str, str]]] = {}
         self._parents: dict[ast.AST, ast.AST] | None = None
         self.small: ast.AST | None = None  # the small statement being rewritten
+        self.rebind: list[str] = []  # names that the small statement must also bind to its value
         self.callees: set[int] = set()  # libcst callees: rewritten with their call, not as values
         self.visit: Callable[[cst.CSTNode], cst.CSTNode] = lambda node: node  # the rewriter's own traversal
         self.training: Any = None  # passes.training.TrainingPlan, made before the walk
@@ -189,14 +192,25 @@ class Context:
         self.accounted.add(tree)
         self.uses.append(Use(name, status, target, fidelity, advice, self.place(tree)))
 
-    def keep_torch(self, tree: ast.AST) -> None:
-        """Note that a torch name stays in the emitted code, so that its import must stay."""
-        while isinstance(tree, ast.Attribute):
-            tree = tree.value
-        if isinstance(tree, ast.Name):
-            self.imports.keep(tree.id)
+    def left_call(self, updated: cst.Call, tree: ast.Call, name: str) -> cst.Call:
+        """Return a call that stays torch's; a reference through an import is spelled out in full."""
+        if not self.is_import_root(tree.func):
+            return updated
+        return updated.with_changes(func=self.left(name))
+
+    def left(self, name: str) -> cst.BaseExpression:
+        """Return the full name of a torch API that stays; the file then needs ``import torch``."""
+        self.imports.keep(name.partition(".")[0])
+        return dotted_name(name)
 
     # ---- emitting
+
+    def literal(self, text: str) -> cst.BaseExpression:
+        """Return a literal of a table row, its strings quoted as the file quotes."""
+        node = parse_expression(text)
+        if isinstance(node, cst.SimpleString) and self.quote == '"' and '"' not in text:
+            return node.with_changes(value='"' + text[1:-1] + '"')
+        return node
 
     def reference(self, name: str, like: ast.AST | None = None) -> cst.BaseExpression:
         """Return an expression for a canonical name, imported as needed.

@@ -12,8 +12,8 @@ from torch2ms.mapping_tables.transforms import TRANSFORMS
 from torch2ms.translator.binding import BoundArgument, BoundCall, same_literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
-from torch2ms.translator.recipes.base import CallSite, Leave, Replace
-from torch2ms.translator.syntax import fix_commas, keyword_arg, parenthesised, parse_expression
+from torch2ms.translator.call_site import CallSite, Leave, Replace
+from torch2ms.translator.syntax import fix_commas, keyword_arg, parenthesised
 
 __all__ = ["ContextArgument", "emit_call", "fits"]
 
@@ -213,7 +213,7 @@ class _Builder:
             parameter = bound.signature.get(name)
             if parameter is None or parameter.default is None:
                 continue
-            value = parse_expression(parameter.default)
+            value = self.ctx.literal(parameter.default)
             transform = option.transform.get(name)
             if transform is not None:
                 tree = ast.parse(parameter.default, mode="eval").body
@@ -223,5 +223,5 @@ class _Builder:
                 value = made
             self.args.append(keyword_arg(option.rename.get(name, name), value))
         for name, text in option.add.items():
-            self.args.append(keyword_arg(name, parse_expression(text)))
+            self.args.append(keyword_arg(name, self.ctx.literal(text)))
         return None

@@ -54,6 +54,7 @@ def _translate(path: str, text: str, world: World, options: Options) -> FileResu
         return FileResult(path, None)
     module = cst.parse_module(text)
     ctx = Context(analysis, align(module, analysis.tree), world, options)
+    ctx.quote = '"' if text.count('"') - 6 * text.count('"""') / 2 > text.count("'") else "'"
     new = rewrite_module(module, ctx)
     output = new.code
     problem = _parses(output)

@@ -87,7 +87,7 @@ class ImportPlan:
         return name in self._imports or (self._stars and name not in self._bound)
 
     def keep(self, name: str) -> None:
-        """Keep the torch import that binds ``name``."""
+        """Have the file import ``name`` (torch or torchvision), because a reference to it stays."""
         self.kept.add(name)
 
     def reference(self, name: str, like: ast.AST | None = None) -> cst.BaseExpression:
@@ -138,7 +138,7 @@ class ImportPlan:
     def _clashes(self, alias: str, meaning: str) -> bool:
         if alias in self._taken:
             return self._taken[alias] != meaning
-        if alias in self._bound or alias in self.kept:
+        if alias in self._bound:
             return True
         return alias in _BUILTINS and alias not in self._torch
 

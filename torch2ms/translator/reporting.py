@@ -172,7 +172,10 @@ def _runtime(options: Options) -> str:
 
 def _facts(script: FileResult, network: Network, options: Options) -> dict[str, object]:
     findings = script.program.findings
-    first = {topic: next((f for f in findings if f.topic == topic), None) for topic in ("optimizer", "loss", "schedule")}
+    first = {topic: next((f for f in findings if f.topic == topic), None) for topic in ("optimizer", "schedule")}
+    losses = [f for f in findings if f.topic == "loss"]
+    # A loss object is made for training; functions are as often called to evaluate.
+    first["loss"] = min(losses, key=lambda f: f.name.startswith("torch.nn.functional."), default=None)
     facts: dict[str, object] = {
         "network_module": module_name(network.path),
         "network_callable": network.callable,

@@ -43,9 +43,10 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
 
 
 def _api_call(node: cst.Call, updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.BaseExpression:
-    row = choose_row(ctx, tree.func, candidates(callee))
+    names = candidates(callee)
+    row = choose_row(ctx, tree.func, names)
     if row is None:
-        return updated
+        return ctx.left_call(updated, tree, names[0]) if len(names) == 1 else updated
     return _row_call(row, updated, tree, ctx, None)
 
 
@@ -78,20 +79,18 @@ def _row_call(
 ) -> cst.BaseExpression:
     if row.keep:
         ctx.account(tree.func, row.name, "kept", advice=row.keep)
-        return _with_callee_visited(updated, tree, ctx)
+        return ctx.left_call(updated, tree, row.name)
     if row.unsupported:
         ctx.account(tree.func, row.name, "unsupported", advice=row.unsupported)
         ctx.report("T2M201", tree, f"{row.name} has no MindSpore equivalent", symbol=row.name, advice=row.unsupported)
-        ctx.keep_torch(tree.func)
-        return updated
+        return ctx.left_call(updated, tree, row.name)
     options = ctx.tables.select(row, ctx.target)
     if not options:
         code = "T2M204" if row.to and ctx.tables.select(row, ctx.newest_portable) else "T2M205"
         where = str(ctx.target)
         ctx.account(tree.func, row.name, "unsupported", advice=f"not available for {where}")
         ctx.report(code, tree, f"{row.name} has no equivalent for {where}", symbol=row.name)
-        ctx.keep_torch(tree.func)
-        return updated
+        return ctx.left_call(updated, tree, row.name)
     bound = bind(tree, updated, ctx.tables.signature(row.name))
     obstacles: list[str] = []
     for option in options:
@@ -150,8 +149,7 @@ def _left(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, obstacles: 
     reason = obstacles[-1] if obstacles else "no alternative fits"
     ctx.account(tree.func, row.name, "unsupported", advice=reason)
     ctx.report("T2M203", tree, f"{row.name}: {reason}", symbol=row.name)
-    ctx.keep_torch(tree.func)
-    return updated
+    return ctx.left_call(updated, tree, row.name)
 
 
 def _adapted(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
@@ -161,7 +159,3 @@ def _adapted(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.B
     ctx.account(tree.func, row.name, "mapped", row.adapter, "exact")
     return updated.with_changes(func=ctx.reference(row.adapter, tree.func))
 
-
-def _with_callee_visited(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:
-    ctx.keep_torch(tree.func)
-    return updated

@@ -22,7 +22,15 @@ def rewrite_imports(module: cst.Module, ctx: Context) -> cst.Module:
     """Return the module with the imports that the rewritten code needs."""
     rewriter = _ImportRewriter(ctx)
     new = module.visit(rewriter) if rewriter.relevant else module
-    return _insert(new, _lines(ctx), rewriter.found)
+    kept = sorted(ctx.imports.kept - rewriter.guarded)
+    return _insert(new, [*_lines(ctx), *(_guarded(name) for name in kept)], rewriter.found)
+
+
+def _guarded(name: str) -> cst.BaseStatement:
+    """Import torch where it is installed: the file must load without it, and only what is marked needs it."""
+    return cst.parse_statement(
+        f"try:  # only for what is marked TORCH2MS below\n    import {name}\nexcept ImportError:\n    {name} = None\n"
+    )
 
 
 class _ImportRewriter(cst.CSTTransformer):
@@ -32,6 +40,7 @@ class _ImportRewriter(cst.CSTTransformer):
         self.ctx = ctx
         self.found = False
         self.depth = 0
+        self.guarded: set[str] = set()  # imports that a translated file has already
         self.relevant = any(
             isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.walk(ctx.analysis.tree)
         )
@@ -89,8 +98,10 @@ class _ImportRewriter(cst.CSTTransformer):
         for alias in node.names:
             name = alias.evaluated_name
             bound = alias.evaluated_alias or name.partition(".")[0]
-            if not is_torch_name(name) or bound in self.ctx.imports.kept:
+            guarded = self.depth > 0 and bound == name and name in self.ctx.imports.kept
+            if not is_torch_name(name) or guarded:
                 kept.append(alias)
+                self.guarded |= {name} if guarded else set()
         return _with_names(node, kept, node.names)
 
     def _from(self, node: cst.ImportFrom) -> cst.ImportFrom | None:
@@ -99,10 +110,7 @@ class _ImportRewriter(cst.CSTTransformer):
         module = get_full_name_for_node(node.module) or ""
         if not is_torch_name(module):
             return node
-        if isinstance(node.names, cst.ImportStar):
-            return node if self.ctx.imports.kept else None
-        kept = [a for a in node.names if (a.evaluated_alias or a.evaluated_name) in self.ctx.imports.kept]
-        return _with_names(node, kept, node.names)
+        return None
 
 
 def _with_names(node: Any, kept: Sequence[cst.ImportAlias], names: Sequence[cst.ImportAlias]) -> Any:
@@ -159,7 +167,7 @@ def _rank(key: str) -> tuple[int, str]:
     return position, f"{name.count('.')}{'0' if key.startswith('import') else '1'}{name}"
 
 
-def _insert(module: cst.Module, lines: list[cst.SimpleStatementLine], found: bool) -> cst.Module:
+def _insert(module: cst.Module, lines: list[Any], found: bool) -> cst.Module:
     body = list(module.body)
     if found:
         return module.with_changes(body=_replace_marker(body, lines))
@@ -169,13 +177,14 @@ def _insert(module: cst.Module, lines: list[cst.SimpleStatementLine], found: boo
     return module.with_changes(body=[*body[:position], *lines, *body[position:]])
 
 
-def _replace_marker(body: list[Any], lines: list[cst.SimpleStatementLine]) -> list[Any]:
+def _replace_marker(body: list[Any], lines: list[Any]) -> list[Any]:
     index = next(i for i, statement in enumerate(body) if _is_marker(statement))
     marker = body[index]
     rest = body[index + 1 :]
     if lines:
         new = [lines[0].with_changes(leading_lines=marker.leading_lines), *lines[1:]]
-        new[-1] = new[-1].with_changes(trailing_whitespace=marker.trailing_whitespace)
+        if isinstance(new[-1], cst.SimpleStatementLine):
+            new[-1] = new[-1].with_changes(trailing_whitespace=marker.trailing_whitespace)
         return [*body[:index], *new, *rest]
     if rest and marker.leading_lines:
         rest[0] = rest[0].with_changes(leading_lines=[*marker.leading_lines, *rest[0].leading_lines])

@@ -35,13 +35,11 @@ def choose_row(ctx: Context, tree: ast.AST, names: tuple[str, ...]) -> Row | Non
         missing = next((name for name, row in zip(names, rows, strict=True) if row is None), "torch")
         ctx.account(tree, missing, "unknown")
         ctx.report("T2M202", tree, f"{missing} is not in the mapping tables", symbol=missing)
-        ctx.keep_torch(tree)
         return None
     if len(names) > 1 and len({_essence(row) for row in rows}) > 1:
         listed = " or ".join(names)
         ctx.account(tree, names[0], "unknown")
         ctx.report("T2M206", tree, f"this may be {listed}, which translate differently", symbol=names[0])
-        ctx.keep_torch(tree)
         return None
     return rows[0]
 
@@ -62,22 +60,19 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
     if len(names) == 1 and ctx.tables.is_module(names[0]) and ctx.tables.row(names[0]) is None:
         ctx.account(tree, names[0], "unknown")
         ctx.report("T2M202", tree, f"the module {names[0]} is handed on as a value", symbol=names[0])
-        ctx.keep_torch(tree)
-        return node
+        return ctx.left(names[0])
     row = choose_row(ctx, tree, names)
     if row is None:
-        return node
+        return ctx.left(names[0]) if len(names) == 1 else node
     if row.keep:
         ctx.account(tree, row.name, "kept", advice=row.keep)
-        ctx.keep_torch(tree)
-        return node
+        return ctx.left(row.name)
     options = ctx.tables.select(row, ctx.target)
     if row.unsupported or not options:
         advice = row.unsupported or f"not available for {ctx.target}"
         ctx.account(tree, row.name, "unsupported", advice=advice)
         ctx.report("T2M201", tree, f"{row.name} has no MindSpore equivalent", symbol=row.name, advice=advice)
-        ctx.keep_torch(tree)
-        return node
+        return ctx.left(row.name)
     return _value(node, tree, row, options[0], ctx)
 
 
@@ -97,8 +92,7 @@ def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, o
     if target.startswith("@") or "Tensor." in target:
         ctx.account(tree, row.name, "unsupported", advice="used as a value")
         ctx.report("T2M203", tree, f"{row.name} cannot be handed on as a value", symbol=row.name)
-        ctx.keep_torch(tree)
-        return node
+        return ctx.left(row.name)
     ctx.account(tree, row.name, "mapped", target, option.fidelity)
     made = ctx.reference(target, tree)
     return made.with_changes(lpar=node.lpar, rpar=node.rpar) if node.lpar else made
@@ -159,10 +153,21 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
 
     if isinstance(updated, cst.Expr) and updated.value is DROPPED:
         return None
+    if ctx.rebind:
+        names, ctx.rebind = ctx.rebind, []
+        updated = _rebound(updated, names)
     if updated is not node and isinstance(updated, cst.Assign) and _assigns_itself(updated):
         ctx.report("T2M304", tree, "the statement only moved values between devices; dropped")
         return None
     return updated
+
+
+def _rebound(node: Any, names: list[str]) -> Any:
+    """Return the statement with further names bound to its value: ``y = x = value``."""
+    targets = [cst.AssignTarget(cst.Name(name)) for name in dict.fromkeys(names)]
+    if isinstance(node, cst.Expr):
+        return cst.Assign(targets, node.value)
+    return node.with_changes(targets=[*node.targets, *targets])
 
 
 def _assigns_itself(node: cst.Assign) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from torch2ms.translator.effects import dotted_path
@@ -91,6 +91,8 @@ def find_events(scope: Scope, file: ProjectFile, oracle: Oracle) -> list[Event]:
             event = finder.event(statement, call, order)
             if event is not None:
                 found.append(event)
+            elif isinstance(statement, ast.Expr) and statement.value is call:
+                found.extend(finder.reset_by_helper(statement, call, order, file))
     return found
 
 
@@ -129,6 +131,23 @@ class _Finder:
         if name in ("unscale_", "update") and kind in ("GradScaler", "unknown") and self._looks_scaler(receiver):
             return Event("unscale" if name == "unscale_" else "update", statement, call, order, path, receiver)
         return None
+
+    def reset_by_helper(self, statement: ast.stmt, call: ast.Call, order: int, file: ProjectFile) -> list[Event]:
+        """The resets of a function of the file that does nothing else: ``def reset_grad(): optimizer.zero_grad()``."""
+        path = dotted_path(call.func) or ""
+        function = file.functions.get(path.removeprefix("self") if path.startswith("self.") else path)
+        if function is None or call.args or call.keywords:
+            return []
+        events: list[Event] = []
+        for part in function.body:
+            if isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant):
+                continue  # a docstring
+            inner = part.value if isinstance(part, ast.Expr) else None
+            event = self.event(part, inner, order) if isinstance(inner, ast.Call) else None
+            if event is None or event.kind != "zero" or not event.path:
+                return []
+            events.append(replace(event, statement=statement, call=call))
+        return events
 
     def _plausible(self, receiver: ast.expr) -> bool:
         """Whether an untyped receiver is an optimizer by its use: it is zeroed too, or named for it."""

@@ -320,7 +320,10 @@ class _ScopePlanner:
             if not near:
                 continue
             spans = [
-                (self.scope.location(unit.backward).order, max(self.scope.location(s.statement).order for s in unit.steps))
+                (
+                    self.scope.location(unit.backward).order,
+                    max(self.scope.location(s.statement).order for s in unit.steps),
+                )
                 for unit in near.values()
             ]
             inside = any(first <= event.order <= last for first, last in spans)

@@ -1,0 +1,45 @@
+"""``F.relu(x, inplace=True)`` changes ``x`` itself; MindSpore computes a new tensor, which ``x`` must then be bound to."""
+
+from __future__ import annotations
+
+import ast
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call
+from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+
+__all__ = ["inplace_argument", "rebind"]
+
+
+@recipe("inplace_argument")
+def inplace_argument(site: CallSite, ctx: Context) -> Outcome:
+    """Drop ``inplace`` and bind the changed name to the result as well."""
+    made = emit_call(site, ctx)
+    if isinstance(made, Leave):
+        return made
+    first = site.tree.args[0] if site.tree.args else None
+    inplace = site.argument("inplace")
+    if first is None or inplace is None:
+        return made
+    problem = rebind(first, site.tree, ctx)
+    if problem:
+        return Replace(made.code, (*made.codes, ("T2M305", problem)))
+    return made
+
+
+def rebind(changed: ast.expr, call: ast.Call, ctx: Context) -> str:
+    """Have the statement bind ``changed`` to the call's result; return what cannot be said, if anything."""
+    if not isinstance(changed, ast.Name):
+        if isinstance(changed, (ast.Attribute, ast.Subscript)):
+            return f"{ast.unparse(changed)} is changed in place, and keeps its old value in MindSpore"
+        return ""  # a fresh value that nothing else refers to
+    small = ctx.small
+    if isinstance(small, ast.Return):
+        return ""
+    if isinstance(small, ast.Assign) and any(isinstance(t, ast.Name) and t.id == changed.id for t in small.targets):
+        return ""
+    whole = isinstance(small, (ast.Assign, ast.Expr)) and small.value is call
+    if whole:
+        ctx.rebind.append(changed.id)
+        return ""
+    return f"{changed.id} is changed in place in the middle of an expression"

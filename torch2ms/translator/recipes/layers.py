@@ -1,0 +1,43 @@
+"""Layers whose constructors need more than renamed arguments."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.translator.binding import literal
+from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call
+from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.syntax import fix_commas, keyword_arg
+
+__all__ = ["pool_stride", "sequential"]
+
+
+@recipe("sequential")
+def sequential(site: CallSite, ctx: Context) -> Outcome:
+    """``nn.Sequential(*layers)`` and ``nn.Sequential(OrderedDict(...))``: SequentialCell takes the same."""
+    return Replace(site.updated.with_changes(func=ctx.reference(site.option.target, site.tree.func)))
+
+
+@recipe("pool_stride")
+def pool_stride(site: CallSite, ctx: Context) -> Outcome:
+    """Write out the stride of a pooling layer: it defaults to the kernel in torch and to 1 in MindSpore."""
+    kernel, stride = site.argument("kernel_size"), site.argument("stride")
+    made = emit_call(site, ctx)
+    if isinstance(made, Leave) or (stride is not None and literal(stride.tree) is not None):
+        return made
+    if kernel is None:
+        return Leave("it has no kernel size")
+    if any(isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)) for node in ast.walk(kernel.tree)):
+        return Leave("the kernel size is computed by a call, and would be written twice")
+    call = cst.ensure_type(made.code, cst.Call)
+    args = [arg for arg in call.args if arg.keyword is None or arg.keyword.value != "stride"]
+    if stride is not None and stride.positional:
+        args = [arg for arg in args if arg is not call.args[1]]
+    first = next(i for i, arg in enumerate(args) if arg.value is kernel.code)
+    positional = args[first].keyword is None
+    new = cst.Arg(kernel.code) if positional else keyword_arg("stride", kernel.code)
+    args.insert(first + 1, new)
+    return Replace(call.with_changes(args=fix_commas(args, site.updated.args)), made.codes)
