@@ -341,6 +341,36 @@ program(
 )
 
 
+program(
+    "gan with a helper that resets both",
+    "F F",
+    """
+    optimizerD = SGD(netD.parameters(), lr=0.01)
+    optimizerG = SGD(netG.parameters(), lr=0.01)
+    def reset_grad():
+        optimizerD.zero_grad()
+        optimizerG.zero_grad()
+    for real, z in loader:
+        outputs = netD(real)
+        d_loss_real = criterion(outputs, 1)
+        fake = netG(z)
+        outputs = netD(fake)
+        d_loss_fake = criterion(outputs, 0)
+        d_loss = d_loss_real + d_loss_fake
+        reset_grad()
+        d_loss.backward()
+        optimizerD.step()
+        fake = netG(z * 2)
+        outputs = netD(fake)
+        g_loss = criterion(outputs, 1)
+        reset_grad()
+        g_loss.backward()
+        optimizerG.step()
+        print(d_loss, g_loss, outputs)
+""",
+)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rewritten_program_runs_as_before(name: str) -> None:
     shapes, source = PROGRAMS[name]
