@@ -202,6 +202,9 @@ def _lines(marks: Sequence[str], node: Any) -> list[cst.EmptyLine]:
 
 
 def _finish(node: Any, updated: Any, frame: Frame) -> list[cst.BaseStatement]:
+    if isinstance(updated, cst.FlattenSentinel):  # the block of a context that went
+        first, *rest = list(updated)
+        return [*_finish(node, first, frame), *rest]
     marks = _lines(frame.marks, updated)
     if frame.before:
         first = frame.before[0].with_changes(leading_lines=[*node.leading_lines, *marks])
