@@ -6,6 +6,7 @@ import pytest
 
 from torch2ms.config import Target
 from torch2ms.diagnostics import CODES, Diagnostic, Severity
+from torch2ms.mapping_tables.proofs import Proof
 from torch2ms.reports.model import ApiUse, ChecklistItem, FileReport, Place, Report
 
 NET = '''"""A small network."""
@@ -266,8 +267,25 @@ def sample_report() -> Report:
         apis=_apis(),
         checklist=_checklist(),
         diagnostics=_diagnostics(),
-        facts={"networks": ["models.net:Net"], "training": "train.py", "generated": ["config.yaml"]},
+        facts={"networks": ["models/net.py:Block", "models/net.py:Net"], "entry": "models.net:Net", "training": True},
     )
+
+
+_PROOFS = [
+    Proof("torch.nn.Conv2d", 0, "2.10.0", "CPU", "equal", 1e-7, ""),
+    Proof("torch.nn.Conv2d", 1, "2.10.0", "CPU", "skipped", None, "", "documented for ascend only"),
+    Proof("torch.nn.Module", 0, "2.10.0", "CPU", "ran", None, ""),
+    Proof("torch.nn.BatchNorm2d", 0, "2.9.0", "CPU", "equal", 0.0, ""),
+    Proof("torch.optim.Adam", 0, "2.10.0", "CPU", "equal", 0.0, ""),
+    Proof("torch.optim.Adam", 1, "2.10.0", "CPU", "different", 0.5, ""),
+]
+
+
+@pytest.fixture(autouse=True)
+def proofs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put known proofs in the place of the shipped ones."""
+    found = {entry.row: [each for each in _PROOFS if each.row == entry.row] for entry in _PROOFS}
+    monkeypatch.setattr("torch2ms.mapping_tables.proofs.proofs_of", lambda row: found.get(row, []))
 
 
 @pytest.fixture

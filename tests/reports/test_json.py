@@ -55,10 +55,15 @@ def test_holds_the_counts_and_the_order(report: Report) -> None:
     assert counts["train.py"] == {"error": 1, "warning": 1, "note": 2}
 
 
-def test_an_unproved_target_says_so(empty_report: Report) -> None:
-    target = json.loads(report_json.to_json(empty_report))["target"]
-    assert target["executed"] is False
-    assert "documented, not executed" in target["proof"]
+def test_says_which_mappings_were_executed(report: Report, empty_report: Report) -> None:
+    document = json.loads(report_json.to_json(report))
+    assert document["proof"]["level"] == "partly executed"
+    assert (document["proof"]["executed"], document["proof"]["mapped"]) == (2, 5)
+    executed = {api["name"] for api in document["apis"] if api["executed"]}
+    assert executed == {"torch.nn.Conv2d", "torch.nn.Module"}, "another release, or a failure, proves nothing"
+    proof = json.loads(report_json.to_json(empty_report))["proof"]
+    assert proof["level"] == "documented only"
+    assert "documented, not executed" in proof["text"]
 
 
 def test_spells_out_control_characters_and_lone_surrogates(report: Report) -> None:

@@ -18,7 +18,7 @@ from torch2ms.diagnostics import CODES, Severity
 from torch2ms.reports.escape import printable
 from torch2ms.reports.model import Report
 from torch2ms.reports.sides import PageBudget, file_segments
-from torch2ms.reports.summary import Summary, proof, summarize
+from torch2ms.reports.summary import Proof, Summary, proof, summarize
 
 __all__ = ["to_html"]
 
@@ -31,7 +31,7 @@ def to_html(report: Report) -> str:
     import jinja2
     from markupsafe import Markup
 
-    summary = summarize(report)
+    summary, standing = summarize(report), proof(report)
     style = _part("report.css")
     script = "(() => {\n'use strict';\n" + "\n".join(map(_part, _SCRIPTS)) + "\n})();\n"
     environment = jinja2.Environment(
@@ -42,13 +42,13 @@ def to_html(report: Report) -> str:
     page = template.render(
         report=report,
         summary=summary,
-        proof=proof(report.target),
+        proof=standing,
         facts=_facts(report),
         bars=_bars(summary),
         besides=_besides(report, summary),
         style=Markup(style),  # our own files, not the user's text
         script=Markup(script),
-        data=Markup(_embed(_data(report))),  # JSON with every "<" escaped
+        data=Markup(_embed(_data(report, standing))),  # JSON with every "<" escaped
         style_hash=_hash(style),
         script_hash=_hash(script),
     )
@@ -102,7 +102,7 @@ def _bars(summary: Summary) -> dict[str, list[tuple[str, int, float]]]:
     return bars
 
 
-def _data(report: Report) -> dict[str, Any]:
+def _data(report: Report, standing: Proof) -> dict[str, Any]:
     names = {file.path: index for index, file in enumerate(report.files)}
     for path in _mentioned(report):
         names.setdefault(path, len(names))
@@ -138,6 +138,7 @@ def _data(report: Report) -> dict[str, Any]:
                 "s": api.status,
                 "t": list(api.targets),
                 "f": api.fidelity,
+                "x": api.name in standing.executed,
                 "a": printable(api.advice),
                 "p": [[names[place.file], place.line, place.column] for place in api.places],
             }

@@ -10,7 +10,7 @@ from torch2ms.diagnostics import Diagnostic
 from torch2ms.errors import InternalError
 from torch2ms.reports.escape import printable
 from torch2ms.reports.model import ApiUse, ChecklistItem, FileReport, Place, Report
-from torch2ms.reports.summary import Summary, proof, summarize
+from torch2ms.reports.summary import Proof, Summary, proof, summarize
 
 __all__ = ["SCHEMA_VERSION", "to_json"]
 
@@ -24,7 +24,7 @@ def to_json(report: Report) -> str:
     """
     summary = summarize(report)
     target = report.target
-    standing = proof(target)
+    standing = proof(report)
     document: dict[str, Any] = {
         "schema": SCHEMA_VERSION,
         "tool": report.tool,
@@ -32,12 +32,16 @@ def to_json(report: Report) -> str:
             "mindspore": f"{target.mindspore[0]}.{target.mindspore[1]}",
             "device": target.device,
             "api": target.api,
-            "executed": standing.executed,
-            "proof": standing.text,
+        },
+        "proof": {
+            "level": standing.level,
+            "mapped": standing.mapped,
+            "executed": len(standing.executed),
+            "text": standing.text,
         },
         "summary": _summary(report, summary),
         "files": [_file(file, summary) for file in report.files],
-        "apis": [_api(api) for api in report.apis],
+        "apis": [_api(api, standing) for api in report.apis],
         "checklist": [_item(item) for item in report.checklist],
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in report.diagnostics],
         "facts": _plain(report.facts, "facts"),
@@ -67,12 +71,13 @@ def _file(file: FileReport, summary: Summary) -> dict[str, Any]:
     }
 
 
-def _api(api: ApiUse) -> dict[str, Any]:
+def _api(api: ApiUse, standing: Proof) -> dict[str, Any]:
     return {
         "name": printable(api.name),
         "status": api.status,
         "targets": list(api.targets),
         "fidelity": api.fidelity,
+        "executed": api.name in standing.executed,
         "advice": printable(api.advice),
         "places": [_place(place) for place in api.places],
     }

@@ -24,7 +24,7 @@ def to_markdown(report: Report) -> str:
     parts: list[str] = [
         "# Translation report",
         "",
-        f"{_text(report.tool)}, target: {_text(str(report.target))}. {_text(proof(report.target).text)}",
+        f"{_text(report.tool)}, target: {_text(str(report.target))}. {_text(proof(report).text)}",
         "",
         *_overview(report, summary),
         *_unmapped(summary.unmapped),

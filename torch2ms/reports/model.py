@@ -81,8 +81,8 @@ class Report:
     apis: tuple[ApiUse, ...]
     checklist: tuple[ChecklistItem, ...]
     diagnostics: tuple[Diagnostic, ...]
-    # What else was found, as plain JSON values without absolute paths: "networks" (list of "module:callable"),
-    # "training" (path of the training program), "generated" (list of paths), ...
+    # What else was found, as plain JSON values without absolute paths: "networks" (list of "path:class"),
+    # "entry" ("module:callable" of the network that is trained), ...
     facts: dict[str, object] = field(default_factory=dict)
 
     def count(self, severity: Severity) -> int:

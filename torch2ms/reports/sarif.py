@@ -32,7 +32,7 @@ def to_sarif(report: Report) -> str:
         "tool": {"driver": {"name": name, "version": version, "rules": [_rule(entry) for entry in CODES.values()]}},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that was translated."}}},
-        "properties": {"target": str(report.target), "proof": proof(report.target).text},
+        "properties": {"target": str(report.target), "proof": proof(report).text},
         "results": results,
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}

@@ -16,8 +16,7 @@ FILE_STATUSES: tuple[FileStatus, ...] = get_args(FileStatus)
 API_STATUSES: tuple[ApiStatus, ...] = get_args(ApiStatus)
 SEVERITIES: tuple[Severity, ...] = tuple(sorted(Severity, reverse=True))  # worst first
 
-# The releases that the package index carries, on which the project executes its mappings (CPU).
-_EXECUTED = frozenset({(2, 0), (2, 7), (2, 8), (2, 9), (2, 10)})
+_DEVICES = {"ascend": "Ascend", "gpu": "GPU", "cpu": "CPU", "portable": "CPU"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +42,22 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """How far the target of a translation is proved: by execution, or by documentation only."""
+    """What stands behind the mappings of one report.
 
-    executed: bool
+    ``executed`` names the mapped APIs with an example that was executed in PyTorch and in the target's release of
+    MindSpore and agrees; ``mapped`` counts all mapped APIs. The others rest on documentation.
+    """
+
+    executed: frozenset[str]
+    mapped: int
     text: str
+
+    @property
+    def level(self) -> str:
+        """One of "executed" (all of them), "partly executed", "documented only"."""
+        if not self.executed:
+            return "documented only"
+        return "executed" if len(self.executed) == self.mapped else "partly executed"
 
 
 def summarize(report: Report) -> Summary:
@@ -71,14 +82,29 @@ def summarize(report: Report) -> Summary:
     )
 
 
-def proof(target: Target) -> Proof:
-    """Say what stands behind the mappings for ``target``: execution on CPU, or documentation only."""
+def proof(report: Report) -> Proof:
+    """Say how far the mappings used in ``report`` are proved, from the proofs that come with the tables (CPU).
+
+    A device nobody here can run, Ascend or GPU, is always documented only.
+    """
+    target = report.target
     release = f"MindSpore {target.mindspore[0]}.{target.mindspore[1]}"
-    if target.mindspore not in _EXECUTED:
-        return Proof(False, f"{release}: documented, not executed. Its package was not available to run.")
-    if target.device == "cpu":
-        return Proof(True, f"{release} on CPU: executed.")
-    if target.device == "portable":
-        return Proof(True, f"{release} on CPU: executed. On Ascend and GPU: documented, not executed.")
-    device = {"ascend": "Ascend", "gpu": "GPU"}[target.device]
-    return Proof(False, f"{release} on {device}: documented, not executed.")
+    device = _DEVICES[target.device]
+    mapped = [api.name for api in report.apis if api.status == "mapped"]
+    if device != "CPU":
+        return Proof(frozenset(), len(mapped), f"{release} on {device}: documented, not executed.")
+    executed = frozenset(name for name in mapped if _is_executed(name, target))
+    others = " On Ascend and GPU: documented, not executed." if target.device == "portable" else ""
+    if not executed:
+        return Proof(executed, len(mapped), f"{release} on CPU: documented, not executed.{others}")
+    text = f"{release} on CPU: {len(executed)} of {len(mapped)} mapped APIs have an example that ran in both frameworks"
+    rest = "and agrees" if len(executed) == len(mapped) else "and agrees, the others are documented only"
+    return Proof(executed, len(mapped), f"{text} {rest}.{others}")
+
+
+def _is_executed(name: str, target: Target) -> bool:
+    from torch2ms.mapping_tables.proofs import proofs_of
+
+    release = f"{target.mindspore[0]}.{target.mindspore[1]}."
+    proofs = [entry for entry in proofs_of(name) if f"{entry.mindspore}.".startswith(release)]
+    return any(entry.executed for entry in proofs) and not any(entry.failed for entry in proofs)

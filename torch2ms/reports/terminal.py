@@ -35,7 +35,7 @@ def render_terminal(report: Report, console: Console, *, src: str = "SRC", out: 
     summary = summarize(report)
     page = _Page(console)
     page.line((one_line(report.tool), "bold"), (f"  {page.arrow}  ", "dim"), (str(report.target), "bold cyan"))
-    page.line((proof(report.target).text, "dim"))
+    page.line((proof(report).text, "dim"))
     page.blank()
     _overview(page, summary)
     _unmapped(page, summary.unmapped)
@@ -212,9 +212,8 @@ def _code_to_explain(report: Report) -> str:
 
 
 def _entry(report: Report) -> str:
-    networks = report.facts.get("networks")
-    first = networks[0] if isinstance(networks, list | tuple) and networks else None
-    return _quote(one_line(first)) if isinstance(first, str) else "MODULE:CALLABLE"
+    entry = report.facts.get("entry")
+    return _quote(one_line(entry)) if isinstance(entry, str) and entry else "MODULE:CALLABLE"
 
 
 def _quote(text: str) -> str:

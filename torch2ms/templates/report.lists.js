@@ -104,13 +104,22 @@ function checklistTable(items) {
   return el('div', { class: 'panel' }, el('table', { class: 'grid' }, el('thead', {}, el('tr', {}, heads)), el('tbody', {}, rows)));
 }
 
+// What the mapping rests on: an example that ran in both frameworks (on CPU) and agrees, or documentation.
+function proofOf(api) {
+  if (api.s !== 'mapped') return '–';
+  return api.x ? 'executed' : 'documented';
+}
+
 const API_COLUMNS = [
   ['torch', (api) => api.n],
   ['Status', (api) => api.s],
   ['MindSpore', (api) => api.t.join(', ')],
   ['Fidelity', (api) => api.f],
+  ['Proof', (api) => proofOf(api)],
   ['Places', (api) => -api.p.length],
 ];
+
+const PLACES = API_COLUMNS.length - 1;
 
 function apiTable(apis, sorting, resort) {
   const key = API_COLUMNS[sorting.column][1];
@@ -119,8 +128,8 @@ function apiTable(apis, sorting, resort) {
     return (x < y ? -1 : x > y ? 1 : a.n < b.n ? -1 : 1) * (x === y ? 1 : sorting.way);
   });
   const heads = API_COLUMNS.map(([name], column) =>
-    el('th', { scope: 'col', class: column === 4 ? 'number' : null,
-               'aria-sort': column === sorting.column ? (sorting.way * (column === 4 ? -1 : 1) > 0 ? 'ascending' : 'descending') : null },
+    el('th', { scope: 'col', class: column === PLACES ? 'number' : null,
+               'aria-sort': column === sorting.column ? (sorting.way * (column === PLACES ? -1 : 1) > 0 ? 'ascending' : 'descending') : null },
       el('button', { type: 'button', onclick: () => resort(column) }, name))); // prettier-ignore
   const body = el('tbody');
   const panel = el('div', { class: 'panel' }, el('table', { class: 'grid' }, el('thead', {}, el('tr', {}, heads)), body));
@@ -136,6 +145,7 @@ function apiRow(api) {
     el('td', {}, pill(api.s)),
     el('td', { class: 'mono' }, api.t.join(', ') || '–'),
     el('td', {}, api.f ? (api.f === 'exact' ? 'exact' : pill(api.f)) : '–'),
+    el('td', {}, proofOf(api)),
     el('td', { class: 'number' }, button)); // prettier-ignore
   let places = null;
   button.setAttribute('aria-label', `${plural(api.p.length, 'place')} of ${api.n}`);
