@@ -11,6 +11,7 @@ torchvision is read from its source, it is never imported. Python 3.9 syntax, no
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import inspect
 import json
@@ -71,13 +72,12 @@ def signature_record(found: Found, kind: str, package: str) -> Record:
     text = inspected(value, drop_first=kind == "method" and not static)
     doc = inspect.getdoc(value) or ""
     record: Record = {}
+    if kind == "class" and (text is None or text.endswith("*args, **kwargs)")):
+        source = constructor(value)
+        text = source if source is not None and (text is None or "*args" not in source) else text
     if text is not None:
         record["s"] = text
-        return record
-    if kind == "class":
-        source = constructor(value)
-        if source is not None:
-            record["s"] = source
+    if kind == "class" or text is not None:
         return record
     written = documented(doc, short)
     texts = [text for text in (clean_signature(item) for item in written) if text]
@@ -126,6 +126,8 @@ def record_of(found: Found, package: str, canonical: Callable[[Any], str | None]
         record["t"] = type(value).__name__
     if kind == "class":
         bases = [name for base in value.__mro__[1:] if (name := canonical(base))]
+        if found.name == "mindspore.Parameter" and "mindspore.Tensor" not in bases:
+            bases.append("mindspore.Tensor")  # by Tensor's own isinstance check; both derive from a class in C++
         if bases:
             record["b"] = bases
         for method in ("forward", "construct"):
@@ -331,7 +333,22 @@ def harvest(
         for cut in range(1, len(parts) + 1):
             if isinstance(resolve(".".join(parts[:cut])), ModuleType):
                 records.setdefault(".".join(parts[:cut]), {"k": "module"})
-    return records, aliases
+    for target in aliases.values():
+        if target not in records:  # what is left without a record of its own are modules
+            records[target] = {"k": "module"}
+    return records, {alias: name for alias, name in aliases.items() if alias not in records}
+
+
+def not_importable() -> dict[str, Record]:
+    """Return the classes of torch's parts that need another package, read from their source."""
+    from harvest_torchvision import class_records
+
+    records: dict[str, Record] = {"torch.utils.tensorboard": {"k": "module"}}
+    path = Path(str(sys.modules["torch"].__file__)).parent / "utils" / "tensorboard" / "writer.py"
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef) and node.name in ("SummaryWriter", "FileWriter"):
+            class_records(f"torch.utils.tensorboard.{node.name}", node, [], records)
+    return records
 
 
 def version_of(package: str) -> str:
@@ -355,6 +372,7 @@ def main() -> None:
         importlib.import_module(options.package)
         if options.package == "torch":
             names, aliases = harvest("torch", [*TORCH_NAMESPACES, *TORCH_ALSO], TORCH_DEEP, TORCH_PRIVATE)
+            names.update(not_importable())
         else:
             names, aliases = harvest("mindspore", MINDSPORE_NAMESPACES, [], PRIVATE_MINDSPORE)
         version = version_of(options.package)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 import tempfile
 from collections.abc import Mapping
 from typing import Any
@@ -224,12 +225,13 @@ def in_graph(case: Case, value: Any, layers: dict[str, Any]) -> Any:
         body += f"    return {last}\n"
     others = {name: item for name, item in scope.items() if name not in names}
     # The graph compiler reads source from a file.
-    with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False, encoding="utf-8") as stream:
+    with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False, dir=".", encoding="utf-8") as stream:
         stream.write(f"import mindspore\nimport torch2ms.runtime\n\n\ndef run({', '.join(names)}):\n{body}")
-    spec = importlib.util.spec_from_file_location("graph_example", stream.name)
+    name = f"graph_example_{len(sys.modules)}"
+    spec = importlib.util.spec_from_file_location(name, stream.name)
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # the compiler looks it up there
     spec.loader.exec_module(module)
     module.__dict__.update(others)
     return mindspore.jit(module.run)(*[scope[name] for name in names])

@@ -1,0 +1,138 @@
+"""The prover must accept what is right and, above all, reject what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from torch2ms.errors import TableError, VerificationError
+from torch2ms.mapping_tables.lookup import Tables
+from torch2ms.mapping_tables.proofs import Proof, digest_of, read_proofs, write_proofs
+from torch2ms.mapping_tables.prove import case_of, main, prove
+from torch2ms.mapping_tables.schema import Example
+
+Only = Callable[[str], Tables]
+
+
+ROWS = Path(__file__).with_name("prover")
+EXPECTED = {
+    "abs": "equal",
+    "neg": "different",
+    "exp": "different",
+    "sum": "different",
+    "sin": "different",
+    "sqrt": "error",
+    "argmax": "equal",
+    "rand": "same distribution",
+    "randn": "different",
+    "add_": "equal",
+    "exit": "error",
+    "raises": "both raise",
+    "skip": "skipped",
+    "nn.Linear": "equal",
+    "nn.BatchNorm1d": "equal",
+    "adam": "equal",
+    "sgd": "different",
+    "step": "equal",
+    "image": "equal",
+}
+# Not equal although the values are: "sin" has another gradient. "exit" kills its process; the others go on.
+
+ABS = """
+["torch.abs"]
+to = "mindspore.ops.abs"
+[["torch.abs".example]]
+before = "torch.abs(x)"
+after = "mindspore.ops.abs(x)"
+run = { args = { x = "randn(3, 4)" } }
+"""
+NORM = """
+[["torch.nn.BatchNorm1d".to]]
+target = "mindspore.nn.BatchNorm1d"
+state = { STATE }
+[["torch.nn.BatchNorm1d".example]]
+before = "torch.nn.BatchNorm1d(4)"
+after = "mindspore.nn.BatchNorm1d(4)"
+run = { input = "randn(3, 4)", grad = true }
+"""
+RIGHT = (
+    "weight = 'gamma', bias = 'beta', running_mean = 'moving_mean', running_var = 'moving_variance', "
+    "num_batches_tracked = ''"
+)
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Proof]:
+    """Prove all cases together: the frameworks start once (and once more after the example that kills its process)."""
+    from torch2ms.mapping_tables import loader
+
+    folder = tmp_path_factory.mktemp("data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loader, "DATA", ROWS)
+        patch.setenv("TORCH2MS_CACHE_DIR", str(folder / "cache"))
+        return {proof.row.removeprefix("torch."): proof for proof in prove(loader.load())}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPECTED)
+def test_verdicts(outcome: dict[str, Proof], name: str) -> None:
+    assert outcome[name].result == EXPECTED[name], outcome[name].detail
+
+
+@pytest.mark.slow
+def test_details_say_where(outcome: dict[str, Proof]) -> None:
+    assert "gradient of x" in outcome["sin"].detail
+    assert "dtype float32 in torch, float64 in mindspore" in outcome["exp"].detail
+    assert "exit code 3" in outcome["exit"].detail
+    assert outcome["skip"].detail == "because"
+    difference = outcome["nn.Linear"].difference
+    assert difference is not None
+    assert difference < 1e-5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "state",
+    [
+        RIGHT.replace("'gamma', bias = 'beta'", "'beta', bias = 'gamma'"),  # the values are unusual, so that this shows
+        RIGHT.replace("running_mean = 'moving_mean', ", ""),
+        RIGHT.replace("num_batches_tracked = ''", "nothing = ''"),
+    ],
+)
+def test_a_wrong_state_map_is_found(only: Only, state: str) -> None:
+    (proof,) = prove(only(NORM.replace("STATE", state)))
+    assert proof.result == "different"
+
+
+def test_a_python_without_mindspore(only: Only, tmp_path: Path) -> None:
+    fake = tmp_path / "python"
+    fake.write_text("#!/bin/sh\nexit 1\n")
+    fake.chmod(0o755)
+    with pytest.raises(VerificationError, match="has no MindSpore"):
+        prove(only(""), python=str(fake))
+
+
+def test_run_is_checked() -> None:
+    with pytest.raises(TableError, match=r"torch\.abs: example 0: run: not in the language"):
+        case_of("torch.abs", 0, Example("a", "b", {"args": {"x": "open('x')"}}), {})
+
+
+def test_proofs_of_changed_examples_are_dropped(only: Only, tmp_path: Path) -> None:
+    tables = only(ABS)
+    row = tables.row("torch.abs")
+    assert row is not None
+    digest = digest_of(row.examples[0])
+    path = tmp_path / "proofs.json"
+    good = Proof("torch.abs", 0, "2.10.0", "CPU", "equal", 1.234e-7, digest)
+    stale = Proof("torch.abs", 0, "2.9.0", "CPU", "equal", 0.0, "other")
+    gone = Proof("torch.gone", 0, "2.9.0", "CPU", "equal", 0.0, digest)
+    write_proofs(path, [gone, stale, good], tables)
+    assert read_proofs(path) == [Proof("torch.abs", 0, "2.10.0", "CPU", "equal", 1.2e-7, digest)]
+
+
+def test_the_command_says_what_it_did(only: Only, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    only("")
+    assert main(["--no-write", "--only", "torch.none"]) == 0
+    assert "0 examples" in capsys.readouterr().out
