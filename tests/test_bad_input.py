@@ -171,6 +171,30 @@ def test_force_translates_again_and_keeps_what_was_added(make_tree: MakeTree, tm
     assert not (out / "best.ckpt").exists()
 
 
+def test_the_place_of_a_replaced_out_is_told(make_tree: MakeTree, tmp_path: Path) -> None:
+    src = make_tree({"good.py": GOOD})
+    torch2ms("translate", src, tmp_path / "out")
+    (tmp_path / "out" / "best.ckpt").write_text("weights")
+    assert "out.backup-1" in torch2ms("translate", src, tmp_path / "out", "--force").stderr
+
+
+def test_git_takes_the_diff_whatever_the_newlines(make_tree: MakeTree, tmp_path: Path) -> None:
+    files = {
+        "crlf.py": GOOD.replace("\n", "\r\n").encode(),
+        "bom.py": b"\xef\xbb\xbf" + GOOD.encode(),
+        "mixed.py": GOOD.replace("\n", "\r\n", 2).encode(),
+        "no_end.py": GOOD.rstrip().encode(),
+    }
+    src = make_tree(files)
+    out = tmp_path / "out"
+    translate(src, out)
+    command = ["git", "apply", "--whitespace=nowarn", out / "torch2ms_report" / "changes.diff"]
+    done = subprocess.run(command, cwd=src, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for name in files:
+        assert (src / name).read_bytes() == (out / name).read_bytes(), name
+
+
 def test_nested_src_and_out_are_refused(make_tree: MakeTree) -> None:
     src = make_tree({"good.py": GOOD, "sub/also.py": GOOD})
     before = sorted(src.rglob("*"))
