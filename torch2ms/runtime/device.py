@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import List, Union
+from typing import Any, List, Union
 
 import mindspore as ms
 
-__all__ = ["DeviceError", "available_devices", "is_available", "setup"]
+__all__ = ["Device", "DeviceError", "available_devices", "is_accelerated", "is_available", "setup", "to"]
 
 _PACKAGES = {
     "GPU": "a MindSpore build for CUDA (the GPU library needs CUDA 11.1 or 11.6 with cuDNN 8), and an NVIDIA GPU",
@@ -67,3 +67,45 @@ def setup(device_target: str = "CPU", mode: str = "pynative", device_id: Union[i
         ) from error
     ms.set_context(mode=ms.GRAPH_MODE if mode == "graph" else ms.PYNATIVE_MODE)
     return name
+
+
+def is_accelerated() -> bool:
+    """Return whether MindSpore computes on an accelerator: its device target is a GPU or an Ascend NPU."""
+    return str(ms.get_context("device_target")) != "CPU"
+
+
+class Device:
+    """The name of a device, for programs that hand one on, print it or compare it; it moves nothing.
+
+    ``Device("cuda:1")``, ``Device("cuda", 1)`` or ``Device(1)``; ``type`` and ``index`` can be read.
+    """
+
+    def __init__(self, type: Union[str, int, Device], index: Union[int, None] = None) -> None:
+        if isinstance(type, Device):
+            type, index = type.type, type.index
+        elif isinstance(type, int):
+            type, index = "cuda", type
+        elif ":" in type:
+            type, _, number = type.partition(":")
+            index = int(number)
+        self.type, self.index = type, index
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        extra = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{extra})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+
+def to(value: Any, target: Any) -> Any:
+    """Return a tensor cast to the dtype that ``target`` is or, for a tensor, has; itself when ``target`` is a device."""
+    if isinstance(target, ms.Tensor):
+        return value.astype(target.dtype)
+    return value if target is None or isinstance(target, (Device, str, int)) else value.astype(target)

@@ -1,0 +1,114 @@
+"""What PyTorch's Module can say of its parts and MindSpore's Cell cannot.
+
+A Cell keeps running statistics (BatchNorm's ``moving_mean``) and other buffers as parameters that need no gradient, and
+``get_parameters`` lists them with the weights. PyTorch's ``parameters`` are the weights, frozen ones included, without any
+buffer: that is what the functions here give.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, List, Tuple, Union
+
+import mindspore as ms
+from mindspore import nn
+
+__all__ = [
+    "add_module",
+    "buffers",
+    "modules",
+    "named_buffers",
+    "named_parameters",
+    "parameters",
+    "register_buffer",
+    "requires_grad_",
+]
+
+_STATISTICS = frozenset(["moving_mean", "moving_variance"])
+_BUFFERS = "_torch2ms_buffers"  # attribute of a Cell: names of those of its parameters that are buffers
+
+
+def _own(cell: nn.Cell, wanted: str) -> List[Tuple[str, Any]]:
+    """Return the name and value of a Cell's own weights or buffers (``wanted``), without those of its children."""
+    marked = cell.__dict__.get(_BUFFERS, ())
+    found: List[Tuple[str, Any]] = []
+    for name, value in cell._params.items():
+        is_buffer = name in marked or (name in _STATISTICS and not value.requires_grad)
+        if value is not None and is_buffer == (wanted == "buffers"):
+            found.append((name, value))
+    if wanted == "buffers":
+        found.extend((name, value) for name, value in getattr(cell, "_buffers", {}).items() if value is not None)
+    return found
+
+
+def _walk(cell: nn.Cell, wanted: str, prefix: str, recurse: bool) -> Iterator[Tuple[str, Any]]:
+    seen = set()
+    for path, part in cell.cells_and_names() if recurse else [("", cell)]:
+        start = ".".join(word for word in (prefix, path) if word)
+        for name, value in _own(part, wanted):
+            if id(value) not in seen:
+                seen.add(id(value))
+                yield (f"{start}.{name}" if start else name), value
+
+
+def parameters(cell: nn.Cell, recurse: bool = True) -> Iterator[ms.Parameter]:
+    """Yield the weights of a network, frozen ones included, buffers and running statistics not."""
+    for _, value in _walk(cell, "parameters", "", recurse):
+        yield value
+
+
+def named_parameters(cell: nn.Cell, prefix: str = "", recurse: bool = True) -> Iterator[Tuple[str, ms.Parameter]]:
+    """Yield path and value of the weights of a network, frozen ones included, buffers and running statistics not."""
+    return _walk(cell, "parameters", prefix, recurse)
+
+
+def buffers(cell: nn.Cell, recurse: bool = True) -> Iterator[Any]:
+    """Yield the buffers of a network: what it registered as such, and running statistics."""
+    for _, value in _walk(cell, "buffers", "", recurse):
+        yield value
+
+
+def named_buffers(cell: nn.Cell, prefix: str = "", recurse: bool = True) -> Iterator[Tuple[str, Any]]:
+    """Yield path and value of the buffers of a network."""
+    return _walk(cell, "buffers", prefix, recurse)
+
+
+def modules(cell: nn.Cell) -> Iterator[nn.Cell]:
+    """Yield a network and all its parts, every one once."""
+    for _, part in cell.cells_and_names():
+        yield part
+
+
+def requires_grad_(cell: nn.Cell, requires_grad: bool = True) -> nn.Cell:
+    """Freeze the weights of a network, or free them; return it."""
+    for parameter in parameters(cell):
+        parameter.requires_grad = requires_grad
+    return cell
+
+
+def register_buffer(cell: nn.Cell, name: str, value: Any, persistent: bool = True) -> None:
+    """Give ``cell`` a buffer that may be assigned to later: a parameter that needs no gradient.
+
+    It is saved with the weights, whatever ``persistent`` says. ``None`` becomes a plain attribute.
+    """
+    del persistent
+    cell.__dict__[_BUFFERS] = frozenset([*cell.__dict__.get(_BUFFERS, ()), name])
+    if value is None:
+        setattr(cell, name, None)
+        return
+    setattr(cell, name, ms.Parameter(value if isinstance(value, ms.Tensor) else ms.Tensor(value), requires_grad=False))
+
+
+def add_module(cell: nn.Cell, name: str, module: Union[nn.Cell, None]) -> None:
+    """Give ``cell`` a child; a SequentialCell also runs it last."""
+    cell.insert_child_to_cell(name, module)
+    if isinstance(cell, nn.SequentialCell):
+        module.update_parameters_name(f"{name}.")
+        cell._is_dynamic_name.append(name.isdigit())
+        cell.cell_list = list(cell._cells.values())
+
+
+def state_of(cell: nn.Cell) -> Dict[str, Any]:
+    """Return weights and buffers of a network by path."""
+    state: Dict[str, Any] = dict(named_parameters(cell))
+    state.update(named_buffers(cell))
+    return state

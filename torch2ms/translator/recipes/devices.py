@@ -1,0 +1,133 @@
+"""Devices: tensors and networks stay where MindSpore puts them, so that moving them goes; casts stay."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.translator.binding import BoundArgument
+from torch2ms.translator.context import Context
+from torch2ms.translator.kinds import Kind
+from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.syntax import build
+
+__all__ = ["describes_device", "moved"]
+
+_MOVED = ("T2M301", "MindSpore runs on the device of its context; the move was dropped")
+_DEVICE_WORDS = ("device", "cuda", "gpu", "rank")
+_DTYPE_WORDS = ("dtype",)
+
+
+def moved(site: CallSite, ctx: Context) -> Replace:
+    """Return the receiver in place of the call; a statement that does nothing else goes."""
+    if isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree:
+        from torch2ms.translator.passes.calls import DROPPED
+
+        return Replace(DROPPED, (_MOVED,))
+    assert site.receiver is not None  # noqa: S101
+    return Replace(site.receiver, (_MOVED,))
+
+
+def _word(tree: ast.expr) -> str:
+    """Return the last name of an expression such as ``self.device`` or ``args.device[0]``."""
+    while isinstance(tree, (ast.Subscript, ast.Call)):
+        tree = tree.value if isinstance(tree, ast.Subscript) else tree.func
+    return tree.attr if isinstance(tree, ast.Attribute) else tree.id if isinstance(tree, ast.Name) else ""
+
+
+def describes_device(tree: ast.expr, kind: Kind) -> bool:
+    """Whether an argument says a device: a torch.device, its name or number, or something called a device."""
+    if kind.name in ("device", "str", "int", "none"):
+        return True
+    if isinstance(tree, ast.Attribute) and tree.attr == "device":
+        return True
+    word = _word(tree).lower()
+    return not kind.is_tensor and kind.name != "dtype" and any(part in word for part in _DEVICE_WORDS)
+
+
+def _describes_dtype(tree: ast.expr, kind: Kind) -> bool:
+    if kind.name == "dtype" or (kind.name == "api" and kind.of.startswith("torch.")):
+        return True
+    return any(part in _word(tree).lower() for part in _DTYPE_WORDS)
+
+
+def _arguments(site: CallSite) -> list[tuple[str, ast.expr, cst.BaseExpression]]:
+    """Return (keyword or "", tree, code) of each argument, in order."""
+    trees = iter([*site.tree.args, *(keyword.value for keyword in site.tree.keywords)])
+    found = []
+    for arg in site.updated.args:
+        found.append((arg.keyword.value if arg.keyword is not None else "", next(trees), arg.value))
+    return found
+
+
+_SETTINGS = frozenset({"non_blocking", "copy", "memory_format"})
+
+
+def _cast(site: CallSite, ctx: Context) -> tuple[str, cst.BaseExpression | None] | None:
+    """Return ("cast", dtype), ("like", tensor), ("any", value) or ("move", None); None when it cannot be read."""
+    found: tuple[str, cst.BaseExpression | None] = ("move", None)
+    if any(arg.star for arg in site.updated.args):
+        return None
+    for position, (keyword, tree, code) in enumerate(_arguments(site)):
+        kind = ctx.kind(tree)
+        if keyword in _SETTINGS or keyword == "device":
+            continue
+        if isinstance(tree, ast.Constant) and isinstance(tree.value, bool):
+            continue
+        if keyword == "dtype" or _describes_dtype(tree, kind):
+            found = ("cast", code)
+        elif keyword == "other" or kind.is_tensor:
+            found = ("like", code)
+        elif describes_device(tree, kind):
+            continue
+        elif position == 0:
+            found = ("any", code)
+        else:
+            return None
+    return found
+
+
+@recipe("to_tensor")
+def to_tensor(site: CallSite, ctx: Context) -> Outcome:
+    """``tensor.to(...)``: the device goes, a dtype becomes ``astype``; what cannot be told is decided at run time."""
+    assert site.receiver is not None  # noqa: S101
+    read = _cast(site, ctx)
+    if read is None:
+        return Leave("its arguments are passed with * or **")
+    what, code = read
+    if what == "move" or code is None:
+        return moved(site, ctx)
+    if what == "cast":
+        return Replace(build("{x}.astype({dtype})", x=site.receiver, dtype=code))
+    if what == "like":
+        return Replace(build("{x}.astype({other}.dtype)", x=site.receiver, other=code))
+    function = ctx.reference("torch2ms.runtime.device.to")
+    return Replace(build("{function}({x}, {value})", function=function, x=site.receiver, value=code))
+
+
+@recipe("to_module")
+def to_module(site: CallSite, ctx: Context) -> Outcome:
+    """``network.to(...)``: the device goes, a dtype becomes the precision the network computes in."""
+    assert site.receiver is not None  # noqa: S101
+    read = _cast(site, ctx)
+    if read is None:
+        return Leave("its arguments are passed with * or **")
+    what, code = read
+    if what in ("move", "any") or code is None:
+        return moved(site, ctx)
+    if what == "like":
+        return Leave("it takes dtype and device of a tensor: say the dtype")
+    note = "the network computes in this precision; its parameters keep their dtype"
+    return Replace(build("{x}.to_float({dtype})", x=site.receiver, dtype=code), (("T2M303", note),))
+
+
+@recipe("move")
+def move(site: CallSite, ctx: Context) -> Outcome:
+    """``x.cuda()``, ``x.cpu()``: the receiver itself."""
+    return moved(site, ctx)
+
+
+def device_argument(argument: BoundArgument | None, ctx: Context) -> bool:
+    """Whether an argument is there and says a device."""
+    return argument is not None and describes_device(argument.tree, ctx.kind(argument.tree))
