@@ -75,6 +75,17 @@ def test_distributions() -> None:
     assert verdict(tensor(np.ones(9)), tensor(np.zeros(9)), compare="distribution") == "different"
 
 
+def test_distributions_with_values_that_occur_often() -> None:
+    random = np.random.RandomState(0)
+    masks = [(random.random_sample(20000) > 0.3).astype(np.float32) for _ in range(2)]
+    a, b = tensor(masks[0] / np.float32(0.7)), tensor(masks[1] * np.float32(1.4285713))
+    assert verdict(a, b, compare="distribution") == "same distribution"
+    # Same mean and standard deviation, other shape.
+    odd = tensor(np.where(masks[1] > 0, 1.5, -0.5))
+    even = tensor((odd[2] - odd[2].mean()) * -1 + odd[2].mean())
+    assert verdict(odd, even, compare="distribution") == "different"
+
+
 def test_gradients_must_be_there_and_agree() -> None:
     def graded(a: Any, b: Any) -> str:
         case = {**CASE, "grad": True}
