@@ -158,8 +158,9 @@ def use_generator(generator: Generator) -> Iterator[Generator]:
 
 def set_seed(seed: int) -> None:
     """Seed MindSpore (initializers, operators), NumPy, Python's ``random`` and :func:`default_generator`."""
-    random.seed(seed)
     ms.set_seed(int(seed) & 0x7FFFFFFF)
+    random.seed(seed)
+    np.random.seed(int(seed) & 0xFFFFFFFF)
     _streams.followed = ms.get_seed()
     _streams.main.manual_seed(seed)
 
@@ -167,12 +168,12 @@ def set_seed(seed: int) -> None:
 def manual_seed(seed: int) -> Generator:
     """Seed MindSpore and :func:`default_generator`, and leave NumPy's and Python's own streams alone.
 
-    ``ms.set_seed`` reseeds NumPy's global stream as well; programs that seed NumPy on their own would get other
-    numbers from it.
+    ``ms.set_seed`` reseeds those two as well; programs that seed them on their own would get other numbers.
     """
-    state = np.random.get_state()
+    numpy_state, python_state = np.random.get_state(), random.getstate()
     ms.set_seed(int(seed) & 0x7FFFFFFF)
-    np.random.set_state(state)
+    np.random.set_state(numpy_state)
+    random.setstate(python_state)
     _streams.followed = ms.get_seed()
     return _streams.main.manual_seed(seed)
 

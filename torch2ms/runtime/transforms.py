@@ -419,8 +419,12 @@ def build(specs: Sequence[Union[str, Mapping[str, Any]]], image_size: Optional[i
         factory = globals().get(name) if name in __all__ else None
         if not isinstance(factory, type):
             raise ValueError(f"unknown transform {name!r}")
-        keywords: Dict[str, Any] = {
-            key: image_size if value == "image_size" else value for key, value in (arguments or {}).items()
-        }
+        keywords: Dict[str, Any] = {key: _sized(value, image_size) for key, value in (arguments or {}).items()}
         transforms.append(factory(**keywords))
     return Compose(transforms)
+
+
+def _sized(value: Any, image_size: Optional[int]) -> Any:
+    if isinstance(value, list):
+        return [_sized(item, image_size) for item in value]
+    return image_size if value == "image_size" else value
