@@ -343,6 +343,88 @@ def test_closed_pipe_is_quiet() -> None:
     assert "Traceback" not in done.stderr
 
 
+@dataclass
+class Verdict:
+    """Stands in for the result of a verification."""
+
+    passed: bool
+
+    def to_text(self) -> str:
+        return "table"
+
+    def to_json(self) -> dict[str, bool]:
+        return {"passed": self.passed}
+
+
+@pytest.mark.parametrize("passed", [True, False])
+def test_verify_passes_arguments_and_tells_the_verdict(
+    invoke: Run, monkeypatch: pytest.MonkeyPatch, passed: bool
+) -> None:
+    from torch2ms.verify import verification
+
+    asked: dict[str, Any] = {}
+
+    def stand_in(source: Path, output: Path, **others: Any) -> Verdict:
+        asked.update(others, source=source, output=output)
+        return Verdict(passed)
+
+    monkeypatch.setattr(verification, "verify", stand_in)
+    given = ("verify", "src", "out", "--entry", "net:build", "--input", "2x3", "--input", "2x4", "--no-graph")
+    code, out, _ = invoke(*given, "--kwargs", '{"n": 2}', "--train-steps", "3")
+    assert (code, out) == (0 if passed else 1, "table\n")
+    assert (asked["source"], asked["output"], asked["entry"]) == (Path("src"), Path("out"), "net:build")
+    assert (asked["inputs"], asked["kwargs"]) == (("2x3", "2x4"), {"n": 2})
+    assert (asked["train_steps"], asked["graph"]) == (3, False)
+    _, out, _ = invoke(*given, "--format", "json")
+    assert json.loads(out) == {"passed": passed}
+
+
+def test_convert_weights_passes_arguments(invoke: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch2ms import weights
+
+    asked: dict[str, Any] = {}
+
+    def stand_in(source: Path, destination: Path, **others: Any) -> weights.Conversion:
+        asked.update(others, source=source, destination=destination)
+        return weights.Conversion(7, ("bn.num_batches_tracked",), ("a note",))
+
+    monkeypatch.setattr(weights, "convert_weights", stand_in)
+    code, out, err = invoke(
+        "convert-weights", "a.pth", "b.ckpt", "--project", "out", "--entry", "net:build", "--reverse"
+    )
+    assert (code, out) == (0, "b.ckpt: 7 arrays written\n")
+    assert "bn.num_batches_tracked" in err
+    assert "a note" in err
+    assert (asked["source"], asked["destination"], asked["project"]) == (Path("a.pth"), Path("b.ckpt"), Path("out"))
+    assert (asked["entry"], asked["kwargs"], asked["reverse"]) == ("net:build", {}, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["convert-weights", "missing.pth", "b.ckpt", "--project", ".", "--entry", "net:build"],
+        ["verify", "missing", "missing", "--entry", "net:build", "--input", "2x3"],
+        ["verify", "tests", "tests", "--entry", "net", "--input", "2x3"],
+        ["tables", "new", "torch.no_such_thing"],
+        ["tables", "dump", "tensorflow"],
+        ["explain", "torch.nn.Conv2dd"],
+    ],
+)
+def test_commands_complain_clearly(invoke: Run, arguments: list[str]) -> None:
+    code, out, err = invoke(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert "T2M900" not in err
+
+
+def test_tables_commands_print_what_they_are_for(invoke: Run) -> None:
+    assert "torch.nn.Linear" in invoke("explain", "torch.nn.Linear")[1]
+    assert json.loads(invoke("tables", "coverage", "--format", "json")[1])["mapped"] > 0
+    assert "mapped" in invoke("tables", "coverage")[1]
+    rows = json.loads(invoke("tables", "dump", "torch.nn.Linear")[1])
+    assert rows[0]["name"] == "torch.nn.Linear"
+
+
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signals_leave_nothing_half_written(tmp_path: Path, number: int, expected: int) -> None:
     """A real process, interrupted while it writes OUT."""
