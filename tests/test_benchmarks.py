@@ -1,0 +1,28 @@
+"""The benchmarks run and print what they promise; how fast this machine is, is no matter of a test."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.mark.slow
+def test_translate_speed_prints_its_table(make_tree: Callable[..., Path]) -> None:
+    src = make_tree({"a.py": "import torch\n\nx = torch.zeros(2)\n" * 50})
+    done = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "translate_speed.py", "--repeat", "1", "--report-only", src],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    heads, row, last = done.stdout.splitlines()
+    assert heads.split()[:2] == ["folder", "lines"]
+    assert row.split()[:2] == ["src", "150"]
+    assert last.startswith("torch2ms --help: ")
