@@ -96,7 +96,8 @@ def proof(report: Report) -> Proof:
     executed = frozenset(name for name in mapped if _is_executed(name, target))
     others = " On Ascend and GPU: documented, not executed." if target.device == "portable" else ""
     if not executed:
-        return Proof(executed, len(mapped), f"{release} on CPU: documented, not executed.{others}")
+        devices = "CPU, Ascend and GPU" if target.device == "portable" else "CPU"
+        return Proof(executed, len(mapped), f"{release} on {devices}: documented, not executed.")
     text = f"{release} on CPU: {len(executed)} of {len(mapped)} mapped APIs have an example that ran in both frameworks"
     rest = "and agrees" if len(executed) == len(mapped) else "and agrees, the others are documented only"
     return Proof(executed, len(mapped), f"{text} {rest}.{others}")

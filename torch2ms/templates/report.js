@@ -173,8 +173,8 @@ function sayMark(entry, width, withLine) {
   return el('tr', { class: `says ${severity}` },
     el('td', { colspan: width },
       el('span', { class: 'head' }, mark(entry.severity), `${entry.code} ${severity}`),
-      withLine ? `line ${entry.line}: ` : '', entry.message, ' ',
-      entry.advice ? el('span', { class: 'advice' }, entry.advice) : null)); // prettier-ignore
+      withLine ? `line ${entry.line}: ` : '', prose(entry.message), ' ',
+      entry.advice ? el('span', { class: 'advice' }, prose(entry.advice)) : null)); // prettier-ignore
 }
 
 function showFiles(counted) {

@@ -10,8 +10,15 @@ function pill(text) {
   return el('span', { class: `pill ${text}` }, text);
 }
 
+// Text in which `backticks` stand for code.
+function prose(text) {
+  return text.split('`').map((part, index, parts) =>
+    index % 2 && index < parts.length - 1 ? el('code', {}, part) : index % 2 ? `\`${part}` : part); // prettier-ignore
+}
+
 function placeLink(file, line, text) {
-  return el('a', { href: `#f${file}L${line}`, 'aria-label': `${DATA.names[file]}, line ${line}` }, text || String(line));
+  const short = text && text.length < 30 ? 'place' : null;
+  return el('a', { class: short, href: `#f${file}L${line}`, 'aria-label': `${DATA.names[file]}, line ${line}` }, text || String(line));
 }
 
 function mark(severity) {
@@ -66,9 +73,9 @@ function todoItem(api) {
     pill(api.s),
     el('span', { class: 'right' }, `${plural(api.p.length, 'place')} in ${plural(files, 'file')}`),
   ];
-  const fallback = api.s === 'unknown' ? 'Translate it by hand, or add a row to the mapping tables: torch2ms tables new NAME' : '';
+  const fallback = api.s === 'unknown' ? 'Translate it by hand, or add a row to the mapping tables: `torch2ms tables new NAME`' : '';
   const advice = api.a || fallback;
-  const body = () => [el('div', { class: 'body' }, advice ? el('p', {}, advice) : null, placeList(api.p))];
+  const body = () => [el('div', { class: 'body' }, advice ? el('p', {}, prose(advice)) : null, placeList(api.p))];
   return lazyDetails({ class: 'item' }, summary, body, api.p.length <= 60);
 }
 
@@ -83,10 +90,10 @@ function diagnosticGroup(code, found, open) {
   const body = () => {
     const rows = el('tbody');
     const table = el('table', { class: 'found' }, rows);
-    const holder = el('div', { class: 'body' }, el('p', {}, meaning, advice ? ` ${advice}` : ''), table);
+    const holder = el('div', { class: 'body' }, el('p', {}, prose(advice ? `${meaning} ${advice}` : meaning)), table);
     portions(found, (entry) =>
       el('tr', {}, el('td', {}, placeLink(entry.file, entry.line, `${DATA.names[entry.file]}:${entry.line}`)),
-        el('td', {}, entry.message, entry.advice && entry.advice !== advice ? el('div', { class: 'advice' }, entry.advice) : null)), rows); // prettier-ignore
+        el('td', {}, prose(entry.message), entry.advice && entry.advice !== advice ? el('div', { class: 'advice' }, prose(entry.advice)) : null)), rows); // prettier-ignore
     return [holder];
   };
   return lazyDetails({ class: 'item' }, summary, body, open);
@@ -151,7 +158,7 @@ function apiRow(api) {
   button.setAttribute('aria-label', `${plural(api.p.length, 'place')} of ${api.n}`);
   button.addEventListener('click', () => {
     if (places) places = places.remove();
-    else row.after((places = el('tr', {}, el('td', { colspan: API_COLUMNS.length }, api.a ? el('p', {}, api.a) : null, placeList(api.p)))));
+    else row.after((places = el('tr', {}, el('td', { colspan: API_COLUMNS.length }, api.a ? el('p', {}, prose(api.a)) : null, placeList(api.p)))));
     button.setAttribute('aria-expanded', String(Boolean(places)));
   });
   return row;
