@@ -371,6 +371,69 @@ program(
 )
 
 
+program(
+    "one forward pass, updates with and without scaler",
+    "C1",
+    """
+    use_amp = False
+    def run_batch(source, target, optimizer, train):
+        loss = criterion(model(source), target)
+        if train:
+            optimizer.zero_grad()
+            if use_amp:
+                scaler.scale(loss).backward()
+                clip_grad_norm_(model.parameters(), 0.5)
+                scaler.step(optimizer)
+                scaler.update()
+            else:
+                loss.backward()
+                clip_grad_norm_(model.parameters(), 0.7)
+                optimizer.step()
+        return loss.item()
+    optimizer = SGD(model.parameters())
+    for epoch in range(3):
+        use_amp = epoch == 1
+        for data, target in loader:
+            print(run_batch(data, target, optimizer, epoch != 2))
+""",
+)
+program(
+    "update in the else part",
+    "B3",
+    """
+    optimizer = SGD(model.parameters())
+    for i, (data, target) in enumerate(loader):
+        loss = criterion(model(data), target)
+        if i == 1:
+            print('evaluated', loss)
+        else:
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+""",
+)
+
+
+program(
+    "forward pass in a with block, update under a condition",
+    "C1",
+    """
+    optimizer = SGD(model.parameters())
+    for phase in ['train', 'val', 'train']:
+        for data, target in loader:
+            optimizer.zero_grad()
+            with autocast():
+                out = model(data)
+                loss = criterion(out, target)
+            if phase == 'train':
+                scaler.scale(loss).backward()
+                scaler.step(optimizer)
+                scaler.update()
+            print(phase, loss, out)
+""",
+)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rewritten_program_runs_as_before(name: str) -> None:
     shapes, source = PROGRAMS[name]

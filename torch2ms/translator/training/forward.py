@@ -23,7 +23,9 @@ class Forward:
     backward: Event
     block: list[ast.stmt]
     end: int  # index of the statement that is or holds the backward call
-    guard: ast.If | None  # the conditional that holds the backward call, when the forward pass stands outside of it
+    # The conditionals that hold the backward call when the forward pass stands outside of them, innermost first, and
+    # whether the call stands where the test holds (True) or in the else part.
+    guards: tuple[tuple[ast.If, bool], ...]
     chosen: frozenset[int]
     demanded: frozenset[int]
     first: int  # index of the first statement that may use weights; ``end`` when only the loss expression does
@@ -54,21 +56,21 @@ def find_forward(
     assert backward.target is not None
     place = scope.location(backward.statement)
     block, end = place.block, place.index
-    guard: ast.If | None = None
+    guards: tuple[tuple[ast.If, bool], ...] = ()
     while True:
         part = _slice(file, flow, events, scope, block, end, backward.target)
-        if part.first < end or (guard is None and flow.has_source(backward.target)):
-            found = Forward(backward, block, end, guard, part.chosen, part.demanded, part.first, part.needed)
+        if part.first < end or (not guards and flow.has_source(backward.target)):
+            found = Forward(backward, block, end, guards, part.chosen, part.demanded, part.first, part.needed)
             spread = _has_outer_flow(scope, file, flow, found)
             return Refused("the forward pass is spread over several nested blocks") if spread else found
         parent = scope.location(block[0]).parent
         if parent is None or isinstance(parent, ast.For | ast.AsyncFor | ast.While):
             return Refused("the loss is computed elsewhere: no module is called before it in this function")
-        if not isinstance(parent, ast.If) or guard is not None or block is not parent.body:
+        if not isinstance(parent, ast.If):
             return Refused("the forward pass does not stand in the statement list of the backward call")
         if part.chosen:
             return Refused("the loss is changed inside the conditional that holds the backward call")
-        guard = parent
+        guards = (*guards, (parent, block is parent.body))
         block, end = scope.location(parent).block, scope.location(parent).index
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Sequence
 
+from torch2ms.translator.dataflow import certain_binds, live_in
 from torch2ms.translator.effects import base_path, dotted_path, effects, overlap, overlaps, root
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.training.plan import Oracle
@@ -96,8 +97,12 @@ class GradientFlow:
                 found.add(position)
                 if _is_plain(statement):
                     needed.difference_update({path for path in needed if _is_stored(path, here.binds | here.mutates)})
+                else:
+                    certain = certain_binds([statement])
+                    needed.difference_update({path for path in needed if root(path) in certain})
                 if not self.makes_module(statement):
-                    needed.update(differentiable_reads(statement))
+                    entering = live_in([statement])
+                    needed.update(path for path in differentiable_reads(statement) if root(path) in entering)
         return found
 
     def carrying(self, statements: Sequence[ast.stmt], demanded: Collection[int]) -> set[int]:

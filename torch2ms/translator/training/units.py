@@ -16,6 +16,7 @@ from torch2ms.translator.training.ownership import Ownership, Refused, clips_of,
 from torch2ms.translator.training.placement import Interface, find_interface, may_be_missing
 from torch2ms.translator.training.plan import Clip, Oracle, Place, Shape, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import ProjectFile, Scope
+from torch2ms.translator.training.twins import condition_of, merge_twins
 
 __all__ = ["find_units"]
 
@@ -80,6 +81,7 @@ class _ScopePlanner:
         for event in self.backwards:
             owner, forward = owned[id(event)], forwards.get(id(event))
             results[id(event)] = self._one(event, owner, forward, obstacle)
+        merge_twins(self.scope, self.backwards, forwards, results)
         self._cover(results)
         self._fall_together(owned, results)
         planned = {
@@ -146,7 +148,7 @@ class _ScopePlanner:
         """Whether a value with a gradient survives an iteration in which backward is not reached."""
         between = forward.block[forward.first : forward.end]
         skipped = any("continue" in effects(statement).jumps for statement in between)
-        if forward.guard is None and not skipped:
+        if not forward.guards and not skipped:
             return False
         stored = self.file.effects([forward.block[index] for index in forward.demanded])
         return overlaps(stored.binds | stored.mutates, forward.needed)
@@ -189,17 +191,17 @@ class _ScopePlanner:
         members = tuple(forward.block[index] for index in body.members)
         guard = self._guard(forward, members, body)
         missing = any(may_be_missing(self.scope, self.file, path) for path in owner.optimizers)
-        conditional = forward.guard is not None or bool(
+        conditional = bool(forward.guards) or bool(
             self.scope.guards(forward.block[0], self.scope.location(interface.hoist.statement).parent)
         )
-        if forward.guard is not None and guard is None and owner.gradient != "assign":
+        if forward.guards and guard is None and owner.gradient != "assign":
             return Refused("gradients build up under a condition that depends on the forward pass")
-        if missing and forward.guard is not None and guard is None:
+        if missing and forward.guards and guard is None:
             return Refused("the optimizer may be missing where the gradient would be computed")
         suffix = suffix_of(event.path) if len(self.backwards) > 1 else ""
         forward_name, grad_name = self._names(suffix)
         several = len(self._step_paths(owner)) > 1
-        guarded = forward.guard is not None
+        guarded = bool(forward.guards)
         return TrainingUnit(
             shape=self._shape(owner, clips, several, guarded),
             scope=self.scope.node,
@@ -298,15 +300,10 @@ class _ScopePlanner:
         return Place(location.block, location.index)
 
     def _guard(self, forward: Forward, members: Sequence[ast.stmt], body: Body) -> ast.expr | None:
-        """The condition of the conditional around the backward call, when it can be asked before the forward pass."""
-        if forward.guard is None:
-            return None
-        test = self.file.effects(forward.guard.test)
-        calls = [node for node in ast.walk(forward.guard.test) if isinstance(node, ast.Call)]
+        """The condition around the backward call, when all of it can be asked before the forward pass."""
         between = self.file.effects(forward.block[body.start : forward.end])
-        if calls or test.binds or overlaps(test.reads, between.changes | effects(list(members)).changes):
-            return None
-        return forward.guard.test
+        changes = between.changes | effects(list(members)).changes
+        return condition_of([*reversed(forward.guards)], changes)
 
     def _cover(self, results: dict[int, TrainingUnit | UnitLeft]) -> None:
         """Drop resets that no step needs; leave the units of a loop in which other machinery has no place in a plan."""
@@ -345,10 +342,10 @@ class _ScopePlanner:
             changed = False
             for event in self.backwards:
                 owner = owned[id(event)]
-                if isinstance(results[id(event)], UnitLeft) or isinstance(owner, Refused):
+                if id(event) not in results or isinstance(results[id(event)], UnitLeft) or isinstance(owner, Refused):
                     continue
                 for other in self.backwards:
-                    failed = results[id(other)]
+                    failed = results.get(id(other))
                     if isinstance(failed, UnitLeft) and self._share(owner, other):
                         line = other.statement.lineno
                         results[id(event)] = UnitLeft(
