@@ -239,6 +239,19 @@ def test_generator_reached_through_an_argument_is_left() -> None:
     assert isinstance(unit, UnitLeft)
 
 
+def test_function_from_elsewhere_on_given_predictions_is_left() -> None:
+    [unit] = units_of("""
+        from losses import focal
+        def step(predictions, target, optimizer):
+            optimizer.zero_grad()
+            value = focal(predictions, target)
+            value.backward()
+            optimizer.step()
+    """)
+    assert isinstance(unit, UnitLeft)
+    assert "may come from elsewhere" in unit.reason
+
+
 def test_step_in_another_function_is_left() -> None:
     found = units_of("""
         def compute(data, target):

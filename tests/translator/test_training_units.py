@@ -291,3 +291,34 @@ def test_function_body_may_be_given() -> None:
     )
     [unit] = find_units(tree.body, NameOracle())
     assert isinstance(unit, TrainingUnit)
+
+
+def test_not_hoisted_past_a_call_that_makes_the_optimizer_anew() -> None:
+    unit = unit_of("""
+        class Trainer:
+            def restart(self):
+                self.optimizer = SGD(self.model.parameters())
+            def train(self):
+                for epoch in range(3):
+                    self.restart()
+                    for data, target in loader:
+                        self.optimizer.zero_grad()
+                        loss = criterion(self.model(data), target)
+                        loss.backward()
+                        self.optimizer.step()
+    """)
+    assert ast.unparse(unit.hoist.statement).startswith("for data, target")
+
+
+def test_not_hoisted_when_parameter_groups_are_added() -> None:
+    unit = unit_of(
+        loop("""
+        if data == 3:
+            optimizer.add_param_group({'params': net.parameters()})
+        optimizer.zero_grad()
+        loss = criterion(model(data), target)
+        loss.backward()
+        optimizer.step()
+    """)
+    )
+    assert unit.hoist.statement is unit.body[0]

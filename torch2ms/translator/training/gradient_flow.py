@@ -38,9 +38,26 @@ class GradientFlow:
         nodes = [node] if isinstance(node, ast.AST) else node
         return any(self._is_source(item) for top in nodes for item in _walk_executed(top))
 
+    def has_sure_source(self, nodes: Sequence[ast.AST]) -> bool:
+        """Whether a module is called, or something that holds one.
+
+        A function from elsewhere that only gets data is not counted. Such a function may just as well be a loss on predictions that somebody else computed.
+        """
+        for top in nodes:
+            for node in _walk_executed(top):
+                if not self._is_source(node):
+                    continue
+                if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                    return True
+                name = node.func.id
+                foreign = name in self._file.inert or self._oracle.kind(node.func).name == "function"
+                if name in self._file.functions or not foreign or self._is_given_module(node):
+                    return True
+        return False
+
     def _is_source(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Name | ast.Attribute):
-            return self._oracle.kind(node).name == "Parameter"
+            return isinstance(node.ctx, ast.Load) and self._oracle.kind(node).name == "Parameter"
         if not isinstance(node, ast.Call):
             return False
         func = node.func

@@ -57,7 +57,7 @@ def find_interface(
     ]
     roles = _Roles(body, loss, oracle)
     fixed = {name for name in free if roles.is_fixed(name)} - written
-    hoist, crossed = _hoist(scope, place, fixed | set(optimizers))
+    hoist, crossed = _hoist(scope, file, place, fixed | set(optimizers))
     variant = set().union(*(effects(loop).binds for loop in crossed)) if crossed else set()
     own = effects(scope.body).binds | scope.parameters
     parameters = [
@@ -186,8 +186,9 @@ class _Roles:
         return not self.is_fixed(name) and (kind == "Tensor" or (kind == "unknown" and name in self.given))
 
 
-def _hoist(scope: Scope, place: Place, fixed: Collection[str]) -> tuple[Place, list[ast.stmt]]:
+def _hoist(scope: Scope, file: ProjectFile, place: Place, fixed: Collection[str]) -> tuple[Place, list[ast.stmt]]:
     """Return where the definitions go, and the loops they were taken out of, innermost first."""
+    makers = _makers(scope, file, fixed)
     statement = place.statement
     inside = place
     crossed: list[ast.stmt] = []
@@ -197,12 +198,26 @@ def _hoist(scope: Scope, place: Place, fixed: Collection[str]) -> tuple[Place, l
         found = effects(loop)
         stores = found.binds | {path for path in found.mutates if "." in path}
         moved = any(path == store or path.startswith(store + ".") for path in fixed for store in stores)
+        moved = moved or not makers.isdisjoint(found.reads)
         if moved:
             break
         location = scope.location(loop)
         inside = Place(location.block, location.index)
         crossed.append(loop)
     return inside, crossed
+
+
+def _makers(scope: Scope, file: ProjectFile, fixed: Collection[str]) -> frozenset[str]:
+    """The functions and methods of the file that bind one of the ``fixed`` paths anew when they are called."""
+    found: set[str] = set()
+    for item in file.assignments:
+        if item.path not in fixed or item.owner is None or item.owner is scope.node or item.owner.name == "__init__":
+            continue
+        if "." in item.path:
+            found.add(f"self.{item.owner.name}")
+        elif any(isinstance(node, ast.Global) and item.path in node.names for node in ast.walk(item.owner)):
+            found.add(item.owner.name)
+    return frozenset(found)
 
 
 def _calls_any(scope: Scope, names: Collection[str]) -> bool:

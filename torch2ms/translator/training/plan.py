@@ -70,6 +70,10 @@ class TrainingUnit:
     The emitter puts the definition of ``forward_fn`` (and ``grad_fn``) at ``hoist``, the gradient call in front of
     ``block[start]``, removes ``removed`` and ``dropped``, and replaces ``steps``, ``clips`` and (when accumulating)
     ``resets`` where they stand. All other statements stay where they are, so their order does not change.
+
+    Units may share statements: a reset dropped by two of them is dropped once, units with one ``grads_name`` and one
+    ``accumulator`` write `grads = None` once. A list that loses all its statements needs a `pass`. Accumulated
+    gradients can be None at a step (torch's step then does nothing) and at a clip.
     """
 
     shape: Shape

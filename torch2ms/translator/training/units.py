@@ -114,6 +114,8 @@ class _ScopePlanner:
             self.flow.reaches(forward.flow_nodes, self.flow.modules_of(path, self.scope)) for path in owner.optimizers
         ):
             return Refused("the weights of the optimizer are reached through values computed elsewhere")
+        if not self.flow.has_sure_source(forward.flow_nodes):
+            return Refused("no module is called in the forward pass: the predictions may come from elsewhere")
         kept = self.flow.kept_values(set(forward.needed), self.scope)
         if kept is not None:
             return Refused(f"the loss uses {kept}, whose gradients come from a forward pass in another function")
