@@ -41,7 +41,8 @@ class GradientFlow:
     def has_sure_source(self, nodes: Sequence[ast.AST]) -> bool:
         """Whether a module is called, or something that holds one.
 
-        A function from elsewhere that only gets data is not counted. Such a function may just as well be a loss on predictions that somebody else computed.
+        A function from elsewhere that only gets data is not counted: it may just as well be a loss on predictions
+        that somebody else computed.
         """
         for top in nodes:
             for node in _walk_executed(top):

@@ -71,9 +71,9 @@ class TrainingUnit:
     ``block[start]``, removes ``removed`` and ``dropped``, and replaces ``steps``, ``clips`` and (when accumulating)
     ``resets`` where they stand. All other statements stay where they are, so their order does not change.
 
-    Units may share statements: a reset dropped by two of them is dropped once, units with one ``grads_name`` and one
-    ``accumulator`` write `grads = None` once. A list that loses all its statements needs a `pass`. Accumulated
-    gradients can be None at a step (torch's step then does nothing) and at a clip.
+    Units may share statements: a reset dropped by two of them is dropped once. A list that loses all its statements
+    needs a `pass`. Accumulated gradients can be None at a step (torch's step then does nothing) and at a clip. When
+    ``hoist`` is the place of the gradient call itself, later statements of the body stand behind it in the same list.
     """
 
     shape: Shape
@@ -96,7 +96,7 @@ class TrainingUnit:
     clips: tuple[Clip, ...]
     gradient: GradientMode  # assign: grads = ...; add: added to grads; accumulate: added to grads, which may be None
     resets: tuple[ast.stmt, ...]  # accumulate: zero_grad statements, each becomes `grads = None`
-    accumulator: Place | None  # accumulate: where `grads = None` is written once
+    accumulator: Place | None  # accumulate: where `grads = None` goes; None when a reset or another unit does it
     guard: ast.expr | None  # gradient only when it holds, else only the forward pass
     scaler: ast.expr | None  # the GradScaler whose scale() wraps the loss
     forward_name: str

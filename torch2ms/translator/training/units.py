@@ -225,7 +225,7 @@ class _ScopePlanner:
             clips=clips,
             gradient=owner.gradient,
             resets=tuple(zero.statement for zero in owner.zeros) if owner.gradient == "accumulate" else (),
-            accumulator=self._accumulator(owner) if owner.gradient == "accumulate" else None,
+            accumulator=self._accumulator(owner),
             guard=guard,
             scaler=event.scaler,
             forward_name=forward_name,
@@ -286,19 +286,17 @@ class _ScopePlanner:
             found.extend(target for target in targets[:1] if target is not None)
         return tuple(found)
 
-    def _accumulator(self, owner: Ownership) -> Place:
-        """In front of the outermost loop around the backward calls, or of their first statement."""
-        loops = self.scope.loops(owner.siblings[0].statement)
-        outer = loops[-1] if loops else owner.siblings[0].statement
+    def _accumulator(self, owner: Ownership) -> Place | None:
+        """In front of the outermost loop around the backward calls; None where a reset or a sibling does it already."""
+        first = owner.siblings[0]
+        if owner.gradient != "accumulate" or owner.backward is not first:
+            return None
+        loops = self.scope.loops(first.statement)
+        location = self.scope.location(loops[-1] if loops else first.statement)
         for zero in owner.zeros:
-            if self.scope.location(zero.statement).order < self.scope.location(outer).order:
-                inner = next((loop for loop in self.scope.loops(zero.statement) if loop in loops), None)
-                outer = inner or outer
-        location = self.scope.location(outer)
-        first = min((zero for zero in owner.zeros), key=lambda zero: zero.order)
-        place = self.scope.location(first.statement)
-        if place.block is location.block and place.index < location.index:
-            return Place(place.block, place.index)
+            place = self.scope.location(zero.statement)
+            if place.block is location.block and place.index < location.index:
+                return None
         return Place(location.block, location.index)
 
     def _guard(self, forward: Forward, members: Sequence[ast.stmt], body: Body) -> ast.expr | None:
