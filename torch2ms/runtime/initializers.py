@@ -1,0 +1,155 @@
+"""Fill a tensor in place with torch.nn.init's distributions, and give it back.
+
+For what ``tensor.set_data(initializer(...))`` cannot say: tensors that are no parameters, values used on the spot, bounds that
+are not symmetric. Random numbers are MindSpore's: seeded by ``ms.set_seed``, other numbers than PyTorch's.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Union
+
+import mindspore as ms
+import mindspore.common.initializer as init
+
+__all__ = [
+    "calculate_gain",
+    "constant_",
+    "dirac_",
+    "eye_",
+    "fan_in_and_fan_out",
+    "fill",
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "normal_",
+    "ones_",
+    "orthogonal_",
+    "sparse_",
+    "trunc_normal_",
+    "uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+    "zeros_",
+]
+
+_LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid")
+
+
+def fill(tensor: ms.Tensor, how: Any) -> ms.Tensor:
+    """Fill ``tensor`` as ``how`` (an Initializer, its name, or a number) says, and return it."""
+    made = init.initializer(how, tensor.shape, tensor.dtype).init_data()
+    return _assign(tensor, made)
+
+
+def _assign(tensor: ms.Tensor, made: ms.Tensor) -> ms.Tensor:
+    if isinstance(tensor, ms.Parameter):
+        tensor.set_data(made)
+    else:
+        tensor.assign_value(made)
+    return tensor
+
+
+def calculate_gain(nonlinearity: str, param: Union[float, None] = None) -> float:
+    """Return the recommended gain of a nonlinearity. Raises ValueError for one that is not known.
+
+    The values are torch.nn.init.calculate_gain's (selu: 3/4).
+    """
+    if nonlinearity in _LINEAR:
+        return 1.0
+    if nonlinearity == "leaky_relu":
+        return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
+    known = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 0.75}
+    if nonlinearity not in known:
+        raise ValueError(f"unknown nonlinearity {nonlinearity!r}")
+    return known[nonlinearity]
+
+
+def fan_in_and_fan_out(tensor: ms.Tensor) -> "tuple[int, int]":
+    """Return the number of inputs and of outputs that a weight (out, in, *kernel) connects."""
+    if tensor.ndim < 2:
+        raise ValueError("fan in and fan out need a tensor of two dimensions or more")
+    field = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * field, tensor.shape[0] * field
+
+
+def _bound(tensor: ms.Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    fan_in, fan_out = fan_in_and_fan_out(tensor)
+    fan = {"fan_in": fan_in, "fan_out": fan_out}[mode.lower()]
+    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+
+
+def kaiming_normal_(
+    tensor: ms.Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> ms.Tensor:
+    """Fill from a normal distribution with standard deviation gain / sqrt(fan) (He et al., 2015)."""
+    return fill(tensor, init.Normal(_bound(tensor, a, mode, nonlinearity), 0.0))
+
+
+def kaiming_uniform_(
+    tensor: ms.Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> ms.Tensor:
+    """Fill from a uniform distribution of standard deviation gain / sqrt(fan) (He et al., 2015)."""
+    return fill(tensor, init.Uniform(math.sqrt(3.0) * _bound(tensor, a, mode, nonlinearity)))
+
+
+def xavier_normal_(tensor: ms.Tensor, gain: float = 1.0, generator: Any = None) -> ms.Tensor:
+    """Fill from a normal distribution of deviation gain * sqrt(2 / (fan in + fan out)) (Glorot and Bengio, 2010)."""
+    return fill(tensor, init.Normal(gain * math.sqrt(2.0 / sum(fan_in_and_fan_out(tensor))), 0.0))
+
+
+def xavier_uniform_(tensor: ms.Tensor, gain: float = 1.0, generator: Any = None) -> ms.Tensor:
+    """Fill from a uniform distribution of deviation gain * sqrt(2 / (fan in + fan out)) (Glorot and Bengio, 2010)."""
+    return fill(tensor, init.Uniform(gain * math.sqrt(6.0 / sum(fan_in_and_fan_out(tensor)))))
+
+
+def normal_(tensor: ms.Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> ms.Tensor:
+    """Fill from a normal distribution."""
+    return fill(tensor, init.Normal(std, mean))
+
+
+def uniform_(tensor: ms.Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> ms.Tensor:
+    """Fill from a uniform distribution on [a, b)."""
+    made = init.initializer(init.Uniform((b - a) / 2), tensor.shape, ms.float32).init_data() + (a + b) / 2
+    return _assign(tensor, made.astype(tensor.dtype))
+
+
+def trunc_normal_(
+    tensor: ms.Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
+) -> ms.Tensor:
+    """Fill from a normal distribution cut off at the values ``a`` and ``b``."""
+    return fill(tensor, init.TruncatedNormal(std, mean, a, b))
+
+
+def constant_(tensor: ms.Tensor, val: float) -> ms.Tensor:
+    """Fill with one value."""
+    return fill(tensor, init.Constant(val))
+
+
+def ones_(tensor: ms.Tensor) -> ms.Tensor:
+    """Fill with 1."""
+    return fill(tensor, init.One())
+
+
+def zeros_(tensor: ms.Tensor) -> ms.Tensor:
+    """Fill with 0."""
+    return fill(tensor, init.Zero())
+
+
+def eye_(tensor: ms.Tensor) -> ms.Tensor:
+    """Make a matrix the identity."""
+    return fill(tensor, init.Identity())
+
+
+def dirac_(tensor: ms.Tensor, groups: int = 1) -> ms.Tensor:
+    """Make the weight of a convolution hand its input on."""
+    return fill(tensor, init.Dirac(groups))
+
+
+def orthogonal_(tensor: ms.Tensor, gain: float = 1, generator: Any = None) -> ms.Tensor:
+    """Fill with a (semi-)orthogonal matrix (Saxe et al., 2013)."""
+    return fill(tensor, init.Orthogonal(gain))
+
+
+def sparse_(tensor: ms.Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> ms.Tensor:
+    """Fill from a normal distribution; in every column a share of ``sparsity`` is 0 (Martens, 2010)."""
+    return fill(tensor, init.Sparse(sparsity, std))

@@ -1,0 +1,113 @@
+"""Initializers: torch fills a tensor in place, MindSpore sets a parameter to an initializer's tensor.
+
+``nn.init.normal_(w, 0, 0.02)`` -> ``w.set_data(init.initializer(init.Normal(sigma=0.02, mean=0), w.shape, w.dtype))``.
+What is no such statement on a parameter is left to the row's next target, the runtime's function.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.translator.binding import BoundArgument
+from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.syntax import build, code_of, keyword_arg, parse_expression
+
+_INITIALIZER = "mindspore.common.initializer.initializer"
+
+
+def _parameter(site: CallSite, ctx: Context) -> cst.BaseExpression | Leave:
+    """Return the parameter that a statement fills; Leave when it is not certain to be one."""
+    if not (isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree):
+        return Leave("its value is used")
+    argument = site.argument("tensor")
+    if argument is None or site.bound is None or site.bound.splat:
+        return Leave("the tensor is not named")
+    if any(isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)) for node in ast.walk(argument.tree)):
+        return Leave("the tensor is made on the spot")
+    generator = site.argument("generator")
+    if generator is not None and ctx.kind(generator.tree).name != "none":
+        return Leave("it draws from a generator of its own")
+    return argument.code if _is_parameter(argument.tree, ctx) else Leave("it may be no parameter")
+
+
+def _is_parameter(tree: ast.expr, ctx: Context) -> bool:
+    if isinstance(tree, ast.Attribute) and tree.attr == "data":
+        tree = tree.value
+    if ctx.kind(tree).name == "Parameter":
+        return True
+    return isinstance(tree, ast.Attribute) and ctx.kind(tree.value).name == "Module" and tree.attr in ("weight", "bias")
+
+
+def _filled(parameter: cst.BaseExpression, how: cst.BaseExpression, ctx: Context) -> Replace:
+    made = ctx.reference(_INITIALIZER)
+    return Replace(build("{p}.set_data({made}({how}, {p}.shape, {p}.dtype))", p=parameter, made=made, how=how))
+
+
+def _arguments(site: CallSite, ctx: Context) -> list[cst.Arg]:
+    """Return the initializer's arguments: torch's without the tensor, renamed, by position where both sides agree."""
+    assert site.bound is not None  # noqa: S101
+    option = site.option
+    signature = ctx.tables.target_signature(option.target, ctx.target.mindspore)
+    slots = [parameter.name for parameter in signature.parameters] if signature is not None else []
+    args: list[cst.Arg] = []
+    named = False
+    for argument in site.bound:
+        if argument.parameter in ("tensor", "generator"):
+            continue
+        name = option.rename.get(argument.parameter, argument.parameter)
+        fits = argument.positional and not named and len(args) < len(slots) and slots[len(args)] == name
+        named = named or not fits
+        args.append(cst.Arg(argument.code) if fits else keyword_arg(name, argument.code))
+    for name in option.write_default:
+        parameter = site.bound.signature.get(name)
+        if site.bound.get(name) is None and parameter is not None and parameter.default is not None:
+            args.append(keyword_arg(option.rename.get(name, name), parse_expression(parameter.default)))
+    return args
+
+
+@recipe("initializer")
+def initializer(site: CallSite, ctx: Context) -> Outcome:
+    """A distribution with an initializer of its own."""
+    parameter = _parameter(site, ctx)
+    if isinstance(parameter, Leave):
+        return parameter
+    return _filled(parameter, cst.Call(ctx.reference(site.option.target), _arguments(site, ctx)), ctx)
+
+
+@recipe("constant_initializer")
+def constant_initializer(site: CallSite, ctx: Context) -> Outcome:
+    """A constant: ``initializer`` takes the number itself, or "zeros" and "ones"."""
+    parameter = _parameter(site, ctx)
+    if isinstance(parameter, Leave):
+        return parameter
+    words = {"zeros_": "zeros", "ones_": "ones"}
+    word = words.get(site.row.name.rpartition(".")[2])
+    if word is not None:
+        return _filled(parameter, cst.SimpleString(f'"{word}"'), ctx)
+    value = site.argument("val")
+    return _filled(parameter, value.code, ctx) if value is not None else Leave("the value is not named")
+
+
+@recipe("uniform_initializer")
+def uniform_initializer(site: CallSite, ctx: Context) -> Outcome:
+    """A uniform distribution: MindSpore's is symmetric, so that only bounds of opposite sign can be said."""
+    parameter = _parameter(site, ctx)
+    if isinstance(parameter, Leave):
+        return parameter
+    bound = _symmetric(site.argument("a"), site.argument("b"))
+    if bound is None:
+        return Leave("its bounds are not opposite")
+    return _filled(parameter, cst.Call(ctx.reference(site.option.target), [cst.Arg(bound)]), ctx)
+
+
+def _symmetric(low: BoundArgument | None, high: BoundArgument | None) -> cst.BaseExpression | None:
+    """Return ``b`` of the bounds ``-b`` and ``b``."""
+    if low is None or high is None or not isinstance(low.tree, ast.UnaryOp) or not isinstance(low.tree.op, ast.USub):
+        return None
+    if isinstance(low.code, cst.UnaryOperation) and ast.dump(low.tree.operand) == ast.dump(high.tree):
+        return high.code
+    same = isinstance(low.code, cst.UnaryOperation) and code_of(low.code.expression) == code_of(high.code)
+    return high.code if same else None
