@@ -109,7 +109,7 @@ def platforms(doc: str) -> str | None:
 def announced(doc: str) -> str | None:
     """Return what the docstring announces for the future, shortened."""
     notes = re.findall(r"Non-backward-compatible change after version ([^\n]*(?:\n[ \t]+[^\n]*)?)", doc)
-    notes += re.findall(r"will be (?:removed|deprecated)[^\n.]*(?:\.|$)", doc)[:1]
+    notes += re.findall(r"\bremoved after version \d+\.\d+(?:\.\d+)?", doc)[:1]
     text = re.sub(r"[`\s]+", " ", "; ".join(notes)).strip()
     return text[:160] or None
 
@@ -134,13 +134,13 @@ def record_of(found: Found, package: str, canonical: Callable[[Any], str | None]
             if method in vars(value) and (text := inspected(vars(value)[method], drop_first=True)):
                 record["c"] = text
     if package == "mindspore" and kind != "constant":
-        record.update(mindspore_facts(doc))
+        record.update(mindspore_facts(doc, found.name.rpartition(".")[2]))
     elif re.search(r"deprecated:: |is deprecated|This (class|function|method) is deprecated", doc[:600]):
         record["d"] = True
     return record
 
 
-def mindspore_facts(doc: str, depth: int = 2) -> Record:
+def mindspore_facts(doc: str, name: str = "", depth: int = 2) -> Record:
     """Return platforms, deprecation and announcements, following one reference to another API."""
     record: Record = {}
     sections = re.split(r"^\.\. (?:py:)?method::", doc, flags=re.MULTILINE)
@@ -148,7 +148,8 @@ def mindspore_facts(doc: str, depth: int = 2) -> Record:
     letters = "".join(letter for _, letter in LETTERS if letter in found) or None
     if letters is not None:
         record["p"] = letters
-    if re.search(DEPRECATED, re.sub(r"Non-backward[^.]*", "", doc.partition("Args:")[0]), re.IGNORECASE):
+    said = re.sub(r"Non-backward-compatible[^\n]*(?:\n[ \t]+[^\n]*){0,2}", "", doc.partition("Args:")[0])
+    if re.search(DEPRECATED.replace("NAME", re.escape(name) or "-"), said, re.IGNORECASE):
         record["d"] = True
     if note := announced(doc):
         record["n"] = note
@@ -161,7 +162,7 @@ def section_platforms(doc: str, depth: int) -> str:
     if own is not None or not depth:
         return own or ""
     names = re.findall(r"(?:[Rr]efer to|[Aa]lias (?:for|of)) :\w+:`~?\.?(mindspore[\w.]+)`", doc)[:1]
-    return "".join(mindspore_facts(text_of(resolve(name)), depth - 1).get("p", "") for name in names)
+    return "".join(mindspore_facts(text_of(resolve(name)), depth=depth - 1).get("p", "") for name in names)
 
 
 def text_of(value: Any) -> str:

@@ -80,6 +80,11 @@ def _target_lines(tables: Tables, row: Row, option: MappedTo, index: int) -> Ite
         for key, value in option.state.items():
             reshape = f" (reshaped: {option.reshape[key]})" if key in option.reshape else ""
             yield f"   weight {key} -> {value or 'no counterpart'}{reshape}"
+    record = mindspore_catalogue(mindspore_releases()[-1]).record(option.target) or {}
+    if record.get("d"):
+        yield f"   deprecated in MindSpore {_dotted(mindspore_releases()[-1])}"
+    if "n" in record:
+        yield f"   announced: {record['n']}"
     if option.fidelity != "exact" or option.notes:
         yield f"   {option.fidelity}: {option.notes}" if option.notes else f"   {option.fidelity}"
 
