@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,24 @@ GOOD = "import torch\n\n\ndef f(x: torch.Tensor) -> torch.Tensor:\n    return to
 MakeTree = Callable[..., Path]
 
 
-def torch2ms(*arguments: str | Path, **others: Any) -> subprocess.CompletedProcess[str]:
+# Root reads and writes everything, unless it gives these powers up before it starts a program.
+_CAPABILITIES = "-dac_override,-dac_read_search"
+_AS_EVERYBODY = ["setpriv", f"--bounding-set={_CAPABILITIES}", f"--inh-caps={_CAPABILITIES}"]
+
+
+def bound_by_permissions() -> list[str]:
+    """Return what to put before a command so that permissions hold for it, or skip the test."""
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None or subprocess.run([*_AS_EVERYBODY, "true"], check=False).returncode:
+        pytest.skip("root cannot give up its powers here")
+    return _AS_EVERYBODY
+
+
+def torch2ms(*arguments: str | Path, before: Sequence[str] = (), **others: Any) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "torch2ms", *map(str, arguments)],
+        [*before, sys.executable, "-m", "torch2ms", *map(str, arguments)],
         capture_output=True,
         text=True,
         cwd=ROOT,
@@ -123,11 +138,30 @@ def test_pipe_in_src(make_tree: MakeTree, tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "pipe.py").exists()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_unreadable_file(make_tree: MakeTree, tmp_path: Path) -> None:
-    src = make_tree({"good.py": GOOD, "locked.py": GOOD})
+def test_unreadable_file_and_folder(make_tree: MakeTree, tmp_path: Path) -> None:
+    src = make_tree({"good.py": GOOD, "locked.py": GOOD, "closed/a.py": GOOD})
     (src / "locked.py").chmod(0)
-    assert translate(src, tmp_path / "out") == (1, [("T2M103", "locked.py", 1)])
+    (src / "closed").chmod(0)
+    try:
+        done = torch2ms("translate", src, tmp_path / "out", "--format", "json", before=bound_by_permissions())
+    finally:
+        (src / "closed").chmod(0o755)
+    assert done.returncode == 1, done.stderr
+    found = [(entry["code"], entry["file"]) for entry in json.loads(done.stdout)["diagnostics"]]
+    assert found == [("T2M103", "closed"), ("T2M103", "locked.py")]
+    assert "mindspore" in (tmp_path / "out" / "good.py").read_text()
+
+
+def test_unreadable_src(make_tree: MakeTree, tmp_path: Path) -> None:
+    src = make_tree({"good.py": GOOD})
+    before = bound_by_permissions()
+    src.chmod(0)
+    try:
+        assert_fails_clearly(torch2ms("translate", src, tmp_path / "out", before=before), "Permission denied")
+    finally:
+        src.chmod(0o755)
+    (src / "good.py").chmod(0)
+    assert_fails_clearly(torch2ms("translate", src / "good.py", tmp_path / "out", before=before), "Permission denied")
 
 
 def test_newlines_marks_and_encodings_survive(make_tree: MakeTree, tmp_path: Path) -> None:
@@ -210,11 +244,15 @@ def test_out_that_cannot_be_written(make_tree: MakeTree, tmp_path: Path) -> None
     assert_fails_clearly(torch2ms("translate", src, src / "good.py" / "out"), "rror")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
 def test_read_only_parent_of_out(make_tree: MakeTree, tmp_path: Path) -> None:
     src = make_tree({"good.py": GOOD})
-    (tmp_path / "locked").mkdir(mode=0o555)
-    assert_fails_clearly(torch2ms("translate", src, tmp_path / "locked" / "out"), "Permission denied")
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o555)
+    for out in (locked / "out", locked / "deeper" / "out"):
+        done = torch2ms("translate", src, out, before=bound_by_permissions())
+        assert_fails_clearly(done, "Permission denied")
+        assert "a folder you may write to" in done.stderr
+    assert os.listdir(locked) == []
 
 
 def _limit_file_size() -> None:
