@@ -69,7 +69,8 @@ BASE_CLASSES = ("torch.nn.Module", "torch.autograd.Function", "mindspore.nn.Cell
 UNLISTED_MEMBERS = frozenset(words("forward construct extra_repr extend_repr reset_parameters"))
 # What a docstring says about the API itself, called NAME, not about one of its arguments.
 DEPRECATED = (
-    r"(?:th(?:is|e) (?:\w+\s)?(?:api|interface|class|function|method|operator)\s(?:[\w`]+\s){0,2}?|['`][\w.]*\bNAME['`]\s)"
+    r"(?:th(?:is|e) (?:\w+\s)?(?:api|interface|class|function|method|operator)\s(?:[\w`]+\s){0,2}?"
+    r"|['`][\w.]*\bNAME['`]\s)"
     r"(?:is|will be|has been)\s(?:planned to be\s)?deprecated|deprecated::|Supported Platforms:\s*`*Deprecated"
 )
 LETTERS = (("Ascend", "a"), ("GPU", "g"), ("CPU", "c"))

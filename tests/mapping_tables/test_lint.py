@@ -149,3 +149,13 @@ def test_unknown_and_unused_recipes(only: Only) -> None:
     tables = only('["torch.abs"]\n[["torch.abs".to]]\ntarget = "mindspore.ops.abs"\nrecipe = "one"\n')
     said = [f"{item.row}: {item.message}" for item in lint(tables, ["two"]) if "recipe" in item.message]
     assert said == ["two: no row uses this recipe", "torch.abs: there is no recipe 'one'"]
+
+
+def test_the_page_lists_every_rule() -> None:
+    from pathlib import Path
+
+    from torch2ms.mapping_tables import lint as module
+
+    page = (Path(__file__).parents[2] / "docs" / "mapping-tables.md").read_text(encoding="utf-8")
+    rules = [check.__name__[1:].replace("_", "-") for check in module._CHECKS]
+    assert [rule for rule in [*rules, "state", "recipe", "unused"] if f"`{rule}`" not in page] == []

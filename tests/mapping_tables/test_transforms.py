@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from pathlib import Path
 
 import libcst as cst
 import pytest
@@ -78,3 +79,8 @@ def test_one_minus_keeps_the_meaning_of_loose_expressions(text: str) -> None:
 def test_a_transform_needs_examples() -> None:
     with pytest.raises(ValueError, match="needs examples"):
         transform({})(lambda argument: argument.code)
+
+
+def test_the_page_lists_every_transform() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "mapping-tables.md").read_text(encoding="utf-8")
+    assert [name for name in TRANSFORMS if f"| `{name}` |" not in page] == []

@@ -183,7 +183,13 @@ def _same_default(torch: str, target: str | None, transformed: bool) -> bool:
         return False
     if same_literal(torch, target) or {torch, target} in SAME_DEFAULTS or "..." in (torch, target):
         return True
+    if _is_name(torch) and _is_name(target):
+        return True  # two functions or members of enumerations: that they do the same, the examples have to show
     return transformed and torch != "None"
+
+
+def _is_name(default: str) -> bool:
+    return isinstance(ast.parse(default, mode="eval").body, (ast.Name, ast.Attribute))
 
 
 def _identical(tables: Tables, row: Row) -> Iterator[str]:
