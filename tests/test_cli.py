@@ -337,6 +337,21 @@ def test_broken_stdin_is_a_clear_error(invoke: Run, monkeypatch: pytest.MonkeyPa
     assert "T2M101" in err
 
 
+def test_output_that_takes_only_ascii_is_no_failure(make_tree: Callable[..., Path]) -> None:
+    src = make_tree({"a.py": "import torch\nx = torch.abs(torch.zeros(2))  # caf\u00e9\n"})
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    for options in (["--dry-run"], ["--diff"], ["--dry-run", "--format", "json"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "torch2ms", "translate", str(src), *options, "--fail-on", "never"],
+            capture_output=True,
+            cwd=ROOT,
+            env=environment,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout
+
+
 def test_closed_pipe_is_quiet() -> None:
     script = f"{sys.executable} -m torch2ms explain T2M201 | true"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=ROOT)

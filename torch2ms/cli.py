@@ -9,6 +9,7 @@ SRC or OUT unusable, or a failure of our own; 130 interrupted.
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -46,6 +47,9 @@ for _command in (translate, scan, explain, tables, convert_weights, verify, demo
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; no exception of ours or the user's input leaves it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal or locale without the characters is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
     try:
         given = list(arguments) if arguments is not None else None
         result = command.main(args=given, prog_name="torch2ms", standalone_mode=False)

@@ -84,7 +84,7 @@ def translate(src: str, out: str | None, form: str, diff: bool, dry_run: bool, f
     if diff:
         from torch2ms.reports.diff import to_diff
 
-        click.echo(to_diff(report), nl=False)
+        _write_bytes(to_diff(report))
         _summarize_diff(report)
     else:
         _show(report, form, src, out or "OUT")
@@ -166,7 +166,8 @@ def _translate_stream(src: str, options: Options, fail_on: FailOn, diff: bool) -
         from torch2ms.reports.diff import file_diff
         from torch2ms.reports.model import FileReport
 
-        click.echo(file_diff(FileReport(name, "translated", source.text, result.text)), nl=False)
+        changed = FileReport(name, "translated", source.original, source.restore(result.text))
+        _write_bytes(file_diff(changed))
     else:
         sys.stdout.buffer.write(source.encode(result.text))
     diagnostics = (*source.diagnostics, *result.diagnostics)
@@ -174,6 +175,11 @@ def _translate_stream(src: str, options: Options, fail_on: FailOn, diff: bool) -
         if diagnostic.severity > Severity.NOTE:
             click.echo(str(diagnostic), err=True)
     return _exit_code(max((diagnostic.severity for diagnostic in diagnostics), default=None), fail_on)
+
+
+def _write_bytes(text: str) -> None:
+    """Write a diff as the bytes of the files it is about: newlines as they are, odd bytes given back."""
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
 
 
 def _show(report: Report, form: str, src: str, out: str) -> None:
