@@ -281,6 +281,20 @@ def test_a_loop_is_never_half_converted() -> None:
     assert all(isinstance(unit, UnitLeft) for unit in found)
 
 
+def test_a_backward_call_without_step_keeps_its_loop_as_it_is() -> None:
+    found = units_of(
+        loop("""
+        optimizer.zero_grad()
+        loss = criterion(model(data), target)
+        loss.backward()
+        optimizer.step()
+        other = criterion(net(data), target)
+        other.backward()
+    """)
+    )
+    assert [type(unit) for unit in found] == [UnitLeft, UnitLeft]
+
+
 def test_accumulation_over_calls_of_a_function_is_left() -> None:
     [unit] = units_of("""
         def step(data, target, i):

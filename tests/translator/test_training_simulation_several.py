@@ -434,6 +434,38 @@ program(
 )
 
 
+program(
+    "a second loss now and then",
+    "D D",
+    """
+    optimizer = SGD(model.parameters())
+    for i, (data, target) in enumerate(loader):
+        optimizer.zero_grad()
+        loss = criterion(model(data), target)
+        loss.backward()
+        if i % 2:
+            loss_more = criterion(model(data * 2), target)
+            loss_more.backward()
+            print('more', loss_more)
+        optimizer.step()
+        print(loss)
+""",
+)
+program(
+    "nothing but a sum of parts of the loss",
+    "A",
+    """
+    optimizer = SGD(model.parameters())
+    for data, target in loader:
+        parts = [criterion(model(data * k), target) for k in (1, 2)]
+        optimizer.zero_grad()
+        sum(parts).backward()
+        optimizer.step()
+        print(parts[0])
+""",
+)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rewritten_program_runs_as_before(name: str) -> None:
     shapes, source = PROGRAMS[name]
