@@ -235,5 +235,3 @@ def lp_pool2d(
     height, width = _ints(kernel_size, 2)
     mean = avg_pool2d(ops.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
     return ops.pow(ops.sign(mean) * ops.relu(ops.abs(mean)) * (height * width), 1.0 / norm_type)
-
-

@@ -64,3 +64,4 @@ class TransformerEncoderLayer(nn.TransformerEncoderLayer):
         if not bias:
             raise ValueError("bias=False has no equivalent in MindSpore's TransformerEncoderLayer")
         super().__init__(d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first)
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first)

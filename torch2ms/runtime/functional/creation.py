@@ -1,0 +1,172 @@
+"""Making tensors, constant and random, with PyTorch's signatures.
+
+Arguments that say where a tensor lives or how it is stored are accepted and ignored: MindSpore has one device a process.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+from ..seed import default_generator
+
+__all__ = [
+    "bernoulli",
+    "calculate_gain",
+    "empty",
+    "get_default_dtype",
+    "linspace",
+    "logspace",
+    "multinomial",
+    "normal",
+    "ones",
+    "poisson",
+    "rand",
+    "randint",
+    "randn",
+    "randperm",
+    "seed",
+    "typed_tensor",
+    "zeros",
+]
+
+
+def _shape(size: Tuple[Any, ...]) -> Tuple[int, ...]:
+    """Return the shape that ``*size`` says: ints, or one sequence of them."""
+    sizes = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    return tuple(int(value) for value in sizes)
+
+
+def zeros(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Return zeros; float32 unless ``dtype`` is given."""
+    return ops.zeros(_shape(size), ms.float32 if dtype is None else dtype)
+
+
+def ones(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Return ones; float32 unless ``dtype`` is given."""
+    return ops.ones(_shape(size), ms.float32 if dtype is None else dtype)
+
+
+def empty(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Return zeros: MindSpore has no uninitialised memory on every device."""
+    return zeros(*size, dtype=dtype)
+
+
+def typed_tensor(*data: Any, dtype: Any = ms.float32) -> Tensor:
+    """Return values as a tensor of ``dtype``, or zeros of the size that ints give (``torch.FloatTensor(2, 3)``)."""
+    if not data:
+        return Tensor(np.zeros(0), dtype)
+    if all(isinstance(value, int) for value in data):
+        return ops.zeros(_shape(data), dtype)
+    (values,) = data
+    if isinstance(values, Tensor):
+        return values.astype(dtype)
+    return Tensor(np.asarray(values), dtype)
+
+
+def linspace(start: Any, end: Any, steps: int, dtype: Any = None, **options: Any) -> Tensor:
+    """Return ``steps`` numbers from ``start`` to ``end``, both included."""
+    return Tensor(np.linspace(float(start), float(end), int(steps)), ms.float32 if dtype is None else dtype)
+
+
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, dtype: Any = None, **options: Any) -> Tensor:
+    """Return ``steps`` numbers from ``base ** start`` to ``base ** end``, evenly spaced on a logarithmic scale."""
+    numbers = np.logspace(float(start), float(end), int(steps), base=base)
+    return Tensor(numbers, ms.float32 if dtype is None else dtype)
+
+
+def get_default_dtype() -> Any:
+    """Return float32."""
+    return ms.float32
+
+
+def randn(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Return normal random numbers."""
+    return ops.randn(_shape(size), dtype=dtype)
+
+
+def rand(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Return uniform random numbers in [0, 1)."""
+    return ops.rand(_shape(size), dtype=dtype)
+
+
+def randint(
+    low: Any, high: Any = None, size: Any = None, *, dtype: Any = None, generator: Any = None, **options: Any
+) -> Tensor:
+    """Return random ints from ``low`` (0 when only one bound is given) up to, but without, ``high``."""
+    if size is None:
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    numbers = ops.randint(int(low), int(high), tuple(int(value) for value in size))
+    return numbers if dtype is None else numbers.astype(dtype)
+
+
+def randperm(n: int, *, generator: Any = None, dtype: Any = None, **options: Any) -> Tensor:
+    """Return a random order of 0 to n - 1: PyTorch's own for the same seed."""
+    order = (generator or default_generator()).randperm(int(n))
+    return Tensor(np.asarray(order, np.int64), ms.int64 if dtype is None else dtype)
+
+
+def normal(mean: Any, std: Any = 1.0, size: Any = None, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return normal random numbers; ``mean`` and ``std`` are numbers (then ``size`` is needed) or tensors."""
+    if size is None:
+        size = mean.shape if isinstance(mean, Tensor) else std.shape
+    noise = ops.randn(tuple(int(value) for value in size), dtype=ms.float32 if dtype is None else dtype)
+    return noise * std + mean
+
+
+def bernoulli(input: Tensor, p: Optional[float] = None, *, generator: Any = None) -> Tensor:
+    """Return 1 with the probability that ``input`` (or ``p``) gives, else 0."""
+    chance = input if p is None else ops.full_like(input, p)
+    return (ops.rand(input.shape, dtype=ms.float32) < chance).astype(input.dtype)
+
+
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
+    """Return int64 indices drawn with the weights of the last axis."""
+    weights = input if input.ndim == 2 else ops.expand_dims(input, 0)
+    noise = ops.rand((weights.shape[0], num_samples if replacement else weights.shape[1]), dtype=ms.float32)
+    if replacement:
+        edges = ops.cumsum(weights, 1)
+        edges = edges / edges[:, -1:]
+        drawn = (ops.expand_dims(noise, 2) >= ops.expand_dims(edges, 1)).astype(ms.int32).sum(2)
+        drawn = ops.minimum(drawn, Tensor(weights.shape[1] - 1, drawn.dtype)).astype(ms.int64)
+    else:  # the largest of u ** (1 / w) is a draw without replacement (Efraimidis and Spirakis 2006)
+        keys = ops.log(ops.maximum(noise, Tensor(1e-20, ms.float32))) / weights
+        drawn = ops.topk(keys, num_samples)[1].astype(ms.int64)
+    return drawn if input.ndim == 2 else drawn[0]
+
+
+def poisson(input: Tensor, generator: Any = None) -> Tensor:
+    """Return Poisson random numbers with the rates ``input``; drawn by numpy."""
+    rates = input.asnumpy()
+    return Tensor((generator or default_generator()).numpy().poisson(rates).astype(rates.dtype))
+
+
+def seed() -> int:
+    """Seed all generators from the operating system and return the seed."""
+    from ..seed import manual_seed
+
+    value = int(np.random.SeedSequence().generate_state(1)[0])
+    manual_seed(value)
+    return value
+
+
+def calculate_gain(nonlinearity: str, param: Any = None) -> float:
+    """Return the gain that PyTorch recommends for an activation."""
+    linear = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+    if nonlinearity in (*linear, "sigmoid"):
+        return 1
+    if nonlinearity == "tanh":
+        return 5.0 / 3
+    if nonlinearity == "relu":
+        return float(np.sqrt(2.0))
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else float(param)
+        return float(np.sqrt(2.0 / (1 + slope**2)))
+    if nonlinearity == "selu":
+        return 3.0 / 4
+    raise ValueError(f"Unsupported nonlinearity {nonlinearity}")

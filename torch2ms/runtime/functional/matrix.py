@@ -1,0 +1,136 @@
+"""Matrix products, distances and searches with PyTorch's signatures."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+__all__ = [
+    "bucketize",
+    "cdist",
+    "chain_matmul",
+    "cross",
+    "inverse",
+    "kron",
+    "matrix_power",
+    "repeat_interleave",
+    "searchsorted",
+    "select",
+    "take_along_dim",
+]
+
+
+def cross(input: Tensor, other: Tensor, dim: Optional[int] = None) -> Tensor:
+    """Return the cross product along ``dim``, by default the first axis of size 3."""
+    axis = input.shape.index(3) if dim is None else dim
+    a = [select(input, axis, index) for index in range(3)]
+    b = [select(other, axis, index) for index in range(3)]
+    parts = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    return ops.stack(parts, axis)
+
+
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> Tensor:
+    """Return the p-norm distance of each row of ``x1`` to each row of ``x2``; its slope at distance 0 is 0."""
+    difference = ops.abs(ops.expand_dims(x1, -2) - ops.expand_dims(x2, -3))
+    if p == 1:
+        return difference.sum(-1)
+    if p == float("inf"):
+        return ops.amax(difference, -1)
+    powers = (ops.square(difference) if p == 2 else ops.pow(difference, p)).sum(-1)
+    positive = powers > 0
+    safe = ops.where(positive, powers, ops.ones_like(powers))
+    root = ops.sqrt(safe) if p == 2 else ops.pow(safe, 1.0 / p)
+    return root * positive.astype(root.dtype)
+
+
+def matrix_power(input: Tensor, n: int) -> Tensor:
+    """Return the ``n``-th power of square matrices by repeated squaring; negative powers invert first."""
+    if n == 0:
+        return ops.zeros_like(input) + ops.eye(input.shape[-1], dtype=input.dtype)
+    base = ops.inverse(input) if n < 0 else input
+    result = None
+    exponent = abs(n)
+    while exponent:
+        if exponent % 2:
+            result = base if result is None else ops.matmul(result, base)
+        exponent //= 2
+        if exponent:
+            base = ops.matmul(base, base)
+    return result
+
+
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """Return the product of matrices, from left to right."""
+    result = matrices[0]
+    for matrix in matrices[1:]:
+        result = ops.matmul(result, matrix)
+    return result
+
+
+def repeat_interleave(
+    input: Tensor, repeats: Any, dim: Optional[int] = None, *, output_size: Optional[int] = None
+) -> Tensor:
+    """Return ``input`` with each slice along ``dim`` repeated; ``repeats`` is one count, or one a slice."""
+    if dim is None:
+        input, dim = input.reshape((-1,)), 0
+    size = input.shape[dim]
+    counts = repeats.asnumpy() if isinstance(repeats, Tensor) else np.asarray(repeats)
+    places = np.repeat(np.arange(size), counts if counts.ndim and counts.size > 1 else int(counts.reshape(-1)[0]))
+    return ops.gather(input, Tensor(places, ms.int32), dim)
+
+
+def select(input: Tensor, dim: int, index: int) -> Tensor:
+    """Return the slice ``index`` along ``dim``, without that axis."""
+    axis = dim % input.ndim
+    return input[(slice(None),) * axis + (index,)]
+
+
+def take_along_dim(input: Tensor, indices: Tensor, dim: Optional[int] = None) -> Tensor:
+    """Return the values at ``indices`` along ``dim``; shapes are broadcast outside of it."""
+    if dim is None:
+        return ops.gather(input.reshape((-1,)), indices.reshape((-1,)).astype(ms.int32), 0)
+    axis = dim % input.ndim
+    shape = [max(a, b) for a, b in zip(input.shape, indices.shape)]
+    ours, theirs = list(shape), list(shape)
+    ours[axis], theirs[axis] = input.shape[axis], indices.shape[axis]
+    return ops.gather_elements(ops.broadcast_to(input, tuple(ours)), axis, ops.broadcast_to(indices, tuple(theirs)))
+
+
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: Optional[str] = None,
+    sorter: Optional[Tensor] = None,
+) -> Tensor:
+    """Return the int64 places where ``input`` would be inserted into a sorted 1-D sequence; found by numpy."""
+    if sorted_sequence.ndim != 1:
+        raise ValueError("searchsorted is implemented for sequences of one dimension")
+    values = input.asnumpy() if isinstance(input, Tensor) else np.asarray(input)
+    order = None if sorter is None else sorter.asnumpy()
+    where = "right" if right or side == "right" else "left"
+    found = np.searchsorted(sorted_sequence.asnumpy(), values, where, order)
+    return Tensor(np.asarray(found, np.int32 if out_int32 else np.int64))
+
+
+def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
+    """Return the int64 number of the bucket between ``boundaries`` that each value falls into."""
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+def inverse(input: Tensor) -> Tensor:
+    """Return the inverse of square matrices."""
+    return ops.inverse(input)
+
+
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """Return the Kronecker product of tensors of the same rank."""
+    shape = tuple(a * b for a, b in zip(input.shape, other.shape))
+    ours = input.reshape(tuple(size for axis in input.shape for size in (axis, 1)))
+    theirs = other.reshape(tuple(size for axis in other.shape for size in (1, axis)))
+    return (ours * theirs).reshape(shape)

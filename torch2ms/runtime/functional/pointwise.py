@@ -1,0 +1,165 @@
+"""Element-wise functions and comparisons with PyTorch's signatures."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+__all__ = [
+    "add",
+    "addcdiv",
+    "addcmul",
+    "allclose",
+    "aminmax",
+    "angle",
+    "complex",
+    "equal",
+    "float_power",
+    "logical_xor",
+    "logit",
+    "mean",
+    "nan_to_num",
+    "nanmean",
+    "nansum",
+    "quantile",
+    "round",
+    "sub",
+    "view_as_complex",
+    "view_as_real",
+]
+
+
+def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+    """Return ``input + alpha * other``."""
+    return ops.add(input, other if alpha == 1 else other * alpha)
+
+
+def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+    """Return ``input - alpha * other``."""
+    return ops.sub(input, other if alpha == 1 else other * alpha)
+
+
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    """Return ``input + value * tensor1 * tensor2``."""
+    product = tensor1 * tensor2
+    return input + (product if value == 1 else value * product)
+
+
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    """Return ``input + value * tensor1 / tensor2``."""
+    quotient = tensor1 / tensor2
+    return input + (quotient if value == 1 else value * quotient)
+
+
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """Return the nearest numbers with ``decimals`` digits, halves to even."""
+    if decimals == 0:
+        return ops.round(input)
+    scale = 10.0**decimals
+    return ops.round(input * scale) / scale
+
+
+def logit(input: Tensor, eps: Optional[float] = None) -> Tensor:
+    """Return ``log(input / (1 - input))``; with ``eps`` the input is held between ``eps`` and ``1 - eps`` first."""
+    if eps is not None:
+        input = ops.clamp(input, eps, 1 - eps)
+    return ops.log(input / (1 - input))
+
+
+def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the mean over ``dim``, computed in ``dtype``."""
+    if dtype is not None:
+        input = input.astype(dtype)
+    return input.mean() if dim is None else input.mean(dim, keepdim)
+
+
+def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the sum of the values that are numbers."""
+    if dtype is not None:
+        input = input.astype(dtype)
+    clean = ops.where(ops.isnan(input), ops.zeros_like(input), input)
+    return clean.sum() if dim is None else clean.sum(dim, keepdims=keepdim)
+
+
+def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the mean of the values that are numbers."""
+    if dtype is not None:
+        input = input.astype(dtype)
+    numbers = ops.logical_not(ops.isnan(input)).astype(input.dtype)
+    count = numbers.sum() if dim is None else numbers.sum(dim, keepdims=keepdim)
+    return nansum(input, dim, keepdim) / count
+
+
+def aminmax(input: Tensor, *, dim: Optional[int] = None, keepdim: bool = False) -> Tuple[Tensor, Tensor]:
+    """Return the smallest and the largest value, of all or along ``dim``."""
+    if dim is None:
+        return input.min(), input.max()
+    return ops.amin(input, dim, keepdim), ops.amax(input, dim, keepdim)
+
+
+def quantile(
+    input: Tensor, q: Any, dim: Optional[int] = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """Return the quantiles ``q`` of all values or along ``dim``; computed by numpy, hence without a gradient."""
+    values = input.asnumpy()
+    points = q.asnumpy() if isinstance(q, Tensor) else np.asarray(q, values.dtype)
+    result = np.quantile(values, points, axis=dim, keepdims=keepdim, method=interpolation)  # type: ignore[call-overload]
+    return Tensor(np.asarray(result, values.dtype))
+
+
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Return whether ``|input - other| <= atol + rtol * |other|`` holds everywhere."""
+    return bool(np.allclose(input.asnumpy(), other.asnumpy(), rtol, atol, equal_nan))
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have the same shape and values."""
+    return input.shape == other.shape and bool((input == other).all().asnumpy())
+
+
+def complex(real: Tensor, imag: Tensor) -> Tensor:
+    """Return ``real + 1j * imag``."""
+    return ops.Complex()(real, imag)
+
+
+def view_as_complex(input: Tensor) -> Tensor:
+    """Return the complex tensor whose parts are the two columns of the last axis."""
+    return ops.Complex()(input[..., 0], input[..., 1])
+
+
+def angle(input: Tensor) -> Tensor:
+    """Return the argument of complex numbers; pi for negative real ones."""
+    if input.is_complex():
+        return ops.atan2(ops.imag(input), ops.real(input))
+    return ops.where(input < 0, ops.full_like(input, np.pi, dtype=ms.float32), ops.zeros_like(input))
+
+
+def logical_xor(input: Tensor, other: Tensor) -> Tensor:
+    """Return whether exactly one of two values is not 0."""
+    return input.astype(ms.bool_) != other.astype(ms.bool_)
+
+
+def float_power(input: Any, exponent: Any) -> Tensor:
+    """Return the power in float64."""
+    base = input.astype(ms.float64) if isinstance(input, Tensor) else Tensor(input, ms.float64)
+    return ops.pow(base, exponent.astype(ms.float64) if isinstance(exponent, Tensor) else float(exponent))
+
+
+def nan_to_num(
+    input: Tensor, nan: Optional[float] = 0.0, posinf: Optional[float] = None, neginf: Optional[float] = None
+) -> Tensor:
+    """Return ``input`` with NaN and infinities replaced; by default 0 and the largest numbers of the dtype."""
+    limit = float(np.finfo(ms.dtype_to_nptype(input.dtype)).max)
+    high, low = limit if posinf is None else posinf, -limit if neginf is None else neginf
+    clean = ops.where(ops.isnan(input), ops.full_like(input, 0.0 if nan is None else nan), input)
+    infinite = ops.isinf(input)
+    clean = ops.where(ops.logical_and(infinite, input > 0), ops.full_like(input, high), clean)
+    return ops.where(ops.logical_and(infinite, input < 0), ops.full_like(input, low), clean)
+
+
+def view_as_real(input: Tensor) -> Tensor:
+    """Return the real and imaginary parts of complex numbers in a new last axis."""
+    return ops.stack((ops.real(input), ops.imag(input)), -1)
