@@ -132,7 +132,8 @@ def _value(node: ast.expr, random: np.random.RandomState) -> Any:
 
 
 def _operate(symbol: ast.AST, *values: Any) -> Any:
-    result = _OPERATORS[type(symbol)](*values)
+    with np.errstate(all="ignore"):  # infinities and NaN are wanted where they are written
+        result = _OPERATORS[type(symbol)](*values)
     # numpy makes float64 of an int array and a float; the frameworks make float32 of it.
     if isinstance(result, (np.ndarray, np.generic)) and result.dtype == np.float64:
         wide = any(isinstance(value, np.ndarray) and value.dtype == np.float64 for value in values)

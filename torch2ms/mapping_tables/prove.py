@@ -31,7 +31,7 @@ from torch2ms.mapping_tables.loader import load
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.mapping_tables.proofs import PROOFS, Proof, digest_of, read_proofs, write_proofs
 from torch2ms.mapping_tables.schema import Example, Row
-from torch2ms.mapping_tables.weight_rules import weight_rules
+from torch2ms.weights import rules_from_rows
 
 __all__ = ["case_of", "main", "prove"]
 
@@ -85,7 +85,7 @@ def prove(
     """
     release = _release(python)
     version = parse_version(release)
-    rules = weight_rules(tables)
+    rules = rules_from_rows(tables.rows())
     proofs: list[Proof] = []
     cases: dict[str, tuple[dict[str, Any], Example]] = {}
     for row, index, example in _examples(tables, only, names):

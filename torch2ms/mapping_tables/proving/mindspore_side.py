@@ -24,7 +24,8 @@ from .framework import Case, Framework, cotangent, fixed_gradients, fixed_parame
 mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
 if hasattr(mindspore, "runtime") and hasattr(mindspore.runtime, "launch_blocking"):
     mindspore.runtime.launch_blocking()  # an error belongs to the example that caused it
-_DTYPES = type(mindspore.float32), type(mindspore.bool_), type(mindspore.int32)
+_NAMES = ("float32", "bool_", "int32", "uint8", "complex64", "bfloat16")  # one of each class of dtypes
+_DTYPES = tuple({type(getattr(mindspore, name)) for name in _NAMES if hasattr(mindspore, name)})
 
 
 class MindSpore(Framework):
