@@ -10,6 +10,8 @@ import ast
 import enum
 from collections.abc import Iterator, Mapping
 
+from torch2ms.translator.trees import children, walk
+
 __all__ = ["NOT_CONSTANT", "Constants"]
 
 
@@ -30,14 +32,14 @@ class Constants:
         self.tree = tree
         self.options = dict(_argparse_defaults(tree, self))
         self.module = _single_assignments(tree.body)
-        self.functions = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+        self.functions = {n.name: n for n in walk(tree) if isinstance(n, ast.FunctionDef)}
         self.locals = {name: _single_assignments(node.body) for name, node in self.functions.items()}
         self.calls: dict[str, list[tuple[ast.Call, str]]] = {}
         self.owner: dict[ast.AST, str] = {}
         for name, node in self.functions.items():
-            for child in ast.walk(node):
+            for child in walk(node):
                 self.owner[child] = name
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 self.calls.setdefault(node.func.id, []).append((node, self.owner.get(node, "")))
 
@@ -127,13 +129,13 @@ def _single_assignments(body: list[ast.stmt]) -> dict[str, ast.expr]:
             found[node.targets[0].id] = node.value
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             count[node.id] = count.get(node.id, 0) + 1
-        stack.extend(ast.iter_child_nodes(node))
+        stack.extend(children(node))
     return {name: value for name, value in found.items() if count.get(name) == 1}
 
 
 def _argparse_defaults(tree: ast.Module, constants: Constants) -> Iterator[tuple[str, object]]:
     """Yield (attribute of args, default) for every ``add_argument`` with a literal default."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument"):
             continue
         names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]

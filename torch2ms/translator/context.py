@@ -19,6 +19,7 @@ from torch2ms.translator.inference.families import BASE_ROWS
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.references import ImportPlan
 from torch2ms.translator.syntax import dotted_name, parse_expression
+from torch2ms.translator.trees import children, walk
 
 __all__ = ["Context", "Frame", "Use"]
 
@@ -57,7 +58,7 @@ class Context:
         self.target: Target = options.target
         self.path = analysis.path
         self.quote = "'"  # the commoner quote of the file
-        self.imports = ImportPlan(analysis, options.runtime)
+        self.imports = ImportPlan(analysis, world.symbols, options.runtime)
         self.diagnostics: list[Diagnostic] = []
         self.uses: list[Use] = []
         self.accounted: set[ast.AST] = set()
@@ -113,7 +114,7 @@ class Context:
     def parent(self, tree: ast.AST) -> ast.AST | None:
         """Return the node that holds a node."""
         if self._parents is None:
-            self._parents = {child: node for node in ast.walk(self.analysis.tree) for child in ast.iter_child_nodes(node)}
+            self._parents = {child: node for node in walk(self.analysis.tree) for child in children(node)}
         return self._parents.get(tree)
 
     def use_of(self, tree: ast.AST) -> str:

@@ -10,9 +10,9 @@ import libcst as cst
 from torch2ms.mapping_tables.schema import MappedTo, Row, Signature
 from torch2ms.mapping_tables.transforms import TRANSFORMS
 from torch2ms.translator.binding import BoundArgument, BoundCall, same_literal
+from torch2ms.translator.call_site import CallSite, Leave, Replace
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
-from torch2ms.translator.call_site import CallSite, Leave, Replace
 from torch2ms.translator.syntax import fix_commas, keyword_arg, parenthesised
 
 __all__ = ["ContextArgument", "emit_call", "fits"]

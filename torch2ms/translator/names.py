@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from torch2ms.translator.kinds import Kind
 
-__all__ = ["PROJECT", "TORCH_ROOTS", "candidates", "dotted", "imported", "is_torch_import", "is_torch_name"]
+__all__ = ["PROJECT", "TORCH_ROOTS", "candidates", "dotted", "imported", "is_torch_name"]
 
 TORCH_ROOTS = frozenset({"torch", "torchvision"})
 PROJECT = "project:"  # prefix of Kind("module").of for modules of the project
@@ -20,13 +20,6 @@ PROJECT = "project:"  # prefix of Kind("module").of for modules of the project
 def is_torch_name(name: str) -> bool:
     """Whether a dotted name starts in torch or torchvision."""
     return name.partition(".")[0] in TORCH_ROOTS
-
-
-def is_torch_import(node: ast.Import | ast.ImportFrom) -> bool:
-    """Whether any part of an import statement comes from torch."""
-    if isinstance(node, ast.ImportFrom):
-        return node.level == 0 and is_torch_name(node.module or "")
-    return any(is_torch_name(alias.name) for alias in node.names)
 
 
 def candidates(kind: Kind) -> tuple[str, ...]:

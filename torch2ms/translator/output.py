@@ -57,7 +57,7 @@ def _tree(project: Project, results: Mapping[str, FileResult]) -> Iterator[OutFi
         elif result is None or result.text is None:
             yield OutFile(file.path, copy_of=file.location, executable=executable)
         else:
-            source = file.load()
+            source = file.load(is_parsed=True)
             yield OutFile(file.path, data=source.encode(result.text), executable=executable)
 
 

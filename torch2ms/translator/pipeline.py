@@ -88,7 +88,7 @@ def _index(project: Project) -> tuple[SymbolTable, list[str], list[Diagnostic]]:
             files.append(index_file(file.path, source.tree))
             if mentions_torch(source.data):
                 mentions.add(file.path)
-    symbols = SymbolTable.build(files)
+    symbols = SymbolTable.build(files, project.root.name)
     return symbols, sorted(_reached(symbols, mentions)), problems
 
 
@@ -123,7 +123,7 @@ class _Worker:
         return file.load().tree if file is not None else None
 
     def translate(self, path: str) -> FileResult:
-        text = self._files[path].load().text
+        text = self._files[path].load(is_parsed=True).text
         if text is None:
             return FileResult(path, None)
         try:

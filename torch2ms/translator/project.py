@@ -54,13 +54,16 @@ class SourceFile:
         """The bytes of the file, read anew each time; OSError when that fails."""
         return self.location.read_bytes()
 
-    def load(self) -> SourceText:
-        """Read, decode and parse; never raises for what is wrong with the file: see ``SourceText.diagnostics``."""
+    def load(self, *, is_parsed: bool = False) -> SourceText:
+        """Read, decode and parse; never raises for what is wrong with the file: see ``SourceText.diagnostics``.
+
+        With ``is_parsed`` only the text is wanted, of a file that is known to parse.
+        """
         try:
             data = self.data
         except OSError as error:
             return SourceText(path=self.path, data=b"", diagnostics=(unreadable(self.path, error),))
-        return decode(data, self.path)
+        return decode(data, self.path, is_parsed=is_parsed)
 
 
 @dataclass(frozen=True, slots=True)

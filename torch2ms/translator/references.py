@@ -14,8 +14,10 @@ import libcst as cst
 
 from torch2ms.config import RuntimeMode
 from torch2ms.translator.inference import FileAnalysis
-from torch2ms.translator.names import imported, is_torch_import
+from torch2ms.translator.names import imported
+from torch2ms.translator.symbols import SymbolTable
 from torch2ms.translator.syntax import dotted_name
+from torch2ms.translator.trees import walk
 
 __all__ = ["ImportPlan", "Needed"]
 
@@ -53,7 +55,7 @@ class Needed:
 class ImportPlan:
     """The imports that the emitted file needs, and the torch imports that must stay."""
 
-    def __init__(self, analysis: FileAnalysis, runtime: RuntimeMode) -> None:
+    def __init__(self, analysis: FileAnalysis, symbols: SymbolTable, runtime: RuntimeMode) -> None:
         self.runtime = "torch2ms_runtime" if runtime == "copied" else RUNTIME
         self.needed: dict[Needed, None] = {}
         self.kept: set[str] = set()
@@ -62,17 +64,17 @@ class ImportPlan:
         self._bound: set[str] = set()
         self._torch: set[str] = set()
         self._taken: dict[str, str] = {}  # alias -> what it stands for
-        self._scan(analysis.tree)
+        self._scan(analysis.tree, analysis.path, symbols)
 
-    def _scan(self, tree: ast.Module) -> None:
-        for node in ast.walk(tree):
+    def _scan(self, tree: ast.Module, path: str, symbols: SymbolTable) -> None:
+        for node in walk(tree):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
-                from_torch = is_torch_import(node)
                 for name, module, attribute in imported(node):
                     if name == "*":
                         self._stars = True
                         continue
                     level = getattr(node, "level", 0)
+                    from_torch = symbols.is_torch(path, module, level)
                     self._imports.setdefault(name, []).append(("." * level + module, attribute))
                     (self._torch if from_torch else self._bound).add(name)
             elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):

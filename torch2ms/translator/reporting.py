@@ -41,7 +41,7 @@ def make_report(
         uses.extend(result.uses)
     files = []
     for file in project.files:
-        report, found = _file(file, results.get(file.path))
+        report, found = _file(file, results.get(file.path), file.path in symbols.files)
         files.append(report)
         diagnostics.extend(found)
     program = _program(results, options, [file.path for file in project.files])
@@ -61,21 +61,21 @@ def make_report(
     return report, program
 
 
-def _file(file: SourceFile, result: FileResult | None) -> tuple[FileReport, list[Diagnostic]]:
+def _file(file: SourceFile, result: FileResult | None, is_parsed: bool) -> tuple[FileReport, list[Diagnostic]]:
     """Return the report of one file; other files that mention torch get a note."""
     if file.link is not None:
         return FileReport(file.path, "copied", note=f"a link to {file.link}"), []
     if file.kind != "python":
         return FileReport(file.path, "copied"), list(_mention(file))
-    source = file.load()
-    if source.text is None or source.tree is None:
-        return FileReport(file.path, "failed", source.text, None, "copied as it is"), []
-    if result is None:
-        return FileReport(file.path, "unchanged", source.text, source.text), []
-    if result.text is None:
-        status: FileStatus = "failed" if result.failed else "unchanged"
-        return FileReport(file.path, status, source.text, source.text), []
-    return FileReport(file.path, "translated", source.restore(source.text), source.restore(result.text)), []
+    source = file.load(is_parsed=is_parsed)
+    original = source.original if source.text is not None else None
+    if not is_parsed or source.text is None:
+        return FileReport(file.path, "failed", original, None, "copied as it is", encoding=source.encoding), []
+    if result is None or result.text is None:
+        status: FileStatus = "failed" if result is not None and result.failed else "unchanged"
+        return FileReport(file.path, status, original, original, encoding=source.encoding), []
+    output = source.restore(result.text)
+    return FileReport(file.path, "translated", original, output, encoding=source.encoding), []
 
 
 def _mention(file: SourceFile) -> Iterable[Diagnostic]:

@@ -92,8 +92,11 @@ def diagnose(code: str, path: str, line: int, column: int, message: str, advice:
     return Diagnostic(path, line, column, code, entry.severity, "", message, entry.advice if advice is None else advice)
 
 
-def decode(data: bytes, path: str) -> SourceText:
-    """Decode and parse a file as Python does (PEP 263); what is wrong with it is in the result's ``diagnostics``."""
+def decode(data: bytes, path: str, *, is_parsed: bool = False) -> SourceText:
+    """Decode and parse a file as Python does (PEP 263); what is wrong with it is in the result's ``diagnostics``.
+
+    With ``is_parsed`` the caller knows that it parses and wants only the text: there is no ``tree`` then.
+    """
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError as error:
@@ -115,6 +118,8 @@ def decode(data: bytes, path: str) -> SourceText:
     body = raw.removeprefix(_BOM) if bom else raw
     newline, mixed = _newline_style(body)
     text = body.replace("\r\n", "\n").replace("\r", "\n") if "\r" in body else body
+    if is_parsed and not _ASYNC_ARGUMENT.search(text):
+        return SourceText(path, data, text, None, codec, newline, mixed, bom)
     tree, diagnostic = parse(text, path)
     repaired: tuple[str, ast.Module, tuple[Diagnostic, ...]] | None = None
     if tree is None:

@@ -11,6 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from torch2ms.translator.names import is_torch_name
+from torch2ms.translator.trees import walk
+
 __all__ = ["CallShape", "FileIndex", "SymbolTable", "index_file"]
 
 SOURCE_ROOTS = ("", "src", "lib", "python", "source", "code")
@@ -43,13 +46,14 @@ class SymbolTable:
 
     files: Mapping[str, FileIndex]
     folders: frozenset[str] = field(default_factory=frozenset)
+    package: str = ""  # the name of SRC's folder when SRC itself is a package
 
     @staticmethod
-    def build(files: Iterable[FileIndex]) -> SymbolTable:
-        """Return the table of these files."""
+    def build(files: Iterable[FileIndex], root: str = "") -> SymbolTable:
+        """Return the table of these files; ``root`` is the name of the folder they stand in."""
         table = {file.path: file for file in files}
         folders = {str(parent) for path in table for parent in PurePosixPath(path).parents}
-        return SymbolTable(table, frozenset(folders))
+        return SymbolTable(table, frozenset(folders), root if "__init__.py" in table else "")
 
     def callers(self, name: str) -> list[str]:
         """Return the files that call something named ``name`` or hand it on, in order."""
@@ -85,16 +89,22 @@ class SymbolTable:
             for _ in range(level - 1):
                 here = here.parent
             return self._at(here, parts)
+        if self.package and parts and parts[0] == self.package:
+            return self._at(PurePosixPath("."), parts[1:])
         for base in [here, *here.parents, *(PurePosixPath(root) for root in SOURCE_ROOTS)]:
             found = self._at(base, parts)
             if found is not None and found != importer:
                 return found
         return None
 
+    def is_torch(self, importer: str, module: str, level: int = 0) -> bool:
+        """Whether an import is torch's or torchvision's, and not the project's own (SRC may be torchvision itself)."""
+        return level == 0 and is_torch_name(module) and self.find_module(importer, module, level) is None
+
     def _at(self, base: PurePosixPath, parts: list[str]) -> str | None:
         target = base.joinpath(*parts) if parts else base
         name = str(target)
-        if parts and f"{name}.py" in self.files:
+        if f"{name}.py" in self.files:
             return f"{name}.py"
         init = "__init__.py" if name == "." else f"{name}/__init__.py"
         if init in self.files:
@@ -110,7 +120,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
     calls: dict[str, set[CallShape]] = {}
     passed: set[str] = set()
     flows: set[tuple[str, str]] = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call):
             name = _last(node.func)
             if name:

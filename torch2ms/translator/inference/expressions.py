@@ -31,6 +31,8 @@ class Expressions:
     world: World
     analysis: FileAnalysis
     owner: ClassInfo | None
+    kinds: dict[ast.AST, Kind]
+    stored: dict[str, Kind]
 
     def lookup(self, name: str) -> Kind:
         """Return the kind of a name (Flow)."""
@@ -53,7 +55,7 @@ class Expressions:
                     self.expr(child)
             return UNKNOWN
         kind: Kind = method(node)
-        self.analysis.kinds[node] = kind
+        self.kinds[node] = kind
         return kind
 
     # ---- leaves
@@ -227,6 +229,8 @@ class Expressions:
         if base.name == "class":
             return self._class_attribute(base, name)
         found = UNKNOWN
+        if base.evidence == "self" and name in self.stored:
+            return self.stored[name]
         for key in candidates(base):
             if ":" in key:
                 found = self.world.attribute(key, name)
@@ -302,7 +306,7 @@ class Expressions:
         if callee.name == "Module":
             return self._network_result(callee)
         if isinstance(node.func, ast.Attribute):
-            base = self.analysis.kinds.get(node.func.value, UNKNOWN)
+            base = self.kinds.get(node.func.value, UNKNOWN)
             return self._method_result(base, node.func.attr, arguments)
         if isinstance(node.func, ast.Name) and not callee.known:
             if node.func.id == "super":

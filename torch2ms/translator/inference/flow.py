@@ -11,6 +11,7 @@ from torch2ms.translator.inference.expressions import Expressions, element_of
 from torch2ms.translator.inference.families import MODULE_ONLY, OPTIMIZER_ONLY, TENSOR_ONLY
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 from torch2ms.translator.names import imported, is_torch_name
+from torch2ms.translator.trees import children, walk
 
 if TYPE_CHECKING:
     from torch2ms.translator.inference.world import ClassInfo, FileAnalysis, FunctionInfo, World
@@ -34,9 +35,14 @@ class Flow(Expressions):
         self.seen: Env = {} if info is not None else analysis.names
         self.owner: ClassInfo | None = info.owner if info is not None else None
         self.result: Kind = UNKNOWN
+        self.kinds: dict[ast.AST, Kind] = {}  # of every expression looked at
+        self.stored: Env = {}  # what is set on self
         self._returned: list[Kind] = []
-        self.provisional = False
-        self.locals = _local_names(info.node) if info is not None else frozenset()
+        self.locals: frozenset[str] = frozenset()
+        if info is not None:
+            if info.locals is None:
+                info.locals = _local_names(info.node)
+            self.locals = info.locals
 
     # ---- names
 
@@ -85,7 +91,7 @@ class Flow(Expressions):
             if method is not None:
                 method(statement)
             else:
-                for child in ast.iter_child_nodes(statement):
+                for child in children(statement):
                     if isinstance(child, ast.expr):
                         self.expr(child)
 
@@ -111,7 +117,7 @@ class Flow(Expressions):
             default = defaults.get(arg.arg)
             if not kind.known or kind.name == "none":
                 kind = join(kind, self._from_default(default))
-            if not kind.known or kind.name in ("none", "list", "tuple", "dict", "Module") and not (kind.of or kind.items):
+            if not kind.known or kind.name == "none" or (kind.name == "list" and not kind.items):
                 if evidence is None:
                     evidence = self.world.parameters(self.info)
                 called = evidence.get(arg.arg, UNKNOWN)
@@ -155,7 +161,9 @@ class Flow(Expressions):
         if self._is_forward():
             return Kind("Tensor", evidence="input of a network")
         assert self.info is not None  # noqa: S101
-        used = _attributes_used(self.info.node).get(name, frozenset())
+        if self.info.used is None:
+            self.info.used = _attributes_used(self.info.node)
+        used = self.info.used.get(name, frozenset())
         if used & MODULE_ONLY:
             return Kind("Module", evidence=f"has .{min(used & MODULE_ONLY)}")
         if used & OPTIMIZER_ONLY or {"zero_grad", "step"} <= used:
@@ -177,7 +185,7 @@ class Flow(Expressions):
                     self.bind(public, kind)
                 continue
             assert attribute is not None  # noqa: S101
-            if node.level == 0 and is_torch_name(module):
+            if self.world.symbols.is_torch(self.analysis.path, module, node.level):
                 self.bind(name, Kind("api", self.world.tables.canonical(f"{module}.{attribute}"), evidence="import"))
                 continue
             path = self.world.symbols.find_module(self.analysis.path, module, node.level)
@@ -195,7 +203,7 @@ class Flow(Expressions):
         return Kind("module", module, evidence="import")
 
     def _star(self, module: str, level: int) -> Env:
-        if level == 0 and is_torch_name(module):
+        if self.world.symbols.is_torch(self.analysis.path, module, level):
             names = self.world.tables.star(module)
             return {name: Kind("api", self.world.tables.canonical(f"{module}.{name}")) for name in names}
         path = self.world.symbols.find_module(self.analysis.path, module, level)
@@ -227,10 +235,10 @@ class Flow(Expressions):
         self.bind(node.name, Kind("class", info.key))
         inner = Flow(self.world, self.analysis, self.info, self.outer)
         inner.env, inner.seen, inner.locals = dict(self.env), {}, frozenset()
-        inner.owner = info
+        inner.owner, inner.kinds = info, self.kinds
         inner.run(node.body)
         for name, kind in inner.seen.items():
-            info.attributes.setdefault(name, kind)
+            info.constants.setdefault(name, kind)
 
     def _Assign(self, node: ast.Assign) -> None:
         kind = self.expr(node.value)
@@ -249,7 +257,7 @@ class Flow(Expressions):
         value = self.expr(node.value)
         load = _as_load(node.target)
         kind = self.expr(load)
-        self.analysis.kinds[node.target] = kind
+        self.kinds[node.target] = kind
         if isinstance(node.target, ast.Name):
             self.assign(node.target, kind if kind.known and not value.is_tensor else value if not kind.known else kind)
         elif isinstance(node.target, ast.Subscript):
@@ -339,7 +347,7 @@ class Flow(Expressions):
 
     def assign(self, target: ast.expr, kind: Kind) -> None:
         """Give a target (name, attribute, subscript, tuple of those) a kind."""
-        self.analysis.kinds[target] = kind
+        self.kinds[target] = kind
         if isinstance(target, ast.Name):
             self.bind(target.id, kind)
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -361,10 +369,9 @@ class Flow(Expressions):
         """Record ``self.name = value`` for the class, however often it is set."""
         if base.evidence != "self" or self.owner is None:
             return
-        known = self.owner.attributes
-        if target.attr in known:
-            kind = join(known[target.attr], kind)
-        known[target.attr] = kind
+        if target.attr in self.stored:
+            kind = join(self.stored[target.attr], kind)
+        self.stored[target.attr] = kind
 
     def narrow(self, test: ast.expr, holds: bool) -> None:
         """Learn from a condition: isinstance and None guards on plain names."""
@@ -431,14 +438,14 @@ def _local_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> f
         elif isinstance(current, (ast.Import, ast.ImportFrom)):
             bound.update(name for name, _, _ in imported(current))
         if not isinstance(current, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            stack.extend(ast.iter_child_nodes(current))
+            stack.extend(children(current))
     return frozenset(bound - outside)
 
 
 def _attributes_used(node: ast.AST) -> dict[str, frozenset[str]]:
     """Return, for every plain name in a function, the attributes read from it."""
     used: dict[str, set[str]] = {}
-    for child in ast.walk(node):
+    for child in walk(node):
         if isinstance(child, ast.Attribute) and isinstance(child.value, ast.Name):
             used.setdefault(child.value.id, set()).add(child.attr)
     return {name: frozenset(attributes) for name, attributes in used.items()}

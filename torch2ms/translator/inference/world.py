@@ -1,15 +1,17 @@
 """The project as inference sees it: files, classes and functions, analysed when first asked for.
 
-``World`` keeps few trees in memory (the least recently used go), and small answers (a module's names, a function's result)
-for good. An answer that a recursion or a depth limit cut short is provisional: it is forgotten before the next file is
-translated, so that neither the order of files nor the number of processes shows in the output.
+Every question is asked with a depth: a function run at depth n asks about others at depth n - 1, and at depth 0 only what
+annotations say is known. So recursion ends by itself, and an answer depends on its question alone: neither the order of
+files nor the number of processes shows in the output. ``World`` keeps few trees in memory (the least recently used go),
+and small answers (a module's names, a function's result) for good.
 """
 
 from __future__ import annotations
 
 import ast
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from torch2ms.mapping_tables.lookup import Tables
@@ -18,13 +20,13 @@ from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.inference.flow import Flow
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 from torch2ms.translator.symbols import SymbolTable
+from torch2ms.translator.trees import children, walk
 
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 
-FILES_KEPT = 64
+FILES_KEPT = 128
 CALLERS_READ = 6  # files looked at for the arguments a function is called with
-CALLER_DEPTH = 3  # callers of callers followed for the kinds of arguments
-FLOW_DEPTH = 24  # functions entered from one another
+DEPTH = 4  # functions entered from one another for the kind of a result, an argument or an attribute
 
 
 @dataclass(slots=True)
@@ -35,7 +37,9 @@ class FunctionInfo:
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     owner: ClassInfo | None
     outer: FunctionInfo | None
-    flow: Flow | None = None
+    flows: dict[int, Flow] = field(default_factory=dict)  # by depth
+    used: dict[str, frozenset[str]] | None = None  # names and the attributes read from them
+    locals: frozenset[str] | None = None
 
     @property
     def name(self) -> str:
@@ -52,9 +56,8 @@ class ClassInfo:
     path: str
     bases: tuple[Kind, ...] = ()
     methods: dict[str, FunctionInfo] = field(default_factory=dict)
-    attributes: dict[str, Kind] = field(default_factory=dict)
-    family: Kind = UNKNOWN
-    state: str = "new"  # new | open | done: whether the attributes are known
+    constants: dict[str, Kind] = field(default_factory=dict)  # attributes set in the body of the class
+    attributes: dict[int, dict[str, Kind]] = field(default_factory=dict)  # set on self, by depth
 
 
 @dataclass(slots=True)
@@ -85,12 +88,10 @@ class World:
         self.symbols = symbols
         self.tables = tables
         self._files: OrderedDict[str, FileAnalysis | None] = OrderedDict()
+        self.depth = DEPTH
         self._names: dict[str, dict[str, Kind]] = {}
-        self._returns: dict[str, Kind] = {}
-        self._parameters: dict[str, dict[str, Kind]] = {}
-        self._provisional: list[Callable[[], object]] = []  # how to forget each provisional answer
-        self._open: dict[tuple[str, str], None] = {}
-        self._cuts = 0
+        self._returns: dict[tuple[str, int], Kind] = {}
+        self._parameters: dict[tuple[str, int], dict[str, Kind]] = {}
         self._pinned = ""
 
     # ---- files
@@ -105,8 +106,10 @@ class World:
         self._files[path] = analysis
         if analysis is not None:
             _declare(analysis)
-            flow = Flow(self, analysis, None)
-            flow.run(analysis.tree.body)
+            with self._at(DEPTH):
+                flow = Flow(self, analysis, None)
+                flow.run(analysis.tree.body)
+            analysis.kinds.update(flow.kinds)
             analysis.complete = True
             self._names[path] = analysis.names
             self._evict()
@@ -120,17 +123,12 @@ class World:
                 del self._files[path]
 
     def analyse(self, path: str) -> FileAnalysis | None:
-        """Return the analysis of a file with every function in it run; starts from what is certain only."""
-        for forget in self._provisional:
-            forget()
-        self._provisional.clear()
+        """Return the analysis of a file with every function in it run."""
         self._pinned = path
         analysis = self.file(path)
         if analysis is not None:
-            for info in list(analysis.classes.values()):
-                self.attributes(info)
             for function in list(analysis.functions.values()):
-                self.flow(analysis, function)
+                analysis.kinds.update(self.flow(analysis, function).kinds)
         return analysis
 
     def export(self, path: str, name: str) -> Kind:
@@ -216,17 +214,21 @@ class World:
 
     def attributes(self, info: ClassInfo) -> dict[str, Kind]:
         """Return the kinds of the attributes that the methods of a class set on ``self``, ``__init__`` first."""
-        if info.state != "new":
-            return info.attributes
-        info.state = "open"
+        depth = self.depth
+        if depth in info.attributes:
+            return info.attributes[depth]
+        found = info.attributes[depth] = dict(info.constants)
         analysis = self.file(info.path)
-        if analysis is not None:
+        if analysis is not None and depth > 0:
             first = info.methods.get("__init__")
             rest = [m for name, m in info.methods.items() if name != "__init__" and _stores_on_self(m.node)]
-            for method in ([first] if first else []) + rest:
-                self.flow(analysis, method)
-        info.state = "done" if analysis is None or analysis.complete else "new"
-        return info.attributes
+            with self._at(depth - 1):
+                for method in ([first] if first else []) + rest:
+                    for name, kind in self.flow(analysis, method).stored.items():
+                        found[name] = join(found[name], kind) if name in found else kind
+            if not analysis.complete:
+                del info.attributes[depth]
+        return found
 
     def attribute(self, key: str, name: str) -> Kind:
         """Return the kind of an attribute of an instance of a project class."""
@@ -239,6 +241,13 @@ class World:
                     return Kind("function", base.methods[name].key)
         return UNKNOWN
 
+    def sets(self, key: str, name: str) -> bool:
+        """Whether the project gives the class an attribute or a method of this name."""
+        return any(
+            isinstance(base, ClassInfo) and (name in base.methods or name in self.attributes(base))
+            for base in self.ancestry(key)
+        )
+
     # ---- functions
 
     def function(self, key: str) -> FunctionInfo | None:
@@ -247,86 +256,70 @@ class World:
         analysis = self.file(path)
         return analysis.functions.get(name) if analysis is not None else None
 
-    def flow(self, analysis: FileAnalysis, info: FunctionInfo) -> Flow | None:
-        """Run the body of a function once and return its flow; None while it is being run (recursion)."""
-        if info.flow is not None:
-            return info.flow
-        question = ("flow", info.key)
-        if question in self._open or len(self._open) > FLOW_DEPTH:
-            self._cuts += 1
-            return None
-        cuts = self._cuts
-        self._open[question] = None
+    @contextmanager
+    def _at(self, depth: int) -> Iterator[None]:
+        """Ask the questions of the block at this depth."""
+        before, self.depth = self.depth, depth
         try:
+            yield
+        finally:
+            self.depth = before
+
+    def flow(self, analysis: FileAnalysis, info: FunctionInfo) -> Flow:
+        """Return the flow of a function at the present depth; its body is run once."""
+        flow = info.flows.get(self.depth)
+        if flow is None:
             outer = self.flow(analysis, info.outer) if info.outer is not None else None
             flow = Flow(self, analysis, info, outer)
             flow.run_function()
-        finally:
-            del self._open[question]
-        if analysis.complete:
-            info.flow = flow
-            if self._cuts != cuts:
-                flow.provisional = True
-                self._provisional.append(lambda: setattr(info, "flow", None))
+            if analysis.complete:
+                info.flows[self.depth] = flow
         return flow
 
     def returns(self, key: str) -> Kind:
         """Return the kind of a project function's result."""
-        if key in self._returns:
-            return self._returns[key]
+        question = (key, self.depth)
+        if question in self._returns:
+            return self._returns[question]
         info = self.function(key)
-        if info is None or isinstance(info.node, ast.Lambda):
+        analysis = self.file(key.rpartition(":")[0])
+        if info is None or analysis is None or isinstance(info.node, ast.Lambda):
             return UNKNOWN
-        path = key.rpartition(":")[0]
-        analysis = self.file(path)
-        if analysis is None:
-            return UNKNOWN
-        cuts = self._cuts
-        flow = self.flow(analysis, info)
-        result = flow.result if flow is not None else UNKNOWN
+        result = UNKNOWN
+        if self.depth > 0:
+            with self._at(self.depth - 1):
+                result = self.flow(analysis, info).result
         if not result.known:
-            result = flow_free_return(info, analysis, self)
-        if analysis.complete and flow is not None:
-            self._returns[key] = result
-            if self._cuts != cuts or flow.provisional:
-                self._provisional.append(lambda: self._returns.pop(key, None))
+            result = _promised(info, analysis, self)
+        if analysis.complete:
+            self._returns[question] = result
         return result
 
     def parameters(self, info: FunctionInfo) -> dict[str, Kind]:
         """Return what the project's calls of a function say of its parameters."""
-        if info.key in self._parameters:
-            return self._parameters[info.key]
-        question = ("calls", info.key)
-        asked = sum(1 for topic, _ in self._open if topic == "calls")
-        if question in self._open or isinstance(info.node, ast.Lambda) or asked >= CALLER_DEPTH:
-            self._cuts += 1
-            return {}
-        cuts = self._cuts
-        self._open[question] = None
+        question = (info.key, self.depth)
+        if question in self._parameters:
+            return self._parameters[question]
         found: dict[str, Kind] = {}
-        try:
-            for call, analysis in self._calls(info):
-                for name, kind in _arguments(call, info, analysis):
-                    found[name] = join(found[name], kind) if name in found else kind
-        finally:
-            del self._open[question]
-        self._parameters[info.key] = found
-        if self._cuts != cuts:
-            self._provisional.append(lambda: self._parameters.pop(info.key, None))
+        if self.depth > 0 and not isinstance(info.node, ast.Lambda):
+            with self._at(self.depth - 1):
+                for call, kinds in self._calls(info):
+                    for name, kind in _arguments(call, info, kinds):
+                        found[name] = join(found[name], kind) if name in found else kind
+        self._parameters[question] = found
         return found
 
-    def _calls(self, info: FunctionInfo) -> Iterator[tuple[ast.Call, FileAnalysis]]:
+    def _calls(self, info: FunctionInfo) -> Iterator[tuple[ast.Call, Mapping[ast.AST, Kind]]]:
         name = info.owner.node.name if info.owner is not None and info.name == "__init__" else info.name
         for path in self.symbols.callers(name)[:CALLERS_READ]:
             analysis = self.file(path)
             if analysis is None:
                 continue
             for call, function in analysis.calls.get(name, ()):
-                if function is not None and self.flow(analysis, function) is None:
-                    continue
-                target = analysis.kind(call.func)
+                kinds = self.flow(analysis, function).kinds if function is not None else analysis.kinds
+                target = kinds.get(call.func, UNKNOWN)
                 if target.name in ("function", "class") and info.key in _callees(target, info):
-                    yield call, analysis
+                    yield call, kinds
 
 
 def _callees(target: Kind, info: FunctionInfo) -> list[str]:
@@ -336,7 +329,7 @@ def _callees(target: Kind, info: FunctionInfo) -> list[str]:
     return keys
 
 
-def _arguments(call: ast.Call, info: FunctionInfo, analysis: FileAnalysis) -> Iterator[tuple[str, Kind]]:
+def _arguments(call: ast.Call, info: FunctionInfo, kinds: Mapping[ast.AST, Kind]) -> Iterator[tuple[str, Kind]]:
     """Yield (parameter, kind of the argument) for the arguments whose parameter is certain."""
     arguments = info.node.args
     names = [arg.arg for arg in [*arguments.posonlyargs, *arguments.args]]
@@ -345,13 +338,13 @@ def _arguments(call: ast.Call, info: FunctionInfo, analysis: FileAnalysis) -> It
     for name, value in zip(names, call.args, strict=False):
         if isinstance(value, ast.Starred):
             break
-        yield name, analysis.kind(value)
+        yield name, kinds.get(value, UNKNOWN)
     for keyword in call.keywords:
         if keyword.arg:
-            yield keyword.arg, analysis.kind(keyword.value)
+            yield keyword.arg, kinds.get(keyword.value, UNKNOWN)
 
 
-def flow_free_return(info: FunctionInfo, analysis: FileAnalysis, world: World) -> Kind:
+def _promised(info: FunctionInfo, analysis: FileAnalysis, world: World) -> Kind:
     """Return the kind that the return annotation alone promises."""
     returns = getattr(info.node, "returns", None)
 
@@ -368,7 +361,7 @@ def _declare(analysis: FileAnalysis) -> None:
     """Register every function and class of the file, and every call by the last identifier of its callee."""
 
     def visit(node: ast.AST, prefix: str, owner: ClassInfo | None, outer: FunctionInfo | None) -> None:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 name = _unique(f"{prefix}{child.name}", analysis.functions)
                 info = FunctionInfo(f"{analysis.path}:{name}", child, owner, outer)
@@ -410,5 +403,5 @@ def _unique(name: str, taken: dict[str, FunctionInfo] | dict[str, ClassInfo]) ->
 def _stores_on_self(node: ast.AST) -> bool:
     return any(
         isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name) and n.value.id == "self"
-        for n in ast.walk(node)
+        for n in walk(node)
     )

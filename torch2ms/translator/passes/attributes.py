@@ -72,7 +72,7 @@ def _of_layer(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.
     names: list[str] = []
     for key in candidates(base):
         if ":" in key:
-            if ctx.world.attribute(key, tree.attr).known or ctx.world.method(key, tree.attr) is not None:
+            if ctx.world.sets(key, tree.attr):
                 return _forward(updated, tree, ctx)
             names.extend(ctx.world.torch_bases(key))
         else:
@@ -91,8 +91,17 @@ def _of_layer(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.
         ctx.report("T2M206", tree, f".{tree.attr} has another name in each of {', '.join(names)}", symbol=names[0])
         return updated
     if new and new != {tree.attr}:
-        return updated.with_changes(attr=cst.Name(new.pop()))
+        return _renamed(updated, new.pop())
     return _forward(updated, tree, ctx)
+
+
+def _renamed(node: cst.Attribute, name: str) -> cst.Attribute:
+    """Return ``x.name``; the name may be a path (BatchNorm3d keeps its parameters in ``bn2d``)."""
+    *path, last = name.split(".")
+    value: cst.BaseExpression = node.value
+    for part in path:
+        value = cst.Attribute(value, cst.Name(part))
+    return node.with_changes(value=value, attr=cst.Name(last))
 
 
 def _forward(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression | None:

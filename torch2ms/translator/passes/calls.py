@@ -65,7 +65,7 @@ def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
         else:
             return None
     for key in candidates(base) if base.name not in ("Tensor", "dtype") else ():
-        if ":" in key and (ctx.world.method(key, func.attr) or ctx.world.attribute(key, func.attr).known):
+        if ":" in key and ctx.world.sets(key, func.attr):
             return None  # the project's own method or attribute
     for owner in ctx.world_owners(base):
         row = ctx.tables.row(f"{owner}.{func.attr}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,6 @@ import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.names import is_torch_name
 from torch2ms.translator.references import Needed
 
 __all__ = ["rewrite_imports"]
@@ -21,9 +19,12 @@ _ORDER = ("numpy", "math", "mindspore")
 def rewrite_imports(module: cst.Module, ctx: Context) -> cst.Module:
     """Return the module with the imports that the rewritten code needs."""
     rewriter = _ImportRewriter(ctx)
-    new = module.visit(rewriter) if rewriter.relevant else module
+    body = rewriter.block(module.body, 0)
     kept = sorted(ctx.imports.kept - rewriter.guarded)
-    return _insert(new, [*_lines(ctx), *(_guarded(name) for name in kept)], rewriter.found)
+    lines = [*_lines(ctx), *(_guarded(name) for name in kept)]
+    if body is module.body and not lines:
+        return module
+    return _insert(module.with_changes(body=body), lines, rewriter.found)
 
 
 def _guarded(name: str) -> cst.BaseStatement:
@@ -33,58 +34,67 @@ def _guarded(name: str) -> cst.BaseStatement:
     )
 
 
-class _ImportRewriter(cst.CSTTransformer):
-    """Takes the torch names out of import statements; leaves a marker where the first one stood."""
+class _ImportRewriter:
+    """Takes the torch names out of import statements; leaves a marker where the first one stood at the top level."""
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
         self.found = False
         self.depth = 0
         self.guarded: set[str] = set()  # imports that a translated file has already
-        self.relevant = any(
-            isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.walk(ctx.analysis.tree)
-        )
 
-    def visit_IndentedBlock(self, node: cst.IndentedBlock) -> bool:
-        """Count how deep the statement stands."""
-        self.depth += 1
-        return True
+    def block(self, statements: Sequence[Any], depth: int) -> Sequence[Any]:
+        """Return the statements of a block; ``depth`` counts the blocks around it."""
+        new: list[Any] = []
+        for statement in statements:
+            self.depth = depth
+            if isinstance(statement, cst.SimpleStatementLine):
+                new.extend(self._line(statement))
+            else:
+                new.append(self._compound(statement, depth))
+        if len(new) == len(statements) and all(a is b for a, b in zip(new, statements, strict=True)):
+            return statements
+        return new or [cst.SimpleStatementLine([cst.Pass()])]
 
-    def leave_IndentedBlock(self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock) -> cst.IndentedBlock:
-        """Put ``pass`` where nothing is left."""
-        self.depth -= 1
-        if original_node.body and not updated_node.body:
-            return updated_node.with_changes(body=[cst.SimpleStatementLine([cst.Pass()])])
-        return updated_node
+    def _compound(self, node: Any, depth: int) -> Any:
+        changes: dict[str, Any] = {}
+        for name in ("body", "orelse", "finalbody", "handlers"):
+            part = getattr(node, name, None)
+            if isinstance(part, cst.IndentedBlock):
+                body = self.block(part.body, depth + 1)
+                if body is not part.body:
+                    changes[name] = part.with_changes(body=body)
+            elif isinstance(part, (cst.If, cst.Else, cst.Finally)):
+                new = self._compound(part, depth)
+                if new is not part:
+                    changes[name] = new
+            elif name == "handlers" and part:
+                handlers = [self._compound(handler, depth) for handler in part]
+                if any(a is not b for a, b in zip(handlers, part, strict=True)):
+                    changes[name] = handlers
+        return node.with_changes(**changes) if changes else node
 
-    def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> bool:
-        """Look into import lines only."""
-        return False
-
-    def leave_SimpleStatementLine(self, original_node: Any, updated_node: Any) -> Any:
-        """Rewrite the import statements of a line."""
-        if not any(isinstance(part, (cst.Import, cst.ImportFrom)) for part in updated_node.body):
-            return updated_node
-        kept: list[Any] = []
-        changed = False
-        for part in updated_node.body:
-            new = self._import(part)
-            changed = changed or new is not part
-            if new is not None:
-                kept.append(new)
-        if not changed:
-            return updated_node
+    def _line(self, node: cst.SimpleStatementLine) -> list[Any]:
+        if not any(isinstance(part, (cst.Import, cst.ImportFrom)) for part in node.body):
+            return [node]
+        imports = [(part, self._import(part)) for part in node.body]
+        if all(new is part for part, new in imports):
+            return [node]
+        kept: list[Any] = [new for _, new in imports if new is not None]
         first = not self.found and self.depth == 0
         self.found = self.found or first
         if kept:
             kept[-1] = kept[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
-            guarded = updated_node.with_changes(body=kept)
-            return cst.FlattenSentinel([_marker(updated_node), guarded]) if first else guarded
+            updated = node.with_changes(body=kept)
+            return [_marker(node), updated.with_changes(leading_lines=[])] if first else [updated]
         if first:
-            return _marker(updated_node)
-        if any(line.comment is not None for line in updated_node.leading_lines):
-            return updated_node.with_changes(body=[cst.Pass()])
-        return cst.RemovalSentinel.REMOVE
+            return [_marker(node)]
+        if any(line.comment is not None for line in node.leading_lines):
+            return [node.with_changes(body=[cst.Pass()])]
+        return []
+
+    def _is_torch(self, module: str) -> bool:
+        return self.ctx.world.symbols.is_torch(self.ctx.path, module)
 
     def _import(self, node: Any) -> Any:
         if isinstance(node, cst.Import):
@@ -99,7 +109,7 @@ class _ImportRewriter(cst.CSTTransformer):
             name = alias.evaluated_name
             bound = alias.evaluated_alias or name.partition(".")[0]
             guarded = self.depth > 0 and bound == name and name in self.ctx.imports.kept
-            if not is_torch_name(name) or guarded:
+            if not self._is_torch(name) or guarded:
                 kept.append(alias)
                 self.guarded |= {name} if guarded else set()
         return _with_names(node, kept, node.names)
@@ -108,7 +118,7 @@ class _ImportRewriter(cst.CSTTransformer):
         if node.relative or node.module is None:
             return node
         module = get_full_name_for_node(node.module) or ""
-        if not is_torch_name(module):
+        if not self._is_torch(module):
             return node
         return None
 

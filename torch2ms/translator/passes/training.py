@@ -17,6 +17,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import code_of
 from torch2ms.translator.training import Clip, Step, TrainingUnit, UnitLeft, find_units
+from torch2ms.translator.trees import walk
 
 __all__ = ["TrainingPlan", "plan_training", "rewrite_block"]
 
@@ -48,7 +49,7 @@ class TrainingPlan:
 def plan_training(ctx: Context) -> TrainingPlan:
     """Return the plan for the file; units that stay as they are have been reported."""
     plan = TrainingPlan()
-    if not any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in ast.walk(ctx.analysis.tree)):
+    if not any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in walk(ctx.analysis.tree)):
         return plan
     for found in find_units(ctx.analysis.tree, ctx.analysis):
         if isinstance(found, UnitLeft):
@@ -77,7 +78,7 @@ def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
         plan.clips[clip.statement] = (unit, clip)
         plan.handled.add(clip.call)
     for statement in (*unit.resets, *unit.dropped):
-        plan.handled.update(node for node in ast.walk(statement) if isinstance(node, ast.Call))
+        plan.handled.update(node for node in walk(statement) if isinstance(node, ast.Call))
     for statement in unit.resets:
         plan.resets[statement] = unit
 

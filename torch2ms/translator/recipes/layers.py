@@ -11,6 +11,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import fix_commas, keyword_arg
+from torch2ms.translator.trees import walk
 
 __all__ = ["pool_stride", "sequential"]
 
@@ -30,7 +31,7 @@ def pool_stride(site: CallSite, ctx: Context) -> Outcome:
         return made
     if kernel is None:
         return Leave("it has no kernel size")
-    if any(isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)) for node in ast.walk(kernel.tree)):
+    if any(isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)) for node in walk(kernel.tree)):
         return Leave("the kernel size is computed by a call, and would be written twice")
     call = cst.ensure_type(made.code, cst.Call)
     args = [arg for arg in call.args if arg.keyword is None or arg.keyword.value != "stride"]
