@@ -213,15 +213,26 @@ def frozen(value: Any) -> Any:
     return {key: frozen(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
+def snapshot(value: Any) -> Any:
+    """What MindSpore does not allow a differentiated function to change in its arguments."""
+    if isinstance(value, Tensor):
+        return value.value
+    if isinstance(value, dict):
+        return sorted(value)
+    return len(value) if isinstance(value, list) else value
+
+
 def value_and_grad(function: Callable[..., Any], position: None, weights: Sequence[Weight], has_aux: bool) -> Any:
     def run(*arguments: Any) -> tuple[Any, list[float]]:
         Tape.recording = True
+        given = [snapshot(argument) for argument in arguments]
         try:
             result = function(*arguments)
             loss = result[0] if has_aux else result
             gradients = loss.gradients()
         finally:
             Tape.recording = False
+        assert given == [snapshot(argument) for argument in arguments], "an argument was changed in place"
         return frozen(result), [gradients.get(id(weight), (weight, 0.0))[1] for weight in weights]
 
     return run

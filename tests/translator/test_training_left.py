@@ -252,6 +252,22 @@ def test_function_from_elsewhere_on_given_predictions_is_left() -> None:
     assert "may come from elsewhere" in unit.reason
 
 
+def test_argument_changed_in_place_and_bound_anew_is_left() -> None:
+    [unit] = units_of(
+        loop("""
+        optimizer.zero_grad()
+        out = model(data)
+        data[0] = out
+        data = data * 2
+        loss = criterion(model(data), target)
+        loss.backward()
+        optimizer.step()
+    """)
+    )
+    assert isinstance(unit, UnitLeft)
+    assert "in place" in unit.reason
+
+
 def test_step_in_another_function_is_left() -> None:
     found = units_of("""
         def compute(data, target):

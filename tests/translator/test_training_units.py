@@ -322,3 +322,19 @@ def test_not_hoisted_when_parameter_groups_are_added() -> None:
     """)
     )
     assert unit.hoist.statement is unit.body[0]
+
+
+def test_what_the_body_changes_in_place_is_captured() -> None:
+    unit = unit_of(
+        loop("""
+        optimizer.zero_grad()
+        out = model(data)
+        data[0] = out
+        history.append(out)
+        loss = criterion(model(data), target) + sum(history)
+        loss.backward()
+        optimizer.step()
+    """)
+    )
+    assert unit.parameters == ("target",)
+    assert {"data"} <= set(unit.captures)

@@ -28,6 +28,7 @@ class Interface:
     aux: tuple[str, ...]
     hoist: Place
     uncertain: tuple[str, ...]  # outputs that some path through the body does not bind
+    spoiled: tuple[str, ...]  # parameters that the body changes in place, which MindSpore refuses
 
 
 def find_interface(
@@ -60,16 +61,31 @@ def find_interface(
     hoist, crossed = _hoist(scope, file, place, fixed | set(optimizers))
     variant = set().union(*(effects(loop).binds for loop in crossed)) if crossed else set()
     own = effects(scope.body).binds | scope.parameters
+    # MindSpore refuses to differentiate a function that changes what it is given in place; what it captures may change.
+    found = effects(body, file.inert)
+    changed = {root(path) for path in found.mutates | found.touches}
     parameters = [
         name
         for name in free
-        if name in written or name in variant or (not crossed and name in own and roles.is_data(name))
+        if name in written
+        or (name not in changed and (name in variant or (not crossed and name in own and roles.is_data(name))))
     ]
     captures = tuple(name for name in free if name not in parameters and name in own)
     names = [*aux, *([loss.id] if isinstance(loss, ast.Name) else [])]
     certain = certain_binds(body, loops_run=True)
     uncertain = tuple(name for name in names if name in written and name not in certain and name not in parameters)
-    return Interface(tuple(parameters), captures, aux, hoist, uncertain)
+    spoiled = tuple(name for name in parameters if _changes_first(body, name, file))
+    return Interface(tuple(parameters), captures, aux, hoist, uncertain, spoiled)
+
+
+def _changes_first(body: Sequence[ast.stmt], name: str, file: ProjectFile) -> bool:
+    """Whether the body changes the object that ``name`` holds on entry before it binds the name anew."""
+    for statement in body:
+        if any(root(path) == name for path in effects(statement, file.inert).mutates):
+            return True
+        if name in certain_binds([statement]):
+            return False
+    return False
 
 
 def _unrolled(body: Sequence[ast.stmt]) -> list[ast.stmt]:

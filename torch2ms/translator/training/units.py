@@ -142,6 +142,8 @@ class _ScopePlanner:
         interface = find_interface(
             self.scope, self.file, self.oracle, place, forward.end, members, loss, dropped, owner.optimizers
         )
+        if interface.spoiled:
+            return Refused(f"the forward pass changes {interface.spoiled[0]} in place and binds it anew")
         if interface.uncertain:
             return Refused(f"{interface.uncertain[0]} is bound on some paths only")
         return self._assemble(forward, owner, body, interface, clips, dropped)
