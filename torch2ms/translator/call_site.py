@@ -16,7 +16,7 @@ from torch2ms.translator.kinds import Kind
 if TYPE_CHECKING:
     from torch2ms.translator.context import Context
 
-__all__ = ["RECIPES", "CallSite", "Leave", "Outcome", "Recipe", "Replace", "recipe"]
+__all__ = ["RECIPES", "SPLAT_SAFE", "CallSite", "Leave", "Outcome", "Recipe", "Replace", "recipe"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,18 @@ Recipe = Callable[["CallSite", "Context"], Outcome]
 RECIPES: dict[str, Recipe] = {}
 
 
-def recipe(name: str) -> Callable[[Recipe], Recipe]:
-    """Register a recipe under the name that rows use."""
+SPLAT_SAFE: set[str] = set()  # recipes that may see calls with * and **
+
+
+def recipe(name: str, *, splat: bool = False) -> Callable[[Recipe], Recipe]:
+    """Register a recipe under the name that rows use; ``splat``: it handles ``f(*args, **kwargs)`` too."""
 
     def register(function: Recipe) -> Recipe:
         if name in RECIPES:
             raise ValueError(f"two recipes are called {name}")
         RECIPES[name] = function
+        if splat:
+            SPLAT_SAFE.add(name)
         return function
 
     return register

@@ -10,7 +10,7 @@ import libcst as cst
 from torch2ms.mapping_tables.schema import MappedTo, Row, Signature
 from torch2ms.mapping_tables.transforms import TRANSFORMS
 from torch2ms.translator.binding import BoundArgument, BoundCall, same_literal
-from torch2ms.translator.call_site import CallSite, Leave, Replace
+from torch2ms.translator.call_site import SPLAT_SAFE, CallSite, Leave, Replace
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.syntax import fix_commas, keyword_arg, parenthesised
@@ -49,7 +49,7 @@ def fits(option: MappedTo, bound: BoundCall | None, row: Row, ctx: Context) -> s
     """Return None when a target's conditions hold for a call, else what stands in the way."""
     if bound is None:
         return None if not (option.when or option.reject) else "its signature is not known"
-    if bound.splat and _needs_names(option):
+    if bound.splat and _needs_names(option) and option.recipe not in SPLAT_SAFE:
         return "arguments are passed with * or **, so that they cannot be renamed"
     for name, wanted in option.when.items():
         argument = bound.get(name)

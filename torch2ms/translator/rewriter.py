@@ -165,6 +165,8 @@ class _Rewriter:
         updated = self._children(node)
         if isinstance(node, cst.ClassDef) and isinstance(tree, ast.ClassDef):
             return modules.rewrite_class(node, updated, tree, self.ctx)
+        if isinstance(node, cst.For) and isinstance(tree, (ast.For, ast.AsyncFor)):
+            return modules.rewrite_for(node, updated, tree, self.ctx)
         if isinstance(node, cst.With) and isinstance(tree, ast.With):
             return devices.rewrite_with(node, updated, tree, self.ctx)
         return updated

@@ -14,7 +14,7 @@ from torch2ms.mapping_tables.schema import DROP, RECEIVER, Row
 from torch2ms.translator.binding import bind
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call, fits
-from torch2ms.translator.inference.families import MODULE_ONLY, OPTIMIZER_ONLY, TENSOR_ONLY
+from torch2ms.translator.inference.families import BASE_ROWS, MODULE_ONLY, OPTIMIZER_ONLY, TENSOR_ONLY
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.values import choose_row
@@ -71,7 +71,19 @@ def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
         row = ctx.tables.row(f"{owner}.{func.attr}")
         if row is not None:
             return row, base
+    _unknown_member(ctx, func, base)
     return None
+
+
+def _unknown_member(ctx: Context, func: ast.Attribute, base: Kind) -> None:
+    """Report a member that torch's class has and the tables do not name."""
+    owner = BASE_ROWS.get(base.name)
+    if owner is None or func.attr.startswith("__"):
+        return
+    name = f"{owner}.{func.attr}"
+    if ctx.tables.kind_of_name(name) is not None:
+        ctx.account(func, name, "unknown")
+        ctx.report("T2M202", func, f"{name} is not in the mapping tables", symbol=name)
 
 
 def _row_call(

@@ -174,7 +174,7 @@ def _rank(key: str) -> tuple[int, str]:
     name = key.removeprefix("import ")
     root = name.partition(".")[0]
     position = _ORDER.index(root) if root in _ORDER else len(_ORDER)
-    return position, f"{name.count('.')}{'0' if key.startswith('import') else '1'}{name}"
+    return position, f"{'0' if key.startswith('import ') else '1'}{name}"
 
 
 def _insert(module: cst.Module, lines: list[Any], found: bool) -> cst.Module:

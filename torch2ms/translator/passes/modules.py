@@ -8,7 +8,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 
-__all__ = ["rewrite_class", "rewrite_function"]
+__all__ = ["rewrite_class", "rewrite_for", "rewrite_function"]
 
 RESERVED = frozenset({"cls_name", "param_prefix", "phase", "cells", "construct", "apply", "register_buffer"})
 
@@ -21,6 +21,25 @@ def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef,
             message = f"{tree.name}.{name}: nn.Cell keeps the name {name} for itself"
             ctx.report("T2M203", tree, message, symbol="torch.nn.Module", advice="rename the attribute in the source")
     return updated
+
+
+def rewrite_for(node: cst.For, updated: cst.For, tree: ast.For | ast.AsyncFor, ctx: Context) -> cst.For:
+    """Return a loop; one over ``modules()`` takes the cells from ``cells_and_names()`` directly."""
+    cells = _cells(updated.iter)
+    if cells is None or not isinstance(updated.target, cst.Name) or updated.iter is node.iter:
+        return updated
+    target = cst.Tuple([cst.Element(cst.Name("_")), cst.Element(updated.target)], lpar=[], rpar=[])
+    return updated.with_changes(target=target, iter=cells)
+
+
+def _cells(node: cst.BaseExpression) -> cst.BaseExpression | None:
+    """Return ``x.cells_and_names()`` of ``[cell for _, cell in x.cells_and_names()]``."""
+    if not isinstance(node, cst.ListComp) or not isinstance(node.elt, cst.Name) or node.elt.value != "cell":
+        return None
+    source = node.for_in.iter
+    if isinstance(source, cst.Call) and isinstance(source.func, cst.Attribute):
+        return source if source.func.attr.value == "cells_and_names" else None
+    return None
 
 
 def rewrite_function(

@@ -16,7 +16,7 @@ from torch2ms.translator.trees import walk
 __all__ = ["pool_stride", "sequential"]
 
 
-@recipe("sequential")
+@recipe("sequential", splat=True)
 def sequential(site: CallSite, ctx: Context) -> Outcome:
     """``nn.Sequential(*layers)`` and ``nn.Sequential(OrderedDict(...))``: SequentialCell takes the same."""
     return Replace(site.updated.with_changes(func=ctx.reference(site.option.target, site.tree.func)))

@@ -82,3 +82,11 @@ def modules(site: CallSite, ctx: Context) -> Outcome:
     if isinstance(ctx.parent(site.tree), (ast.For, ast.comprehension)):
         return Replace(build("[cell for _, cell in {net}.cells_and_names()]", net=site.receiver))
     return _through_runtime("modules.modules", site, ctx)
+
+
+@recipe("read_through_runtime")
+def read_through_runtime(site: CallSite, ctx: Context) -> Outcome:
+    """An attribute becomes the runtime's function of the object."""
+    if site.receiver is None:
+        return Leave("it is not read from an object")
+    return Replace(cst.Call(ctx.reference(site.option.target), [cst.Arg(site.receiver)]))
