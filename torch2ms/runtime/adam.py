@@ -1,7 +1,7 @@
 """Adam with PyTorch's epsilon.
 
-MindSpore's own Adam (``experimental.optim.Adam``, also with ``amsgrad``) adds epsilon before it corrects the bias of the
-second moment, which makes it 1/sqrt(1 - beta2^t) times as large: 32 times in the first step, 10 times in the tenth.
+MindSpore's own Adam (``experimental.optim.Adam``, also with ``amsgrad``) adds epsilon before it corrects the bias of
+the second moment, which makes it 1/sqrt(1 - beta2^t) times as large: 32 times in the first step, 10 times in the tenth.
 Parameters with small gradients then move less: over ten steps with gradients from 1 down to 1e-10 the updates differ
 from PyTorch's by 26%, and those of gradients below 1e-7 by 85%. (Its AdamW, NAdam and the others are right.)
 """

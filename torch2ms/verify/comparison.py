@@ -71,32 +71,35 @@ class Comparison:
         """Return the arrays that a worker wrote."""
         return load_arrays(str(self.path(name)))
 
-    def batch(self, prepared: Prepared, mode: str, number: int = 0, *, training: bool = False) -> tuple[str, str]:
+    def inputs(self, prepared: Prepared) -> str:
+        """Write the batch of a seed for the outputs, which needs no targets; return its path."""
+        path = self.path(f"batch-outputs-{prepared.seed}")
+        save_arrays(str(path), make_batch(self.plan.inputs, {}, "mse", (prepared.seed,)))
+        return str(path)
+
+    def batch(self, prepared: Prepared, mode: str, number: int = 0) -> tuple[str, str]:
         """Write the batch of a seed, a mode and a step number; return its path and the loss that fits it."""
-        specs = self.plan.train_inputs if training and self.plan.train_inputs else self.plan.inputs
-        places = dict(prepared.places[mode])
-        if training and self.plan.train_inputs:
-            places = self._training_places(prepared)
+        places = prepared.places[mode]
         loss = choose_loss(self.plan.loss, places)
         path = self.path(f"batch-{mode}-{number}")
-        save_arrays(str(path), make_batch(specs, places, loss, (prepared.seed, number)))
+        save_arrays(str(path), make_batch(self._specs, places, loss, (prepared.seed, number)))
         return str(path), loss
 
-    def _training_places(self, prepared: Prepared) -> dict[str, list[int]]:
-        probe = self.path("batch-probe")
-        save_arrays(str(probe), make_batch(self.plan.train_inputs, {}, "mse", (prepared.seed, 0)))
-        reply = self.torch.call("places", batch=str(probe))
-        return dict(reply["places"])
+    @property
+    def _specs(self) -> tuple[InputSpec, ...]:
+        return self.plan.train_inputs or self.plan.inputs
 
     def prepare(self, seed: int) -> tuple[Prepared, dict[str, Any]]:
         """Make the network of a seed on the torch side, and find out whether it runs in float64."""
-        probe, state = self.path("batch-probe"), self.path(f"state-{seed}")
-        save_arrays(str(probe), make_batch(self.plan.inputs, {}, "mse", (seed, 0)))
-        reply = self.torch.call("prepare", seed=seed, batch=str(probe), state=str(state))
+        probe, state = str(self.path("batch-probe")), self.path(f"state-{seed}")
+        save_arrays(probe, make_batch(self._specs, {}, "mse", (seed, 0)))
+        reply = self.torch.call("prepare", seed=seed, state=str(state))
+        trained = self.plan.gradients or self.plan.train_steps
+        places = self.torch.call("places", batch=probe) if trained else {}
         reference, floor = "float64", "float32"
         try:
             self.torch.call("copy_slot", source="float32", target="float64")
-            done = self.torch.call("outputs", slot="float64", batch=str(probe), path=str(self.path("probe")))
+            done = self.torch.call("outputs", slot="float64", batch=probe, path=str(self.path("probe")))
             double = bool(done["double"])
         except VerificationError:
             double = False
@@ -106,7 +109,7 @@ class Comparison:
             note = "the network does not run in float64: the floor is PyTorch's own twin, perturbed by 1e-7"
             if note not in self.notes:
                 self.notes.append(note)
-        return Prepared(seed, state, reply["places"], reference, floor), reply
+        return Prepared(seed, state, places, reference, floor), reply
 
 
 def select(arrays: Mapping[str, NDArray[Any]], kind: str) -> Arrays:

@@ -35,10 +35,11 @@ class InputSpec:
 
 @dataclass(frozen=True, slots=True)
 class OptimizerSpec:
-    """An optimizer by its name, which torch.optim and mindspore.experimental.optim share, and its arguments."""
+    """An optimizer of torch.optim, its arguments, and the class that stands for it in MindSpore (canonical name)."""
 
     name: str
     settings: Mapping[str, Any]
+    target: str = ""
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.settings.items())})"

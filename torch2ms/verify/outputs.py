@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 
 from torch2ms.verify.comparison import Comparison, Prepared
 from torch2ms.verify.figures import Figure, judge, largest_error
@@ -31,12 +30,11 @@ class OutputCheck:
         """Run one seed; PyTorch's results stay on disk, so that a second mode finds them."""
         path = self.comparison.path
         names = {slot: f"outputs-{slot}-{prepared.seed}" for slot in (prepared.reference, prepared.floor, "float32")}
-        batch = path(f"batch-outputs-{prepared.seed}")
-        if not batch.exists():
-            Path(self.comparison.batch(prepared, "eval")[0]).replace(batch)
-            for slot, name in names.items():
-                self.comparison.torch.call("outputs", slot=slot, batch=str(batch), path=str(path(name)))
-        worker.call("outputs", state=str(prepared.state), batch=str(batch), path=str(path("outputs-mindspore")))
+        batch = self.comparison.inputs(prepared)
+        for slot, name in names.items():
+            if not path(name).exists():
+                self.comparison.torch.call("outputs", slot=slot, batch=batch, path=str(path(name)))
+        worker.call("outputs", state=str(prepared.state), batch=batch, path=str(path("outputs-mindspore")))
         torch = {slot: self.comparison.load(name) for slot, name in names.items()}
         found = self.comparison.load("outputs-mindspore")
         reference = torch[prepared.reference]

@@ -44,6 +44,7 @@ def environment() -> dict[str, str]:
     """Return the environment of a worker: bounded threads, repeatable, MindSpore's convolutions on their fast path."""
     own = dict(os.environ)
     own.update(OMP_NUM_THREADS=str(_THREADS), MKL_NUM_THREADS=str(_THREADS), PYTHONHASHSEED="0", GLOG_v="3")
+    own.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # waiting threads must not burn the cores that others need
     own.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
     own.pop("PYTHONPATH", None)  # the project's modules come from SRC or OUT alone
     own["PYTHONDONTWRITEBYTECODE"] = "1"  # nothing is left behind in SRC

@@ -28,10 +28,8 @@ class TrainingCheck:
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
         self.steps = comparison.plan.train_steps
-        self.optimizer = {
-            "optimizer": comparison.plan.optimizer.name,
-            "settings": dict(comparison.plan.optimizer.settings),
-        }
+        spec = comparison.plan.optimizer
+        self.optimizer = {"name": spec.name, "target": spec.target, "settings": dict(spec.settings)}
         self.rounding = _rounding_of(comparison.plan.optimizer)
         # quantity -> step -> one error a seed
         self.ours: dict[str, defaultdict[int, list[float]]] = {name: defaultdict(list) for name in _QUANTITIES}
@@ -44,18 +42,18 @@ class TrainingCheck:
     def add(self, prepared: Prepared) -> None:
         """Train one seed's network on both sides."""
         torch, path = self.comparison.torch, self.comparison.path
-        torch.call("start_training", **self.optimizer)
+        torch.call("start_training", optimizer=self.optimizer["name"], settings=self.optimizer["settings"])
         torch.call("copy_slot", source="float32", target="free twin", perturb=1000 + prepared.seed)
         torch.call("export", slot="float32", path=str(path("start")))
         batches = []
         curve, twin = [], []
         for step in range(self.steps):
-            batch, loss = self.comparison.batch(prepared, "train", step, training=True)
+            batch, loss = self.comparison.batch(prepared, "train", step)
             batches.append(batch)
             curve.append(self._step(prepared, step, batch, loss))
             twin.append(torch.call("step", slot="free twin", batch=batch, loss=loss)["loss"])
         reply = self.comparison.mindspore.call(
-            "free_run", state=str(path("start")), batches=batches, loss=loss, **self.optimizer
+            "free_run", state=str(path("start")), batches=batches, loss=loss, optimizer=self.optimizer
         )
         self._free_run(curve, twin, reply["losses"])
         for batch in batches:
@@ -74,11 +72,10 @@ class TrainingCheck:
         for slot in (other, "float32"):
             losses[slot] = torch.call("step", slot=slot, path=str(path(f"step-{slot}")), **request)["loss"]
         reply = self.comparison.mindspore.call(
-            "step", state=str(path("before")), path=str(path("step-mindspore")), **request, **self.optimizer
+            "step", state=str(path("before")), path=str(path("step-mindspore")), **request, optimizer=self.optimizer
         )
-        before = select(self.comparison.load("before"), "state")
         names = {"ours": "mindspore", "reference": prepared.reference, "floor": prepared.floor}
-        changes = {role: self._changes(f"step-{slot}", before) for role, slot in names.items()}
+        changes = {role: self._changes(f"step-{slot}") for role, slot in names.items()}
         self._note(
             "loss",
             step,
@@ -98,14 +95,13 @@ class TrainingCheck:
             self.single[name][1].append(floor_errors[name])
         return float(losses["float32"])
 
-    def _changes(self, name: str, before: Arrays) -> dict[str, Arrays]:
+    def _changes(self, name: str) -> dict[str, Arrays]:
         """Return gradients, and how parameters and statistics have moved in the step."""
         arrays = self.comparison.load(name)
-        after, statistics = select(arrays, "after"), floating(select(arrays, "statistic"))
         return {
             "gradient": select(arrays, "gradient"),
-            "update": {key: _moved(value, before[key]) for key, value in after.items() if key in before},
-            "statistics": {key: _moved(value, before[key]) for key, value in statistics.items() if key in before},
+            "update": select(arrays, "update"),
+            "statistics": floating(select(arrays, "statistic")),
         }
 
     def _note(self, quantity: str, step: int, ours: float, floor: float) -> None:
@@ -184,7 +180,3 @@ def _rounding_of(optimizer: OptimizerSpec) -> float:
         return 0.0
     betas = optimizer.settings.get("betas", (0.9, 0.999))
     return float(_HALF_UNIT / (1 - max(betas)))
-
-
-def _moved(after: Any, before: Any) -> Any:
-    return after.astype("float64") - before.astype("float64")

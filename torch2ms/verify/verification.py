@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from torch2ms.config import Target
 from torch2ms.errors import InputError, UsageError
+from torch2ms.mapping_tables import loader
 from torch2ms.verify.comparison import Comparison, Plan, Prepared
 from torch2ms.verify.gradients import GradientCheck, check_trainable
-from torch2ms.verify.inputs import parse_input, parse_optimizer
+from torch2ms.verify.inputs import OptimizerSpec, parse_input, parse_optimizer
 from torch2ms.verify.outputs import OutputCheck
 from torch2ms.verify.process import Worker
 from torch2ms.verify.report import VerifyReport
@@ -31,6 +34,7 @@ def verify(
     train_steps: int = 0,
     train_inputs: Sequence[str] = (),
     optimizer: str = "Adam(lr=0.001)",
+    optimizer_target: str = "",
     loss: str = "auto",
     seeds: Sequence[int] = (1, 2, 3),
     gradients: bool = True,
@@ -45,8 +49,9 @@ def verify(
     """Compare the network that ``entry`` (``module:callable``) builds in ``source`` with that in ``output``.
 
     ``inputs``: one text for each argument of the network, ``2x3x224x224`` or ``2x16:int64<1000``; ``train_inputs``:
-    the same for the training steps, where smaller ones will do. ``optimizer`` is a name that torch.optim and
-    mindspore.experimental.optim share, with its arguments. ``tolerance``: largest allowed difference of the outputs
+    the same for gradients and training steps, where smaller ones will do. ``optimizer`` is one of torch.optim with
+    its arguments; MindSpore trains with what the tables put in its place, or with the class ``optimizer_target`` (a
+    canonical name). ``tolerance``: largest allowed difference of the outputs
     from PyTorch's float32, over the largest magnitude, in every seed; besides the floor. ``rules`` replace the mapping
     tables' state maps.
 
@@ -56,7 +61,7 @@ def verify(
         entry=entry,
         inputs=tuple(parse_input(text) for text in inputs),
         kwargs=dict(kwargs or {}),
-        optimizer=parse_optimizer(optimizer),
+        optimizer=_with_target(parse_optimizer(optimizer), optimizer_target, mappings),
         seeds=tuple(seeds),
         loss=loss,
         train_steps=train_steps,
@@ -82,6 +87,16 @@ def verify(
         {"inputs": list(inputs), "optimizer": str(plan.optimizer), "seeds": list(seeds), **facts},
         comparison.curves,
     )
+
+
+def _with_target(optimizer: OptimizerSpec, target: str, mappings: tuple[str, ...]) -> OptimizerSpec:
+    """Return the optimizer with the class that is emitted for it."""
+    if not target:
+        tables = loader.load(mappings)
+        row = tables.row(f"torch.optim.{optimizer.name}")
+        options = tables.select(row, Target()) if row is not None else ()
+        target = options[0].target if options else f"mindspore.experimental.optim.{optimizer.name}"
+    return replace(optimizer, target=target)
 
 
 def _check(source: Path, output: Path, plan: Plan) -> None:

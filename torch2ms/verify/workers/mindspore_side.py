@@ -13,7 +13,7 @@ import numpy as np
 from mindspore import nn, ops
 from numpy.typing import NDArray
 
-from .channel import flatten, load_arrays, save_arrays, serve
+from .channel import as_float32, flatten, load_arrays, save_arrays, serve
 from .dropout import Switch
 from .optimizers import Bridge, assign
 
@@ -110,14 +110,12 @@ class MindSporeSide:
         others = [entry.tensor for entry in self.keys.entries if id(entry.tensor) not in learnt]
         return self._by_torch_name("statistic", others, others)
 
-    def step(
-        self, state: str, batch: str, loss: str, optimizer: str, settings: Dict[str, Any], path: str
-    ) -> Dict[str, Any]:
-        """Make one training step from a torch state: weights, statistics, optimizer state."""
+    def step(self, state: str, batch: str, loss: str, optimizer: Dict[str, Any], path: str) -> Dict[str, Any]:
+        """Make one training step from a torch state (weights, statistics, optimizer state); write what moved how."""
         arrays = self._load(state)
         parameters = self.net.trainable_params()
         if self.bridge is None:
-            self.bridge = Bridge(optimizer, parameters, settings)
+            self.bridge = Bridge(optimizer["name"], optimizer["target"], parameters, optimizer["settings"])
         names = {id(parameter): self._torch_name(parameter) for parameter in parameters}
         reshape = {entry.torch: entry for entry in self.keys.entries}
         self.bridge.load(arrays, names, lambda name, array: self.weights.place(reshape[name], array))
@@ -125,17 +123,16 @@ class MindSporeSide:
         value, gradients = self._value_and_gradients(batch, loss, arrays=False)
         written = self._by_torch_name("gradient", parameters, gradients)
         self.bridge.optimizer(gradients)
-        after = self._by_torch_name("after", parameters, parameters)
-        save_arrays(path, {**written, **after, **self._statistics()})
+        after = {**self._by_torch_name("update", parameters, parameters), **self._statistics()}
+        moved = {key: value - arrays["state:" + key.partition(":")[2]] for key, value in after.items()}
+        save_arrays(path, as_float32({**written, **moved}))
         return {"loss": value}
 
-    def free_run(
-        self, state: str, batches: Sequence[str], loss: str, optimizer: str, settings: Dict[str, Any]
-    ) -> Dict[str, Any]:
+    def free_run(self, state: str, batches: Sequence[str], loss: str, optimizer: Dict[str, Any]) -> Dict[str, Any]:
         """Train from a torch state on its own; return the loss before each step."""
         self._load(state)
         self.net.set_train(True)
-        own = Bridge(optimizer, self.net.trainable_params(), settings)
+        own = Bridge(optimizer["name"], optimizer["target"], self.net.trainable_params(), optimizer["settings"])
         losses = []
         for batch in batches:
             value, gradients = self._value_and_gradients(batch, loss, arrays=False)

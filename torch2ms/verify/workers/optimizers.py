@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, Callable, Dict, List, Mapping, Sequence
 
 import mindspore as ms
@@ -27,15 +28,16 @@ STATE: Dict[str, Dict[str, str]] = {
 
 
 class Bridge:
-    """A MindSpore optimizer that can be set to any state of its torch counterpart."""
+    """A MindSpore optimizer (``target``) that can be set to any state of its torch counterpart (``name``)."""
 
-    def __init__(self, name: str, parameters: Sequence[Any], settings: Mapping[str, Any]) -> None:
-        from mindspore.experimental import optim
-
-        if name not in STATE or not hasattr(optim, name):
+    def __init__(self, name: str, target: str, parameters: Sequence[Any], settings: Mapping[str, Any]) -> None:
+        if name not in STATE:
             raise ValueError(f"no state map for the optimizer {name}; known are {', '.join(sorted(STATE))}")
         self.name = name
-        self.optimizer = getattr(optim, name)(list(parameters), **settings)
+        module, _, cls = target.rpartition(".")
+        # the runtime is loaded under a private name here
+        module = module.replace("torch2ms.runtime", "torch2ms_worker_runtime")
+        self.optimizer = getattr(importlib.import_module(module), cls)(list(parameters), **settings)
         self._fresh = [parameter.asnumpy().copy() for target in self._targets() for parameter in target]
 
     def _targets(self) -> List[Any]:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from .channel import flatten, load_arrays, save_arrays, serve
+from .channel import as_float32, flatten, load_arrays, save_arrays, serve
 from .dropout import Switch
 
 __all__ = ["main"]
@@ -50,7 +50,7 @@ class TorchSide:
         self.target, self.kwargs = target, kwargs
         return {"version": torch.__version__, "python": sys.version.split()[0]}
 
-    def prepare(self, seed: int, batch: str, state: str) -> Dict[str, Any]:
+    def prepare(self, seed: int, state: str) -> Dict[str, Any]:
         """Make a network with random weights and non-trivial statistics; write its state_dict to ``state``."""
         torch.manual_seed(seed)
         np.random.seed(seed)
@@ -58,24 +58,13 @@ class TorchSide:
         net = self.target(**self.kwargs)
         with torch.no_grad():
             _randomise(net, torch.Generator().manual_seed(seed))
-            self._calibrate(net, batch)
         self.slots = {"float32": Slot(net, None)}
         save_arrays(state, _arrays(net.state_dict()))
         return {
             "keys": list(net.state_dict()),
             "trainable": [name for name, parameter in net.named_parameters() if parameter.requires_grad],
             "numbers": sum(parameter.numel() for parameter in net.parameters()),
-            "places": {mode: self._places(net, batch, mode == "train") for mode in ("eval", "train")},
         }
-
-    def _calibrate(self, net: Any, batch: str) -> None:
-        """Let the normalizations see the data twice, so that their statistics are neither initial nor absurd."""
-        net.train()
-        try:
-            for _ in range(2):
-                net(*_inputs(batch, torch.float32))
-        except ValueError:  # one value a channel has no variance: the random statistics stay
-            pass
 
     def _places(self, net: Any, batch: str, train: bool) -> Dict[str, List[int]]:
         """Return place and shape of each floating-point result; the network is left as it was."""
@@ -85,8 +74,9 @@ class TorchSide:
         return {place: list(value.shape) for place, value in found.items() if _is_floating(value)}
 
     def places(self, batch: str) -> Dict[str, Any]:
-        """Return place and shape of each floating-point result in train mode for another batch."""
-        return {"places": self._places(self.slots["float32"].net, batch, True)}
+        """Return place and shape of each floating-point result, in eval mode and in train mode."""
+        net = self.slots["float32"].net
+        return {mode: self._places(net, batch, mode == "train") for mode in ("eval", "train")}
 
     def copy_slot(self, source: str, target: str, perturb: int = 0) -> Dict[str, Any]:
         """Make ``target`` equal to ``source`` (weights, statistics, optimizer state), in its own precision.
@@ -147,10 +137,12 @@ class TorchSide:
         return {}
 
     def step(self, slot: str, batch: str, loss: str, path: Optional[str] = None) -> Dict[str, Any]:
-        """Make one training step; write gradients, parameters and statistics after it."""
+        """Make one training step; write gradients, and how parameters and statistics have moved."""
         net, optimizer = self.slots[slot]
         net.train()
         optimizer.zero_grad()
+        before = {name: _array(value) for name, value in net.named_parameters()} if path else {}
+        statistics = _statistics(net) if path else {}
         with self.dropout:
             _no_recurrent_dropout(net)
             value = _loss(net, batch, loss)
@@ -158,8 +150,9 @@ class TorchSide:
         gradients = _gradients(net) if path else {}
         optimizer.step()
         if path:
-            after = {f"after:{name}": _array(value) for name, value in net.named_parameters()}
-            save_arrays(path, {**gradients, **after, **_statistics(net)})
+            updates = {f"update:{name}": _array(value) - before[name] for name, value in net.named_parameters()}
+            moved = {name: value - statistics[name] for name, value in _statistics(net).items()}
+            save_arrays(path, as_float32({**gradients, **updates, **moved}))
         return {"loss": float(value.detach())}
 
 
@@ -173,9 +166,9 @@ def _settings(optimizer: Any) -> Dict[str, Any]:
 
 
 def _randomise(net: Any, generator: Any) -> None:
-    """Move every parameter that starts out constant (biases, scales), and give statistics values of their own.
+    """Move every parameter that starts out constant (biases, scales) and all statistics.
 
-    Constant starting values would hide two parameters that are taken for each other.
+    Equal values would hide a mix-up; initial statistics would hide that they are not used.
     """
     for parameter in net.parameters():
         if parameter.is_floating_point() and parameter.numel() > 1 and parameter.min() == parameter.max():
