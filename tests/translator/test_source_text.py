@@ -102,6 +102,17 @@ def test_unparsable_is_t2m101_with_its_line(text: str, line: int, words: str) ->
     assert source.encode(source.text) == text.encode()
 
 
+@pytest.mark.parametrize(
+    "data", [b"x = (\r\n", b"x = 1\r\n", b"\xef\xbb\xbfx.cuda(async=True)\n", b"x(async=1)\n", b"\xff"]
+)
+def test_unparsed_has_the_same_text_and_no_tree(data: bytes) -> None:
+    full, plain = decode(data, "a.py"), decode(data, "a.py", parsed=False)
+    assert plain.tree is None
+    assert (plain.text, plain.repaired, plain.original) == (full.text, full.repaired, full.original)
+    if plain.text is not None:
+        assert plain.encode("y\n") == full.encode("y\n")
+
+
 def test_line_of_a_megabyte_is_parsed() -> None:
     data = b"x = '" + b"a" * 1_000_000 + b"'\n"
     assert decode(data, "a.py").tree is not None

@@ -46,7 +46,8 @@ _ADVICE = {
 class OutFile:
     """One file of OUT: exactly one of ``data``, ``copy_of`` and ``link`` is given.
 
-    ``path`` is relative to OUT, with ``/``. Python text given as ``data`` must parse; a file copied from SRC need not.
+    ``path`` is relative to OUT, with ``/``. Python text given as ``data`` must parse, which is checked unless it was
+    ``checked`` before; a file copied from SRC need not.
     """
 
     path: str
@@ -54,6 +55,7 @@ class OutFile:
     copy_of: Path | None = None
     link: str | None = None
     executable: bool = False
+    checked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ def _write_file(target: Path, file: OutFile) -> str:
         target.symlink_to(file.link)
         return f"link:{file.link}"
     if file.data is not None:
-        if file.path.endswith(".py"):
+        if file.path.endswith(".py") and not file.checked:
             _check_parses(file.data, file.path)
         target.write_bytes(file.data)
         digest = hashlib.sha256(file.data).hexdigest()

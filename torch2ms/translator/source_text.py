@@ -13,7 +13,7 @@ import io
 import re
 import tokenize
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from torch2ms.diagnostics import CODES, Diagnostic
 
@@ -120,16 +120,17 @@ def decode(data: bytes, path: str, *, is_parsed: bool = False) -> SourceText:
     text = body.replace("\r\n", "\n").replace("\r", "\n") if "\r" in body else body
     if is_parsed and not _ASYNC_ARGUMENT.search(text):
         return SourceText(path, data, text, None, codec, newline, mixed, bom)
+    source = SourceText(path, data, text, None, codec, newline, mixed, bom)
+    if not parsed and not _ASYNC_ARGUMENT.search(text):
+        return source
     tree, diagnostic = parse(text, path)
-    repaired: tuple[str, ast.Module, tuple[Diagnostic, ...]] | None = None
-    if tree is None:
-        repaired = _repair_async(text, path)
-    source = SourceText(path, data, text, tree, codec, newline, mixed, bom)
+    if tree is not None:
+        return replace(source, tree=tree if parsed else None)
+    repaired = _repair_async(text, path)
     if repaired is not None:
-        return SourceText(path, data, repaired[0], repaired[1], codec, newline, mixed, bom, True, repaired[2])
-    if diagnostic is not None:
-        return SourceText(path, data, text, None, codec, newline, mixed, bom, False, (diagnostic,))
-    return source
+        new, tree, diagnostics = repaired
+        return replace(source, text=new, tree=tree if parsed else None, repaired=True, diagnostics=diagnostics)
+    return replace(source, diagnostics=(diagnostic,)) if parsed and diagnostic is not None else source
 
 
 def parse(text: str, path: str) -> tuple[ast.Module | None, Diagnostic | None]:
