@@ -338,3 +338,19 @@ def test_what_the_body_changes_in_place_is_captured() -> None:
     )
     assert unit.parameters == ("target",)
     assert {"data"} <= set(unit.captures)
+
+
+CLIPPED = """
+def train(model, net, optimizer, loader):
+    for data, target in loader:
+        optimizer.zero_grad()
+        loss = criterion({forward}, target)
+        loss.backward()
+        clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+"""
+
+
+def test_clipping_less_than_is_trained_perhaps_is_noted() -> None:
+    assert unit_of(CLIPPED.format(forward="model(data)")).notes == ()
+    assert any("clipped" in note for note in unit_of(CLIPPED.format(forward="model(net(data))")).notes)

@@ -38,6 +38,11 @@ class GradientFlow:
         nodes = [node] if isinstance(node, ast.AST) else node
         return any(self._is_source(item) for top in nodes for item in _walk_executed(top))
 
+    def source_paths(self, nodes: Sequence[ast.AST]) -> set[str]:
+        """Return the paths of the callees through which weights enter the nodes; "" for one without a path."""
+        calls = [node for top in nodes for node in _walk_executed(top) if isinstance(node, ast.Call)]
+        return {dotted_path(call.func) or "" for call in calls if self._is_source(call)}
+
     def has_sure_source(self, nodes: Sequence[ast.AST]) -> bool:
         """Whether a module is called, or something that holds one.
 
