@@ -55,7 +55,7 @@ def calculate_gain(nonlinearity: str, param: Union[float, None] = None) -> float
     The values are torch.nn.init.calculate_gain's (selu: 3/4).
     """
     if nonlinearity in _LINEAR:
-        return 1.0
+        return 1
     if nonlinearity == "leaky_relu":
         return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
     known = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 0.75}

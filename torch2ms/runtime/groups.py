@@ -1,0 +1,61 @@
+"""An optimizer's parameter groups, with learning rates that read as numbers and are set where the optimizer looks.
+
+``optimizer.param_groups[0]["lr"]`` of ``mindspore.experimental.optim`` is a Parameter: it cannot be formatted, and another
+value put into the group is seen neither by schedulers nor, when it is a tensor, by the optimizer.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, List, MutableMapping
+
+import mindspore as ms
+import numpy as np
+from mindspore import ops
+
+__all__ = ["ParameterGroup", "param_groups"]
+
+
+def _number(value: Any) -> float:
+    """Return a float32 scalar as the shortest number that rounds to it."""
+    array = value.asnumpy() if isinstance(value, ms.Tensor) else np.asarray(value)
+    return float(str(np.float32(array))) if array.dtype == np.float32 else float(array)
+
+
+class ParameterGroup(MutableMapping[str, Any]):
+    """One group: its settings by name. What is set here holds from the next step on."""
+
+    def __init__(self, optimizer: Any, index: int) -> None:
+        self._optimizer, self._index = optimizer, index
+
+    @property
+    def _group(self) -> Dict[str, Any]:
+        return self._optimizer.param_groups[self._index]  # type: ignore[no-any-return]
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._group[name]
+        return _number(value) if name == "lr" else value
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name == "lr":
+            ops.assign(self._optimizer.lrs[self._index], ms.Tensor(_number(value), ms.float32))
+            return
+        if name == "params":
+            raise ValueError("the parameters of an optimizer cannot be exchanged: make a new one")
+        self._group[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._group[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._group)
+
+    def __len__(self) -> int:
+        return len(self._group)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+def param_groups(optimizer: Any) -> List[ParameterGroup]:
+    """Return the parameter groups of an optimizer of ``mindspore.experimental.optim``."""
+    return [ParameterGroup(optimizer, index) for index in range(len(optimizer.param_groups))]

@@ -1,0 +1,219 @@
+"""Learning-rate schedulers with torch's arguments that ``mindspore.experimental.optim.lr_scheduler`` lacks or differs in.
+
+They compute on the host in double precision, call the user's functions with plain ints, and cycle momentum where torch does.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
+
+from . import schedules
+from .groups import param_groups
+from .optim import get_lr, set_lr
+
+__all__ = ["ChainedScheduler", "CyclicLR", "LambdaLR", "MultiplicativeLR", "OneCycleLR", "last_epoch", "last_lr"]
+
+Values = Union[float, Sequence[float]]
+Function = Callable[[int], float]
+
+
+def last_lr(scheduler: Any) -> List[float]:
+    """Return the learning rates that a scheduler set last, one a parameter group, as plain numbers."""
+    optimizer = getattr(scheduler, "optimizer", None)
+    if optimizer is not None and hasattr(optimizer, "lrs"):
+        return [float(group["lr"]) for group in param_groups(optimizer)]
+    return [float(value) for value in scheduler.get_last_lr()]
+
+
+def last_epoch(scheduler: Any) -> int:
+    """Return how often a scheduler was stepped since it was made."""
+    return int(scheduler.last_epoch)
+
+
+class _Scheduler(schedules._HostScheduler):
+    """A schedule that starts from the optimizer's learning rates."""
+
+    def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
+        super().__init__(optimizer)
+        self.base_lrs = _rates(optimizer)
+        self.last_epoch = last_epoch
+        self.step()
+
+    def _now(self) -> List[float]:
+        return _rates(self.optimizer)
+
+
+def _rates(optimizer: Any) -> List[float]:
+    return [group["lr"] for group in param_groups(optimizer)] if hasattr(optimizer, "lrs") else [get_lr(optimizer)]
+
+
+def _each(value: Any, count: int) -> List[Any]:
+    values = list(value) if isinstance(value, (list, tuple)) else [value] * count
+    if len(values) != count:
+        raise ValueError(f"{len(values)} values for {count} parameter groups")
+    return values
+
+
+class LambdaLR(_Scheduler):
+    """The first learning rates times ``lr_lambda(epoch)``; one function, or one a parameter group."""
+
+    def __init__(self, optimizer: Any, lr_lambda: Union[Function, List[Function]], last_epoch: int = -1) -> None:
+        self.lr_lambdas: List[Function] = _each(lr_lambda, len(_rates(optimizer)))
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> List[float]:
+        """Return the learning rates at ``last_epoch``."""
+        return [base * function(self.last_epoch) for base, function in zip(self.base_lrs, self.lr_lambdas)]
+
+
+class MultiplicativeLR(_Scheduler):
+    """The learning rates, multiplied by ``lr_lambda(epoch)`` at every step but the first."""
+
+    def __init__(self, optimizer: Any, lr_lambda: Union[Function, List[Function]], last_epoch: int = -1) -> None:
+        self.lr_lambdas: List[Function] = _each(lr_lambda, len(_rates(optimizer)))
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> List[float]:
+        """Return the learning rates at ``last_epoch``."""
+        if self.last_epoch == 0:
+            return self._now()
+        return [now * function(self.last_epoch) for now, function in zip(self._now(), self.lr_lambdas)]
+
+
+def _set_momentum(optimizer: Any, values: Sequence[float]) -> None:
+    """Set ``momentum``, or the first of ``betas``, of every parameter group."""
+    for group, value in zip(param_groups(optimizer), values):
+        if "betas" in group:
+            group["betas"] = (float(value), *group["betas"][1:])
+        else:
+            group["momentum"] = float(value)
+
+
+def _check_momentum(optimizer: Any, name: str) -> None:
+    if not all("momentum" in group or "betas" in group for group in param_groups(optimizer)):
+        raise ValueError(f"{name}: the optimizer has neither momentum nor betas: pass cycle_momentum=False")
+
+
+class CyclicLR(_Scheduler):
+    """Up and down between two learning rates (L. N. Smith, "Cyclical Learning Rates", 2017), stepped after every batch.
+
+    ``mode``: "triangular", "triangular2", "exp_range", or a function of the cycle (or the iteration) as ``scale_fn``.
+    """
+
+    def __init__(
+        self,
+        optimizer: Any,
+        base_lr: Values,
+        max_lr: Values,
+        step_size_up: int = 2000,
+        step_size_down: Optional[int] = None,
+        mode: str = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Optional[Callable[[float], float]] = None,
+        scale_mode: str = "cycle",
+        cycle_momentum: bool = True,
+        base_momentum: Values = 0.8,
+        max_momentum: Values = 0.9,
+        last_epoch: int = -1,
+    ) -> None:
+        count = len(_rates(optimizer))
+        known: Dict[str, Any] = {
+            "triangular": (lambda x: 1.0, "cycle"),
+            "triangular2": (lambda x: 1 / (2.0 ** (x - 1)), "cycle"),
+            "exp_range": (lambda x: gamma**x, "iterations"),
+        }
+        if scale_fn is None and mode not in known:
+            raise ValueError(f"CyclicLR: unknown mode {mode!r}")
+        self.scale, self.scale_mode = (scale_fn, scale_mode) if scale_fn is not None else known[mode]
+        self.max_lrs = [float(value) for value in _each(max_lr, count)]
+        self.up = float(step_size_up)
+        self.total = self.up + float(step_size_up if step_size_down is None else step_size_down)
+        self.momenta = None
+        if cycle_momentum:
+            _check_momentum(optimizer, "CyclicLR")
+            self.momenta = list(zip(_each(base_momentum, count), _each(max_momentum, count)))
+        set_lr(optimizer, [float(value) for value in _each(base_lr, count)])
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = [float(value) for value in _each(base_lr, count)]
+
+    def get_lr(self) -> List[float]:
+        """Return the learning rates at ``last_epoch``; momentum is set on the way."""
+        cycle = math.floor(1 + self.last_epoch / self.total)
+        part = 1.0 + self.last_epoch / self.total - cycle
+        ratio = self.up / self.total
+        height = part / ratio if part <= ratio else (part - 1) / (ratio - 1)
+        scale = self.scale(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.momenta is not None:
+            _set_momentum(self.optimizer, [high - (high - low) * height * scale for low, high in self.momenta])
+        return [low + (high - low) * height * scale for low, high in zip(self.base_lrs, self.max_lrs)]
+
+
+class OneCycleLR(schedules.OneCycleLR):
+    """:class:`.schedules.OneCycleLR` that cycles momentum against the learning rate, as torch's does by default."""
+
+    def __init__(
+        self,
+        optimizer: Any,
+        max_lr: Values,
+        total_steps: Optional[int] = None,
+        epochs: Optional[int] = None,
+        steps_per_epoch: Optional[int] = None,
+        pct_start: float = 0.3,
+        anneal_strategy: str = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: Values = 0.85,
+        max_momentum: Values = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 10000.0,
+        three_phase: bool = False,
+        last_epoch: int = -1,
+    ) -> None:
+        self.momenta: Optional[List[List[float]]] = None
+        if cycle_momentum:
+            _check_momentum(optimizer, "OneCycleLR")
+            count = len(_rates(optimizer))
+            low = [float(value) for value in _each(base_momentum, count)]
+            high = [float(value) for value in _each(max_momentum, count)]
+            self.momenta = [high, low, high, high] if three_phase else [high, low, high]
+        super().__init__(
+            optimizer, max_lr, total_steps, epochs, steps_per_epoch, pct_start, anneal_strategy, False, base_momentum,
+            max_momentum, div_factor, final_div_factor, three_phase, last_epoch,
+        )  # fmt: skip
+
+    def get_lr(self) -> List[float]:
+        """Return the learning rates at ``last_epoch``; momentum is set on the way."""
+        rates = super().get_lr()
+        if self.momenta is not None:
+            levels, self.levels = self.levels, self.momenta
+            try:
+                _set_momentum(self.optimizer, super().get_lr())
+            finally:
+                self.levels = levels
+        return rates
+
+
+class ChainedScheduler:
+    """Schedulers that act one after the other at every step."""
+
+    def __init__(self, schedulers: Sequence[Any], optimizer: Any = None) -> None:
+        self.schedulers = list(schedulers)
+        self.optimizer = optimizer if optimizer is not None else self.schedulers[-1].optimizer
+
+    def step(self) -> None:
+        """Step every scheduler."""
+        for scheduler in self.schedulers:
+            scheduler.step()
+
+    def get_last_lr(self) -> List[float]:
+        """Return the learning rates in force, one a parameter group."""
+        return last_lr(self.schedulers[-1])
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Return the states of the schedulers."""
+        return {"schedulers": [schedules.state_dict(scheduler) for scheduler in self.schedulers]}
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Go back to a state of :meth:`state_dict`."""
+        for scheduler, part in zip(self.schedulers, state["schedulers"]):
+            schedules.load_state_dict(scheduler, part)
