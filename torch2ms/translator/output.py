@@ -58,7 +58,7 @@ def _tree(project: Project, results: Mapping[str, FileResult]) -> Iterator[OutFi
             yield OutFile(file.path, copy_of=file.location, executable=executable)
         else:
             source = file.load(is_parsed=True)
-            yield OutFile(file.path, data=source.encode(result.text), executable=executable)
+            yield OutFile(file.path, data=source.encode(result.text), executable=executable, checked=True)
 
 
 def _generated(files: Mapping[str, str]) -> Iterator[OutFile]:

@@ -118,19 +118,17 @@ def decode(data: bytes, path: str, *, is_parsed: bool = False) -> SourceText:
     body = raw.removeprefix(_BOM) if bom else raw
     newline, mixed = _newline_style(body)
     text = body.replace("\r\n", "\n").replace("\r", "\n") if "\r" in body else body
-    if is_parsed and not _ASYNC_ARGUMENT.search(text):
-        return SourceText(path, data, text, None, codec, newline, mixed, bom)
     source = SourceText(path, data, text, None, codec, newline, mixed, bom)
-    if not parsed and not _ASYNC_ARGUMENT.search(text):
+    if is_parsed and not _ASYNC_ARGUMENT.search(text):
         return source
     tree, diagnostic = parse(text, path)
     if tree is not None:
-        return replace(source, tree=tree if parsed else None)
+        return replace(source, tree=tree)
     repaired = _repair_async(text, path)
     if repaired is not None:
         new, tree, diagnostics = repaired
-        return replace(source, text=new, tree=tree if parsed else None, repaired=True, diagnostics=diagnostics)
-    return replace(source, diagnostics=(diagnostic,)) if parsed and diagnostic is not None else source
+        return replace(source, text=new, tree=tree, repaired=True, diagnostics=diagnostics)
+    return replace(source, diagnostics=(diagnostic,)) if diagnostic is not None else source
 
 
 def parse(text: str, path: str) -> tuple[ast.Module | None, Diagnostic | None]:
