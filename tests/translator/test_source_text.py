@@ -102,15 +102,11 @@ def test_unparsable_is_t2m101_with_its_line(text: str, line: int, words: str) ->
     assert source.encode(source.text) == text.encode()
 
 
-@pytest.mark.parametrize(
-    "data", [b"x = (\r\n", b"x = 1\r\n", b"\xef\xbb\xbfx.cuda(async=True)\n", b"x(async=1)\n", b"\xff"]
-)
-def test_unparsed_has_the_same_text_and_no_tree(data: bytes) -> None:
-    full, plain = decode(data, "a.py"), decode(data, "a.py", parsed=False)
-    assert plain.tree is None
+@pytest.mark.parametrize("data", [b"x = 1\r\n", b"\xef\xbb\xbfx.cuda(async=True)\n", b"# coding: latin-1\n\xe9 = 1"])
+def test_known_to_parse_gives_the_same_text(data: bytes) -> None:
+    full, plain = decode(data, "a.py"), decode(data, "a.py", is_parsed=True)
     assert (plain.text, plain.repaired, plain.original) == (full.text, full.repaired, full.original)
-    if plain.text is not None:
-        assert plain.encode("y\n") == full.encode("y\n")
+    assert plain.encode("y\n") == full.encode("y\n")
 
 
 def test_line_of_a_megabyte_is_parsed() -> None:
