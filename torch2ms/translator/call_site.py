@@ -65,14 +65,14 @@ RECIPES: dict[str, Recipe] = {}
 SPLAT_SAFE: set[str] = set()  # recipes that may see calls with * and **
 
 
-def recipe(name: str, *, splat: bool = False) -> Callable[[Recipe], Recipe]:
-    """Register a recipe under the name that rows use; ``splat``: it handles ``f(*args, **kwargs)`` too."""
+def recipe(name: str, *, takes_stars: bool = False) -> Callable[[Recipe], Recipe]:
+    """Register a recipe under the name that rows use; ``takes_stars``: it handles ``f(*args, **kwargs)`` too."""
 
     def register(function: Recipe) -> Recipe:
         if name in RECIPES:
             raise ValueError(f"two recipes are called {name}")
         RECIPES[name] = function
-        if splat:
+        if takes_stars:
             SPLAT_SAFE.add(name)
         return function
 

@@ -19,7 +19,7 @@ from torch2ms.translator.inference.families import BASE_ROWS
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.references import ImportPlan
 from torch2ms.translator.syntax import dotted_name, parse_expression
-from torch2ms.translator.trees import children, walk
+from torch2ms.translator.trees import children
 
 __all__ = ["Context", "Frame", "Use"]
 
@@ -114,7 +114,7 @@ class Context:
     def parent(self, tree: ast.AST) -> ast.AST | None:
         """Return the node that holds a node."""
         if self._parents is None:
-            self._parents = {child: node for node in walk(self.analysis.tree) for child in children(node)}
+            self._parents = {child: node for node in self.analysis.nodes for child in children(node)}
         return self._parents.get(tree)
 
     def use_of(self, tree: ast.AST) -> str:

@@ -17,7 +17,6 @@ from torch2ms.translator.inference import World
 from torch2ms.translator.names import is_torch_name
 from torch2ms.translator.program import ProgramFindings, read_program
 from torch2ms.translator.rewriter import rewrite_module
-from torch2ms.translator.trees import walk
 
 __all__ = ["FileResult", "translate_file"]
 
@@ -64,6 +63,7 @@ def _translate(path: str, text: str, world: World, options: Options) -> FileResu
     _check_accounting(ctx)
     diagnostics = tuple(sorted(set(ctx.diagnostics)))
     program = read_program(analysis, world)
+    analysis.release()
     return FileResult(path, output if output != text else None, diagnostics, tuple(ctx.uses), program=program)
 
 
@@ -90,7 +90,7 @@ def _check_accounting(ctx: Context) -> None:
 def _references(ctx: Context) -> Iterator[ast.AST]:
     """Yield the outermost node of every reference to a torch name through an import."""
     inner: set[ast.AST] = set()
-    for node in walk(ctx.analysis.tree):
+    for node in ctx.analysis.nodes:
         if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load) or node in inner:
             continue
         kind = ctx.kind(node)

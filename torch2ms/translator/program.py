@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from torch2ms.reports.model import ChecklistItem, Place
@@ -15,7 +16,6 @@ from torch2ms.translator.constants import NOT_CONSTANT, Constants
 from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
-from torch2ms.translator.trees import walk
 
 __all__ = ["Finding", "Network", "ProgramFindings", "read_program"]
 
@@ -98,7 +98,7 @@ def _topic(name: str) -> str:
 def read_program(analysis: FileAnalysis, world: World) -> ProgramFindings:
     """Return what a file tells of its training program."""
     reader = _Reader(analysis, world)
-    calls = [node for node in walk(analysis.tree) if isinstance(node, ast.Call)]
+    calls = [node for node in analysis.nodes if isinstance(node, ast.Call)]
     found = sorted(reader.findings(calls), key=lambda f: (f.place.line, f.place.column))
     trains = any(isinstance(c.func, ast.Attribute) and c.func.attr == "backward" for c in calls)
     modules = tuple(i.key for i in analysis.classes.values() if world.family(i.key).name == "Module")
@@ -115,10 +115,17 @@ class _Reader:
     def __init__(self, analysis: FileAnalysis, world: World) -> None:
         self.analysis = analysis
         self.world = world
-        self.constants = Constants(analysis.tree)
-        self._targets = {
+
+    @cached_property
+    def constants(self) -> Constants:
+        """The constants of the file; most files have nothing that asks for them."""
+        return Constants(self.analysis.tree)
+
+    @cached_property
+    def _targets(self) -> dict[ast.AST, str]:
+        return {
             node.value: node.targets[0].id.lower()
-            for node in walk(analysis.tree)
+            for node in self.analysis.nodes
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
 
@@ -219,7 +226,7 @@ class _Reader:
 
     def epochs(self) -> object:
         """Return the number of epochs: the length of the outermost loop over a range that leads to the training step."""
-        for node in walk(self.analysis.tree):
+        for node in self.analysis.nodes:
             if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Call):
                 continue
             if getattr(node.iter.func, "id", "") != "range" or "epoch" not in ast.unparse(node.target).lower():

@@ -17,7 +17,6 @@ from torch2ms.translator.inference import FileAnalysis
 from torch2ms.translator.names import imported
 from torch2ms.translator.symbols import SymbolTable
 from torch2ms.translator.syntax import dotted_name
-from torch2ms.translator.trees import walk
 
 __all__ = ["ImportPlan", "Needed"]
 
@@ -64,10 +63,11 @@ class ImportPlan:
         self._bound: set[str] = set()
         self._torch: set[str] = set()
         self._taken: dict[str, str] = {}  # alias -> what it stands for
-        self._scan(analysis.tree, analysis.path, symbols)
+        self._scan(analysis, symbols)
 
-    def _scan(self, tree: ast.Module, path: str, symbols: SymbolTable) -> None:
-        for node in walk(tree):
+    def _scan(self, analysis: FileAnalysis, symbols: SymbolTable) -> None:
+        path = analysis.path
+        for node in analysis.nodes:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 for name, module, attribute in imported(node):
                     if name == "*":

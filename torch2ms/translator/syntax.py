@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 import libcst as cst
@@ -51,6 +52,7 @@ def code_of(node: cst.CSTNode) -> str:
     return _MODULE.code_for_node(node)
 
 
+@lru_cache(maxsize=4096)
 def parse_expression(text: str) -> cst.BaseExpression:
     """Return the expression that ``text`` spells."""
     return cst.parse_expression(text)

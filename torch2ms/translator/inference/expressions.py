@@ -249,7 +249,7 @@ class Expressions:
         for key in candidates(base):
             method = self.world.method(key, name)
             if method is not None:
-                return Kind("function", method.key)
+                return Kind("function", method)
         return UNKNOWN
 
     def _member(self, base: Kind, name: str, wanted: str) -> Kind:
@@ -338,7 +338,7 @@ class Expressions:
             if ":" in key:
                 forward = self.world.method(key, "forward")
                 if forward is not None:
-                    kinds.append(self.world.returns(forward.key))
+                    kinds.append(self.world.returns(forward))
                     continue
                 key = next(iter(self.world.torch_bases(key)), "")
             kinds.append(parse_kind(CALL_RESULTS.get(key, "Tensor"), "result of a layer"))

@@ -24,7 +24,7 @@ from torch2ms.translator.trees import children, walk
 
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 
-FILES_KEPT = 128
+FILES_KEPT = 96
 CALLERS_READ = 6  # files looked at for the arguments a function is called with
 DEPTH = 4  # functions entered from one another for the kind of a result, an argument or an attribute
 
@@ -57,7 +57,6 @@ class ClassInfo:
     bases: tuple[Kind, ...] = ()
     methods: dict[str, FunctionInfo] = field(default_factory=dict)
     constants: dict[str, Kind] = field(default_factory=dict)  # attributes set in the body of the class
-    attributes: dict[int, dict[str, Kind]] = field(default_factory=dict)  # set on self, by depth
 
 
 @dataclass(slots=True)
@@ -74,6 +73,18 @@ class FileAnalysis:
     class_of: dict[ast.AST, ClassInfo] = field(default_factory=dict)
     calls: dict[str, list[tuple[ast.Call, FunctionInfo | None]]] = field(default_factory=dict)
     complete: bool = False
+    _nodes: list[ast.AST] | None = None
+
+    @property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the tree, found once; ``release`` lets go of it."""
+        if self._nodes is None:
+            self._nodes = list(walk(self.tree))
+        return self._nodes
+
+    def release(self) -> None:
+        """Forget what only the translation of this file needed."""
+        self._nodes = None
 
     def kind(self, node: ast.AST) -> Kind:
         """Return the kind of an expression; UNKNOWN when nothing was found."""
@@ -90,6 +101,9 @@ class World:
         self._files: OrderedDict[str, FileAnalysis | None] = OrderedDict()
         self.depth = DEPTH
         self._names: dict[str, dict[str, Kind]] = {}
+        self._ancestry: dict[str, tuple[str, ...]] = {}
+        self._methods: dict[str, dict[str, str]] = {}
+        self._attributes: dict[tuple[str, int], dict[str, Kind]] = {}
         self._returns: dict[tuple[str, int], Kind] = {}
         self._parameters: dict[tuple[str, int], dict[str, Kind]] = {}
         self._pinned = ""
@@ -175,76 +189,87 @@ class World:
 
     def family(self, key: str) -> Kind:
         """Return the kind of an instance of a project class, by the torch class it descends from."""
-        for base in self.ancestry(key):
-            if isinstance(base, str):
-                found = instance_of(base)
-                if found.known:
-                    return Kind(found.name, key, evidence=f"{key.rpartition(':')[2]} derives from {base}")
+        for base in self.torch_bases(key):
+            found = instance_of(base)
+            if found.known:
+                return Kind(found.name, key, evidence=f"{key.rpartition(':')[2]} derives from {base}")
         return Kind("instance", key)
 
-    def ancestry(self, key: str) -> Iterator[ClassInfo | str]:
-        """Yield the class and its bases, nearest first: project classes as ClassInfo, torch's by canonical name."""
-        seen: set[str] = set()
+    def ancestry(self, key: str) -> tuple[str, ...]:
+        """Return the class and its bases, nearest first: keys of project classes (with ``:``), names of torch's."""
+        if key in self._ancestry:
+            return self._ancestry[key]
+        found: list[str] = []
+        complete = True
         queue = [key]
         while queue:
             current = queue.pop(0)
-            if current in seen:
+            if current in found:
                 continue
-            seen.add(current)
             info = self.class_info(current)
             if info is None:
+                complete = False
                 continue
-            yield info
+            found.append(current)
+            self._methods.setdefault(current, {name: method.key for name, method in info.methods.items()})
             for base in info.bases:
                 if base.name == "api" and base.of:
-                    yield from base.of.split("|")
+                    found.extend(base.of.split("|"))
                 elif base.name == "class":
                     queue.extend(base.of.split("|"))
+            complete = complete and bool(info.bases or not info.node.bases)
+        if complete:
+            self._ancestry[key] = tuple(found)
+        return tuple(found)
 
     def torch_bases(self, key: str) -> tuple[str, ...]:
         """Return the canonical torch classes a project class descends from."""
-        return tuple(base for base in self.ancestry(key) if isinstance(base, str))
+        return tuple(base for base in self.ancestry(key) if ":" not in base)
 
-    def method(self, key: str, name: str) -> FunctionInfo | None:
-        """Return the method a project class answers ``name`` with, its own or inherited from the project."""
+    def method(self, key: str, name: str) -> str | None:
+        """Return the key of the method a project class answers ``name`` with, its own or inherited from the project."""
         for base in self.ancestry(key):
-            if isinstance(base, ClassInfo) and name in base.methods:
-                return base.methods[name]
+            found = self._methods.get(base, {}).get(name)
+            if found is not None:
+                return found
         return None
 
-    def attributes(self, info: ClassInfo) -> dict[str, Kind]:
+    def attributes(self, key: str) -> dict[str, Kind]:
         """Return the kinds of the attributes that the methods of a class set on ``self``, ``__init__`` first."""
-        depth = self.depth
-        if depth in info.attributes:
-            return info.attributes[depth]
-        found = info.attributes[depth] = dict(info.constants)
+        question = (key, self.depth)
+        if question in self._attributes:
+            return self._attributes[question]
+        info = self.class_info(key)
+        if info is None:
+            return {}
+        found = self._attributes[question] = dict(info.constants)
         analysis = self.file(info.path)
-        if analysis is not None and depth > 0:
+        if analysis is not None and self.depth > 0:
             first = info.methods.get("__init__")
             rest = [m for name, m in info.methods.items() if name != "__init__" and _stores_on_self(m.node)]
-            with self._at(depth - 1):
+            with self._at(self.depth - 1):
                 for method in ([first] if first else []) + rest:
                     for name, kind in self.flow(analysis, method).stored.items():
                         found[name] = join(found[name], kind) if name in found else kind
             if not analysis.complete:
-                del info.attributes[depth]
+                del self._attributes[question]
         return found
 
     def attribute(self, key: str, name: str) -> Kind:
         """Return the kind of an attribute of an instance of a project class."""
         for base in self.ancestry(key):
-            if isinstance(base, ClassInfo):
+            if ":" in base:
                 found = self.attributes(base).get(name)
                 if found is not None:
                     return found
-                if name in base.methods:
-                    return Kind("function", base.methods[name].key)
+                if name in self._methods.get(base, {}):
+                    return Kind("function", self._methods[base][name])
         return UNKNOWN
 
     def sets(self, key: str, name: str) -> bool:
         """Whether the project gives the class an attribute or a method of this name."""
         return any(
-            isinstance(base, ClassInfo) and (name in base.methods or name in self.attributes(base))
+            ":" in base and (name in self._methods.get(base, {}) or name in self.attributes(base))
             for base in self.ancestry(key)
         )
 

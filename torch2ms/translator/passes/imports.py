@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import libcst as cst
@@ -167,7 +168,12 @@ def _lines(ctx: Context) -> list[cst.SimpleStatementLine]:
         else:
             names = ", ".join(n.name if n.name == n.alias else f"{n.name} as {n.alias}" for n in group)
             texts.append(f"from {key} import {names}")
-    return [cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine) for text in texts]
+    return [_statement(text) for text in texts]
+
+
+@lru_cache(maxsize=1024)
+def _statement(text: str) -> cst.SimpleStatementLine:
+    return cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine)
 
 
 def _rank(key: str) -> tuple[int, str]:

@@ -17,7 +17,7 @@ def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef,
     """Return a class; its bases were rewritten as values already."""
     info = ctx.analysis.class_of.get(tree)
     if info is not None and ctx.world.family(info.key).name == "Module":
-        for name in sorted(RESERVED & ctx.world.attributes(info).keys()):
+        for name in sorted(RESERVED & ctx.world.attributes(info.key).keys()):
             message = f"{tree.name}.{name}: nn.Cell keeps the name {name} for itself"
             ctx.report("T2M203", tree, message, symbol="torch.nn.Module", advice="rename the attribute in the source")
     return updated

@@ -49,12 +49,14 @@ class TrainingPlan:
 def plan_training(ctx: Context) -> TrainingPlan:
     """Return the plan for the file; units that stay as they are have been reported."""
     plan = TrainingPlan()
-    if not any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in walk(ctx.analysis.tree)):
+    if not any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in ctx.analysis.nodes):
         return plan
-    for found in find_units(ctx.analysis.tree, ctx.analysis):
+    units = find_units(ctx.analysis.tree, ctx.analysis)
+    scaled = {unit.scope for unit in units if isinstance(unit, TrainingUnit) and unit.scaler is not None}
+    for found in units:
         if isinstance(found, UnitLeft):
             plan.left.append(found)
-        elif found.scaler is not None:
+        elif found.scope in scaled:
             reason = "a gradient scaler is part of the step; see mindspore.amp.DynamicLossScaler"
             plan.left.append(UnitLeft(found.backward, reason))
         else:
@@ -92,8 +94,10 @@ def rewrite_block(
         return [new for _, updated in results for new in updated]
     writer = _Writer(plan, ctx)
     block: list[Statement] = []
-    for node, updated in results:
-        tree = ctx.statement_tree(node)
+    found = [(ctx.statement_tree(node), updated) for node, updated in results]
+    # First all of them: a function written in front of a statement may take in statements that follow.
+    plan.rewritten.update((tree, updated) for tree, updated in found if tree is not None)
+    for tree, updated in found:
         block.extend(writer.statement(tree, updated, first=not block) if tree is not None else updated)
     return block
 
@@ -108,7 +112,6 @@ class _Writer:
     def statement(self, tree: ast.stmt, updated: list[Statement], *, first: bool) -> list[Statement]:
         """Return what stands in the place of one statement."""
         plan = self.plan
-        plan.rewritten[tree] = updated
         before: list[Statement] = []
         for unit in plan.accumulators.get(tree, ()):
             before.extend(self._lines(f"{unit.grads_name} = None"))
@@ -182,8 +185,9 @@ class _Writer:
             code = f"{pair}, {unit.grads_name} = {function}({arguments})\n"
         else:
             add = code_of(self.ctx.reference("torch2ms.runtime.autograd.accumulate"))
-            code = f"{pair}, new_grads = {function}({arguments})\n"
-            code += f"{unit.grads_name} = {add}({unit.grads_name}, new_grads)\n"
+            new = f"new_{unit.grads_name}"
+            code = f"{pair}, {new} = {function}({arguments})\n"
+            code += f"{unit.grads_name} = {add}({unit.grads_name}, {new})\n"
         if unit.guard is not None:
             inner = "".join(f"    {line}\n" for line in code.splitlines())
             code = f"if {self._code(unit.guard)}:\n{inner}else:\n    {target} = {unit.forward_name}({arguments})\n"

@@ -16,7 +16,7 @@ from torch2ms.translator.trees import walk
 __all__ = ["pool_stride", "sequential"]
 
 
-@recipe("sequential", splat=True)
+@recipe("sequential", takes_stars=True)
 def sequential(site: CallSite, ctx: Context) -> Outcome:
     """``nn.Sequential(*layers)`` and ``nn.Sequential(OrderedDict(...))``: SequentialCell takes the same."""
     return Replace(site.updated.with_changes(func=ctx.reference(site.option.target, site.tree.func)))

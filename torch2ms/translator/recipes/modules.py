@@ -90,3 +90,106 @@ def read_through_runtime(site: CallSite, ctx: Context) -> Outcome:
     if site.receiver is None:
         return Leave("it is not read from an object")
     return Replace(cst.Call(ctx.reference(site.option.target), [cst.Arg(site.receiver)]))
+
+
+@recipe("children")
+def children(site: CallSite, ctx: Context) -> Outcome:
+    """``net.children()`` -> ``net.cells()``, an iterable but no iterator."""
+    assert site.receiver is not None  # noqa: S101
+    parent = ctx.parent(site.tree)
+    cells = build("{net}.cells()", net=site.receiver)
+    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "next":
+        return Replace(build("iter({cells})", cells=cells))
+    return Replace(cells)
+
+
+@recipe("named_children")
+def named_children(site: CallSite, ctx: Context) -> Outcome:
+    """``net.named_children()`` -> ``net.name_cells().items()``."""
+    assert site.receiver is not None  # noqa: S101
+    return Replace(build("{net}.name_cells().items()", net=site.receiver))
+
+
+_PRECISION = {"float": "float32", "half": "float16", "bfloat16": "bfloat16"}
+
+
+@recipe("to_precision")
+def to_precision(site: CallSite, ctx: Context) -> Outcome:
+    """``net.half()`` -> ``net.to_float(ms.float16)``."""
+    assert site.receiver is not None  # noqa: S101
+    dtype = ctx.reference(f"mindspore.{_PRECISION[site.row.name.rpartition('.')[2]]}")
+    return Replace(build("{net}.to_float({dtype})", net=site.receiver, dtype=dtype))
+
+
+def _class_node(tree: ast.AST, ctx: Context) -> ast.AST:
+    """Return the class around a node, or the whole file."""
+    node = ctx.parent(tree)
+    while node is not None and not isinstance(node, ast.ClassDef):
+        node = ctx.parent(node)
+    return node if node is not None else ctx.analysis.tree
+
+
+def _is_assigned(name: str, where: ast.AST) -> bool:
+    """Whether an attribute is bound anew, also by a method that works in place."""
+    for node in ast.walk(where):
+        if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store):
+            return True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
+            value = node.func.value
+            while isinstance(value, (ast.Call, ast.Subscript, ast.Attribute)):
+                if isinstance(value, ast.Attribute) and value.attr == name:
+                    return True
+                value = value.func if isinstance(value, ast.Call) else value.value
+    return False
+
+
+@recipe("register_buffer")
+def register_buffer(site: CallSite, ctx: Context) -> Outcome:
+    """``register_buffer`` stays; a buffer that is bound anew later becomes a parameter without gradient.
+
+    Cell refuses assignment to a buffer. What assigns from outside of the class is looked for in the same file.
+    """
+    assert site.receiver is not None  # noqa: S101
+    name, value = site.argument("name"), site.argument("tensor")
+    literal = name.tree.value if name is not None and isinstance(name.tree, ast.Constant) else None
+    is_none = value is not None and isinstance(value.tree, ast.Constant) and value.tree.value is None
+    stays = isinstance(literal, str) and not is_none and not _is_assigned(literal, _class_node(site.tree, ctx))
+    has_method = ctx.tables.target_signature(site.option.target, ctx.target.mindspore) is not None
+    if stays and has_method and ctx.target.mindspore >= (2, 7):
+        return Replace(site.updated)
+    return _through_runtime("modules.register_buffer", site, ctx)
+
+
+@recipe("register_parameter")
+def register_parameter(site: CallSite, ctx: Context) -> Outcome:
+    """``register_parameter`` is an assignment to the attribute; the runtime does it under a name that is a value."""
+    return _through_runtime("modules.register_parameter", site, ctx)
+
+
+@recipe("add_module")
+def add_module(site: CallSite, ctx: Context) -> Outcome:
+    """``insert_child_to_cell``; a SequentialCell must also learn to run the child."""
+    from torch2ms.translator.emission import emit_call
+    from torch2ms.translator.names import candidates
+
+    kind = site.receiver_kind
+    names = candidates(kind) if kind is not None else ()
+    bases = [base for name in names for base in (ctx.world.torch_bases(name) if ":" in name else [name])]
+    plain = bool(bases) and all(base == "torch.nn.Module" for base in bases)
+    return emit_call(site, ctx) if plain else _through_runtime("modules.add_module", site, ctx)
+
+
+@recipe("cell_list")
+def cell_list(site: CallSite, ctx: Context) -> Outcome:
+    """``nn.CellList`` takes a list and no other iterable."""
+    argument = site.argument("modules")
+    func = ctx.reference(site.option.target, site.tree.func)
+    if argument is None:
+        return Replace(site.updated.with_changes(func=func)) if not site.updated.args else Leave("its list is not named")
+    code = argument.code
+    if isinstance(code, cst.GeneratorExp):
+        code = cst.ListComp(code.elt, code.for_in)
+    elif ctx.kind(argument.tree).name != "list" and not isinstance(code, (cst.List, cst.ListComp)):
+        code = build("list({value})", value=code)
+    args = [argument.arg.with_changes(value=code, keyword=None, equal=cst.MaybeSentinel.DEFAULT)]
+    return Replace(site.updated.with_changes(func=func, args=args))

@@ -1,0 +1,142 @@
+"""Making tensors: sizes become one tuple, the classes named after a dtype say it as an argument."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+import libcst as cst
+
+from torch2ms.translator.binding import same_literal
+from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.syntax import build, fix_commas, keyword_arg
+
+__all__ = ["code_tuple", "positional", "sizes"]
+
+_SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+
+
+def positional(site: CallSite) -> list[tuple[ast.expr, cst.Arg]]:
+    """Return the arguments passed by position, starred ones too: in both trees."""
+    given = [arg for arg in site.updated.args if arg.keyword is None and arg.star != "**"]
+    return list(zip(site.tree.args, given, strict=True))
+
+
+def code_tuple(args: Sequence[cst.Arg]) -> cst.Tuple:
+    """Return arguments as a tuple display; a starred argument stays starred."""
+    elements: list[cst.BaseElement] = []
+    for index, arg in enumerate(args):
+        last = index == len(args) - 1
+        comma = cst.Comma() if len(args) == 1 else cst.MaybeSentinel.DEFAULT if last else _SPACED
+        kind = cst.StarredElement if arg.star else cst.Element
+        elements.append(kind(arg.value, comma=comma))
+    return cst.Tuple(elements, lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+
+
+def sizes(given: Sequence[tuple[ast.expr, cst.Arg]], ctx: Context) -> cst.BaseExpression:
+    """Return the one value that stands for ``*size``: an int or sequence alone, several ints as a tuple."""
+    made = [arg.with_changes(value=_as_int(tree, arg.value, ctx)) for tree, arg in given]
+    if len(made) != 1:
+        return code_tuple(made)
+    tree, arg = given[0][0], made[0]
+    if not arg.star:
+        return arg.value
+    assert isinstance(tree, ast.Starred)  # noqa: S101
+    plain = ctx.kind(tree.value).name in ("tuple", "list", "Size") or isinstance(tree.value, (ast.Name, ast.Attribute))
+    return arg.value if plain else code_tuple(made)
+
+
+def _as_int(tree: ast.expr, code: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:
+    """A size that is a tensor is written as an int: torch takes either."""
+    return build("int({x})", x=code) if ctx.kind(tree).is_tensor else code
+
+
+def _keywords(site: CallSite) -> dict[str, tuple[ast.expr, cst.Arg]] | None:
+    """Return the arguments passed by name; None when ``**`` hides them."""
+    given = [arg for arg in site.updated.args if arg.keyword is not None or arg.star == "**"]
+    found: dict[str, tuple[ast.expr, cst.Arg]] = {}
+    for keyword, arg in zip(site.tree.keywords, given, strict=True):
+        if keyword.arg is None:
+            return None
+        found[keyword.arg] = (keyword.value, arg)
+    return found
+
+
+@recipe("size_tuple", takes_stars=True)
+def size_tuple(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.zeros(2, 3)`` -> ``ops.zeros((2, 3))``."""
+    named = _keywords(site)
+    if named is None:
+        return Leave("its options are passed with **")
+    given = positional(site)
+    if "size" in named:
+        given = [named.pop("size")]
+    if not given:
+        return Leave("it is called without a size")
+    out = named.get("out")
+    if out is not None and not same_literal(out[0], "None"):
+        return Leave("it writes into another tensor: out=")
+    shape = sizes(given, ctx)
+    if isinstance(shape, (cst.Tuple, cst.List)) and not shape.elements and "dtype" not in named:
+        named["dtype"] = (given[0][0], keyword_arg("dtype", ctx.reference("mindspore.float32")))
+    args = [cst.Arg(shape)]
+    args += [arg for name, (_, arg) in named.items() if name not in site.option.drop]
+    codes: list[tuple[str, str]] = []
+    gradient = named.get("requires_grad")
+    if gradient is not None and not same_literal(gradient[0], "False"):
+        codes.append(("T2M302", "requires_grad was dropped: value_and_grad is told what to differentiate by"))
+    func = ctx.reference(site.option.target, site.tree.func)
+    original = site.updated.args if len(args) == len(site.updated.args) else ()
+    return Replace(site.updated.with_changes(func=func, args=fix_commas(args, original)), tuple(codes))
+
+
+@recipe("typed_tensor", takes_stars=True)
+def typed_tensor(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.FloatTensor(2, 3)`` -> ``ops.zeros((2, 3), dtype=ms.float32)``; of values, ``ms.Tensor(values, dtype=...)``."""
+    named = _keywords(site)
+    if named is None:
+        return Leave("its options are passed with **")
+    named.pop("device", None)
+    given = positional(site) + [named.pop(name) for name in ("data", "size") if name in named]
+    if named:
+        return Leave(f"the argument {min(named)} has no counterpart")
+    dtype = keyword_arg("dtype", ctx.reference(site.option.add["dtype"]))
+    like = site.tree.func
+    if not given:
+        made = ctx.reference("mindspore.Tensor")
+        return Replace(cst.Call(made, [cst.Arg(cst.List([]), comma=_SPACED), dtype]))
+    what = _content(given, ctx)
+    if what == "size":
+        shape = sizes(given, ctx)
+        made = ctx.reference("mindspore.ops.zeros")
+        return Replace(cst.Call(made, fix_commas([cst.Arg(shape), dtype], ())))
+    if what == "values":
+        same_name = like if site.row.name == "torch.Tensor" else None
+        made = ctx.reference("mindspore.Tensor", same_name)
+        return Replace(cst.Call(made, fix_commas([cst.Arg(given[0][1].value), dtype], ())))
+    made = ctx.reference("torch2ms.runtime.functional.typed_tensor")
+    return Replace(cst.Call(made, fix_commas([*(arg for _, arg in given), dtype], ())))
+
+
+def _content(given: Sequence[tuple[ast.expr, cst.Arg]], ctx: Context) -> str:
+    """Say whether arguments are a ``size`` or ``values``; empty when only the program knows."""
+    if any(arg.star for _, arg in given):
+        return "size" if len(given) > 1 else ""
+    if len(given) > 1:
+        return "size"
+    kind = ctx.kind(given[0][0])
+    if kind.name in ("int", "Size"):
+        return "size"
+    return "values" if kind.name in ("list", "tuple", "ndarray", "Tensor", "Parameter") else ""
+
+
+@recipe("zero_dimensional")
+def zero_dimensional(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.scalar_tensor(v)`` -> ``ms.Tensor(v, dtype=...)``: float32 unless a dtype is given."""
+    value, dtype = site.argument("s"), site.argument("dtype")
+    if value is None:
+        return Leave("it is called without its value")
+    wanted = dtype.code if dtype is not None else ctx.reference("mindspore.float32")
+    made = cst.Call(ctx.reference("mindspore.Tensor"), fix_commas([cst.Arg(value.code), keyword_arg("dtype", wanted)], ()))
+    return Replace(made)

@@ -1,0 +1,70 @@
+"""Reductions: what torch decides by the kind of an argument, MindSpore by the function's name."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.translator.binding import BoundArgument, same_literal
+from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.syntax import build, fix_commas, keyword_arg
+
+__all__ = ["is_axis"]
+
+
+def is_axis(tree: ast.expr, ctx: Context) -> bool | None:
+    """Whether an argument says an axis and not a second tensor; None when that is not known."""
+    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
+        return is_axis(tree.operand, ctx)
+    kind = ctx.kind(tree)
+    if kind.is_tensor:
+        return False
+    if kind.name in ("int", "bool"):
+        return True
+    if isinstance(tree, ast.Name) and tree.id in ("dim", "axis", "d") and not kind.known:
+        return True
+    return None
+
+
+@recipe("max_min")
+def max_min(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.max``: of everything, along an axis (values and indices), or of two tensors."""
+    out = site.argument("out")
+    if out is not None and not same_literal(out.tree, "None"):
+        return Leave("it writes into other tensors: out=")
+    tensor = _tensor(site)
+    if tensor is None:
+        return Leave("it is called without a tensor")
+    word = site.row.name.rpartition(".")[2]
+    second, other = site.argument("dim"), site.argument("other")
+    if other is None and second is not None and not (second.arg.keyword is not None):
+        axis = is_axis(second.tree, ctx)
+        if axis is None:
+            return Leave(f"{ast.unparse(second.tree)} may be an axis or a second tensor: annotate it, or write dim=")
+        if not axis:
+            second, other = None, second
+    if other is not None:
+        function = ctx.reference(f"mindspore.ops.{word}imum")
+        return Replace(cst.Call(function, fix_commas([cst.Arg(tensor), cst.Arg(other.code)], site.updated.args)))
+    if second is None:
+        return Replace(build("{x}." + word + "()", x=tensor))
+    return Replace(_along_axis(site, tensor, second, f"mindspore.ops.{word}", ctx))
+
+
+def _tensor(site: CallSite) -> cst.BaseExpression | None:
+    if site.receiver is not None:
+        return site.receiver
+    first = site.argument("input")
+    return first.code if first is not None else None
+
+
+def _along_axis(
+    site: CallSite, tensor: cst.BaseExpression, axis: BoundArgument, target: str, ctx: Context
+) -> cst.BaseExpression:
+    args = [cst.Arg(tensor), cst.Arg(axis.code) if axis.positional else keyword_arg("axis", axis.code)]
+    keep = site.argument("keepdim")
+    if keep is not None:
+        args.append(cst.Arg(keep.code) if keep.positional else keyword_arg("keepdims", keep.code))
+    return cst.Call(ctx.reference(target), fix_commas(args, site.updated.args))
