@@ -124,6 +124,11 @@ def record_of(found: Found, package: str, canonical: Callable[[Any], str | None]
         record.update(signature_record(found, kind, package))
     elif kind == "constant":
         record["t"] = type(value).__name__
+    if found.name == "mindspore.Tensor" and "s" not in record:
+        # Made in C++ from 2.7 on; its factory has the same parameters.
+        record.update(
+            signature_record(Found("mindspore.tensor", resolve("mindspore.tensor"), None), "function", package)
+        )
     if kind == "class":
         bases = [name for base in value.__mro__[1:] if (name := canonical(base))]
         if found.name == "mindspore.Parameter" and "mindspore.Tensor" not in bases:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torch2ms.config import NEWEST
+from torch2ms.mapping_tables.emission_check import mismatches
 from torch2ms.mapping_tables.example_calls import producer
 from torch2ms.mapping_tables.lint import lint
 from torch2ms.mapping_tables.loader import load
@@ -63,6 +64,11 @@ def test_no_example_failed() -> None:
 def test_every_row_that_can_be_executed_was(tables: Tables, proofs: dict[tuple[str, int], Proof]) -> None:
     executed = {name for (name, _), proof in proofs.items() if proof.executed}
     assert [row.name for row in tables.rows() if row.name not in executed and runs_on_cpu(tables, row)] == []
+
+
+@pytest.mark.slow
+def test_the_translator_emits_what_the_examples_say(tables: Tables) -> None:
+    assert [str(mismatch) for mismatch in mismatches(tables)] == []
 
 
 @pytest.mark.slow

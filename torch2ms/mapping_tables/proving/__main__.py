@@ -32,7 +32,8 @@ def work(execute: Callable[[Case], Any], cases: list[Case], results: str) -> Non
                     raise
                 where = traceback.extract_tb(error.__traceback__)[-1]
                 place = f"{os.path.basename(where.filename)}:{where.lineno}"
-                text = f"{type(error).__name__}: {str(error).strip()[:600]} ({place})"
+                said = " ".join(str(error).replace("-" * 20, "").split())
+                text = f"{type(error).__name__}: {said[:300]} ({place})"
                 outcome = {"error": text, "type": type(error).__name__}
             pickle.dump(("done", case["id"], outcome), stream)
             stream.flush()
