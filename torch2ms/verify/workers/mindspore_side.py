@@ -6,7 +6,7 @@ import contextlib
 import importlib
 import os
 import sys
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Set
 
 import mindspore as ms
 import numpy as np
@@ -29,6 +29,7 @@ class MindSporeSide:
         self.keys: Any = None
         self.bridge: Optional[Bridge] = None
         self.dropout = Switch()
+        self.present: Set[str] = set()  # the torch keys that were loaded
 
     def build(
         self, root: str, entry: str, kwargs: Dict[str, Any], rules: Dict[str, Any], keys: Sequence[str], graph: bool
@@ -61,6 +62,7 @@ class MindSporeSide:
         prefix = "state:"
         own = {key[len(prefix) :]: value for key, value in arrays.items() if key.startswith(prefix)} or arrays
         values = {key: self.weights.Value(value, str(value.dtype)) for key, value in own.items()}
+        self.present = set(values)
         placed, _ = self.weights.from_torch(self.keys, values)
         for entry in self.keys.entries:
             assign(entry.tensor, placed[entry.mindspore].array)
@@ -100,7 +102,8 @@ class MindSporeSide:
         found = {}
         by_id = {id(parameter): value for parameter, value in zip(parameters, values)}
         for entry in self.keys.entries:
-            if id(entry.tensor) in by_id:
+            # a layer without scale and shift in PyTorch has both in MindSpore, and does not use them
+            if id(entry.tensor) in by_id and entry.torch in self.present:
                 array = _array(by_id[id(entry.tensor)])
                 found[f"{kind}:{entry.torch}"] = self.weights.restore(entry, array)
         return found

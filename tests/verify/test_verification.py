@@ -1,0 +1,172 @@
+"""The check itself is checked: a faithful twin passes, and every twin with one planted mistake fails."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from torch2ms.errors import InputError, UsageError, VerificationError
+from torch2ms.verify import VerifyReport, verify
+
+PAIR = Path(__file__).with_name("pair")
+BATCH_NORM = {
+    "weight": "gamma",
+    "bias": "beta",
+    "running_mean": "moving_mean",
+    "running_var": "moving_variance",
+    "num_batches_tracked": "",
+}
+RULES: dict[str, dict[str, Any]] = {
+    "mindspore.nn.BatchNorm1d": {"state": BATCH_NORM, "reshape": {}},
+    "mindspore.nn.BatchNorm2d": {"state": BATCH_NORM, "reshape": {}},
+    "mindspore.nn.Conv1d": {"state": "same", "reshape": {"weight": "conv1d"}},
+    "mindspore.nn.Conv2d": {"state": "same", "reshape": {}},
+    "mindspore.nn.Dense": {"state": "same", "reshape": {}},
+    "mindspore.nn.Embedding": {"state": {"weight": "embedding_table"}, "reshape": {}},
+    "mindspore.nn.LayerNorm": {"state": {"weight": "gamma", "bias": "beta"}, "reshape": {}},
+}
+ADAM = "torch2ms.runtime.adam.Adam"
+
+
+def run(output: Path = PAIR / "mindspore", **options: Any) -> VerifyReport:
+    given: dict[str, Any] = {
+        "entry": "net:Net", "inputs": ["4x3x16x16"], "rules": RULES, "seeds": (1,), "graph": False,
+        "optimizer_target": ADAM,
+    }  # fmt: skip
+    return verify(PAIR / "torch", output, **{**given, **options})
+
+
+def planted(folder: Path, right: str, wrong: str) -> Path:
+    text = (PAIR / "mindspore" / "net.py").read_text(encoding="utf-8")
+    assert right in text
+    (folder / "net.py").write_text(text.replace(right, wrong), encoding="utf-8")
+    return folder
+
+
+def failed(report: VerifyReport) -> set[str]:
+    return {f"{figure.group}: {figure.name}" for figure in report.figures if not figure.passed}
+
+
+@pytest.mark.slow
+def test_a_faithful_twin_passes_in_every_figure() -> None:
+    report = run(seeds=(1, 2, 3), graph=True, train_steps=5, tolerance=2e-6)
+    assert report.passed, report.to_text()
+    groups = {figure.group for figure in report.figures}
+    assert groups == {
+        "outputs", "outputs, graph mode", "gradients, eval mode", "gradients, train mode without dropout",
+        "training, 5 steps one by one", "training, 5 steps in free run",
+    }  # fmt: skip
+    assert report.facts["reference"] == "float64"
+    assert len(report.curves["MindSpore"]) == 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ["Parts", "Single"])
+def test_other_states_inputs_and_results(entry: str) -> None:
+    inputs = {"Parts": ["4x5:int64<11", "4x5:bool"], "Single": ["4x6"]}[entry]
+    report = run(entry=f"net:{entry}", inputs=inputs, train_steps=2, loss="mse", optimizer="SGD(lr=0.1, momentum=0.9)",
+                 optimizer_target="mindspore.experimental.optim.SGD", seeds=(1, 2, 3))  # fmt: skip
+    assert report.passed, report.to_text()
+    if entry == "Parts":
+        names = {figure.name for figure in report.figures}
+        assert {"output['hidden']", "output['logits'][0]", "output['logits'][1]"} <= names
+    else:
+        assert report.facts["reference"] == "float32"
+        assert "perturbed by 1e-7" in report.notes[0]
+
+
+MISTAKES = {
+    "epsilon": ("nn.BatchNorm2d(channels)", "nn.BatchNorm2d(channels, eps=1e-3)", "outputs: output"),
+    "padding": ("padding=(2, 2, 1, 1)", "padding=(1, 3, 1, 1)", "outputs: output"),
+    "stride order": ("(5, 3), (2, 1)", "(5, 3), (1, 2)", "outputs: output"),
+    "pooling stride": ("nn.MaxPool2d(3, 2,", "nn.MaxPool2d(3, 1,", "outputs: output"),
+    "residual": ("y + (x if", "y - (x if", "outputs: output"),
+    "activation": ("ops.gelu(self.hidden", "ops.gelu(approximate='tanh', input=self.hidden", "outputs: output"),
+    "dropout in evaluation": (
+        "self.hidden(self.drop(x))", "self.hidden(ops.dropout(x, p=0.3, training=True))", "outputs: output",
+    ),
+    "momentum": (
+        "momentum=0.8", "momentum=0.2",
+        "gradients, train mode without dropout: statistics of the normalizations",
+    ),
+    "keep_prob": ("nn.Dropout(p=0.3)", "nn.Dropout(keep_prob=0.3)", "gradients, train mode without dropout: dropout rates"),
+    "no dropout": (
+        "self.hidden(self.drop(x))", "self.hidden(x)", "gradients, train mode without dropout: dropout rates",
+    ),
+    "batch statistics never used": (
+        "momentum=0.8", "momentum=0.8, use_batch_statistics=False",
+        "gradients, train mode without dropout: all parameters together",
+    ),
+    "gradient stopped": (
+        "return self.fc(x)", "return self.fc(ops.stop_gradient(x))", "gradients, eval mode: all parameters together",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_planted_mistake_is_found(mistake: str, tmp_path: Path) -> None:
+    right, wrong, where = MISTAKES[mistake]
+    report = run(planted(tmp_path, right, wrong))
+    assert not report.passed
+    assert where in failed(report), report.to_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("right", "wrong", "problem"),
+    [
+        ("self.fc = nn.Dense(8, num_classes)", "self.fc = nn.Dense(8, num_classes, has_bias=False)", "fc.bias"),
+        ("self.hidden = nn", "self.hidden_layer = nn", "hidden.weight"),
+        ("        self.fc = nn.Dense(8, num_classes)", "        self.fc = nn.Dense(8, num_classes)\n"
+         "        self.fc.bias.requires_grad = False", "fc.bias: PyTorch trains it, MindSpore does not"),
+        ("return self.fc(x)", "return (self.fc(x),)", "MindSpore returns output[0]"),
+    ],
+    ids=["missing parameter", "renamed layer", "frozen parameter", "other structure"],
+)  # fmt: skip
+def test_what_does_not_pair_up_is_a_problem(right: str, wrong: str, problem: str, tmp_path: Path) -> None:
+    text = (PAIR / "mindspore" / "net.py").read_text(encoding="utf-8").replace("self.hidden(", "self.hidden_layer(")
+    folder = planted(tmp_path, right, wrong)
+    if "hidden_layer" in wrong:
+        (folder / "net.py").write_text(text.replace(right, wrong), encoding="utf-8")
+    report = run(folder, gradients=False)
+    assert not report.passed
+    assert any(problem in text for text in report.problems), report.to_text()
+
+
+@pytest.mark.slow
+def test_an_optimizer_with_another_epsilon_is_found() -> None:
+    options: dict[str, Any] = {"train_steps": 3, "gradients": False, "optimizer": "Adam(lr=0.001, eps=0.001)"}
+    wrong = run(**options, optimizer_target="mindspore.experimental.optim.Adam")
+    assert "training, 3 steps one by one: update" in failed(wrong), wrong.to_text()
+    right = run(**options)
+    assert right.passed, right.to_text()
+
+
+@pytest.mark.slow
+def test_weight_decay_of_the_wrong_kind_is_found() -> None:
+    report = run(train_steps=3, gradients=False, optimizer="Adam(lr=0.001, weight_decay=0.1)",
+                 optimizer_target="mindspore.experimental.optim.AdamW")  # fmt: skip
+    assert "training, 3 steps one by one: update" in failed(report), report.to_text()
+
+
+@pytest.mark.slow
+def test_a_network_that_cannot_be_built_says_why(tmp_path: Path) -> None:
+    shutil.copy(PAIR / "mindspore" / "net.py", tmp_path)
+    (tmp_path / "net.py").write_text("raise RuntimeError('no such luck')\n", encoding="utf-8")
+    with pytest.raises(VerificationError, match="MindSpore, build: RuntimeError: no such luck"):
+        run(tmp_path)
+
+
+def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        run(tmp_path / "missing")
+    with pytest.raises(UsageError):
+        run(entry="net.Net")
+    with pytest.raises(UsageError):
+        run(inputs=[])
+    with pytest.raises(VerificationError, match="cannot start"):
+        run(torch_python=str(tmp_path / "no-python"))
