@@ -38,8 +38,8 @@ def import_names(tree: ast.AST, scope: dict[str, Any]) -> None:
         while isinstance(node, ast.Attribute):
             parts.insert(0, node.attr)
             node = node.value
-        if not isinstance(node, ast.Name) or node.id in scope:
-            continue
+        if not isinstance(node, ast.Name) or scope.get(node.id, sys.modules.get(node.id)) is not sys.modules.get(node.id):
+            continue  # a variable of that name
         root = node.id
         if root not in ("torch", "mindspore", "torch2ms", "numpy", "math", "PIL", "copy", "random", "functools"):
             continue
