@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List, Union
+from typing import Any, List, Optional, Union
 
 import mindspore as ms
 
@@ -53,20 +53,32 @@ def setup(device_target: str = "CPU", mode: str = "pynative", device_id: Union[i
         raise ValueError(f"unknown mode {mode!r}: choose 'pynative' or 'graph'")
     if device_id is None and name != "CPU":
         device_id = int(os.environ.get("DEVICE_ID", "0"))
-    try:
-        if hasattr(ms, "set_device"):
-            ms.set_device(name) if device_id is None else ms.set_device(name, device_id)
-        elif device_id is None:
-            ms.set_context(device_target=name)
-        else:
-            ms.set_context(device_target=name, device_id=device_id)
-    except (RuntimeError, ValueError) as error:
-        raise DeviceError(
-            f"MindSpore {ms.__version__} cannot run on {name} here: it needs {_PACKAGES.get(name, 'a CPU build')}. "
-            f"Available: {', '.join(available_devices())}. MindSpore said: {str(error).splitlines()[0]}"
-        ) from error
+    if name != "CPU" or ms.get_context("device_target") != "CPU":
+        try:
+            _select(name, device_id)
+        except (RuntimeError, ValueError) as error:
+            raise DeviceError(_explain(name, str(error).strip().splitlines()[0])) from error
     ms.set_context(mode=ms.GRAPH_MODE if mode == "graph" else ms.PYNATIVE_MODE)
     return name
+
+
+def _select(name: str, device_id: Union[int, None]) -> None:
+    if hasattr(ms, "set_device"):
+        ms.set_device(name) if device_id is None else ms.set_device(name, device_id)
+    elif device_id is None:
+        ms.set_context(device_target=name)
+    else:
+        ms.set_context(device_target=name, device_id=device_id)
+
+
+def _explain(name: str, reason: str) -> str:
+    available = available_devices()
+    if name in available:
+        return f"{name} must be chosen before the first operation. MindSpore said: {reason}"
+    return (
+        f"MindSpore {ms.__version__} cannot run on {name} here: it needs {_PACKAGES.get(name, 'a CPU build')}. "
+        f"Available: {', '.join(available)}. MindSpore said: {reason}"
+    )
 
 
 def is_accelerated() -> bool:
@@ -80,15 +92,17 @@ class Device:
     ``Device("cuda:1")``, ``Device("cuda", 1)`` or ``Device(1)``; ``type`` and ``index`` can be read.
     """
 
-    def __init__(self, type: Union[str, int, Device], index: Union[int, None] = None) -> None:
-        if isinstance(type, Device):
-            type, index = type.type, type.index
-        elif isinstance(type, int):
-            type, index = "cuda", type
-        elif ":" in type:
-            type, _, number = type.partition(":")
-            index = int(number)
-        self.type, self.index = type, index
+    def __init__(self, type: Union[str, int, Device], index: Optional[int] = None) -> None:
+        name, number = type, index
+        if isinstance(name, Device):
+            name, number = name.type, name.index
+        elif isinstance(name, int):
+            name, number = "cuda", name
+        elif ":" in name:
+            name, _, digits = name.partition(":")
+            number = int(digits)
+        self.type: str = name
+        self.index: Optional[int] = number
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
@@ -105,7 +119,7 @@ class Device:
 
 
 def to(value: Any, target: Any) -> Any:
-    """Return a tensor cast to the dtype that ``target`` is or, for a tensor, has; itself when ``target`` is a device."""
+    """Return a tensor cast to the dtype that ``target`` is or, being a tensor, has; the tensor itself for a device."""
     if isinstance(target, ms.Tensor):
         return value.astype(target.dtype)
     return value if target is None or isinstance(target, (Device, str, int)) else value.astype(target)

@@ -1,7 +1,7 @@
 """An optimizer's parameter groups, with learning rates that read as numbers and are set where the optimizer looks.
 
-``optimizer.param_groups[0]["lr"]`` of ``mindspore.experimental.optim`` is a Parameter: it cannot be formatted, and another
-value put into the group is seen neither by schedulers nor, when it is a tensor, by the optimizer.
+``optimizer.param_groups[0]["lr"]`` of ``mindspore.experimental.optim`` is a Parameter: it cannot be formatted, and
+another value put into the group is seen neither by schedulers nor, when it is a tensor, by the optimizer.
 """
 
 from __future__ import annotations

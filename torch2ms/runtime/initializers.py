@@ -1,7 +1,7 @@
 """Fill a tensor in place with torch.nn.init's distributions, and give it back.
 
-For what ``tensor.set_data(initializer(...))`` cannot say: tensors that are no parameters, values used on the spot, bounds that
-are not symmetric. Random numbers are MindSpore's: seeded by ``ms.set_seed``, other numbers than PyTorch's.
+For what ``tensor.set_data(initializer(...))`` cannot say: tensors that are no parameters, values used on the spot,
+bounds that are not symmetric. Random numbers are MindSpore's: seeded by ``ms.set_seed``, other numbers than PyTorch's.
 """
 
 from __future__ import annotations
@@ -32,7 +32,16 @@ __all__ = [
     "zeros_",
 ]
 
-_LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid")
+_LINEAR = (
+    "linear",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "sigmoid",
+)
 
 
 def fill(tensor: ms.Tensor, how: Any) -> ms.Tensor:
@@ -64,7 +73,7 @@ def calculate_gain(nonlinearity: str, param: Union[float, None] = None) -> float
     return known[nonlinearity]
 
 
-def fan_in_and_fan_out(tensor: ms.Tensor) -> "tuple[int, int]":
+def fan_in_and_fan_out(tensor: ms.Tensor) -> tuple[int, int]:
     """Return the number of inputs and of outputs that a weight (out, in, *kernel) connects."""
     if tensor.ndim < 2:
         raise ValueError("fan in and fan out need a tensor of two dimensions or more")

@@ -1,13 +1,13 @@
 """What PyTorch's Module can say of its parts and MindSpore's Cell cannot.
 
 A Cell keeps running statistics (BatchNorm's ``moving_mean``) and other buffers as parameters that need no gradient, and
-``get_parameters`` lists them with the weights. PyTorch's ``parameters`` are the weights, frozen ones included, without any
-buffer: that is what the functions here give.
+``get_parameters`` lists them with the weights. PyTorch's ``parameters`` are the weights, frozen ones included, without
+any buffer: that is what the functions here give.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Tuple, Union
+from typing import Any, Iterable, Iterator, List, Tuple, Union
 
 import mindspore as ms
 from mindspore import nn
@@ -15,11 +15,15 @@ from mindspore import nn
 __all__ = [
     "add_module",
     "buffers",
+    "extend",
+    "get_buffer",
+    "get_parameter",
     "modules",
     "named_buffers",
     "named_parameters",
     "parameters",
     "register_buffer",
+    "register_parameter",
     "requires_grad_",
 ]
 
@@ -101,14 +105,36 @@ def register_buffer(cell: nn.Cell, name: str, value: Any, persistent: bool = Tru
 def add_module(cell: nn.Cell, name: str, module: Union[nn.Cell, None]) -> None:
     """Give ``cell`` a child; a SequentialCell also runs it last."""
     cell.insert_child_to_cell(name, module)
-    if isinstance(cell, nn.SequentialCell):
+    if isinstance(cell, nn.SequentialCell) and module is not None:
         module.update_parameters_name(f"{name}.")
         cell._is_dynamic_name.append(name.isdigit())
         cell.cell_list = list(cell._cells.values())
 
 
-def state_of(cell: nn.Cell) -> Dict[str, Any]:
-    """Return weights and buffers of a network by path."""
-    state: Dict[str, Any] = dict(named_parameters(cell))
-    state.update(named_buffers(cell))
-    return state
+def extend(cells: nn.SequentialCell, others: Iterable[nn.Cell]) -> nn.SequentialCell:
+    """Run the cells of ``others`` after those that are there; return the first container."""
+    for other in others:
+        cells.append(other)
+    return cells
+
+
+def register_parameter(cell: nn.Cell, name: str, parameter: Union[ms.Parameter, None]) -> None:
+    """Give ``cell`` a parameter, or None in the place of one."""
+    setattr(cell, name, parameter)
+
+
+def _get(cell: nn.Cell, target: str, wanted: str) -> Any:
+    for name, value in _walk(cell, wanted, "", True):
+        if name == target:
+            return value
+    raise AttributeError(f"{type(cell).__name__} has no {wanted[:-1]} {target!r}")
+
+
+def get_parameter(cell: nn.Cell, target: str) -> ms.Parameter:
+    """Return the weight at a path such as ``"layers.0.weight"``. Raises AttributeError where there is none."""
+    return _get(cell, target, "parameters")
+
+
+def get_buffer(cell: nn.Cell, target: str) -> Any:
+    """Return the buffer at a path. Raises AttributeError where there is none."""
+    return _get(cell, target, "buffers")

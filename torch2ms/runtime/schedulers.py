@@ -1,6 +1,7 @@
-"""Learning-rate schedulers with torch's arguments that ``mindspore.experimental.optim.lr_scheduler`` lacks or differs in.
+"""Learning-rate schedulers that ``mindspore.experimental.optim.lr_scheduler`` lacks, or has with other results.
 
-They compute on the host in double precision, call the user's functions with plain ints, and cycle momentum where torch does.
+They compute on the host in double precision, call the user's functions with plain ints, and cycle momentum where
+torch does.
 """
 
 from __future__ import annotations
@@ -125,7 +126,8 @@ class CyclicLR(_Scheduler):
         }
         if scale_fn is None and mode not in known:
             raise ValueError(f"CyclicLR: unknown mode {mode!r}")
-        self.scale, self.scale_mode = (scale_fn, scale_mode) if scale_fn is not None else known[mode]
+        self.scale: Callable[[float], float] = scale_fn if scale_fn is not None else known[mode][0]
+        self.scale_mode: str = scale_mode if scale_fn is not None else known[mode][1]
         self.max_lrs = [float(value) for value in _each(max_lr, count)]
         self.up = float(step_size_up)
         self.total = self.up + float(step_size_up if step_size_down is None else step_size_down)

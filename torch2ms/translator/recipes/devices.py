@@ -25,7 +25,7 @@ def moved(site: CallSite, ctx: Context) -> Replace:
         from torch2ms.translator.passes.calls import DROPPED
 
         return Replace(DROPPED, (_MOVED,))
-    assert site.receiver is not None  # noqa: S101
+    assert site.receiver is not None
     return Replace(site.receiver, (_MOVED,))
 
 
@@ -91,7 +91,7 @@ def _cast(site: CallSite, ctx: Context) -> tuple[str, cst.BaseExpression | None]
 @recipe("to_tensor")
 def to_tensor(site: CallSite, ctx: Context) -> Outcome:
     """``tensor.to(...)``: the device goes, a dtype becomes ``astype``; what cannot be told is decided at run time."""
-    assert site.receiver is not None  # noqa: S101
+    assert site.receiver is not None
     read = _cast(site, ctx)
     if read is None:
         return Leave("its arguments are passed with * or **")
@@ -109,7 +109,7 @@ def to_tensor(site: CallSite, ctx: Context) -> Outcome:
 @recipe("to_module")
 def to_module(site: CallSite, ctx: Context) -> Outcome:
     """``network.to(...)``: the device goes, a dtype becomes the precision the network computes in."""
-    assert site.receiver is not None  # noqa: S101
+    assert site.receiver is not None
     read = _cast(site, ctx)
     if read is None:
         return Leave("its arguments are passed with * or **")

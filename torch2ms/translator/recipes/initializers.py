@@ -48,7 +48,7 @@ def _filled(parameter: cst.BaseExpression, how: cst.BaseExpression, ctx: Context
 
 def _arguments(site: CallSite, ctx: Context) -> list[cst.Arg]:
     """Return the initializer's arguments: torch's without the tensor, renamed, by position where both sides agree."""
-    assert site.bound is not None  # noqa: S101
+    assert site.bound is not None
     option = site.option
     signature = ctx.tables.target_signature(option.target, ctx.target.mindspore)
     slots = [parameter.name for parameter in signature.parameters] if signature is not None else []

@@ -16,7 +16,7 @@ __all__ = ["goes_to_optimizer"]
 @recipe("eval_mode")
 def eval_mode(site: CallSite, ctx: Context) -> Outcome:
     """``net.eval()`` -> ``net.set_train(False)``."""
-    assert site.receiver is not None  # noqa: S101
+    assert site.receiver is not None
     return Replace(build("{net}.set_train(False)", net=site.receiver))
 
 
@@ -53,8 +53,8 @@ def _asks_for_gradient(tree: ast.AST, ctx: Context) -> bool:
 
 @recipe("parameters")
 def parameters(site: CallSite, ctx: Context) -> Outcome:
-    """``net.parameters()``: ``trainable_params()`` where only those count, else the runtime's (Cell's list has buffers)."""
-    assert site.receiver is not None  # noqa: S101
+    """``net.parameters()``: ``trainable_params()`` where only those count, else the runtime's (Cell's has buffers)."""
+    assert site.receiver is not None
     if not site.updated.args and (goes_to_optimizer(site.tree, ctx) or _asks_for_gradient(site.tree, ctx)):
         return Replace(build("{net}.trainable_params()", net=site.receiver))
     return _through_runtime("modules.parameters", site, ctx)
@@ -78,7 +78,7 @@ def _through_runtime(name: str, site: CallSite, ctx: Context) -> Outcome:
 @recipe("modules")
 def modules(site: CallSite, ctx: Context) -> Outcome:
     """``net.modules()``: the cells of ``cells_and_names``."""
-    assert site.receiver is not None  # noqa: S101
+    assert site.receiver is not None
     if isinstance(ctx.parent(site.tree), (ast.For, ast.comprehension)):
         return Replace(build("[cell for _, cell in {net}.cells_and_names()]", net=site.receiver))
     return _through_runtime("modules.modules", site, ctx)
@@ -95,7 +95,7 @@ def read_through_runtime(site: CallSite, ctx: Context) -> Outcome:
 @recipe("children")
 def children(site: CallSite, ctx: Context) -> Outcome:
     """``net.children()`` -> ``net.cells()``, an iterable but no iterator."""
-    assert site.receiver is not None  # noqa: S101
+    assert site.receiver is not None
     parent = ctx.parent(site.tree)
     cells = build("{net}.cells()", net=site.receiver)
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "next":
@@ -106,7 +106,7 @@ def children(site: CallSite, ctx: Context) -> Outcome:
 @recipe("named_children")
 def named_children(site: CallSite, ctx: Context) -> Outcome:
     """``net.named_children()`` -> ``net.name_cells().items()``."""
-    assert site.receiver is not None  # noqa: S101
+    assert site.receiver is not None
     return Replace(build("{net}.name_cells().items()", net=site.receiver))
 
 
@@ -116,7 +116,7 @@ _PRECISION = {"float": "float32", "half": "float16", "bfloat16": "bfloat16"}
 @recipe("to_precision")
 def to_precision(site: CallSite, ctx: Context) -> Outcome:
     """``net.half()`` -> ``net.to_float(ms.float16)``."""
-    assert site.receiver is not None  # noqa: S101
+    assert site.receiver is not None
     dtype = ctx.reference(f"mindspore.{_PRECISION[site.row.name.rpartition('.')[2]]}")
     return Replace(build("{net}.to_float({dtype})", net=site.receiver, dtype=dtype))
 
@@ -149,7 +149,7 @@ def register_buffer(site: CallSite, ctx: Context) -> Outcome:
 
     Cell refuses assignment to a buffer. What assigns from outside of the class is looked for in the same file.
     """
-    assert site.receiver is not None  # noqa: S101
+    assert site.receiver is not None
     name, value = site.argument("name"), site.argument("tensor")
     literal = name.tree.value if name is not None and isinstance(name.tree, ast.Constant) else None
     is_none = value is not None and isinstance(value.tree, ast.Constant) and value.tree.value is None
@@ -185,7 +185,9 @@ def cell_list(site: CallSite, ctx: Context) -> Outcome:
     argument = site.argument("modules")
     func = ctx.reference(site.option.target, site.tree.func)
     if argument is None:
-        return Replace(site.updated.with_changes(func=func)) if not site.updated.args else Leave("its list is not named")
+        return (
+            Replace(site.updated.with_changes(func=func)) if not site.updated.args else Leave("its list is not named")
+        )
     code = argument.code
     if isinstance(code, cst.GeneratorExp):
         code = cst.ListComp(code.elt, code.for_in)
