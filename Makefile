@@ -31,13 +31,14 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed $(VENV)/.corpus
 	$(RUN) $(BIN)/python -m pytest $(PYTEST_ARGS)
 
+# All checks run, whichever fails
 lint: $(VENV)/.installed
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/python scripts/check_sizes.py
-	$(BIN)/torch2ms tables lint
-	$(BIN)/python scripts/generate_docs.py --check
+	@status=0; \
+	for check in "ruff check --quiet --output-format concise ." "ruff format --check --quiet ." "mypy" \
+	    "python scripts/check_sizes.py" "torch2ms tables lint" "python scripts/generate_docs.py --check"; do \
+	  echo "$$check"; $(BIN)/$$check || status=1; \
+	done; \
+	exit $$status
 
 prove: $(VENV)/.installed
 	$(RUN) $(BIN)/python -m torch2ms.mapping_tables.prove
