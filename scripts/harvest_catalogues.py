@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 from harvest_namespaces import (
     BASE_CLASSES,
     DEPRECATED,
+    INSTANCES,
     LETTERS,
     MINDSPORE_NAMESPACES,
     OPERATORS,
@@ -329,6 +330,11 @@ def harvest(
         if inspect.isclass(found.value) and name != f"{package}.Tensor":
             for member in own_members(name, found.value):
                 names.setdefault(member.name, member)
+
+    for name in INSTANCES:
+        if name in names:  # what only an instance has, private registries included: programs reach for them
+            for member in vars(names[name].value()):
+                names.setdefault(f"{name}.{member}", Found(f"{name}.{member}", property(), names[name].value))
 
     def canonical(value: Any) -> str | None:
         return by_identity.get(id(value))

@@ -66,6 +66,7 @@ mod mul neg or pow radd rmatmul rmul rpow rshift rsub rtruediv setitem sub trued
 )
 # Members every class has or overrides without changing what they mean for a caller.
 BASE_CLASSES = ("torch.nn.Module", "torch.autograd.Function", "mindspore.nn.Cell")
+INSTANCES = ("torch.nn.Module", "mindspore.nn.Cell")
 UNLISTED_MEMBERS = frozenset(words("forward construct extra_repr extend_repr reset_parameters"))
 # What a docstring says about the API itself, called NAME, not about one of its arguments.
 DEPRECATED = (

@@ -43,6 +43,11 @@ def test_a_good_row_is_clean(only: Only) -> None:
         ("mindspore.nn.Dense", "mindspore.mint.nn.Linear", "does not exist in MindSpore 2.0"),
         ("mindspore.nn.Dense", "torch2ms.runtime.layers.Nothing", "the runtime has no torch2ms.runtime.layers.Nothing"),
         ("in_features =", "in_feature =", "torch has no parameter 'in_feature'"),
+        (
+            'out_features = "out_channels", ',
+            "",
+            "the required argument 'out_features' has no counterpart (MindSpore 2.0,",
+        ),
         ('"in_channels"', '"in_channel"', "no parameter 'in_channel' in MindSpore 2.10"),
         ("[Linear]", "[Linear]\nadapter = 'torch2ms.runtime.layers.Nothing'", "(adapter)"),
         ("state =", "transform = { bias = 'nothing' }\nstate =", "there is no transform 'nothing'"),

@@ -62,7 +62,7 @@ def test_no_example_failed() -> None:
 
 
 def test_every_row_that_can_be_executed_was(tables: Tables, proofs: dict[tuple[str, int], Proof]) -> None:
-    executed = {name for (name, _), proof in proofs.items() if proof.executed}
+    executed = {name for (name, _), proof in proofs.items() if proof.executed or proof.result == "ran"}
     assert [row.name for row in tables.rows() if row.name not in executed and runs_on_cpu(tables, row)] == []
 
 

@@ -136,6 +136,26 @@ def _parameter_names(tables: Tables, row: Row) -> Iterator[str]:
                     yield f"{_label(row, option)}: no parameter {name!r} in {place}"
 
 
+def _required_arguments(tables: Tables, row: Row) -> Iterator[str]:
+    """What every call gives must have a place in the target: else no call could ever be translated."""
+    torch = tables.signature(row.name)
+    for option in row.to:
+        if torch is None or option.recipe or option.target in (RECEIVER, DROP):
+            continue
+        needed = [item for item in torch.parameters if item.default is None and not item.kind.startswith("var")]
+        if row.kind == "function" and option.target.startswith(("mindspore.Tensor.", "mindspore.nn.Cell.")):
+            needed = needed[1:]  # it becomes the receiver
+        places: dict[str, list[str]] = {}
+        for place, signatures in _target_signatures(option):
+            for item in needed:
+                name = option.rename.get(item.name, item.name)
+                free = any(other.kind == "var_positional" for other in signatures[0].parameters)
+                if item.name not in option.drop and not free and not _accepts(signatures, name):
+                    places.setdefault(item.name, []).append(place)
+        for name, where in places.items():
+            yield f"{_label(row, option)}: the required argument {name!r} has no counterpart ({', '.join(where)})"
+
+
 def _platforms(tables: Tables, row: Row) -> Iterator[str]:
     """A device that the newest release does not document is a claim without ground, unless it was executed there."""
     executed = any(proof.executed for proof in proofs_of(row.name))
@@ -300,6 +320,7 @@ def _disagreeing_states(tables: Tables) -> list[Problem]:
 _CHECKS = (
     _target_exists,
     _parameter_names,
+    _required_arguments,
     _platforms,
     _defaults,
     _identical,
