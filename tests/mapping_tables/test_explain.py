@@ -10,6 +10,7 @@ from torch2ms.mapping_tables import checks
 from torch2ms.mapping_tables.coverage import coverage, dump
 from torch2ms.mapping_tables.explain import explain, new_row
 from torch2ms.mapping_tables.lookup import Tables
+from torch2ms.mapping_tables.proofs import Proof
 
 Only = Callable[[str], Tables]
 
@@ -42,7 +43,8 @@ keep = "because"
 """
 
 
-def test_explains_targets_arguments_weights_and_examples(only: Only) -> None:
+def test_explains_targets_arguments_weights_and_examples(only: Only, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch2ms.mapping_tables.explain.proofs_of", lambda row: [])
     text = explain(only(ROWS), "torch.nn.modules.conv.Conv2d")
     for part in (
         "torch.nn.Conv2d(in_channels, out_channels, kernel_size",
@@ -57,10 +59,23 @@ def test_explains_targets_arguments_weights_and_examples(only: Only) -> None:
         "weight bias -> no counterpart",
         "approximate: differs in the last digit",
         "ascend   2.5 to 2.10",
-        "Executed on CPU with 2.0, 2.7, 2.8, 2.9, 2.10; other releases and devices are documented, not executed.",
+        "Documented, not executed.",
         "torch.nn.Conv2d(3, 8, 3)",
     ):
         assert part in text, part
+
+
+def test_explains_where_it_was_executed(only: Only, monkeypatch: pytest.MonkeyPatch) -> None:
+    proofs = [
+        Proof("torch.nn.Conv2d", 0, "2.10.0", "CPU", "equal", 2e-7, "digest"),
+        Proof("torch.nn.Conv2d", 0, "2.9.0", "CPU", "equal", 0.0, "digest"),
+        Proof("torch.nn.Conv2d", 0, "2.0.0", "CPU", "skipped", None, "digest", "the target needs MindSpore >=2.7"),
+    ]
+    monkeypatch.setattr("torch2ms.mapping_tables.explain.proofs_of", lambda row: proofs)
+    text = explain(only(ROWS), "torch.nn.Conv2d")
+    assert "Executed on CPU with 2.9.0, 2.10.0; the rest is documented, not executed." in text
+    assert "MindSpore 2.10.0 on CPU: equal, largest difference 2e-07" in text
+    assert "MindSpore 2.0.0 on CPU: not executed: the target needs MindSpore >=2.7" in text
 
 
 def test_explains_what_has_no_target(only: Only) -> None:

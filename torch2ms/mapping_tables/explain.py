@@ -141,8 +141,15 @@ def _emission_lines(tables: Tables, row: Row) -> Iterator[str]:
         for text, first, last in runs:
             span = f"{_dotted(first)}" if first == last else f"{_dotted(first)} to {_dotted(last)}"
             yield f"   {device:8} {span:12} {text}"
-    executed = ", ".join(_dotted(release) for release in mindspore_releases())
-    yield f"   Executed on CPU with {executed}; other releases and devices are documented, not executed."
+    executed = sorted({proof.mindspore for proof in proofs_of(row.name) if proof.executed}, key=_release)
+    if executed:
+        yield f"   Executed on CPU with {', '.join(executed)}; the rest is documented, not executed."
+    else:
+        yield "   Documented, not executed."
+
+
+def _release(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".") if part.isdigit())
 
 
 def _dotted(version: Version) -> str:
