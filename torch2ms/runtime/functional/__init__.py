@@ -1,11 +1,13 @@
 """Functions with PyTorch's signatures for what MindSpore cannot say in one readable expression.
 
-Built from operators that run on CPU, GPU and Ascend; all are differentiable unless they return indices or draw at random.
+Built from operators that run on CPU, GPU and Ascend; all are differentiable, except what returns indices
+or draws at random.
 """
 
 from __future__ import annotations
 
 from .activation import *  # noqa: F403
+from .algebra import *  # noqa: F403
 from .contraction import *  # noqa: F403
 from .convolution import *  # noqa: F403
 from .creation import *  # noqa: F403
@@ -15,4 +17,5 @@ from .matrix import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .pointwise import *  # noqa: F403
 from .pooling import *  # noqa: F403
+from .spectral import *  # noqa: F403
 from .tensor import *  # noqa: F403

@@ -83,7 +83,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """Return ``input`` where positive, else ``weight * input``; ``weight`` holds one value, or one a channel (axis 1)."""
+    """Return ``input`` where positive, else ``weight * input``; one ``weight``, or one a channel (axis 1)."""
     if weight.size != 1 and input.ndim > 1:
         weight = weight.reshape((1, -1) + (1,) * (input.ndim - 2))
     return ops.relu(input) - weight * ops.relu(-input)
@@ -118,7 +118,7 @@ def log_softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, 
 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
-    """Return a sample of the Gumbel-softmax distribution (Jang et al. 2016); ``hard`` makes it one-hot in the forward."""
+    """Return a sample of the Gumbel-softmax distribution (Jang et al. 2016); ``hard``: one-hot in the forward."""
     uniform = ops.rand(*logits.shape, dtype=ms.float32).clip(1e-20, 1.0)
     soft = ops.softmax((logits - ops.log(-ops.log(uniform))) / tau, dim)
     if not hard:

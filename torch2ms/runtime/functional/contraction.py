@@ -11,9 +11,10 @@ __all__ = ["einsum"]
 
 
 def einsum(equation: str, *operands: Any) -> Tensor:
-    """Return the sum of products that ``equation`` writes, such as ``"bij,bjk->bik"``; ellipses and implicit output work.
+    """Return the sum of products that ``equation`` writes, such as ``"bij,bjk->bik"``.
 
-    Operands are contracted from left to right, each pair as one batched matrix product.
+    Ellipses and implicit output work. Operands are contracted from left to right, each pair as one batched
+    matrix product.
     """
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])

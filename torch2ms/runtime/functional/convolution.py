@@ -88,6 +88,7 @@ def conv3d(
     groups: int = 1,
 ) -> Tensor:
     """Return the convolution of (batch, channels, depth, height, width)."""
+    widths: Tuple[int, ...]
     if isinstance(padding, str):
         mode, widths = padding, (0,) * 6
     else:
@@ -114,7 +115,7 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: IntOrInts = 1,
 ) -> Tensor:
-    """Return the transposed convolution of (batch, channels, height, width): the input is spread out, then convolved."""
+    """Return the transposed convolution of (batch, channels, height, width): spread out, then convolved."""
     strides, dilations = _ints(stride, 2), _ints(dilation, 2)
     pads, extras = _ints(padding, 2), _ints(output_padding, 2)
     kernel = weight.shape[2:]

@@ -1,6 +1,7 @@
 """Making tensors, constant and random, with PyTorch's signatures.
 
-Arguments that say where a tensor lives or how it is stored are accepted and ignored: MindSpore has one device a process.
+Arguments that say where a tensor lives or how it is stored are accepted and ignored: MindSpore has one
+device a process.
 """
 
 from __future__ import annotations

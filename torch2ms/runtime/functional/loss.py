@@ -113,7 +113,7 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """Return the cross entropy of logits (batch, classes, ...) against class indices of any integer type or probabilities."""
+    """Return the cross entropy of logits against class indices (any integer type) or probabilities."""
     name = reduction_name(size_average, reduce, reduction)
     if target.dtype in _INTEGERS:
         target = target.astype(ms.int32)
@@ -197,7 +197,7 @@ def poisson_nll_loss(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the negative log likelihood of a Poisson distribution; ``full`` adds Stirling's term for targets above 1."""
+    """Return the Poisson negative log likelihood; ``full``: with Stirling's term for targets above 1."""
     loss = ops.exp(input) - target * input if log_input else input - target * ops.log(input + eps)
     if full:
         safe = ops.where(target > 1, target, ops.ones_like(target))
@@ -270,7 +270,7 @@ def cosine_embedding_loss(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return ``1 - cos`` for target 1, ``max(0, cos - margin)`` for target -1; the norms carry torch's epsilon 1e-12."""
+    """Return ``1 - cos`` for target 1, ``max(0, cos - margin)`` for target -1; squared norms get torch's epsilon."""
     dot = (input1 * input2).sum(-1)
     squares = (ops.square(input1).sum(-1) + 1e-12) * (ops.square(input2).sum(-1) + 1e-12)
     cosine = dot / ops.sqrt(squares)

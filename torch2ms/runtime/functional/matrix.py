@@ -113,8 +113,8 @@ def searchsorted(
         raise ValueError("searchsorted is implemented for sequences of one dimension")
     values = input.asnumpy() if isinstance(input, Tensor) else np.asarray(input)
     order = None if sorter is None else sorter.asnumpy()
-    where = "right" if right or side == "right" else "left"
-    found = np.searchsorted(sorted_sequence.asnumpy(), values, where, order)
+    edges: Any = sorted_sequence.asnumpy()
+    found = np.searchsorted(edges, values, "right" if right or side == "right" else "left", order)
     return Tensor(np.asarray(found, np.int32 if out_int32 else np.int64))
 
 

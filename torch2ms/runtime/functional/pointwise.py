@@ -18,6 +18,8 @@ __all__ = [
     "complex",
     "equal",
     "float_power",
+    "fmax",
+    "fmin",
     "logical_xor",
     "logit",
     "mean",
@@ -163,3 +165,13 @@ def nan_to_num(
 def view_as_real(input: Tensor) -> Tensor:
     """Return the real and imaginary parts of complex numbers in a new last axis."""
     return ops.stack((ops.real(input), ops.imag(input)), -1)
+
+
+def fmax(input: Tensor, other: Tensor) -> Tensor:
+    """Return the larger of two values; a NaN loses against a number."""
+    return ops.where(ops.logical_or(input >= other, ops.isnan(other)), input, other)
+
+
+def fmin(input: Tensor, other: Tensor) -> Tensor:
+    """Return the smaller of two values; a NaN loses against a number."""
+    return ops.where(ops.logical_or(input <= other, ops.isnan(other)), input, other)

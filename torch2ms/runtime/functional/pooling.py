@@ -216,7 +216,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Tensor:
-    """Return the largest value of (batch, channels, height, width) in ``output_size`` windows; indices are not computed."""
+    """Return the largest value of (batch, channels, height, width) in ``output_size`` windows, without indices."""
     if return_indices:
         raise ValueError("return_indices=True has no equivalent in MindSpore's adaptive max pooling")
     height, width = _sizes(input, output_size, 2)

@@ -223,7 +223,7 @@ def std_mean(
 
 
 def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
-    """Return the p-norm of the values over ``dim`` (all of them by default); "fro" is 2, also over more than two axes."""
+    """Return the p-norm of the values over ``dim`` (all by default); "fro" is 2, also over more than two axes."""
     if dtype is not None:
         input = input.astype(dtype)
     axes = _axes(input, dim)
@@ -292,7 +292,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 
 
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
-    """Return ``input`` where the condition holds, else ``other``; with the condition alone its places, one tensor an axis."""
+    """Return ``input`` where the condition holds, else ``other``; without both its places, one tensor an axis."""
     if input is None:
         return nonzero(condition, as_tuple=True)
     return ops.where(condition, input, other)
@@ -363,7 +363,7 @@ def isin(elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False
 def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
-    """Return the distinct values in order, with inverse indices and counts (int64) when asked for; computed by numpy."""
+    """Return the distinct values in order, with int64 inverse indices and counts when asked for; by numpy."""
     result = np.unique(input.asnumpy(), return_inverse=True, return_counts=True, axis=dim)
     values, inverse, counts = result
     shape = input.shape if dim is None else (input.shape[dim],)
@@ -394,9 +394,10 @@ def unique_consecutive(
 
 def bincount(input: Tensor, weights: Optional[Tensor] = None, minlength: int = 0) -> Tensor:
     """Return how often each non-negative int occurs (int64), or the sum of its weights; computed by numpy."""
-    given = None if weights is None else weights.asnumpy()
-    counts = np.bincount(input.asnumpy(), given, minlength)
-    return Tensor(counts.astype(np.int64 if weights is None else given.dtype))
+    if weights is None:
+        return Tensor(np.bincount(input.asnumpy(), minlength=minlength).astype(np.int64))
+    given = weights.asnumpy()
+    return Tensor(np.bincount(input.asnumpy(), given, minlength).astype(given.dtype))
 
 
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
@@ -461,7 +462,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
 
 
 def unfold_dimension(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """Return the windows of ``size`` every ``step`` places along ``dimension``, in a new last axis (``Tensor.unfold``)."""
+    """Return windows of ``size`` every ``step`` places along ``dimension``, in a new last axis (``Tensor.unfold``)."""
     axis = dimension % input.ndim
     count = (input.shape[axis] - size) // step + 1
     places = np.arange(count)[:, None] * step + np.arange(size)[None, :]

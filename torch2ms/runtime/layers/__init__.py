@@ -1,7 +1,7 @@
 """Layers with PyTorch's constructor signatures, built from MindSpore's own.
 
 Translated code uses plain ``mindspore.nn`` wherever the arguments are known. These classes stand in where they are not
-(a layer class passed on as a value, a base class, ``**kwargs``), and where MindSpore has no layer that computes the same.
+(a layer class passed on as a value, a base class, ``**kwargs``), and where MindSpore has no such layer.
 Parameters carry MindSpore's names (``gamma``, ``has_bias``), so that checkpoints of both forms agree.
 """
 

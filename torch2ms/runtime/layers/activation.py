@@ -1,4 +1,4 @@
-"""Activations with PyTorch's signatures; ``inplace`` is accepted and changes nothing: MindSpore computes a new tensor."""
+"""Activations with PyTorch's signatures; ``inplace`` changes nothing: MindSpore computes a new tensor."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ class Threshold(nn.Cell):
 
 
 class PReLU(nn.Cell):
-    """``x`` where positive, else ``w * x``, with one learnt ``w`` or one a channel (axis 1); the parameter is called ``w``."""
+    """``x`` where positive, else ``w * x``; the parameter ``w`` is one number, or one a channel (axis 1)."""
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()

@@ -25,14 +25,14 @@ class ParameterList(nn.Cell):
         self.count = 0
         self.extend(values or ())
 
-    def append(self, value: Any) -> "ParameterList":
+    def append(self, value: Any) -> ParameterList:
         """Add a parameter (or a tensor, which becomes one) at the end."""
         name = str(self.count)
         self.insert_param_to_cell(name, _parameter(value, name), check_name_contain_dot=False)
         self.count += 1
         return self
 
-    def extend(self, values: Iterable[Any]) -> "ParameterList":
+    def extend(self, values: Iterable[Any]) -> ParameterList:
         """Add several parameters at the end."""
         for value in values:
             self.append(value)

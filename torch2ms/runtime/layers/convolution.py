@@ -29,7 +29,7 @@ def pair_to_tblr(padding: IntOrInts) -> Union[int, Tuple[int, int, int, int]]:
 
 
 def triple_to_6(padding: IntOrInts) -> Union[int, Tuple[int, ...]]:
-    """Return MindSpore's (head, tail, top, bottom, left, right) for torch's (depth, height, width); an int stays an int."""
+    """Return MindSpore's (head, tail, top, bottom, left, right) for torch's (depth, height, width); an int stays."""
     if isinstance(padding, int):
         return padding
     values = padding if len(padding) == 3 else tuple(padding) * 3
@@ -44,7 +44,7 @@ def _ints(value: IntOrInts, count: int) -> Tuple[int, ...]:
 
 
 def _same_padding(kernel: Tuple[int, ...], dilation: Tuple[int, ...]) -> Tuple[int, ...]:
-    """Return the pad of ``ops.pad`` (last dimension first) that keeps the size at stride 1; the odd one goes to the end."""
+    """Return the pad of ``ops.pad`` (last dimension first) that keeps the size at stride 1; an odd one at the end."""
     pad: list[int] = []
     for size, step in zip(reversed(kernel), reversed(dilation)):
         total = step * (size - 1)
@@ -269,8 +269,8 @@ class ConvTranspose1d(nn.Conv1dTranspose):
 class ConvTranspose2d(nn.Conv2dTranspose):
     """Transposed convolution over (batch, channels, height, width).
 
-    MindSpore's own ``output_padding`` leaves the last row and column wrong; here the full result is computed without padding
-    and cropped. Places beyond the full result hold the bias alone.
+    MindSpore's own ``output_padding`` leaves the last row and column wrong; here the full result is computed without
+    padding and cropped. Places beyond the full result hold the bias alone.
     """
 
     def __init__(

@@ -63,7 +63,7 @@ class Embedding(_Table):
     @classmethod
     def from_pretrained(
         cls, embeddings: Tensor, freeze: bool = True, padding_idx: Optional[int] = None, **options: Any
-    ) -> "Embedding":
+    ) -> Embedding:
         """Return an embedding whose table is ``embeddings`` (rows, width), not trained unless ``freeze=False``."""
         rows, width = embeddings.shape
         return cls(rows, width, padding_idx, _weight=embeddings, _freeze=freeze, **options)

@@ -36,7 +36,7 @@ def _kept(momentum: Optional[float]) -> float:
 def _batch_options(
     num_features: int, eps: float, momentum: Optional[float], affine: bool, track_running_stats: bool
 ) -> dict[str, Any]:
-    """Return the arguments of MindSpore's batch normalisation; without running statistics it always uses the batch's."""
+    """Return the arguments of MindSpore's batch normalisation: without running statistics always the batch's."""
     return {
         "num_features": num_features,
         "eps": eps,
@@ -97,8 +97,8 @@ class BatchNorm3d(nn.BatchNorm3d):
 class LayerNorm(nn.LayerNorm):
     """Normalise over the last ``len(normalized_shape)`` axes.
 
-    Without ``elementwise_affine`` the parameters ``gamma`` (ones) and ``beta`` (zeros) are not trained; without ``bias``
-    only ``beta`` is not.
+    Without ``elementwise_affine`` the parameters ``gamma`` (ones) and ``beta`` (zeros) are not trained; without
+    ``bias`` only ``beta`` is not.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class InstanceNorm3d(_InstanceNorm):
 
 
 class RMSNorm(nn.Cell):
-    """Divide by the root mean square over the last axes (Zhang and Sennrich 2019); ``eps=None`` is float32's epsilon."""
+    """Divide by the root mean square over the last axes (Zhang and Sennrich 2019); ``eps=None``: float32's epsilon."""
 
     def __init__(
         self,

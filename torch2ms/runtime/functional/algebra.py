@@ -1,0 +1,167 @@
+"""Linear algebra and numerical analysis with PyTorch's signatures."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+from .tensor import norm
+
+__all__ = [
+    "bitwise_not",
+    "cholesky",
+    "corrcoef",
+    "cov",
+    "diff",
+    "is_nonzero",
+    "linalg_norm",
+    "linalg_solve",
+    "mode",
+    "multi_dot",
+    "renorm",
+    "result_type",
+    "trapezoid",
+    "unflatten",
+    "vector_norm",
+]
+
+
+def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the ``ord``-norm of the values over ``dim``, of all by default."""
+    return norm(x, ord, dim, keepdim, dtype)
+
+
+def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the vector norm over one axis (or all values), or the Frobenius norm of matrices."""
+    matrices = (isinstance(dim, (tuple, list)) and len(dim) == 2) or (dim is None and A.ndim == 2)
+    if ord not in (None, "fro") and matrices:
+        raise ValueError("of the matrix norms only the Frobenius norm is implemented")
+    return norm(A, 2 if ord in (None, "fro") else ord, dim, keepdim, dtype)
+
+
+def linalg_solve(A: Tensor, B: Tensor) -> Tensor:
+    """Return ``X`` with ``A @ X = B``, through the inverse of ``A``."""
+    vector = B.ndim == A.ndim - 1
+    solution = ops.matmul(ops.inverse(A), ops.expand_dims(B, -1) if vector else B)
+    return ops.squeeze(solution, -1) if vector else solution
+
+
+def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the product of matrices, from left to right."""
+    result = tensors[0]
+    for tensor in tensors[1:]:
+        result = ops.matmul(result, tensor)
+    return result
+
+
+def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
+    """Return the Cholesky factor of symmetric positive definite matrices, column by column; it has a gradient."""
+    size = A.shape[-1]
+    columns: List[Tensor] = []
+    for index in range(size):
+        rest = A[..., index:, index]
+        for column in columns:
+            rest = rest - column[..., index:] * column[..., index : index + 1]
+        part = rest / ops.sqrt(rest[..., :1])
+        head = ops.zeros((*A.shape[:-2], index), A.dtype)
+        columns.append(ops.concat((head, part), -1) if index else part)
+    return ops.stack(columns, -2 if upper else -1)
+
+
+def _from(x: Tensor, axis: int, start: int) -> Tensor:
+    """Return ``x`` from ``start`` on along ``axis``."""
+    index = (slice(None),) * axis + (slice(start, None),)
+    return x[index]
+
+
+def _upto(x: Tensor, axis: int, stop: int) -> Tensor:
+    """Return ``x`` up to ``stop`` along ``axis``."""
+    index = (slice(None),) * axis + (slice(0, stop),)
+    return x[index]
+
+
+def diff(
+    input: Tensor, n: int = 1, dim: int = -1, prepend: Optional[Tensor] = None, append: Optional[Tensor] = None
+) -> Tensor:
+    """Return the ``n``-th differences of neighbours along ``dim``."""
+    parts = [part for part in (prepend, input, append) if part is not None]
+    x = parts[0] if len(parts) == 1 else ops.concat(parts, dim)
+    axis = dim % x.ndim
+    for _ in range(n):
+        x = _from(x, axis, 1) - _upto(x, axis, x.shape[axis] - 1)
+    return x
+
+
+def trapezoid(y: Tensor, x: Optional[Tensor] = None, *, dx: Any = None, dim: int = -1) -> Tensor:
+    """Return the integral along ``dim`` by the trapezoidal rule, at places ``x`` or ``dx`` apart."""
+    axis = dim % y.ndim
+    heights = (_from(y, axis, 1) + _upto(y, axis, y.shape[axis] - 1)) / 2
+    if x is None:
+        return heights.sum(axis) * (1 if dx is None else dx)
+    steps = diff(x, dim=-1 if x.ndim == 1 else dim)
+    if x.ndim == 1:
+        steps = steps.reshape((-1,) + (1,) * (y.ndim - 1 - axis))
+    return (heights * steps).sum(axis)
+
+
+def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """Return ``input`` with each slice along ``dim`` scaled down to a p-norm of at most ``maxnorm``."""
+    axes = tuple(axis for axis in range(input.ndim) if axis != dim % input.ndim)
+    size = norm(input, p, axes, True)
+    scale = ops.where(size > maxnorm, maxnorm / (size + 1e-7), ops.ones_like(size))
+    return input * scale
+
+
+def cov(input: Tensor, *, correction: int = 1) -> Tensor:
+    """Return the covariance matrix of the rows of ``input``."""
+    x = input if input.ndim == 2 else ops.expand_dims(input, 0)
+    centred = x - x.mean(1, True)
+    matrix = ops.matmul(centred, centred.swapaxes(0, 1)) / (x.shape[1] - correction)
+    return matrix if input.ndim == 2 else matrix.reshape(())
+
+
+def corrcoef(input: Tensor) -> Tensor:
+    """Return the correlation matrix of the rows of ``input``."""
+    matrix = cov(input)
+    if matrix.ndim == 0:
+        return matrix / matrix
+    deviation = ops.sqrt(ops.diagonal(matrix))
+    return matrix / ops.expand_dims(deviation, 0) / ops.expand_dims(deviation, 1)
+
+
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Tuple[Tensor, Tensor]:
+    """Return the most frequent value along ``dim`` (the smallest of several) and an index of it; found by numpy."""
+    values = np.moveaxis(input.asnumpy(), dim, -1)
+    best = np.empty(values.shape[:-1], values.dtype)
+    places = np.empty(values.shape[:-1], np.int64)
+    for place in np.ndindex(*values.shape[:-1]):
+        found, counts = np.unique(values[place], return_counts=True)
+        best[place] = found[counts.argmax()]
+        places[place] = np.flatnonzero(values[place] == best[place])[-1]
+    if keepdim:
+        best, places = np.expand_dims(best, dim), np.expand_dims(places, dim)
+    return Tensor(best), Tensor(places)
+
+
+def bitwise_not(input: Tensor) -> Tensor:
+    """Return the complement of ints or bools."""
+    return ops.logical_not(input) if input.dtype == ms.bool_ else -1 - input
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Return whether the only element is not 0."""
+    return bool(input.asnumpy().item())
+
+
+def result_type(tensor1: Any, tensor2: Any) -> Any:
+    """Return the dtype of ``tensor1 + tensor2``."""
+    return (tensor1 + tensor2).dtype
+
+
+def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """Return ``input`` with the axis ``dim`` split into ``sizes``."""
+    axis = dim % input.ndim
+    return input.reshape((*input.shape[:axis], *sizes, *input.shape[axis + 1 :]))

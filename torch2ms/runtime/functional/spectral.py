@@ -1,0 +1,181 @@
+"""Frequencies, windows and short-time spectra with PyTorch's signatures."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+from .image import pad
+from .tensor import roll
+
+__all__ = [
+    "bartlett_window",
+    "blackman_window",
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftshift",
+    "hamming_window",
+    "hann_window",
+    "ifft",
+    "ifft2",
+    "ifftshift",
+    "irfft",
+    "irfft2",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "stft",
+]
+
+
+def _floats(values: Any, dtype: Any) -> Tensor:
+    """Return numbers as a tensor, float32 unless ``dtype`` is given."""
+    return Tensor(np.asarray(values), ms.float32 if dtype is None else dtype)
+
+
+def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return the frequencies of a discrete Fourier transform of ``n`` samples ``d`` apart."""
+    return _floats(np.fft.fftfreq(n, d), dtype)
+
+
+def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return the frequencies of the transform of ``n`` real samples ``d`` apart."""
+    return _floats(np.fft.rfftfreq(n, d), dtype)
+
+
+def _cosines(window_length: int, periodic: bool, *weights: float) -> Any:
+    """Return ``sum of weights[k] * cos(2 pi k i / n)``."""
+    if window_length == 1:
+        return np.ones(1)
+    angles = 2 * np.pi * np.arange(window_length) / (window_length if periodic else window_length - 1)
+    return sum(weight * np.cos(order * angles) for order, weight in enumerate(weights))
+
+
+def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return a Hann window."""
+    return _floats(_cosines(window_length, periodic, 0.5, -0.5), dtype)
+
+
+def hamming_window(
+    window_length: int,
+    periodic: bool = True,
+    alpha: float = 0.54,
+    beta: float = 0.46,
+    *,
+    dtype: Any = None,
+    **options: Any,
+) -> Tensor:
+    """Return a Hamming window."""
+    return _floats(_cosines(window_length, periodic, alpha, -beta), dtype)
+
+
+def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return a Blackman window."""
+    return _floats(_cosines(window_length, periodic, 0.42, -0.5, 0.08), dtype)
+
+
+def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return a triangular window."""
+    if window_length == 1:
+        return _floats(np.ones(1), dtype)
+    last = window_length if periodic else window_length - 1
+    return _floats(1 - np.abs(2 * np.arange(window_length) / last - 1), dtype)
+
+
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: Optional[int] = None,
+    win_length: Optional[int] = None,
+    window: Optional[Tensor] = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: Optional[bool] = None,
+    return_complex: Optional[bool] = None,
+) -> Tensor:
+    """Return the spectra of overlapping windows of (length) or (batch, length): (..., frequencies, frames).
+
+    Real input only. With ``return_complex=False`` the real and imaginary parts stand in a new last axis.
+    """
+    hop = n_fft // 4 if hop_length is None else hop_length
+    width = n_fft if win_length is None else win_length
+    shape = ops.ones((width,), input.dtype) if window is None else window
+    left = (n_fft - width) // 2
+    shape = pad(shape, (left, n_fft - width - left))
+    signal = input if input.ndim == 2 else ops.expand_dims(input, 0)
+    if center:
+        signal = ops.squeeze(ops.pad(ops.expand_dims(signal, 1), (n_fft // 2, n_fft // 2), mode=pad_mode), 1)
+    count = (signal.shape[1] - n_fft) // hop + 1
+    places = np.arange(count)[:, None] * hop + np.arange(n_fft)[None, :]
+    frames = ops.gather(signal, Tensor(places.reshape(-1), ms.int32), 1).reshape((-1, count, n_fft)) * shape
+    spectra = ops.rfft(frames) if onesided is not False else ops.fft(frames)
+    if normalized:
+        spectra = spectra * Tensor(n_fft**-0.5, ms.complex64)
+    spectra = ops.swapaxes(spectra, 1, 2)
+    if input.ndim == 1:
+        spectra = spectra[0]
+    if return_complex is False:
+        return ops.stack((ops.real(spectra), ops.imag(spectra)), -1)
+    return spectra
+
+
+def _norm(norm: Optional[str]) -> str:
+    """Return the normalisation; torch's default is "backward"."""
+    return "backward" if norm is None else norm
+
+
+def fft(input: Tensor, n: Optional[int] = None, dim: int = -1, norm: Optional[str] = None) -> Tensor:
+    """Return the discrete Fourier transform along ``dim``."""
+    return ops.fft(input, n, dim, _norm(norm))
+
+
+def ifft(input: Tensor, n: Optional[int] = None, dim: int = -1, norm: Optional[str] = None) -> Tensor:
+    """Return the inverse discrete Fourier transform along ``dim``."""
+    return ops.ifft(input, n, dim, _norm(norm))
+
+
+def rfft(input: Tensor, n: Optional[int] = None, dim: int = -1, norm: Optional[str] = None) -> Tensor:
+    """Return the Fourier transform of real values along ``dim``."""
+    return ops.rfft(input, n, dim, _norm(norm))
+
+
+def irfft(input: Tensor, n: Optional[int] = None, dim: int = -1, norm: Optional[str] = None) -> Tensor:
+    """Return the real values whose Fourier transform is ``input``."""
+    return ops.irfft(input, n, dim, _norm(norm))
+
+
+def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
+    """Return the two-dimensional discrete Fourier transform."""
+    return ops.fft2(input, s, dim, _norm(norm))
+
+
+def ifft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
+    """Return the inverse of the two-dimensional discrete Fourier transform."""
+    return ops.ifft2(input, s, dim, _norm(norm))
+
+
+def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
+    """Return the two-dimensional Fourier transform of real values."""
+    return ops.rfft2(input, s, dim, _norm(norm))
+
+
+def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
+    """Return the real values whose two-dimensional Fourier transform is ``input``."""
+    return ops.irfft2(input, s, dim, _norm(norm))
+
+
+def fftshift(input: Tensor, dim: Any = None) -> Tensor:
+    """Return ``input`` with frequency 0 in the middle."""
+    axes = tuple(range(input.ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    return roll(input, tuple(input.shape[axis] // 2 for axis in axes), axes)
+
+
+def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
+    """Return ``input`` with frequency 0 first again."""
+    axes = tuple(range(input.ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    return roll(input, tuple(-(input.shape[axis] // 2) for axis in axes), axes)
