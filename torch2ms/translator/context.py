@@ -67,7 +67,8 @@ class Context:
         self._pending: dict[ast.AST | None, list[tuple[str, str]]] = {}
         self._parents: dict[ast.AST, ast.AST] | None = None
         self.small: ast.AST | None = None  # the small statement being rewritten
-        self.rebind: list[str] = []  # names that the small statement must also bind to its value
+        self.rebind: list[str] = []  # targets (a name, "x[...]") that the small statement must also bind to its value
+        self.chain_starts: dict[ast.AST, cst.BaseExpression] = {}  # what chained in-place calls change, by call
         self.callees: set[int] = set()  # libcst callees: rewritten with their call, not as values
         self.visit: Callable[[cst.CSTNode], cst.CSTNode] = lambda node: node  # the rewriter's own traversal
         self.training: Any = None  # passes.training.TrainingPlan, made before the walk

@@ -148,7 +148,8 @@ class _Builder:
             return None
         if bound.surplus:
             return f"the argument {ast.unparse(bound.surplus[0].tree)} fits no parameter of {site.row.name}"
-        for argument in [*bound, *bound.extra]:
+        placed, named = [a for a in bound if a.positional], [a for a in bound if not a.positional]
+        for argument in [*placed, *bound.extra, *named]:
             if argument.parameter == self.taken:
                 continue
             obstacle = self._argument(argument)

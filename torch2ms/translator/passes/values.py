@@ -15,6 +15,7 @@ from torch2ms.mapping_tables.schema import MappedTo, Row
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.symbols import CallShape
+from torch2ms.translator.syntax import parse_expression
 
 __all__ = ["choose_row", "rewrite_expression", "rewrite_small", "rewrite_value"]
 
@@ -164,7 +165,7 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
 
 def _rebound(node: Any, names: list[str]) -> Any:
     """Return the statement with further names bound to its value: ``y = x = value``."""
-    targets = [cst.AssignTarget(cst.Name(name)) for name in dict.fromkeys(names)]
+    targets = [cst.AssignTarget(parse_expression(name)) for name in dict.fromkeys(names)]  # type: ignore[arg-type]
     if isinstance(node, cst.Expr):
         return cst.Assign(targets, node.value)
     return node.with_changes(targets=[*node.targets, *targets])

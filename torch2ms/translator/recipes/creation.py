@@ -42,7 +42,7 @@ def sizes(given: Sequence[tuple[ast.expr, cst.Arg]], ctx: Context) -> cst.BaseEx
     tree, arg = given[0][0], made[0]
     if not arg.star:
         return arg.value
-    assert isinstance(tree, ast.Starred)  # noqa: S101
+    assert isinstance(tree, ast.Starred)
     plain = ctx.kind(tree.value).name in ("tuple", "list", "Size") or isinstance(tree.value, (ast.Name, ast.Attribute))
     return arg.value if plain else code_tuple(made)
 
@@ -93,7 +93,7 @@ def size_tuple(site: CallSite, ctx: Context) -> Outcome:
 
 @recipe("typed_tensor", takes_stars=True)
 def typed_tensor(site: CallSite, ctx: Context) -> Outcome:
-    """``torch.FloatTensor(2, 3)`` -> ``ops.zeros((2, 3), dtype=ms.float32)``; of values, ``ms.Tensor(values, dtype=...)``."""
+    """``torch.FloatTensor(2, 3)`` -> ``ops.zeros((2, 3), dtype=...)``; of values, ``ms.Tensor(values, dtype=...)``."""
     named = _keywords(site)
     if named is None:
         return Leave("its options are passed with **")
@@ -138,5 +138,7 @@ def zero_dimensional(site: CallSite, ctx: Context) -> Outcome:
     if value is None:
         return Leave("it is called without its value")
     wanted = dtype.code if dtype is not None else ctx.reference("mindspore.float32")
-    made = cst.Call(ctx.reference("mindspore.Tensor"), fix_commas([cst.Arg(value.code), keyword_arg("dtype", wanted)], ()))
+    made = cst.Call(
+        ctx.reference("mindspore.Tensor"), fix_commas([cst.Arg(value.code), keyword_arg("dtype", wanted)], ())
+    )
     return Replace(made)

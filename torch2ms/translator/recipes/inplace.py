@@ -1,0 +1,341 @@
+"""In-place methods. MindSpore's own do not change a tensor in PyNative mode on CPU, so each becomes what does.
+
+A name that alone holds its tensor is bound to the new value; a parameter or a buffer is assigned; what others may see,
+an argument say, is filled with ``x[...] = value``, which does change the very tensor, with right gradients. A view does
+not share its memory in MindSpore: T2M305.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.inplace_values import bare_name, functional, is_inplace
+from torch2ms.translator.recipes.views import is_fresh, owner_of, seen_elsewhere
+from torch2ms.translator.syntax import build, code_of, fix_commas
+from torch2ms.translator.trees import walk
+
+__all__: list[str] = []
+
+# Operations that change the shape, which filling the same tensor cannot say.
+_RESHAPING = frozenset({
+    "squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims", "t", "resize", "resize_as", "detach", "flatten",
+})  # fmt: skip
+_ALIAS = "another name may refer to the tensor that is changed in place, and keeps its old value in MindSpore"
+_VIEW = "the tensor may share its memory with another one, which keeps its old value in MindSpore"
+_COPY = "indexing with a tensor or a list makes a copy, which changing in place does not write back"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The tensor that is changed: in both trees, without ``.data`` and ``.detach()``."""
+
+    tree: ast.expr
+    code: cst.BaseExpression
+    stripped: bool
+
+
+@recipe("inplace")
+def inplace(site: CallSite, ctx: Context) -> Outcome:
+    """``x.add_(y)`` -> ``x = x + y``, ``ops.assign(self.x, self.x + y)`` or ``x[...] = x + y``."""
+    if _start(site)[0] is None:
+        return Leave("the tensor is not named")
+    if _inner(site, ctx):
+        inner, place = _stripped(site)
+        ctx.chain_starts[site.tree] = ctx.chain_starts.get(place.tree, place.code)
+        return functional(inner, place.code, ctx)
+    place = _root(site, ctx)
+    site, direct = _stripped(site)
+    statement = isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree
+    if isinstance(place.tree, ast.Subscript) and not is_fresh(place.tree, ctx):
+        return _element(site, place, direct, statement, ctx)
+    if isinstance(place.tree, ast.Name):
+        if place.stripped or _is_parameter(place.tree, ctx):
+            return _assigned(site, place, direct, statement, ctx)
+        return _name(site, place.tree.id, direct, statement, ctx)
+    if isinstance(place.tree, ast.Attribute) and not is_fresh(place.tree, ctx):
+        return _attribute(site, place, direct, statement, ctx)
+    made = functional(site, direct.code, ctx)
+    if isinstance(made, Leave) or is_fresh(place.tree, ctx):
+        return made
+    if statement:
+        return Leave(f"what {ast.unparse(place.tree)} returns is changed in place: give it a name")
+    return replace(made, codes=(*made.codes, ("T2M305", _ALIAS)))
+
+
+# ---- what is changed
+
+
+def _inner(site: CallSite, ctx: Context) -> bool:
+    """Whether another in-place method follows: ``x.mul_(a).add_(b)``; the last one says what becomes of ``x``."""
+    parent = ctx.parent(site.tree)
+    return isinstance(parent, ast.Attribute) and is_inplace(ctx.parent(parent), ctx)
+
+
+def _root(site: CallSite, ctx: Context) -> _Place:
+    """Return the tensor at the start of a chain of in-place methods."""
+    tree, _ = _start(site)
+    assert tree is not None
+    start = ctx.chain_starts.get(tree)
+    while is_inplace(tree, ctx):
+        assert isinstance(tree, ast.Call)
+        assert isinstance(tree.func, ast.Attribute)
+        tree = tree.func.value
+    stripped = False
+    while (inner := _data_of(tree)) is not None:
+        tree, stripped = inner, True
+    return _Place(tree, _stripped(site)[1].code if start is None else start.deep_clone(), stripped)
+
+
+def _start(site: CallSite) -> tuple[ast.expr | None, cst.BaseExpression | None]:
+    if site.receiver is not None:
+        return site.receiver_tree, site.receiver
+    first = site.tree.args[0] if site.tree.args else None
+    return first, site.updated.args[0].value if first is not None else None
+
+
+def _data_of(tree: ast.expr) -> ast.expr | None:
+    """Return ``x`` of ``x.data`` and ``x.detach()``."""
+    if isinstance(tree, ast.Call) and not tree.args and isinstance(tree.func, ast.Attribute):
+        return tree.func.value if tree.func.attr == "detach" else None
+    return tree.value if isinstance(tree, ast.Attribute) and tree.attr == "data" else None
+
+
+def _stripped(site: CallSite) -> tuple[CallSite, _Place]:
+    """Return the call without ``.data`` and ``.detach()`` on its receiver, and that receiver."""
+    tree, code = _start(site)
+    assert tree is not None
+    assert code is not None
+    stripped = False
+    while (inner := _data_of(tree)) is not None:
+        tree, stripped = inner, True
+        code = _without_data(code)
+    if stripped and site.receiver is not None:
+        func = cst.ensure_type(site.updated.func, cst.Attribute).with_changes(value=code)
+        site = replace(site, receiver=code, updated=site.updated.with_changes(func=func))
+    return site, _Place(tree, code, stripped)
+
+
+def _without_data(code: cst.BaseExpression) -> cst.BaseExpression:
+    """Return ``x`` of what ``x.data`` became: ``x.data``, ``ops.stop_gradient(x)``, ``x.value()`` or ``x`` itself."""
+    if isinstance(code, cst.Call):
+        if len(code.args) == 1:
+            return code.args[0].value
+        if not code.args and isinstance(code.func, cst.Attribute):
+            return code.func.value
+    if isinstance(code, cst.Attribute) and code.attr.value == "data":
+        return code.value
+    return code
+
+
+def _is_parameter(tree: ast.expr, ctx: Context) -> bool:
+    return ctx.kind(tree).name == "Parameter"
+
+
+def _repeatable(tree: ast.AST) -> bool:
+    return not any(isinstance(node, (ast.Call, ast.NamedExpr, ast.Await, ast.Yield)) for node in walk(tree))
+
+
+# ---- what becomes of it
+
+
+def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Context) -> Outcome:
+    """Change what a name holds: bind it anew where nothing else sees the tensor, else fill the tensor."""
+    tree = ctx.small or site.tree
+    owner = owner_of(name, tree, ctx)
+    if owner == "fresh":
+        owner = seen_elsewhere(name, tree, ctx)
+    if isinstance(ctx.small, ast.Assign) and ctx.small.value is site.tree and _targets(ctx.small) == {name}:
+        made = functional(site, direct.code, ctx)
+        return made if isinstance(made, Leave) or owner == "fresh" else _warned(made, owner)
+    if owner == "object" and not _reshapes(site) and not _is_network_input(name, ctx):
+        return _filled(site, cst.Name(name), direct, statement, ctx)
+    made = _copied(site, name, direct, ctx)
+    if isinstance(made, Leave):
+        return made
+    if owner != "fresh":
+        made = _warned(made, owner)
+    if statement or (isinstance(ctx.small, ast.Assign) and ctx.small.value is site.tree):
+        ctx.rebind.append(name)
+        return made
+    if isinstance(ctx.small, ast.Return):
+        return made
+    return replace(made, codes=(*made.codes, ("T2M305", f"{name} is changed in place in the middle of an expression")))
+
+
+def _targets(node: ast.Assign) -> set[str]:
+    return {target.id if isinstance(target, ast.Name) else "" for target in node.targets}
+
+
+def _warned(made: Replace, owner: str) -> Replace:
+    return replace(made, codes=(*made.codes, ("T2M305", _VIEW if owner == "view" else _ALIAS)))
+
+
+def _reshapes(site: CallSite) -> bool:
+    return bare_name(site) in _RESHAPING
+
+
+def _is_network_input(name: str, ctx: Context) -> bool:
+    """Whether a name is a parameter of a network's forward: MindSpore forbids to fill an input it differentiates by."""
+    info = ctx.functions[-1]
+    if info is None or info.owner is None or ctx.world.family(info.owner.key).name != "Module":
+        return False
+    arguments = info.node.args
+    return any(arg.arg == name for arg in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
+
+
+def _copied(site: CallSite, name: str, direct: _Place, ctx: Context) -> Replace | Leave:
+    """Return the new value of a name; of ``copy_``, the other tensor broadcast and cast to what it is copied into."""
+    if bare_name(site) != "copy":
+        return functional(site, direct.code, ctx)
+    source = site.argument("src")
+    if source is None:
+        return Leave("it is called without a tensor")
+    like = ctx.reference("mindspore.ops.broadcast_to")
+    made = build("{like}({y}, {x}.shape).astype({x2}.dtype)", like=like, y=source.code, x=direct.code,
+                 x2=direct.code.deep_clone())  # fmt: skip
+    return Replace(made)
+
+
+def _content(site: CallSite, direct: _Place, ctx: Context) -> Replace | Leave:
+    """Return what ``x[...] =`` is given: a number for ``zero_`` and ``fill_``, the source of ``copy_``."""
+    name = bare_name(site)
+    if not is_inplace(site.receiver_tree, ctx):
+        if name == "zero":
+            return Replace(cst.Integer("0"))
+        argument = site.argument("value" if name == "fill" else "src") if name in ("fill", "copy") else None
+        if argument is not None:
+            return Replace(argument.code)
+    return functional(site, direct.code, ctx)
+
+
+def _filled(site: CallSite, target: cst.BaseExpression, direct: _Place, statement: bool, ctx: Context) -> Outcome:
+    """``x[...] = value``; where the value is used, in a statement before."""
+    made = _content(site, direct, ctx)
+    if isinstance(made, Leave):
+        return made
+    filled = f"{code_of(target)}[...]"
+    if statement:
+        ctx.rebind.append(filled)
+        return made
+    alone = isinstance(ctx.small, (ast.Assign, ast.Return, ast.AnnAssign)) and ctx.small.value is site.tree
+    if not alone or ctx.frame.tree is not ctx.small:
+        return Leave(f"{code_of(target)} is changed in place in the middle of an expression: do it in a statement")
+    whole = cst.Subscript(target, [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
+    ctx.frame.before.append(cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(whole)], made.code)]))
+    return replace(made, code=target)
+
+
+def _assigned(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:
+    """``ops.assign(p, value)``: what changes a parameter or a buffer in any mode."""
+    if _reshapes(site):
+        return Leave("it changes the shape of a parameter or a buffer")
+    if not _repeatable(place.tree):
+        return Leave(f"{ast.unparse(place.tree)} is computed: give it a name")
+    if statement and (_is_parameter(place.tree, ctx) or place.stripped):
+        initial = _initial(site, place, ctx)
+        if initial is not None:
+            return Replace(initial)
+    source = site.argument("src") if bare_name(site) == "copy" else None
+    made = Replace(source.code) if source is not None else functional(site, direct.code, ctx)
+    if isinstance(made, Leave):
+        return made
+    args = fix_commas([cst.Arg(place.code.deep_clone()), cst.Arg(made.code)], ())
+    return replace(made, code=cst.Call(ctx.reference("mindspore.ops.assign"), args))
+
+
+def _initial(site: CallSite, place: _Place, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``p.set_data(init.initializer(...))`` for what fills a parameter without reading it; None for the rest."""
+    if is_inplace(site.receiver_tree, ctx) or site.argument("generator") is not None or not site.bound:
+        return None
+    how = _initializer(site, ctx)
+    if how is None:
+        return None
+    made = ctx.reference("mindspore.common.initializer.initializer")
+    return build("{p}.set_data({made}({how}, {p2}.shape, {p3}.dtype))", p=place.code, made=made, how=how,
+                 p2=place.code.deep_clone(), p3=place.code.deep_clone())  # fmt: skip
+
+
+def _initializer(site: CallSite, ctx: Context) -> cst.BaseExpression | None:
+    name = bare_name(site)
+    if name == "zero":
+        return cst.SimpleString('"zeros"' if ctx.quote == '"' else "'zeros'")
+    if name == "fill":
+        value = site.argument("value")
+        return value.code if value is not None and not ctx.kind(value.tree).is_tensor else None
+    if name == "normal":
+        mean, std = site.argument("mean"), site.argument("std")
+        return build("{normal}(sigma={s}, mean={m})", normal=ctx.reference("mindspore.common.initializer.Normal"),
+                     s=std.code if std is not None else cst.Float("1.0"),
+                     m=mean.code if mean is not None else cst.Float("0.0"))  # fmt: skip
+    if name == "uniform":
+        low, high = site.argument("from_"), site.argument("to")
+        if low is not None and high is not None and _opposite(low.tree, high.tree):
+            uniform = ctx.reference("mindspore.common.initializer.Uniform")
+            return build("{uniform}({s})", uniform=uniform, s=high.code)
+    return None
+
+
+def _opposite(low: ast.expr, high: ast.expr) -> bool:
+    return isinstance(low, ast.UnaryOp) and isinstance(low.op, ast.USub) and ast.dump(low.operand) == ast.dump(high)
+
+
+def _attribute(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:
+    assert isinstance(place.tree, ast.Attribute)
+    owner = ctx.kind(place.tree.value)
+    if place.stripped or _is_parameter(place.tree, ctx) or owner.name == "Module":
+        return _assigned(site, place, direct, statement, ctx)
+    if not _repeatable(place.tree):
+        return Leave(f"{ast.unparse(place.tree)} is computed: give it a name")
+    if place.tree.attr in ("T", "mT", "grad", "real", "imag"):
+        return Leave(f".{place.tree.attr} is changed in place, which does not reach the tensor it belongs to")
+    return _filled(site, place.code, direct, statement, ctx)
+
+
+def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:
+    """``x[i].add_(y)`` -> ``x[i] = x[i] + y`` in a tensor, ``xs[i][...] = xs[i] + y`` in a list or a dictionary."""
+    assert isinstance(place.tree, ast.Subscript)
+    if not statement:
+        return Leave("a part of a tensor is changed in place in the middle of an expression: do it in a statement")
+    if not _repeatable(place.tree):
+        return Leave(f"{ast.unparse(place.tree)} is computed: give it a name")
+    base = place.tree.value
+    while (inner := _data_of(base)) is not None:
+        base = inner
+    kind = ctx.kind(base)
+    if kind.name in ("list", "tuple", "dict"):
+        return _filled(site, place.code, direct, True, ctx)
+    what = _index(place.tree.slice, ctx)
+    if what == "copy":
+        return Leave(_COPY)
+    if not kind.is_tensor and not (what == "part" and isinstance(place.tree.slice, (ast.Slice, ast.Tuple))):
+        return Leave(f"{ast.unparse(place.tree.value)} may be a tensor or a list of tensors: annotate it")
+    if what != "part":
+        return Leave(f"{ast.unparse(place.tree.slice)} may be an index or a mask: write x[index] = value")
+    made = _content(site, direct, ctx)
+    if isinstance(made, Replace):
+        code = place.code
+        if isinstance(code, cst.Subscript) and isinstance(place.tree.value, (ast.Attribute, ast.Call)):
+            code = (
+                code.with_changes(value=_without_data(code.value)) if _data_of(place.tree.value) is not None else code
+            )
+        ctx.rebind.append(code_of(code))
+    return made
+
+
+def _index(tree: ast.expr, ctx: Context) -> str:
+    """Say what indexing gives: a ``part`` of the tensor, a ``copy``, or empty when that is not known."""
+    parts = tree.elts if isinstance(tree, ast.Tuple) else [tree]
+    for part in parts:
+        if isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value in (None, ...)):
+            continue
+        kind = ctx.kind(part)
+        if kind.is_tensor or kind.name in ("list", "ndarray"):
+            return "copy"
+        if kind.name != "int":
+            return ""
+    return "part"

@@ -1,0 +1,253 @@
+"""In-place operations: the value that the tensor is to have afterwards, written without changing anything."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+
+import libcst as cst
+
+from torch2ms.translator.binding import bind
+from torch2ms.translator.call_site import RECIPES, CallSite, Leave, Replace
+from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call, fits
+from torch2ms.translator.syntax import build
+
+__all__ = ["Value", "bare_name", "functional", "is_inplace"]
+
+Value = cst.BaseExpression
+_OPERATORS = {
+    "add": "+",
+    "sub": "-",
+    "subtract": "-",
+    "mul": "*",
+    "multiply": "*",
+    "div": "/",
+    "divide": "/",
+    "true_divide": "/",
+    "pow": "**",
+}
+Maker = Callable[[CallSite, cst.BaseExpression, Context], "cst.BaseExpression | None"]
+
+
+def bare_name(site: CallSite) -> str:
+    """Return the name of the operation, without its underscore."""
+    return site.row.name.rpartition(".")[2].removesuffix("_")
+
+
+def is_inplace(tree: ast.AST | None, ctx: Context) -> bool:
+    """Whether a call is an in-place method of a tensor whose row names the recipe ``inplace``."""
+    if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr.endswith("_")):
+        return False
+    row = ctx.tables.row(f"torch.Tensor.{tree.func.attr}")
+    return row is not None and any(option.recipe == "inplace" for option in row.to)
+
+
+def functional(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> Replace | Leave:
+    """Return the new value of the tensor that ``tensor`` spells."""
+    name = bare_name(site)
+    if name in _OPERATORS:
+        made = _operator(site, tensor, ctx)
+        if made is not None:
+            return Replace(made)
+    maker = _MAKERS.get(name)
+    if maker is not None:
+        made = maker(site, tensor, ctx)
+        return Replace(made) if made is not None else Leave("its arguments have no counterpart")
+    return _by_row(_on(site, tensor), ctx)
+
+
+def _on(site: CallSite, tensor: cst.BaseExpression) -> CallSite:
+    """Return the call with another receiver (or first argument, of a function)."""
+    if site.receiver is None or tensor is site.receiver:
+        return site
+    func = cst.ensure_type(site.updated.func, cst.Attribute).with_changes(value=tensor)
+    return replace(site, receiver=tensor, updated=site.updated.with_changes(func=func))
+
+
+def _by_row(site: CallSite, ctx: Context) -> Replace | Leave:
+    """Return what the row of the operation that is not in place makes of the call."""
+    row = ctx.tables.row(site.row.name.removesuffix("_"))
+    options = ctx.tables.select(row, ctx.target) if row is not None else ()
+    if row is None or not options:
+        return emit_call(site, ctx)
+    bound = bind(site.tree, site.updated, ctx.tables.signature(row.name))
+    obstacle = "no alternative fits"
+    for option in options:
+        problem = fits(option, bound, row, ctx)
+        if problem is None:
+            other = replace(site, row=row, option=option, bound=bound)
+            recipe = RECIPES.get(option.recipe) if option.recipe is not None else None
+            if option.recipe is not None and recipe is None:
+                return Leave(f"the recipe {option.recipe} is not there yet")
+            made = recipe(other, ctx) if recipe is not None else emit_call(other, ctx)
+            if isinstance(made, Replace):
+                return made
+            problem = made.message
+        obstacle = problem
+    return Leave(obstacle)
+
+
+def _arguments(site: CallSite) -> dict[str, cst.BaseExpression] | None:
+    """Return the arguments: by name, those by position as "0", "1", ...; None when a star hides them."""
+    found: dict[str, cst.BaseExpression] = {}
+    for index, arg in enumerate(site.updated.args):
+        if arg.star:
+            return None
+        found[arg.keyword.value if arg.keyword is not None else str(index)] = arg.value
+    return found
+
+
+def _operator(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    """``x.add_(y, alpha=a)`` -> ``x + a * y``; None when the operator cannot say it."""
+    given = _arguments(site)
+    if given is None:
+        return None
+    name, sign = bare_name(site), _OPERATORS[bare_name(site)]
+    if name in ("add", "sub") and "1" in given:  # the order of old: (alpha, other)
+        return binary(tensor, sign, binary(given["0"], "*", given["1"])) if len(given) == 2 else None
+    other = next((given.pop(key) for key in ("0", "other", "value", "exponent") if key in given), None)
+    alpha = given.pop("alpha", None) if name in ("add", "sub") else None
+    if other is None or given:
+        return None
+    return binary(tensor, sign, other if alpha is None else binary(alpha, "*", other))
+
+
+_STRENGTH: dict[type[cst.BaseBinaryOp], int] = {
+    cst.Add: 1,
+    cst.Subtract: 1,
+    cst.Multiply: 2,
+    cst.Divide: 2,
+    cst.FloorDivide: 2,
+    cst.Modulo: 2,
+    cst.MatrixMultiply: 2,
+    cst.Power: 4,
+}
+_SIGNS: dict[str, cst.BaseBinaryOp] = {
+    "+": cst.Add(),
+    "-": cst.Subtract(),
+    "*": cst.Multiply(),
+    "/": cst.Divide(),
+    "**": cst.Power(),
+}
+
+
+def binary(left: cst.BaseExpression, sign: str, right: cst.BaseExpression) -> cst.BinaryOperation:
+    """Return ``left sign right`` with no more parentheses than it takes."""
+    operator = _SIGNS[sign]
+    strength = _STRENGTH[type(operator)]
+    return cst.BinaryOperation(_operand(left, strength + (sign == "**")), operator, _operand(right, strength + 1))
+
+
+def _operand(node: cst.BaseExpression, strength: int) -> cst.BaseExpression:
+    if node.lpar or isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Float)):
+        return node
+    if isinstance(node, cst.UnaryOperation) and not isinstance(node.operator, cst.Not) and strength <= 3:
+        return node
+    if isinstance(node, cst.BinaryOperation) and _STRENGTH.get(type(node.operator), 0) >= strength:
+        return node
+    return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+
+
+# ---- operations that no row has without the underscore
+
+
+def _zero(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    return build("{like}({x})", like=ctx.reference("mindspore.ops.zeros_like"), x=tensor)
+
+
+def _fill(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    value = site.argument("value")
+    if value is None or ctx.kind(value.tree).is_tensor:
+        return None
+    return build("{like}({x}, {v})", like=ctx.reference("mindspore.ops.full_like"), x=tensor, v=value.code)
+
+
+def _range(site: CallSite, names: tuple[str, str], ctx: Context) -> tuple[cst.BaseExpression | None, ...] | None:
+    """Return two numbers, None where they are left at their defaults; None when a generator draws."""
+    generator = site.argument("generator")
+    if generator is not None and ctx.kind(generator.tree).name != "none":
+        return None
+    found = [site.argument(name) for name in names]
+    return tuple(argument.code if argument is not None else None for argument in found)
+
+
+def _is(code: cst.BaseExpression | None, value: float, default: bool) -> bool:
+    """Whether a number is left at a default of this value, or written as it."""
+    if code is None:
+        return default
+    return isinstance(code, (cst.Integer, cst.Float)) and float(code.evaluated_value) == value
+
+
+def _normal(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    given = _range(site, ("mean", "std"), ctx)
+    if given is None:
+        return None
+    mean, std = given
+    made = _random("randn", tensor, ctx)
+    if std is not None and not _is(std, 1, False):
+        made = binary(made, "*", std)
+    return made if mean is None or _is(mean, 0, True) else binary(made, "+", mean)
+
+
+def _uniform(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    given = _range(site, ("from_", "to"), ctx)
+    if given is None:
+        return None
+    low, high = given
+    made = _random("rand", tensor, ctx)
+    if low is None or _is(low, 0, True):
+        return made if _is(high, 1, True) or high is None else binary(made, "*", high)
+    width = binary(high if high is not None else cst.Integer("1"), "-", low)
+    return binary(binary(made, "*", width), "+", low.deep_clone())
+
+
+def _random(word: str, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:
+    """``ops.randn_like(x)``, or ``ops.randn(size)`` where ``x`` is only just made."""
+    if isinstance(tensor, cst.Call) and len(tensor.args) == 1 and tensor.args[0].keyword is None:
+        zeros = ctx.reference("mindspore.ops.zeros")
+        if tensor.func.deep_equals(zeros) and isinstance(tensor.args[0].value, (cst.Tuple, cst.Integer, cst.Attribute)):
+            return cst.Call(ctx.reference(f"mindspore.ops.{word}"), [tensor.args[0]])
+    return build("{like}({x})", like=ctx.reference(f"mindspore.ops.{word}_like"), x=tensor)
+
+
+def _bernoulli(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    if _range(site, ("p", "p"), ctx) is None:
+        return None
+    p = site.argument("p")
+    chance = p.code if p is not None else cst.Float("0.5")
+    draw = build("{like}({x})", like=ctx.reference("mindspore.ops.rand_like"), x=tensor)
+    return build("({draw} < {p}).astype({x}.dtype)", draw=draw, p=chance, x=tensor.deep_clone())
+
+
+def _exponential(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    if _range(site, ("lambd", "lambd"), ctx) is None:
+        return None
+    draw = build("-{log}(1 - {like}({x}))", log=ctx.reference("mindspore.ops.log"),
+                 like=ctx.reference("mindspore.ops.rand_like"), x=tensor)  # fmt: skip
+    rate = site.argument("lambd")
+    return draw if rate is None else binary(draw, "/", rate.code)
+
+
+def _randint(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    given = _range(site, ("from_", "to"), ctx)
+    if given is None or given[0] is None:
+        return None
+    low, high = (cst.Integer("0"), given[0]) if given[1] is None else given
+    assert low is not None
+    assert high is not None
+    randint = ctx.reference("mindspore.ops.randint")
+    return build("{randint}({low}, {high}, {x}.shape).astype({y}.dtype)",
+                 randint=randint, low=low, high=high, x=tensor, y=tensor.deep_clone())  # fmt: skip
+
+
+_MAKERS: dict[str, Maker] = {
+    "zero": _zero,
+    "fill": _fill,
+    "normal": _normal,
+    "uniform": _uniform,
+    "bernoulli": _bernoulli,
+    "exponential": _exponential,
+    "random": _randint,
+}

@@ -1,0 +1,195 @@
+"""Who else may see a tensor: fresh values, views, aliases; what in-place operations must know to rebind a name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Literal
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.names import candidates
+from torch2ms.translator.trees import walk
+
+__all__ = ["VIEWS", "Owner", "is_fresh", "owner_of", "seen_elsewhere"]
+
+Owner = Literal["fresh", "object", "view"]
+# fresh: made here, nothing else refers to it; object: something else may hold the very object (an argument, a list's
+# element); view: it shares its memory with another tensor, which MindSpore does not do.
+
+# Methods and functions whose result may share the memory of their input.
+VIEWS = frozenset({
+    "view", "view_as", "reshape", "reshape_as", "transpose", "permute", "swapaxes", "swapdims", "squeeze",
+    "unsqueeze", "t", "T", "mT", "expand", "expand_as", "chunk", "split", "split_with_sizes", "tensor_split",
+    "unbind", "narrow", "select", "diagonal", "detach", "data", "flatten", "unflatten", "ravel", "movedim",
+    "moveaxis", "contiguous", "to", "cuda", "cpu", "type", "type_as", "float", "half", "double", "bfloat16", "int",
+    "long", "bool", "real", "imag", "unfold", "as_tensor", "from_numpy", "asarray", "numpy", "broadcast_to",
+    "atleast_1d", "atleast_2d", "atleast_3d", "requires_grad_", "grad", "hsplit", "vsplit", "view_as_real",
+    "view_as_complex", "adjoint", "H", "squeeze_", "unsqueeze_", "transpose_", "t_", "detach_",
+})  # fmt: skip
+
+
+def is_fresh(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an expression makes a tensor that nothing else refers to."""
+    if isinstance(tree, (ast.BinOp, ast.UnaryOp, ast.Compare)):
+        return True
+    if isinstance(tree, ast.IfExp):
+        return is_fresh(tree.body, ctx) and is_fresh(tree.orelse, ctx)
+    if isinstance(tree, (ast.Subscript, ast.Attribute)):
+        attribute = isinstance(tree, ast.Attribute) and tree.attr not in VIEWS
+        return not attribute and is_fresh(tree.value, ctx)
+    if not isinstance(tree, ast.Call):
+        return False
+    callee = ctx.kind(tree.func)
+    if callee.name == "api":
+        names = {name.rpartition(".")[2] for name in candidates(callee)}
+        if names & VIEWS:
+            return bool(tree.args) and is_fresh(tree.args[0], ctx)
+        return not any(name.endswith("_") for name in names)
+    if callee.name == "Module":
+        return True
+    if isinstance(tree.func, ast.Attribute) and ctx.kind(tree.func.value).is_tensor:
+        name = tree.func.attr
+        return is_fresh(tree.func.value, ctx) if name in VIEWS or name.endswith("_") else True
+    return False
+
+
+def owner_of(name: str, use: ast.AST, ctx: Context) -> Owner:
+    """Say who may see the tensor that ``name`` holds where it is used, from all the assignments that may reach it."""
+    worst: Owner = "fresh"
+    for found in _reaching(name, use, ctx):
+        if found == "view":
+            return "view"
+        if found == "object":
+            worst = "object"
+    return worst
+
+
+def _reaching(name: str, use: ast.AST, ctx: Context) -> Iterator[Owner]:
+    """Yield what each assignment of ``name`` makes of it, backwards from ``use`` to one that is certain."""
+    node: ast.AST = use
+    while (parent := ctx.parent(node)) is not None:
+        if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
+            for statement in [*parent.body, *parent.orelse]:
+                yield from _bindings(name, statement, ctx)
+            if isinstance(parent, (ast.For, ast.AsyncFor)) and _binds(parent.target, name):
+                yield "view" if ctx.kind(parent.iter).is_tensor else "object"
+                return
+        for block in _blocks_before(parent, node):
+            for statement in reversed(block):
+                found = list(_bindings(name, statement, ctx))
+                yield from found
+                if found and isinstance(statement, (ast.Assign, ast.AnnAssign)):
+                    return
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            break
+        node = parent
+    yield "object"  # an argument, a name of an enclosing function or of the module
+
+
+def _blocks_before(parent: ast.AST, child: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Yield the statements of the parent that ran before the child."""
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(parent, field, None)
+        if isinstance(block, list) and child in block:
+            yield block[: block.index(child)]
+    if isinstance(parent, ast.Try) and child in [*parent.handlers, *parent.finalbody, *parent.orelse]:
+        yield parent.body
+
+
+def _bindings(name: str, statement: ast.stmt, ctx: Context) -> Iterator[Owner]:
+    """Yield what the assignments of a name in a statement, nested ones too, make of it."""
+    for node in walk(statement):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if _binds(target, name):
+                    yield _made(name, node.value, isinstance(target, ast.Name), ctx)
+        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None and _binds(node.target, name):
+            yield _made(name, node.value, True, ctx)
+        elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)) and _binds(node.target, name):
+            yield "view" if ctx.kind(node.iter).is_tensor else "object"
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None and _binds(node.optional_vars, name):
+            yield "object"
+
+
+def _binds(target: ast.AST, name: str) -> bool:
+    if isinstance(target, ast.Name):
+        return target.id == name
+    return isinstance(target, (ast.Tuple, ast.List, ast.Starred)) and any(
+        _binds(part, name) for part in ast.iter_child_nodes(target)
+    )
+
+
+def _made(name: str, value: ast.expr, whole: bool, ctx: Context) -> Owner:
+    if is_fresh(value, ctx):
+        return "fresh"
+    if not whole and isinstance(value, ast.Call) and _views(value):
+        return "view"
+    if isinstance(value, (ast.Call, ast.Attribute)) and _views(value):
+        return "view"
+    return "view" if isinstance(value, ast.Subscript) and ctx.kind(value.value).is_tensor else "object"
+
+
+def _views(value: ast.Call | ast.Attribute) -> bool:
+    function = value.func if isinstance(value, ast.Call) else value
+    return isinstance(function, ast.Attribute) and function.attr in VIEWS
+
+
+def seen_elsewhere(name: str, use: ast.stmt | ast.AST, ctx: Context) -> Owner:
+    """Say whether another name or container holds the tensor (``object``) or a view of it, bound before the use."""
+    function = ctx.functions[-1]
+    body: ast.AST = function.node if function is not None else ctx.analysis.tree
+    loop = _outermost_loop(use, ctx)
+    last = max(getattr(use, "lineno", 0), getattr(loop, "end_lineno", 0) or 0 if loop is not None else 0)
+    worst: Owner = "fresh"
+    for node in walk(body):
+        if not isinstance(node, ast.Name) or node.id != name or not isinstance(node.ctx, ast.Load):
+            continue
+        if node.lineno > last:
+            continue
+        found = _held(node, use, ctx)
+        if found == "object":
+            return "object"
+        worst = found if found != "fresh" else worst
+    return worst
+
+
+def _outermost_loop(use: ast.AST, ctx: Context) -> ast.AST | None:
+    found, node = None, ctx.parent(use)
+    while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            found = node
+        node = ctx.parent(node)
+    return found
+
+
+def _held(node: ast.Name, use: ast.AST, ctx: Context) -> Owner:
+    """Say what one use of a name does with its tensor: stores the object, stores a view of it, or neither."""
+    child: ast.AST = node
+    parent = ctx.parent(node)
+    view: Owner = "object"
+    while parent is not None:
+        if parent is use:
+            return "fresh"
+        if isinstance(parent, ast.Attribute) and parent.attr in VIEWS:
+            view = "view"
+            grand = ctx.parent(parent)
+            called = isinstance(grand, ast.Call) and grand.func is parent
+            child, parent = (grand, ctx.parent(grand)) if called and grand is not None else (parent, grand)
+        elif isinstance(parent, ast.Subscript) and parent.value is child:
+            view = "view"
+            child, parent = parent, ctx.parent(parent)
+        elif isinstance(parent, (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.IfExp, ast.BoolOp, ast.Starred)):
+            child, parent = parent, ctx.parent(parent)
+        else:
+            break
+    if isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and parent.value is child:
+        targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+        if isinstance(parent, ast.Assign) and any(isinstance(t, ast.Subscript) for t in targets):
+            return "fresh" if ctx.kind(targets[0].value).is_tensor else view  # type: ignore[attr-defined]
+        return "fresh" if any(_binds(t, node.id) for t in targets) else view
+    if isinstance(parent, (ast.Yield, ast.Lambda)):
+        return view
+    if isinstance(parent, ast.Call) and child in parent.args and isinstance(parent.func, ast.Attribute):
+        stores = parent.func.attr in ("append", "extend", "insert", "add", "setdefault", "put", "appendleft")
+        return view if stores and not ctx.kind(parent.func.value).is_tensor else "fresh"
+    return "fresh"
