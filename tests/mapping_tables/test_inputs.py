@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,12 @@ def test_made_objects_are_marked() -> None:
     assert (image[TAG], image["value"].shape) == ("image", (4, 5))
 
 
+@pytest.mark.parametrize("text", ["cast(ones(2), 'nothing')", "randn('a')", "randn(2) + 'a'", "spd()"])
+def test_what_goes_wrong_is_said(text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)):
+        evaluate(text)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -79,3 +87,9 @@ def test_the_page_lists_every_function() -> None:
 
     page = (Path(__file__).parents[2] / "docs" / "mapping-tables.md").read_text(encoding="utf-8")
     assert all(f"`{name}(" in page or f" `{name}(" in page for name in FUNCTIONS)
+
+
+def test_bfloat16_is_left_to_the_frameworks() -> None:
+    value = evaluate("cast(randn(2), 'bfloat16')")
+    assert value[TAG] == "bfloat16"
+    assert value["value"].dtype == np.float32

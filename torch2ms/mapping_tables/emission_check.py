@@ -28,6 +28,9 @@ from torch2ms.mapping_tables.schema import Example
 __all__ = ["Mismatch", "canonical_body", "main", "mismatches", "source_of"]
 
 
+_MADE = {"param": "torch.nn.Parameter", "array": "numpy.ndarray", "bfloat16": "torch.Tensor"}
+
+
 @dataclass(frozen=True, slots=True)
 class Mismatch:
     """An example whose ``before`` is not translated into its ``after``."""
@@ -85,7 +88,7 @@ def _type(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return "torch.Tensor"
     if isinstance(value, dict) and TAG in value:
-        return {"param": "torch.nn.Parameter", "array": "numpy.ndarray"}.get(value[TAG], "object")
+        return _MADE.get(value[TAG], "object")
     if isinstance(value, (list, tuple)):
         inner = {_type(item) for item in value}
         return (

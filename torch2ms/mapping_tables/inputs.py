@@ -65,6 +65,12 @@ def _image(random: np.random.RandomState, height: int, width: int, mode: str = "
     return {TAG: "image", "value": random.randint(0, 256, shape).astype(np.uint8), "mode": mode}
 
 
+def _cast(random: np.random.RandomState, value: Any, dtype: str) -> Any:
+    if dtype == "bfloat16":  # numpy has none
+        return {TAG: "bfloat16", "value": np.asarray(value, np.float32)}
+    return np.asarray(value).astype(dtype)
+
+
 FUNCTIONS: Mapping[str, Make] = {
     "randn": _normal,
     "rand": _uniform,
@@ -83,7 +89,7 @@ FUNCTIONS: Mapping[str, Make] = {
     "probabilities": _probabilities,
     "spd": _spd,
     "complex": _complex,
-    "cast": lambda random, value, dtype: np.asarray(value).astype(dtype),
+    "cast": _cast,
     "param": lambda random, value: {TAG: "param", "value": value},
     "array": lambda random, value: {TAG: "array", "value": value},
     "image": _image,
@@ -106,7 +112,10 @@ def evaluate(text: str) -> Any:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError as error:
         raise ValueError(f"no expression: {text!r}") from error
-    return _value(tree, np.random.RandomState(zlib.crc32(text.encode())))
+    try:
+        return _value(tree, np.random.RandomState(zlib.crc32(text.encode())))
+    except (TypeError, KeyError, IndexError, OverflowError) as error:
+        raise ValueError(f"{text!r}: {error}") from error
 
 
 def _value(node: ast.expr, random: np.random.RandomState) -> Any:

@@ -51,7 +51,7 @@ def case_of(name: str, index: int, example: Example, rules: Mapping[str, Any]) -
     try:
         args = {key: evaluate(text) if isinstance(text, str) else text for key, text in run.get("args", {}).items()}
         inputs = [evaluate(text) if isinstance(text, str) else text for text in texts]
-    except (ValueError, TypeError, KeyError) as error:
+    except ValueError as error:
         raise TableError(f"{where}: run: {error}") from error
     check = run.get("check") or ("layer" if given is not None else "value")
     return {
@@ -81,7 +81,7 @@ def prove(
 ) -> list[Proof]:
     """Run the examples of the rows that ``only`` matches; return their proofs for the MindSpore of ``python``.
 
-    Raises VerificationError when a side cannot be started, TableError when an example makes no sense.
+    Raises VerificationError when a side cannot be started.
     """
     release = _release(python)
     version = parse_version(release)
@@ -92,9 +92,12 @@ def prove(
         reason = _not_here(tables, row, example, version)
         if reason:
             proofs.append(_proof(row.name, index, example, release, Verdict("skipped", reason)))
-        else:
+            continue
+        try:
             case = case_of(row.name, index, example, rules)
             cases[case["id"]] = (case, example)
+        except TableError as error:
+            proofs.append(_proof(row.name, index, example, release, Verdict("error", str(error))))
     with tempfile.TemporaryDirectory(prefix="torch2ms-prove-") as folder:
         here = _workplace(Path(folder))
         queue = [case for case, _ in cases.values()]

@@ -38,7 +38,9 @@ def import_names(tree: ast.AST, scope: dict[str, Any]) -> None:
         while isinstance(node, ast.Attribute):
             parts.insert(0, node.attr)
             node = node.value
-        if not isinstance(node, ast.Name) or scope.get(node.id, sys.modules.get(node.id)) is not sys.modules.get(node.id):
+        if not isinstance(node, ast.Name) or scope.get(node.id, sys.modules.get(node.id)) is not sys.modules.get(
+            node.id
+        ):
             continue  # a variable of that name
         root = node.id
         if root not in ("torch", "mindspore", "torch2ms", "numpy", "math", "PIL", "copy", "random", "functools"):
@@ -71,6 +73,10 @@ class Framework:
         """Return a tensor."""
         raise NotImplementedError
 
+    def bfloat16(self, array: Any) -> Any:
+        """Return a tensor of bfloat16, a dtype that numpy does not have."""
+        raise NotImplementedError
+
     def parameter(self, array: Any, name: str) -> Any:
         """Return a parameter."""
         raise NotImplementedError
@@ -98,6 +104,8 @@ class Framework:
         if isinstance(value, dict) and TAG in value:
             if value[TAG] == "param":
                 return self.parameter(value["value"], name)
+            if value[TAG] == "bfloat16":
+                return self.bfloat16(value["value"])
             if value[TAG] == "array":
                 return value["value"]
             from PIL import Image

@@ -37,6 +37,10 @@ class MindSpore(Framework):
         """Return a tensor that owns its memory."""
         return mindspore.Tensor(np.array(array))
 
+    def bfloat16(self, array: Any) -> Any:
+        """Return a tensor of bfloat16."""
+        return self.tensor(array).astype(mindspore.bfloat16)
+
     def parameter(self, array: Any, name: str) -> Any:
         """Return a parameter."""
         return mindspore.Parameter(self.tensor(array), name=name)

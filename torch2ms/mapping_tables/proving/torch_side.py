@@ -27,6 +27,10 @@ class Torch(Framework):
         """Return a tensor that owns its memory."""
         return torch.from_numpy(np.array(array))
 
+    def bfloat16(self, array: Any) -> Any:
+        """Return a tensor of bfloat16."""
+        return self.tensor(array).to(torch.bfloat16)
+
     def parameter(self, array: Any, name: str) -> Any:
         """Return a parameter."""
         return torch.nn.Parameter(self.tensor(array))
