@@ -113,7 +113,7 @@ def generate(facts: ProgramFacts) -> dict[str, str]:
         autoescape=False,
     )
     environment.globals.update(flow=flow, scalar=scalar, transform_list=lambda specs: _transform_list(specs, facts))
-    environment.globals.update(python=_python)
+    environment.globals.update(python=_python, imports=_imports)
     context = _context(facts)
     files = {facts.convert_file: "convert_weights.py.j2", "requirements.txt": "requirements.txt.j2"}
     if facts.has_training:
@@ -147,7 +147,6 @@ def _context(facts: ProgramFacts) -> dict[str, Any]:
         "synthetic": synthetic,
         "optimizer": {"name": facts.optimizer.name, **facts.optimizer.kwargs},
         "schedule": {"name": None} if schedule is None else {"name": schedule.name, **schedule.kwargs},
-        "network_first": facts.network_module.lower() < facts.runtime.lower(),
         "train_module": facts.train_file.removesuffix(".py"),
         "kwargs": _python(facts.network_kwargs),
         **_state_rules(facts),
@@ -166,6 +165,13 @@ def _state_rules(facts: ProgramFacts) -> dict[str, Any]:
         (layer, rules[layer]["state"], rules[layer].get("reshape", {})) for layer in sorted(set(rules) - set(same))
     ]
     return {"same_rules": same, "other_rules": others}
+
+
+def _imports(*lines: str) -> str:
+    """Return import lines as isort has them: other packages first, then the project's own modules, each sorted."""
+    own = [line for line in lines if line.split()[1].split(".")[0] not in ("mindspore", "torch2ms")]
+    others = [line for line in lines if line not in own]
+    return "\n\n".join("\n".join(sorted(group, key=str.lower)) for group in (others, own) if group)
 
 
 def _transform_list(specs: Sequence[Named], facts: ProgramFacts) -> str:

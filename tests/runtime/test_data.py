@@ -71,7 +71,9 @@ def test_worker_batches_have_reproducible_random_numbers():
             return seed.default_generator().rand()
 
     def draw(workers):
-        return [batch.asnumpy().tolist() for batch in DataLoader(Noisy(40), 5, num_workers=workers, generator=generator)]
+        return [
+            batch.asnumpy().tolist() for batch in DataLoader(Noisy(40), 5, num_workers=workers, generator=generator)
+        ]
 
     results = []
     for workers in (1, 4):

@@ -223,8 +223,14 @@ def test_random_crop_refuses_small_images(image):
 
 
 def test_build_from_a_configuration(image):
-    built = transforms.build(["RandomHorizontalFlip", {"Resize": {"size": ["image_size", 20]}}, "ToTensor"], image_size=30)
-    assert [type(transform).__name__ for transform in built.transforms] == ["RandomHorizontalFlip", "Resize", "ToTensor"]
+    built = transforms.build(
+        ["RandomHorizontalFlip", {"Resize": {"size": ["image_size", 20]}}, "ToTensor"], image_size=30
+    )
+    assert [type(transform).__name__ for transform in built.transforms] == [
+        "RandomHorizontalFlip",
+        "Resize",
+        "ToTensor",
+    ]
     assert built(image).shape == (3, 30, 20)
     for name in ("Nothing", "build", "functional"):
         with pytest.raises(ValueError, match="unknown transform"):

@@ -49,7 +49,7 @@ def create_loss_scaler(
     if level == "O0" and dynamic is None and scale is None:
         return None
     if dynamic is None:
-        dynamic = level in ("O0", "O1", "O2") and scale is None
+        dynamic = level in ("O1", "O2")
     if dynamic:
         return amp.DynamicLossScaler(scale_value=scale or 2.0**16, scale_factor=2, scale_window=window)
     return amp.StaticLossScaler(scale_value=scale or 1024.0)

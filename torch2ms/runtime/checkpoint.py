@@ -2,7 +2,7 @@
 
 A file is in the safetensors format (8 bytes of header length, a JSON header, raw arrays), so that other tools read it
 too. The header also keeps the shape of the saved object (dicts, lists, tuples, numbers, strings, None) and a CRC-32 of
-the arrays. A write goes to a temporary file in the same folder, reaches the disk (``fsync``) and is then renamed:
+both. A write goes to a temporary file in the same folder, reaches the disk (``fsync``) and is then renamed:
 whoever is killed in between leaves the old file. A torn or damaged file is recognised and never loaded.
 """
 
@@ -110,14 +110,14 @@ def save(obj: Any, path: Union[PathLike, BinaryIO]) -> None:
     Raises TypeError for anything else (a whole network, a function), and OSError where the disk refuses.
     """
     packer = _Packer()
-    tree = packer.pack(obj, "")
+    tree = json.dumps(packer.pack(obj, ""))
     header: Dict[str, Any] = {}
-    offset = crc = 0
+    offset, crc = 0, zlib.crc32(tree.encode("utf-8"))
     for name, (tag, array) in packer.arrays.items():
         header[name] = {"dtype": tag, "shape": list(array.shape), "data_offsets": [offset, offset + array.nbytes]}
         offset += array.nbytes
         crc = zlib.crc32(_raw(array), crc)
-    header["__metadata__"] = {"format": "np", "torch2ms": _FORMAT, "tree": json.dumps(tree), "crc32": str(crc)}
+    header["__metadata__"] = {"format": "np", "torch2ms": _FORMAT, "tree": tree, "crc32": str(crc)}
     text = json.dumps(header).encode("utf-8")
     text += b" " * (-len(text) % 8)
     parts = [len(text).to_bytes(8, "little"), text]
@@ -202,7 +202,7 @@ def _parse(content: bytes, name: object) -> Any:
         data = memoryview(content)[start:]
         if max([entry["data_offsets"][1] for entry in header.values()], default=0) > len(data):
             raise CheckpointError(f"{name} is cut off: {len(data)} bytes of arrays, more were written")
-        if "crc32" in metadata and zlib.crc32(data) != int(metadata["crc32"]):
+        if "crc32" in metadata and zlib.crc32(data, zlib.crc32(metadata["tree"].encode())) != int(metadata["crc32"]):
             raise CheckpointError(f"{name} is damaged: its checksum does not fit its content")
         arrays = {key: _array(entry, data) for key, entry in header.items()}
         if metadata.get("torch2ms") == _FORMAT:
@@ -235,10 +235,18 @@ def load_network(network: ms.nn.Cell, path: PathLike) -> Dict[str, Any]:
 
 
 def weights_of(network: ms.nn.Cell) -> Dict[str, Any]:
-    """Return every parameter and saved buffer of ``network`` under its path (``save_checkpoint`` omits buffers)."""
-    if hasattr(network, "state_dict"):
-        return dict(network.state_dict())
-    return dict(network.parameters_and_names())
+    """Return every parameter and saved buffer of ``network`` under its path (``save_checkpoint`` omits buffers).
+
+    Mixed precision wraps layers in place; the names are those without the wrappers, whatever the level.
+    """
+    weights = dict(network.state_dict() if hasattr(network, "state_dict") else network.parameters_and_names())
+    wrappers = [path for path, cell in network.cells_and_names() if type(cell).__module__ == "mindspore.train.amp"]
+    for path in sorted(wrappers, key=len, reverse=True):
+        inner, outer = f"{path}._backbone.".lstrip("."), f"{path}.".lstrip(".")
+        weights = {
+            outer + name[len(inner) :] if name.startswith(inner) else name: value for name, value in weights.items()
+        }
+    return weights
 
 
 def load_weights(network: ms.nn.Cell, weights: Dict[str, Any], source: str = "the weights") -> None:

@@ -7,7 +7,24 @@ from typing import Any, List, Optional, Union
 
 import mindspore as ms
 
-__all__ = ["Device", "DeviceError", "available_devices", "is_accelerated", "is_available", "setup", "to"]
+__all__ = [
+    "Device",
+    "DeviceError",
+    "available_devices",
+    "current_accelerator",
+    "current_device",
+    "device_count",
+    "device_name",
+    "is_accelerated",
+    "is_available",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "memory_allocated",
+    "memory_reserved",
+    "setup",
+    "synchronize",
+    "to",
+]
 
 _PACKAGES = {
     "GPU": "a MindSpore build for CUDA (the GPU library needs CUDA 11.1 or 11.6 with cuDNN 8), and an NVIDIA GPU",
@@ -93,16 +110,14 @@ class Device:
     """
 
     def __init__(self, type: Union[str, int, Device], index: Optional[int] = None) -> None:
-        name, number = type, index
-        if isinstance(name, Device):
-            name, number = name.type, name.index
-        elif isinstance(name, int):
-            name, number = "cuda", name
-        elif ":" in name:
-            name, _, digits = name.partition(":")
-            number = int(digits)
-        self.type: str = name
-        self.index: Optional[int] = number
+        if isinstance(type, Device):
+            self.type: str = type.type
+            self.index: Optional[int] = type.index
+        elif isinstance(type, int):
+            self.type, self.index = "cuda", type
+        else:
+            self.type, _, number = type.partition(":")
+            self.index = int(number) if number else index
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
@@ -116,6 +131,69 @@ class Device:
 
     def __hash__(self) -> int:
         return hash((self.type, self.index))
+
+
+def current_accelerator(check_available: bool = False) -> Optional[Device]:
+    """Return ``Device("cuda")``, the name programs know an accelerator by, or None on a CPU."""
+    del check_available
+    return Device("cuda") if is_accelerated() else None
+
+
+def device_count() -> int:
+    """Return the number of accelerators that MindSpore sees; 0 on a CPU."""
+    if not is_accelerated():
+        return 0
+    devices = getattr(ms, "device_context", None)
+    name = str(ms.get_context("device_target")).lower()
+    return int(getattr(devices, name).device_count()) if devices is not None else 1
+
+
+def current_device() -> int:
+    """Return the number of the accelerator in use."""
+    return int(ms.get_context("device_id")) if is_accelerated() else 0
+
+
+def device_name(device: object = None) -> str:
+    """Return the name of the device target: CPU, GPU or Ascend."""
+    del device
+    return str(ms.get_context("device_target"))
+
+
+def synchronize(device: object = None) -> None:
+    """Wait until everything that was started is computed."""
+    del device
+    wait = getattr(getattr(ms, "runtime", None), "synchronize", None)
+    if wait is not None and is_accelerated():
+        wait()
+
+
+def _memory(name: str) -> int:
+    read = getattr(getattr(ms, "runtime", None), name, None)
+    return int(read()) if read is not None and is_accelerated() else 0
+
+
+def memory_allocated(device: object = None) -> int:
+    """Return the accelerator memory that tensors take now, in bytes; 0 on a CPU."""
+    del device
+    return _memory("memory_allocated")
+
+
+def max_memory_allocated(device: object = None) -> int:
+    """Return the most accelerator memory that tensors took, in bytes; 0 on a CPU."""
+    del device
+    return _memory("max_memory_allocated")
+
+
+def memory_reserved(device: object = None) -> int:
+    """Return the accelerator memory that MindSpore holds now, in bytes; 0 on a CPU."""
+    del device
+    return _memory("memory_reserved")
+
+
+def max_memory_reserved(device: object = None) -> int:
+    """Return the most accelerator memory that MindSpore held, in bytes; 0 on a CPU."""
+    del device
+    return _memory("max_memory_reserved")
 
 
 def to(value: Any, target: Any) -> Any:

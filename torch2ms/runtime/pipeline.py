@@ -14,7 +14,7 @@ import mindspore as ms
 import mindspore.dataset as ds
 import numpy as np
 
-from .seed import Generator, use_generator
+from .seed import Generator, mix, use_generator
 
 __all__ = ["Pipeline"]
 
@@ -33,20 +33,10 @@ class _Source:
         index = int(index)
         if not hasattr(self.local, "generator"):
             self.local.generator = Generator()
-        with use_generator(self.local.generator.manual_seed(_mix(self.seed, self.epoch, index))):
+        with use_generator(self.local.generator.manual_seed(mix(self.seed, self.epoch, index))):
             image, label = self.dataset[index]
         array = image.asnumpy() if isinstance(image, ms.Tensor) else np.asarray(image)
         return array, np.asarray(label, dtype=np.int32)
-
-
-def _mix(*values: int) -> int:
-    """Return 32 bits that depend on all values (FNV-1a over their bytes, then an avalanche step)."""
-    state = 2166136261
-    for value in values:
-        for byte in (int(value) & 0xFFFFFFFFFFFFFFFF).to_bytes(8, "little"):
-            state = ((state ^ byte) * 16777619) & 0xFFFFFFFF
-    state ^= state >> 16
-    return (state * 0x85EBCA6B) & 0xFFFFFFFF
 
 
 class Pipeline:
@@ -76,7 +66,7 @@ class Pipeline:
 
     def _order(self, epoch: int) -> List[int]:
         count = len(self.dataset)
-        order = Generator().manual_seed(_mix(self.seed, epoch)).randperm(count) if self.shuffle else list(range(count))
+        order = Generator().manual_seed(mix(self.seed, epoch)).randperm(count) if self.shuffle else list(range(count))
         if self.drop_last:
             order = order[: count - count % (self.batch_size * self.world_size)]
         return order[self.rank :: self.world_size]

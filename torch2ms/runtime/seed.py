@@ -15,14 +15,17 @@ from typing import Any, Dict, Iterator, List, Optional
 
 import mindspore as ms
 import numpy as np
+from mindspore import nn, ops
 
 __all__ = [
     "Generator",
     "default_generator",
     "get_rng_state",
     "manual_seed",
+    "mix",
     "set_rng_state",
     "set_seed",
+    "start_epoch",
     "use_generator",
 ]
 
@@ -202,3 +205,28 @@ def set_rng_state(state: Dict[str, Any]) -> None:
     np.random.set_state(("MT19937", keys, int(numpy_state["position"]), int(has_gauss), float(cached)))
     internal = tuple(int(value) for value in np.asarray(python_state["internal"]))
     random.setstate((int(python_state["version"]), internal, python_state["gauss"]))
+
+
+def mix(*values: int) -> int:
+    """Return a seed of 31 bits that depends on all values (FNV-1a over their bytes, then an avalanche step)."""
+    state = 2166136261
+    for value in values:
+        for byte in (int(value) & 0xFFFFFFFFFFFFFFFF).to_bytes(8, "little"):
+            state = ((state ^ byte) * 16777619) & 0xFFFFFFFF
+    state ^= state >> 16
+    return (state * 0x85EBCA6B) & 0x7FFFFFFF
+
+
+def start_epoch(network: nn.Cell, seed: int, epoch: int) -> None:
+    """Restart the random operators from (seed, epoch), so that a resumed run draws what an uninterrupted one does.
+
+    An ``nn.Dropout`` layer's stream is hidden in its kernel, it cannot be saved; a new operator starts it anew. (Once an
+    epoch, not once a step: MindSpore keeps some 60 KB for every operator it has ever run.) Two limits remain. Steps that
+    are compiled (``ms.jit``) keep the operators of their first call, so that masks differ after resuming. And on CPU the
+    masks depend on how the kernel shares its work among threads, which it tunes by the clock from its sixth call on:
+    with Dropout on CPU two runs from one seed are alike, not equal. Networks without Dropout resume exactly.
+    """
+    manual_seed(mix(seed, epoch))
+    for number, (_, cell) in enumerate(network.cells_and_names()):
+        if isinstance(getattr(cell, "dropout", None), ops.Dropout):
+            cell.dropout = ops.Dropout(cell.dropout.keep_prob, mix(seed, epoch, number), mix(epoch, number, seed))

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+from collections import OrderedDict
+
+import mindspore as ms
+import numpy as np
+import pytest
+import safetensors.numpy
+from mindspore import nn
+
+from torch2ms.runtime import checkpoint
+from torch2ms.runtime.checkpoint import CheckpointError, CheckpointStore
+
+
+def small_network():
+    return nn.SequentialCell(nn.Dense(3, 4), nn.BatchNorm1d(4))
+
+
+def same(first, second):
+    return all(np.array_equal(first[name].asnumpy(), second[name].asnumpy()) for name in first) and list(first) == list(
+        second
+    )
+
+
+def test_a_state_dict_under_exactly_the_given_name(tmp_path):
+    network = small_network()
+    checkpoint.save(network.state_dict(), tmp_path / "net.pth")
+    assert os.listdir(tmp_path) == ["net.pth"]
+    back = checkpoint.load(str(tmp_path / "net.pth"), map_location="cpu")
+    assert same(network.state_dict(), back)
+    other = small_network()
+    other.load_state_dict(back)
+    assert same(network.state_dict(), other.state_dict())
+
+
+def test_nested_objects_come_back_as_they_were(tmp_path):
+    state = {
+        "net": OrderedDict(w=ms.Tensor([1.5, 2.5]), b=ms.Tensor(np.zeros((0, 3), np.int64))),
+        "acc": 93.5,
+        "epoch": 7,
+        1: [None, True, "text", (1, 2.0)],
+        "array": np.arange(4, dtype=np.uint8),
+        "scalar": np.float64(0.25),
+        "nan": float("inf"),
+        "args": argparse.Namespace(lr=0.1, layers=[1, 2]),
+        "half": ms.Tensor([1.5], ms.bfloat16),
+        "same.name": ms.Tensor([1]),
+        "same": {"name": ms.Tensor([2])},
+    }
+    checkpoint.save(state, tmp_path / "all")
+    back = checkpoint.load(tmp_path / "all")
+    assert list(back) == list(state)
+    assert back["net"]["w"].asnumpy().tolist() == [1.5, 2.5]
+    assert back["net"]["b"].shape == (0, 3)
+    assert (back["acc"], back["epoch"], back["nan"], back[1]) == (93.5, 7, float("inf"), state[1])
+    assert isinstance(back[1][3], tuple)
+    assert isinstance(back["array"], np.ndarray)
+    assert back["scalar"] == 0.25
+    assert back["args"] == state["args"]
+    assert back["half"].dtype == ms.bfloat16
+    assert back["same.name"].asnumpy().tolist() == [1]
+    assert back["same"]["name"].asnumpy().tolist() == [2]
+
+
+def test_streams_work_too():
+    stream = io.BytesIO()
+    checkpoint.save({"a": ms.Tensor([1.0])}, stream)
+    stream.seek(0)
+    assert checkpoint.load(stream)["a"].asnumpy().tolist() == [1.0]
+
+
+def test_other_tools_read_it(tmp_path):
+    network = small_network()
+    path = tmp_path / "weights.safetensors"
+    checkpoint.save(network.state_dict(), path)
+    assert set(safetensors.numpy.load_file(path)) == set(network.state_dict())
+    assert set(ms.load_checkpoint(str(path), format="safetensors")) == set(network.state_dict())
+
+
+def test_it_reads_what_other_tools_write(tmp_path):
+    network = small_network()
+    ms.save_checkpoint(network, str(tmp_path / "a.ckpt"))
+    assert set(checkpoint.load(tmp_path / "a.ckpt")) == set(network.state_dict())
+    safetensors.numpy.save_file({"x": np.ones(3, np.float32)}, tmp_path / "b.safetensors")
+    assert checkpoint.load(tmp_path / "b.safetensors")["x"].asnumpy().tolist() == [1, 1, 1]
+
+
+def test_what_cannot_be_saved_is_named(tmp_path):
+    with pytest.raises(TypeError, match="cannot save SequentialCell at 'net': save its state_dict"):
+        checkpoint.save({"net": small_network()}, tmp_path / "x")
+    with pytest.raises(TypeError, match="cannot save function"):
+        checkpoint.save({"f": same}, tmp_path / "x")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "net.pth"
+    checkpoint.save({"a": 1}, path)
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(OSError, match="No space"):
+        checkpoint.save({"a": 2}, path)
+    assert os.listdir(tmp_path) == ["net.pth"]
+    assert checkpoint.load(path) == {"a": 1}
+
+
+def test_damage_is_recognised_everywhere(tmp_path):
+    path = tmp_path / "x"
+    checkpoint.save({"a": ms.Tensor(np.arange(100, dtype=np.float32)), "n": 3}, path)
+    content = path.read_bytes()
+    for place in range(0, len(content), 37):
+        path.write_bytes(content[:place])
+        with pytest.raises(CheckpointError):
+            checkpoint.load(path)
+    for place in range(int.from_bytes(content[:8], "little") + 8, len(content), 41):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with pytest.raises(CheckpointError, match="checksum"):
+            checkpoint.load(path)
+
+
+def test_a_changed_header_is_recognised(tmp_path):
+    path = tmp_path / "x"
+    checkpoint.save({"lr": 0.125}, path)
+    path.write_bytes(path.read_bytes().replace(b"0.125", b"0.625"))
+    with pytest.raises(CheckpointError, match="checksum"):
+        checkpoint.load(path)
+
+
+def test_nothing_is_executed(tmp_path):
+    (tmp_path / "evil.pth").write_bytes(b"\x80\x02cos\nsystem\n(S'touch x'\ntR.")
+    with pytest.raises(CheckpointError, match="PyTorch file: convert it first"):
+        checkpoint.load(tmp_path / "evil.pth")
+    with pytest.raises(FileNotFoundError):
+        checkpoint.load(tmp_path / "nowhere")
+
+
+def test_weights_that_do_not_fit_are_named(tmp_path):
+    network = small_network()
+    state = dict(network.state_dict())
+    state["0.bias"] = ms.Tensor(np.zeros(9, np.float32))
+    state["extra"] = state.pop("1.gamma")
+    checkpoint.save(state, tmp_path / "x")
+    with pytest.raises(CheckpointError, match="missing: 1.gamma .*not in the network: extra .*other shape: 0.bias"):
+        checkpoint.load_network(network, tmp_path / "x")
+
+
+def test_the_store_keeps_the_newest_and_the_best(tmp_path):
+    store = CheckpointStore(tmp_path / "run", keep=2)
+    assert store.load_latest() is None
+    for step in (5, 10, 15, 200):
+        store.save({"step": step}, step, is_best=step == 10)
+    assert [path.name for path in store.paths()] == [
+        "checkpoint-00000200.safetensors",
+        "checkpoint-00000015.safetensors",
+    ]
+    assert checkpoint.load(store.best_path) == {"step": 10}
+    newest = store.paths()[0]
+    newest.write_bytes(newest.read_bytes()[:-3])
+    path, state = store.load_latest()
+    assert state == {"step": 15}
+    assert path == store.paths()[1]
+
+
+def test_leftovers_of_killed_writers_are_removed(tmp_path):
+    store = CheckpointStore(tmp_path)
+    leftover = tmp_path / ".checkpoint-00000001.safetensors.abc.tmp"
+    leftover.write_bytes(b"half")
+    store.save({}, 2)
+    assert not leftover.exists()
+
+
+def test_the_header_is_plain_json(tmp_path):
+    checkpoint.save({"a": ms.Tensor([1.0])}, tmp_path / "x")
+    content = (tmp_path / "x").read_bytes()
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    assert header["a"]["dtype"] == "F32"

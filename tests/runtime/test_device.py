@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import mindspore as ms
+import pytest
+
+import torch2ms.runtime as runtime
+from torch2ms.runtime import device, distributed
+
+
+def test_cpu_works_and_modes_are_set():
+    assert device.setup("cpu", "graph") == "CPU"
+    assert ms.get_context("mode") == ms.GRAPH_MODE
+    assert device.setup("CPU:0") == "CPU"
+    assert ms.get_context("mode") == ms.PYNATIVE_MODE
+    assert "CPU" in device.available_devices()
+
+
+@pytest.mark.parametrize(("target", "named"), [("Ascend", "CANN"), ("cuda:0", "CUDA")])
+def test_a_missing_device_is_named(target, named):
+    if device.is_available(target):
+        pytest.skip(f"{target} is here")
+    with pytest.raises(device.DeviceError, match=f"needs .*{named}.*Available: CPU"):
+        device.setup(target)
+    assert device.setup("CPU") == "CPU"
+
+
+def test_unknown_words_are_refused():
+    with pytest.raises(device.DeviceError, match="unknown device target 'tpu'"):
+        device.setup("tpu")
+    with pytest.raises(ValueError, match="unknown mode 'fast'"):
+        device.setup("CPU", "fast")
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, "AVX2"), ("AVX512_CORE", "AVX512_CORE")])
+def test_importing_the_runtime_limits_onednn_unless_told(given, expected, repository):
+    environment = {name: value for name, value in os.environ.items() if name != "ONEDNN_MAX_CPU_ISA"}
+    if given:
+        environment["ONEDNN_MAX_CPU_ISA"] = given
+    script = "import os, torch2ms.runtime, sys; print(os.environ['ONEDNN_MAX_CPU_ISA'], 'mindspore' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, cwd=repository, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [expected, "False"]
+
+
+def test_older_releases_are_left_alone(monkeypatch):
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA")
+    monkeypatch.setattr(runtime.metadata, "version", lambda _: "2.8.0")
+    assert not runtime.limit_onednn_isa()
+    assert "ONEDNN_MAX_CPU_ISA" not in os.environ
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
+
+
+def test_one_process_needs_no_group():
+    assert distributed.init() == 0
+    assert not distributed.is_initialized()
+    assert (distributed.rank(), distributed.world_size(), distributed.is_main_process()) == (0, 1, True)
+    tensor = ms.Tensor([1.0, 2.0])
+    assert distributed.all_reduce(tensor) is tensor
+    assert distributed.all_gather(tensor) == [tensor]
+    assert distributed.broadcast(tensor) is tensor
+    assert distributed.sum_over_ranks([1.0, 2.0]) == [1.0, 2.0]
+    assert distributed.gradient_reducer([]) is None
+    distributed.barrier()
