@@ -136,3 +136,13 @@ def test_the_command_says_what_it_did(only: Only, tmp_path: Path, capsys: pytest
     only("")
     assert main(["--no-write", "--only", "torch.none"]) == 0
     assert "0 examples" in capsys.readouterr().out
+
+
+def test_what_is_proved_is_not_run_again(only: Only, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = only(ABS)
+    row = tables.row("torch.abs")
+    assert row is not None
+    monkeypatch.setattr("torch2ms.mapping_tables.prove._release", lambda python: "2.10.0")
+    monkeypatch.setattr("torch2ms.mapping_tables.prove._run", lambda *arguments: pytest.fail("a process was started"))
+    good = Proof("torch.abs", 0, "2.10.0", "CPU", "equal", 0.0, digest_of(row.examples[0]))
+    assert prove(tables, known=[good]) == []

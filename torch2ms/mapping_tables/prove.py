@@ -1,6 +1,6 @@
 """Prove the tables: run every row's examples with PyTorch and with MindSpore, in separate processes, and compare.
 
-    python -m torch2ms.mapping_tables.prove [--only GLOB]... [--python PATH]... [--mapping FILE]... [--no-write]
+    python -m torch2ms.mapping_tables.prove [--only GLOB]... [--missing] [--python PATH]... [--no-write]
 
 ``--python`` is the interpreter of an environment with another MindSpore; PyTorch always runs in this one. The results
 go to ``proofs.json`` beside this file: one line an example and release, with a digest of the example, so that a proof
@@ -77,9 +77,11 @@ def case_of(name: str, index: int, example: Example, rules: Mapping[str, Any]) -
 
 
 def prove(
-    tables: Tables, only: Sequence[str] = (), python: str = sys.executable, names: Iterable[str] | None = None
+    tables: Tables, only: Sequence[str] = (), python: str = sys.executable, known: Iterable[Proof] = ()
 ) -> list[Proof]:
     """Run the examples of the rows that ``only`` matches; return their proofs for the MindSpore of ``python``.
+
+    An example that has not changed since one of the ``known`` proofs found it right is not run again.
 
     Raises VerificationError when a side cannot be started.
     """
@@ -88,7 +90,10 @@ def prove(
     rules = rules_from_rows(tables.rows())
     proofs: list[Proof] = []
     cases: dict[str, tuple[dict[str, Any], Example]] = {}
-    for row, index, example in _examples(tables, only, names):
+    done = {(p.row, p.example, p.digest) for p in known if p.mindspore == release and not p.failed}
+    for row, index, example in _examples(tables, only):
+        if (row.name, index, digest_of(example)) in done:
+            continue
         reason = _not_here(tables, row, example, version)
         if reason:
             proofs.append(_proof(row.name, index, example, release, Verdict("skipped", reason)))
@@ -114,11 +119,9 @@ def prove(
     return proofs
 
 
-def _examples(tables: Tables, only: Sequence[str], names: Iterable[str] | None) -> Iterator[tuple[Row, int, Example]]:
-    wanted = set(names) if names is not None else None
+def _examples(tables: Tables, only: Sequence[str]) -> Iterator[tuple[Row, int, Example]]:
     for row in tables.rows():
-        matched = not only or any(fnmatch.fnmatchcase(row.name, pattern) for pattern in only)
-        if matched and (wanted is None or row.name in wanted):
+        if not only or any(fnmatch.fnmatchcase(row.name, pattern) for pattern in only):
             for index, example in enumerate(row.examples):
                 yield row, index, example
 
@@ -222,12 +225,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="rows whose name matches")
     parser.add_argument("--python", action="append", default=[], help="Python of an environment with a MindSpore")
     parser.add_argument("--mapping", action="append", default=[], help="further table; proofs are not written")
+    parser.add_argument("--missing", action="store_true", help="only examples without a proof of their present text")
     parser.add_argument("--no-write", action="store_true", help="leave proofs.json as it is")
     options = parser.parse_args(arguments)
     tables = load(tuple(options.mapping))
     failed = 0
     for python in options.python or [sys.executable]:
-        proofs = prove(tables, options.only, python)
+        proofs = prove(tables, options.only, python, read_proofs() if options.missing else ())
         for proof in proofs:
             if proof.failed:
                 failed += 1
