@@ -229,7 +229,8 @@ def test_it_stops_in_the_middle_of_an_epoch_and_compiles(program):
 
 @pytest.mark.slow
 def test_it_reads_cifar10_and_names_what_is_missing(program):
-    script = "from torch2ms.runtime import synthetic as s; s.write_cifar10_python('py', 80, 20); s.write_cifar10_binary('bin', 80, 20)"
+    script = "from torch2ms.runtime.synthetic import *; w = write_cifar10_binary; w('bin', 80, 20)"
+    script += "; write_cifar10_python('py', 80, 20)"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
     subprocess.run([sys.executable, "-c", script], cwd=program.parent, env=environment, check=True)
     outcomes = [

@@ -147,7 +147,7 @@ def test_weights_that_do_not_fit_are_named(tmp_path):
     state["0.bias"] = ms.Tensor(np.zeros(9, np.float32))
     state["extra"] = state.pop("1.gamma")
     checkpoint.save(state, tmp_path / "x")
-    with pytest.raises(CheckpointError, match="missing: 1.gamma .*not in the network: extra .*other shape: 0.bias"):
+    with pytest.raises(CheckpointError, match=r"missing: 1.gamma .*not in the network: extra .*other shape: 0.bias"):
         checkpoint.load_network(network, tmp_path / "x")
 
 

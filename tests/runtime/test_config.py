@@ -72,5 +72,5 @@ def test_what_is_not_understood_is_an_error_with_its_line(text, message):
 def test_errors_name_the_file(tmp_path):
     path = tmp_path / "config.yaml"
     path.write_text("a: [", encoding="utf-8")
-    with pytest.raises(ConfigError, match="config.yaml: line 1"):
+    with pytest.raises(ConfigError, match=r"config.yaml: line 1"):
         load_config(path)

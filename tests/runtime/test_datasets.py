@@ -76,7 +76,7 @@ def test_damaged_files_are_named(tmp_path):
         CIFAR10(tmp_path / "py")
     folder = synthetic.write_cifar10_binary(tmp_path / "bin", 10, 10)
     (folder / "data_batch_3.bin").write_bytes(b"12345")
-    with pytest.raises(DatasetNotFoundError, match="data_batch_3.bin is damaged"):
+    with pytest.raises(DatasetNotFoundError, match=r"data_batch_3.bin is damaged"):
         CIFAR10(tmp_path / "bin")
 
 

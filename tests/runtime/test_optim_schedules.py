@@ -37,7 +37,7 @@ def test_state_goes_on_exactly(name, tmp_path):
     checkpoint.load_weights(second, state["net"])
     optim.load_state_dict(part, state["opt"])
     assert optim.get_lr(part) == np.float32(0.01)
-    for ours, theirs in zip(take_steps(part, 3, first=3), expected):
+    for ours, theirs in zip(take_steps(part, 3, first=3), expected, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
@@ -165,6 +165,27 @@ def test_schedules_go_on_exactly(name, options, tmp_path):
     schedules.load_state_dict(scheduler, state["sched"])
     assert rates(optimizer, scheduler, 6) == expected
     assert len(set(expected)) > 1
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("StepLR", {"step_size": 2}),
+        ("MultiStepLR", {"milestones": [2, 5]}),
+        ("ExponentialLR", {"gamma": 0.9}),
+        ("CosineAnnealingLR", {"T_max": 8, "eta_min": 0.001}),
+        ("PolynomialLR", {"total_iters": 6, "power": 2.0}),
+        ("LinearLR", {}),
+    ],
+)
+def test_schedules_of_classic_optimizers_are_the_same(name, options):
+    classic = nn.SGD(network().trainable_params(), learning_rate=0.1)
+    modern = optim.create_optimizer("SGD", network().trainable_params(), lr=0.1)
+    first, second = (schedules.create_scheduler(name, optimizer, **options) for optimizer in (classic, modern))
+    for _ in range(8):
+        assert optim.get_lr(classic) == pytest.approx(optim.get_lr(modern), rel=1e-5)
+        first.step()
+        second.step()
 
 
 def test_plateau_goes_on_exactly(tmp_path):

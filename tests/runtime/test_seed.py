@@ -85,9 +85,14 @@ def test_default_generator_follows_mindspores_seed():
 def test_use_generator_is_undone_after_an_error():
     outer = seed.default_generator()
     inner = Generator().manual_seed(3)
-    with pytest.raises(RuntimeError), seed.use_generator(inner):
-        assert seed.default_generator() is inner
-        raise RuntimeError
+
+    def fail():
+        with seed.use_generator(inner):
+            assert seed.default_generator() is inner
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert seed.default_generator() is outer
 
 

@@ -107,7 +107,7 @@ def test_ranks_share_the_order_of_one_process():
         [label.asnumpy().tolist() for _, label in Pipeline(dataset, 8, True, True, 3, 1, rank, 2).batches(1)]
         for rank in range(2)
     ]
-    assert [sorted(first + second) for first, second in zip(*two)] == [sorted(batch) for batch in one]
+    assert [sorted(first + second) for first, second in zip(*two, strict=True)] == [sorted(batch) for batch in one]
     uneven = [Pipeline(dataset, 10, rank=rank, world_size=5) for rank in range(5)]
     assert sum(len(label) for part in uneven for _, label in part.batches()) == 48
     assert [len(part) for part in uneven] == [len(list(part.batches())) for part in uneven]
@@ -115,7 +115,7 @@ def test_ranks_share_the_order_of_one_process():
 
 def test_labels_are_int32_and_workers_change_nothing():
     one, two = Pipeline(images(), 16, True, seed=2), Pipeline(images(), 16, True, seed=2, num_workers=2)
-    for (data, label), (data2, label2) in zip(one.batches(), two.batches()):
+    for (data, label), (data2, label2) in zip(one.batches(), two.batches(), strict=True):
         assert label.dtype == ms.int32
         np.testing.assert_array_equal(data.asnumpy(), data2.asnumpy())
         np.testing.assert_array_equal(label.asnumpy(), label2.asnumpy())

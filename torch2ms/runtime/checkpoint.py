@@ -64,7 +64,7 @@ class _Packer:
             number += 1
             name = f"{path}#{number}"
         kind = "a" if not isinstance(value, ms.Tensor) else "p" if isinstance(value, ms.Parameter) else "x"
-        if kind != "a" and value.dtype == ms.bfloat16:
+        if kind != "a" and str(value.dtype) == "BFloat16":
             bits = np.ascontiguousarray(value.astype(ms.float32).asnumpy()).view(np.uint32) >> 16
             self.arrays[name] = (_BFLOAT16, bits.astype(np.uint16))
         else:

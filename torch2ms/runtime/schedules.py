@@ -6,8 +6,9 @@ one learning rate a step, which ``mindspore.nn`` optimizers take as their ``lear
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 import mindspore as ms
 import numpy as np
@@ -20,6 +21,7 @@ except ImportError:  # MindSpore 2.0
     _schedulers = None
 
 __all__ = [
+    "ClosedFormLR",
     "OneCycleLR",
     "WarmupLR",
     "constant_lr",
@@ -192,6 +194,54 @@ class WarmupLR(_HostScheduler):
         super().load_state_dict(state)
 
 
+class ClosedFormLR(_HostScheduler):
+    """A schedule as a function of the step, for optimizers of ``mindspore.nn`` (MindSpore 2.0 has no others).
+
+    ``formula(base, step)`` is the learning rate at a step, from 0, of a group that started with ``base``.
+    """
+
+    def __init__(self, optimizer: Any, formula: Callable[[float, int], float]) -> None:
+        super().__init__(optimizer)
+        self.formula, self.base = formula, get_lr(optimizer)
+        self.step()
+
+    def get_lr(self) -> List[float]:
+        """Return the learning rate at ``last_epoch``."""
+        return [self.formula(self.base, self.last_epoch)]
+
+
+def _step(base: float, step: int, step_size: int, gamma: float = 0.1) -> float:
+    return base * float(gamma ** (step // step_size))
+
+
+def _multi_step(base: float, step: int, milestones: Sequence[int], gamma: float = 0.1) -> float:
+    return base * float(gamma ** sum(step >= milestone for milestone in milestones))
+
+
+def _exponential(base: float, step: int, gamma: float) -> float:
+    return base * float(gamma**step)
+
+
+def _annealing(base: float, step: int, T_max: int, eta_min: float = 0.0) -> float:
+    return _cosine(base, eta_min, step / T_max)
+
+
+def _polynomial(base: float, step: int, total_iters: int = 5, power: float = 1.0) -> float:
+    return base * float((1 - min(step, total_iters) / total_iters) ** power)
+
+
+def _ramp(base: float, step: int, start_factor: float = 1 / 3, end_factor: float = 1.0, total_iters: int = 5) -> float:
+    return base * _linear(start_factor, end_factor, min(step, total_iters) / total_iters)
+
+
+_FORMULAS: Dict[str, Callable[..., float]] = {
+    "StepLR": _step,
+    "MultiStepLR": _multi_step,
+    "ExponentialLR": _exponential,
+    "CosineAnnealingLR": _annealing,
+    "PolynomialLR": _polynomial,
+    "LinearLR": _ramp,
+}
 _OWN = {"OneCycleLR": OneCycleLR, "WarmupLR": WarmupLR}
 
 
@@ -204,6 +254,8 @@ def create_scheduler(name: Optional[str], optimizer: Any, **options: Any) -> Any
         return None
     if name in _OWN:
         return _OWN[name](optimizer, **options)
+    if not hasattr(optimizer, "lrs") and name in _FORMULAS:
+        return ClosedFormLR(optimizer, functools.partial(_FORMULAS[name], **options))
     if _schedulers is None or not hasattr(_schedulers, name):
         raise ValueError(f"MindSpore {ms.__version__} has no scheduler {name!r}")
     return getattr(_schedulers, name)(optimizer, **options)

@@ -23,6 +23,7 @@ __all__ = [
     "get_rng_state",
     "manual_seed",
     "mix",
+    "seed_operators",
     "set_rng_state",
     "set_seed",
     "start_epoch",
@@ -181,6 +182,17 @@ def manual_seed(seed: int) -> Generator:
     return _streams.main.manual_seed(seed)
 
 
+def seed_operators(seed: int) -> None:
+    """Seed MindSpore's operators alone (torch.cuda.manual_seed): the host's streams go on as they were."""
+    numpy_state, python_state = np.random.get_state(), random.getstate()
+    generator = default_generator()
+    ms.set_seed(int(seed) & 0x7FFFFFFF)
+    np.random.set_state(numpy_state)
+    random.setstate(python_state)
+    if generator is _streams.main:
+        _streams.followed = ms.get_seed()
+
+
 def get_rng_state() -> Dict[str, Any]:
     """Return the host's random state (generator, NumPy, Python, MindSpore's seed) as a dict that can be saved."""
     _, keys, position, has_gauss, cached = np.random.get_state()
@@ -220,11 +232,12 @@ def mix(*values: int) -> int:
 def start_epoch(network: nn.Cell, seed: int, epoch: int) -> None:
     """Restart the random operators from (seed, epoch), so that a resumed run draws what an uninterrupted one does.
 
-    An ``nn.Dropout`` layer's stream is hidden in its kernel, it cannot be saved; a new operator starts it anew. (Once an
-    epoch, not once a step: MindSpore keeps some 60 KB for every operator it has ever run.) Two limits remain. Steps that
-    are compiled (``ms.jit``) keep the operators of their first call, so that masks differ after resuming. And on CPU the
-    masks depend on how the kernel shares its work among threads, which it tunes by the clock from its sixth call on:
-    with Dropout on CPU two runs from one seed are alike, not equal. Networks without Dropout resume exactly.
+    An ``nn.Dropout`` layer's stream is hidden in its kernel, it cannot be saved; a new operator starts it anew. (Once
+    an epoch, not once a step: MindSpore keeps some 60 KB for every operator it has ever run.) Two limits remain.
+    Steps that are compiled (``ms.jit``) keep the operators of their first call, so that masks differ after resuming.
+    And on CPU the masks depend on how the kernel shares its work among threads, which it tunes by the clock from its
+    sixth call on: with Dropout on CPU two runs from one seed are alike, not equal. Networks without Dropout resume
+    exactly.
     """
     manual_seed(mix(seed, epoch))
     for number, (_, cell) in enumerate(network.cells_and_names()):
