@@ -73,6 +73,10 @@ class Context:
         self.visit: Callable[[cst.CSTNode], cst.CSTNode] = lambda node: node  # the rewriter's own traversal
         self.training: Any = None  # passes.training.TrainingPlan, made before the walk
 
+    def close(self) -> None:
+        """Cut the cycle with the rewriter, so that the trees go at once."""
+        self.visit = lambda node: node
+
     # ---- facts
 
     def kind(self, tree: ast.AST | None) -> Kind:

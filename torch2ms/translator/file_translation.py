@@ -64,6 +64,7 @@ def _translate(path: str, text: str, world: World, options: Options) -> FileResu
     diagnostics = tuple(sorted(set(ctx.diagnostics)))
     program = read_program(analysis, world)
     analysis.release()
+    ctx.close()
     return FileResult(path, output if output != text else None, diagnostics, tuple(ctx.uses), program=program)
 
 

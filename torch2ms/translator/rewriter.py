@@ -159,12 +159,13 @@ class _Rewriter:
         tree = self.ctx.alignment.tree(node)
         if isinstance(node, cst.FunctionDef) and isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)):
             self.ctx.functions.append(self.ctx.analysis.function_of.get(tree))
-            updated = modules.rewrite_function(node, self._children(node), tree, self.ctx)
+            updated = devices.drop_decorators(self._children(node))
+            updated = modules.rewrite_function(node, updated, tree, self.ctx)
             self.ctx.functions.pop()
             return updated
         updated = self._children(node)
         if isinstance(node, cst.ClassDef) and isinstance(tree, ast.ClassDef):
-            return modules.rewrite_class(node, updated, tree, self.ctx)
+            return modules.rewrite_class(node, devices.drop_decorators(updated), tree, self.ctx)
         if isinstance(node, cst.For) and isinstance(tree, (ast.For, ast.AsyncFor)):
             return modules.rewrite_for(node, updated, tree, self.ctx)
         if isinstance(node, cst.With) and isinstance(tree, ast.With):
@@ -187,6 +188,8 @@ class _Rewriter:
         for statement in body:
             tree = self.ctx.alignment.tree(statement)
             self.ctx.small = tree
+            if values.drops_setting(tree, self.ctx):
+                continue
             updated = self._children(statement)
             kept = values.rewrite_small(statement, updated, tree, self.ctx) if tree is not None else updated
             if kept is not None:

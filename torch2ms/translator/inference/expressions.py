@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Expressions", "element_of"]
 
+_PYTHON = Kind("python")
+_CONSTANTS: dict[type, Kind] = {
+    type(None): Kind("none"),
+    int: Kind("int"),
+    float: Kind("float"),
+    bool: Kind("bool"),
+    str: Kind("str"),
+}
 _NUMBERS = ("int", "float", "bool")
 _PLAIN = frozenset({"int", "float", "bool", "str", "none"})
 
@@ -61,8 +69,7 @@ class Expressions:
     # ---- leaves
 
     def _Constant(self, node: ast.Constant) -> Kind:
-        name = type(node.value).__name__
-        return Kind("none") if node.value is None else Kind(name) if name in _PLAIN else Kind("python")  # type: ignore[arg-type]
+        return _CONSTANTS.get(type(node.value), _PYTHON)
 
     def _Name(self, node: ast.Name) -> Kind:
         return self.lookup(node.id)

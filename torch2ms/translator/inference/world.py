@@ -24,8 +24,8 @@ from torch2ms.translator.trees import children, walk
 
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 
-FILES_KEPT = 96
-CALLERS_READ = 6  # files looked at for the arguments a function is called with
+FILES_KEPT = 80
+CALLERS_READ = 3  # files looked at for the arguments a function is called with
 DEPTH = 4  # functions entered from one another for the kind of a result, an argument or an attribute
 
 
@@ -72,6 +72,7 @@ class FileAnalysis:
     function_of: dict[ast.AST, FunctionInfo] = field(default_factory=dict)  # function node -> info
     class_of: dict[ast.AST, ClassInfo] = field(default_factory=dict)
     calls: dict[str, list[tuple[ast.Call, FunctionInfo | None]]] = field(default_factory=dict)
+    passed: set[ast.AST] = field(default_factory=set)  # callees and arguments: what callers tell of a function
     complete: bool = False
     _nodes: list[ast.AST] | None = None
 
@@ -85,6 +86,16 @@ class FileAnalysis:
     def release(self) -> None:
         """Forget what only the translation of this file needed."""
         self._nodes = None
+
+    def close(self) -> None:
+        """Cut the cycles between files, functions and flows, so that the trees go at once."""
+        for function in self.functions.values():
+            function.flows.clear()
+            function.owner = function.outer = None
+        for info in self.classes.values():
+            info.methods.clear()
+        self.functions.clear()
+        self.classes.clear()
 
     def kind(self, node: ast.AST) -> Kind:
         """Return the kind of an expression; UNKNOWN when nothing was found."""
@@ -107,6 +118,7 @@ class World:
         self._returns: dict[tuple[str, int], Kind] = {}
         self._parameters: dict[tuple[str, int], dict[str, Kind]] = {}
         self._pinned = ""
+        self._running: list[str] = []  # files whose functions are being run
 
     # ---- files
 
@@ -133,8 +145,10 @@ class World:
         for path, found in list(self._files.items()):
             if len(self._files) <= FILES_KEPT:
                 break
-            if path != self._pinned and (found is None or found.complete):
+            if path != self._pinned and (found is None or found.complete) and path not in self._running:
                 del self._files[path]
+                if found is not None:
+                    found.close()
 
     def analyse(self, path: str) -> FileAnalysis | None:
         """Return the analysis of a file with every function in it run."""
@@ -142,7 +156,9 @@ class World:
         analysis = self.file(path)
         if analysis is not None:
             for function in list(analysis.functions.values()):
-                analysis.kinds.update(self.flow(analysis, function).kinds)
+                flow = self.flow(analysis, function)
+                analysis.kinds.update(flow.kinds)
+                flow.kinds = analysis.kinds
         return analysis
 
     def export(self, path: str, name: str) -> Kind:
@@ -296,7 +312,11 @@ class World:
         if flow is None:
             outer = self.flow(analysis, info.outer) if info.outer is not None else None
             flow = Flow(self, analysis, info, outer)
+            self._running.append(analysis.path)
             flow.run_function()
+            self._running.pop()
+            if self.depth < DEPTH:
+                flow.kinds = {node: kind for node, kind in flow.kinds.items() if node in analysis.passed}
             if analysis.complete:
                 info.flows[self.depth] = flow
         return flow
@@ -335,8 +355,12 @@ class World:
         return found
 
     def _calls(self, info: FunctionInfo) -> Iterator[tuple[ast.Call, Mapping[ast.AST, Kind]]]:
-        name = info.owner.node.name if info.owner is not None and info.name == "__init__" else info.name
-        for path in self.symbols.callers(name)[:CALLERS_READ]:
+        name, paths = info.name, None
+        if info.owner is not None and info.name == "__init__":
+            name = info.owner.node.name
+            # Layers are made all over a project, with numbers mostly: their own file says enough.
+            paths = [info.owner.path] if self.family(info.owner.key).name == "Module" else None
+        for path in (self.symbols.callers(name) if paths is None else paths)[:CALLERS_READ]:
             analysis = self.file(path)
             if analysis is None:
                 continue
@@ -413,6 +437,9 @@ def _index_call(analysis: FileAnalysis, call: ast.Call, outer: FunctionInfo | No
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if name:
         analysis.calls.setdefault(name, []).append((call, outer))
+        analysis.passed.add(call.func)
+        analysis.passed.update(call.args)
+        analysis.passed.update(keyword.value for keyword in call.keywords)
 
 
 def _unique(name: str, taken: dict[str, FunctionInfo] | dict[str, ClassInfo]) -> str:

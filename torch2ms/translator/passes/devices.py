@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeVar
 
 import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.contexts import PLAIN_CONTEXT
 
-__all__ = ["rewrite_with"]
+_Definition = TypeVar("_Definition", cst.FunctionDef, cst.ClassDef)
+
+__all__ = ["drop_decorators", "rewrite_with"]
 
 
 def rewrite_with(
@@ -40,3 +43,16 @@ def unwrap(node: cst.With, ctx: Context) -> cst.With | cst.FlattenSentinel[cst.B
         lines.insert(len(node.leading_lines), cst.EmptyLine(comment=body.header.comment))
     inner[0] = first.with_changes(leading_lines=lines)
     return cst.FlattenSentinel(inner)
+
+
+def drop_decorators(updated: _Definition) -> _Definition:
+    """Return a function or class without the decorators that go."""
+    kept = [item for item in updated.decorators if item.decorator is not PLAIN_CONTEXT]
+    if len(kept) == len(updated.decorators):
+        return updated
+    lines = [line for item in updated.decorators if item not in kept for line in item.leading_lines if line.comment]
+    if not kept:
+        lines.extend(updated.lines_after_decorators)
+        return updated.with_changes(decorators=[], lines_after_decorators=[], leading_lines=[*updated.leading_lines, *lines])
+    kept[0] = kept[0].with_changes(leading_lines=[*lines, *kept[0].leading_lines])
+    return updated.with_changes(decorators=kept)

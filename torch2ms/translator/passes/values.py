@@ -11,13 +11,13 @@ from typing import Any
 
 import libcst as cst
 
-from torch2ms.mapping_tables.schema import MappedTo, Row
+from torch2ms.mapping_tables.schema import DROP, RECEIVER, MappedTo, Row
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.symbols import CallShape
 from torch2ms.translator.syntax import parse_expression
 
-__all__ = ["choose_row", "rewrite_expression", "rewrite_small", "rewrite_value"]
+__all__ = ["choose_row", "drops_setting", "rewrite_expression", "rewrite_small", "rewrite_value"]
 
 MODULES = {
     "torch": "mindspore",
@@ -80,6 +80,12 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
 def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, option: MappedTo, ctx: Context) -> Any:
     target = option.target
     use = ctx.use_of(tree)
+    if use == "decorator" and (target == RECEIVER or option.recipe == "no_grad"):
+        from torch2ms.translator.recipes.contexts import PLAIN_CONTEXT
+
+        ctx.account(tree, row.name, "removed")
+        ctx.report("T2M304", tree, f"{row.name} has no effect in MindSpore; dropped", symbol=row.name)
+        return PLAIN_CONTEXT
     if row.kind in ("class", "function") and use != "type":
         if use == "base":
             target = row.adapter or target
@@ -146,6 +152,27 @@ def _string_annotation(node: cst.SimpleString, tree: ast.Constant, ctx: Context)
             text = text.replace(old, new)
     quote = node.quote
     return node.with_changes(value=f"{quote}{text}{quote}")
+
+
+def drops_setting(tree: ast.AST | None, ctx: Context) -> bool:
+    """Whether a statement only sets a switch that MindSpore does not have: ``torch.backends.cudnn.benchmark = True``."""
+    if not isinstance(tree, ast.Assign) or len(tree.targets) != 1 or not isinstance(tree.targets[0], ast.Attribute):
+        return False
+    target = tree.targets[0]
+    base = ctx.kind(target.value)
+    if base.name != "api" or not ctx.is_import_root(target):
+        return False
+    row = ctx.tables.row(f"{base.of}.{target.attr}")
+    options = ctx.tables.select(row, ctx.target) if row is not None else ()
+    if row is None or not options or options[0].target != DROP:
+        return False
+    if any(ctx.kind(node).name == "api" for node in ast.walk(tree.value)):
+        return False
+    for node in (target, target.value):
+        ctx.accounted.add(node)
+    ctx.account(target, row.name, "removed")
+    ctx.report("T2M304", tree, f"{row.name} has no effect in MindSpore; dropped", symbol=row.name)
+    return True
 
 
 def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:

@@ -1,0 +1,104 @@
+"""Gradient modes, compilers and precision contexts: what a program says about how to run, and MindSpore needs not be told."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.contexts import PLAIN_CONTEXT
+from torch2ms.translator.syntax import parse_expression
+
+__all__: list[str] = []
+
+
+def _dropped(site: CallSite, ctx: Context) -> Replace | None:
+    """Return what stands for a context, a decorator or a statement that goes; None where the value is used."""
+    note = ("T2M304", f"{site.row.name} has no effect in MindSpore; dropped")
+    if isinstance(ctx.parent(site.tree), ast.withitem) or ctx.use_of(site.tree) == "decorator":
+        return Replace(PLAIN_CONTEXT, (note,))
+    if isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree:
+        from torch2ms.translator.passes.calls import DROPPED
+
+        return Replace(DROPPED, (note,))
+    return None
+
+
+@recipe("plain_context")
+def plain_context(site: CallSite, ctx: Context) -> Outcome:
+    """A context, decorator or statement that goes."""
+    return _dropped(site, ctx) or Leave("it is neither a context, a decorator nor a statement here")
+
+
+@recipe("transparent")
+def transparent(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.compile(network)`` is the network; as a decorator or a statement it goes."""
+    first = next(iter(site.bound), None) if site.bound is not None else None
+    if ctx.use_of(site.tree) == "decorator" or first is None:
+        return _dropped(site, ctx) or Leave("there is nothing to stand for the call")
+    return Replace(first.code)
+
+
+@recipe("literal")
+def literal(site: CallSite, ctx: Context) -> Outcome:
+    """A call whose result is always the same in MindSpore: its target is the value."""
+    return Replace(parse_expression(site.option.target))
+
+
+@recipe("call_now")
+def call_now(site: CallSite, ctx: Context) -> Outcome:
+    """``checkpoint(function, *args)`` -> ``function(*args)``: the activations are kept instead of computed anew."""
+    args = [arg for arg in site.updated.args if arg.keyword is None or arg.keyword.value not in _CHECKPOINT_SETTINGS]
+    if not args or args[0].star:
+        return Leave("the function is not named")
+    if args[0].keyword is not None:
+        return Leave("the function is passed by name")
+    rest = args[1:]
+    if rest:
+        rest[-1] = rest[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    function = args[0].value
+    if not isinstance(function, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)) and not function.lpar:
+        function = function.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return Replace(cst.Call(function, rest))
+
+
+_CHECKPOINT_SETTINGS = frozenset({"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug"})
+
+
+@recipe("checkpoint_sequential")
+def checkpoint_sequential(site: CallSite, ctx: Context) -> Outcome:
+    """``checkpoint_sequential(layers, segments, x)`` -> ``layers(x)`` for a Sequential."""
+    functions, value = site.argument("functions"), site.argument("input")
+    if functions is None or value is None or ctx.kind(functions.tree).name != "Module":
+        return Leave("its layers are no Sequential")
+    return Replace(cst.Call(functions.code, [cst.Arg(value.code)]))
+
+
+@recipe("collective")
+def collective(site: CallSite, ctx: Context) -> Outcome:
+    """``dist.all_reduce(x)`` changes ``x``; MindSpore's gives a new tensor, which ``x`` is bound to."""
+    from torch2ms.translator.emission import emit_call
+
+    tensor = site.argument("tensor")
+    is_statement = isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree
+    if tensor is None or not is_statement or not isinstance(tensor.tree, (ast.Name, ast.Attribute, ast.Subscript)):
+        return Leave("it changes a tensor that cannot be bound anew here")
+    made = emit_call(site, ctx)
+    if isinstance(made, Replace):
+        ctx.rebind.append(ast.unparse(tensor.tree))
+    return made
+
+
+@recipe("grad_mode")
+def grad_mode(site: CallSite, ctx: Context) -> Outcome:
+    """``set_grad_enabled(mode)`` goes outside of networks, where nothing is recorded anyway."""
+    mode = site.argument("mode")
+    on = mode is not None and isinstance(mode.tree, ast.Constant) and mode.tree.value is True
+    function = ctx.functions[-1]
+    in_network = function is not None and function.owner is not None
+    if in_network and not on and function is not None and function.owner is not None:
+        if ctx.world.family(function.owner.key).name == "Module":
+            return Leave("a network's own code switches it: use torch2ms_runtime.autograd.no_grad")
+    return plain_context(site, ctx)
