@@ -114,6 +114,11 @@ def test_a_python_without_mindspore(only: Only, tmp_path: Path) -> None:
         prove(only(""), python=str(fake))
 
 
+def test_a_python_that_is_not_there(only: Only, tmp_path: Path) -> None:
+    with pytest.raises(VerificationError, match="cannot be started"):
+        prove(only(""), python=str(tmp_path / "none"))
+
+
 def test_run_is_checked() -> None:
     with pytest.raises(TableError, match=r"torch\.abs: example 0: run: not in the language"):
         case_of("torch.abs", 0, Example("a", "b", {"args": {"x": "open('x')"}}), {})

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from torch2ms.config import Version, parse_version
-from torch2ms.errors import TableError, VerificationError
+from torch2ms.errors import TableError, Torch2msError, VerificationError
 from torch2ms.mapping_tables.checks import holds_for
 from torch2ms.mapping_tables.compare import Verdict, judge
 from torch2ms.mapping_tables.example_calls import producer
@@ -85,6 +85,7 @@ def prove(
 
     Raises VerificationError when a side cannot be started.
     """
+    python = str(Path(python).absolute()) if os.sep in python else python  # the sides run in another folder
     release = _release(python)
     version = parse_version(release)
     rules = rules_from_rows(tables.rows())
@@ -146,7 +147,10 @@ def _proof(name: str, index: int, example: Example, release: str, verdict: Verdi
 
 def _release(python: str) -> str:
     code = "import importlib.metadata as m; print(m.version('mindspore'))"
-    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise VerificationError(f"{python} cannot be started: {error.strerror}") from error
     if done.returncode:
         raise VerificationError(f"{python} has no MindSpore", advice="name the Python of an environment that has it")
     return done.stdout.strip()
@@ -246,4 +250,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except Torch2msError as failure:
+        print(f"{failure} {failure.advice}".rstrip(), file=sys.stderr)
+        sys.exit(2)
