@@ -47,12 +47,13 @@ def unwrap(node: cst.With, ctx: Context) -> cst.With | cst.FlattenSentinel[cst.B
 
 def drop_decorators(updated: _Definition) -> _Definition:
     """Return a function or class without the decorators that go."""
-    kept = [item for item in updated.decorators if item.decorator is not PLAIN_CONTEXT]
+    kept: list[cst.Decorator] = [item for item in updated.decorators if item.decorator is not PLAIN_CONTEXT]
     if len(kept) == len(updated.decorators):
         return updated
-    lines = [line for item in updated.decorators if item not in kept for line in item.leading_lines if line.comment]
+    gone = [item for item in updated.decorators if item.decorator is PLAIN_CONTEXT]
+    lines: list[cst.EmptyLine] = [line for item in gone for line in item.leading_lines if line.comment]
     if not kept:
-        lines.extend(updated.lines_after_decorators)
-        return updated.with_changes(decorators=[], lines_after_decorators=[], leading_lines=[*updated.leading_lines, *lines])
+        lines = [*updated.leading_lines, *lines, *updated.lines_after_decorators]
+        return updated.with_changes(decorators=[], lines_after_decorators=[], leading_lines=lines)
     kept[0] = kept[0].with_changes(leading_lines=[*lines, *kept[0].leading_lines])
     return updated.with_changes(decorators=kept)

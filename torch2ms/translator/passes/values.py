@@ -142,7 +142,7 @@ def rewrite_expression(node: cst.CSTNode, updated: Any, tree: ast.AST, ctx: Cont
 
 
 def _string_annotation(node: cst.SimpleString, tree: ast.Constant, ctx: Context) -> cst.SimpleString:
-    if not isinstance(tree.value, str) or "torch" not in tree.value and "nn." not in tree.value:
+    if not isinstance(tree.value, str) or ("torch" not in tree.value and "nn." not in tree.value):
         return node
     text = tree.value
     for old, new in (("torch.nn.Module", "nn.Cell"), ("nn.Module", "nn.Cell"), ("torch.Tensor", "ms.Tensor")):
@@ -155,7 +155,7 @@ def _string_annotation(node: cst.SimpleString, tree: ast.Constant, ctx: Context)
 
 
 def drops_setting(tree: ast.AST | None, ctx: Context) -> bool:
-    """Whether a statement only sets a switch that MindSpore does not have: ``torch.backends.cudnn.benchmark = True``."""
+    """Whether a statement only sets a switch that MindSpore has not: ``torch.backends.cudnn.benchmark = True``."""
     if not isinstance(tree, ast.Assign) or len(tree.targets) != 1 or not isinstance(tree.targets[0], ast.Attribute):
         return False
     target = tree.targets[0]

@@ -1,4 +1,4 @@
-"""Gradient modes, compilers and precision contexts: what a program says about how to run, and MindSpore needs not be told."""
+"""Gradient modes, compilers, precision: what a program says about how to run, and MindSpore needs not be told."""
 
 from __future__ import annotations
 
@@ -97,8 +97,7 @@ def grad_mode(site: CallSite, ctx: Context) -> Outcome:
     mode = site.argument("mode")
     on = mode is not None and isinstance(mode.tree, ast.Constant) and mode.tree.value is True
     function = ctx.functions[-1]
-    in_network = function is not None and function.owner is not None
-    if in_network and not on and function is not None and function.owner is not None:
-        if ctx.world.family(function.owner.key).name == "Module":
-            return Leave("a network's own code switches it: use torch2ms_runtime.autograd.no_grad")
+    owner = function.owner if function is not None else None
+    if not on and owner is not None and ctx.world.family(owner.key).name == "Module":
+        return Leave("a network's own code switches it: use torch2ms_runtime.autograd.no_grad")
     return plain_context(site, ctx)
