@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from torch2ms.config import ApiFamily, Device, Target
+from torch2ms.mapping_tables.checks import holds_for
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.mapping_tables.signatures import format_signature
 
@@ -102,6 +103,30 @@ def test_select(only: Only, version: tuple[int, int], device: Device, api: ApiFa
     assert row is not None
     chosen = tables.select(row, Target(version, device, api))
     assert [option.target.removeprefix("mindspore.") for option in chosen] == expected
+
+
+@pytest.mark.parametrize(
+    ("versions", "version", "holds"),
+    [
+        (">=2.0", (2, 0), True),
+        (">=2.3", (2, 10), True),
+        ("<2.10", (2, 9), True),
+        ("<2.10", (2, 10), False),
+        (">=2.3, <2.5", (2, 4), True),
+        (">=2.3,<2.5", (2, 5), False),
+        ("==2.7", (2, 7), True),
+        ("!=2.7", (2, 7), False),
+        ("<=2.7,>2.0", (2, 0), False),
+    ],
+)
+def test_ranges_of_releases(versions: str, version: tuple[int, int], holds: bool) -> None:
+    assert holds_for(versions, version) is holds
+
+
+@pytest.mark.parametrize("text", ["", "2.3", ">=2", ">=a.b", "~=2.3", ">=2.3,"])
+def test_what_is_no_range(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - the caller turns it into a TableError that names the key
+        holds_for(text, (2, 10))
 
 
 @pytest.mark.parametrize(

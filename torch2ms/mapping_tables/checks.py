@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from torch2ms.config import Version
@@ -34,6 +35,7 @@ _COMPARISONS: dict[str, Callable[[Version, Version], bool]] = {
 }
 
 
+@lru_cache(maxsize=1024)
 def holds_for(versions: str, version: Version) -> bool:
     """Whether ``version`` fulfils comma-separated comparisons such as ``">=2.3,<2.6"``.
 
