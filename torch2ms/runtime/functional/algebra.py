@@ -66,8 +66,9 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
         for column in columns:
             rest = rest - column[..., index:] * column[..., index : index + 1]
         part = rest / ops.sqrt(rest[..., :1])
-        head = ops.zeros((*A.shape[:-2], index), A.dtype)
-        columns.append(ops.concat((head, part), -1) if index else part)
+        if index:
+            part = ops.concat((ops.zeros((*A.shape[:-2], index), A.dtype), part), -1)
+        columns.append(part)
     return ops.stack(columns, -2 if upper else -1)
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "aminmax",
     "angle",
     "complex",
+    "div",
     "equal",
     "float_power",
     "fmax",
@@ -175,3 +176,12 @@ def fmax(input: Tensor, other: Tensor) -> Tensor:
 def fmin(input: Tensor, other: Tensor) -> Tensor:
     """Return the smaller of two values; a NaN loses against a number."""
     return ops.where(ops.logical_or(input <= other, ops.isnan(other)), input, other)
+
+
+def div(input: Any, other: Any, *, rounding_mode: Optional[str] = None) -> Tensor:
+    """Return the quotient, a float for ints too; ``rounding_mode`` "floor" or "trunc" rounds it."""
+    if rounding_mode is not None:
+        return ops.div(input, other, rounding_mode=rounding_mode)
+    if isinstance(input, Tensor) and not input.is_floating_point():
+        input = input.astype(ms.float32)
+    return ops.div(input, other)

@@ -6,6 +6,8 @@ from typing import Any, Optional, Sequence, Tuple, Union
 
 from mindspore import Tensor, ops
 
+from .image import pad
+
 __all__ = [
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
@@ -22,6 +24,7 @@ __all__ = [
 ]
 
 IntOrInts = Union[int, Sequence[int]]
+_LOWEST = -3.4028234e38  # what never is the largest
 
 
 def _ints(value: IntOrInts, count: int) -> Tuple[int, ...]:
@@ -43,10 +46,17 @@ def max_pool2d(
     """Return the largest value of each window of (batch, channels, height, width)."""
     unbatched = input.ndim == 3
     x = ops.expand_dims(input, 0) if unbatched else input
+    kernel, strides = _ints(kernel_size, 2), _ints(kernel_size if stride is None else stride, 2)
+    if not (return_indices or ceil_mode) and _ints(dilation, 2) == (1, 1):
+        # not ops.max_pool2d: its gradient is wrong on CPU in MindSpore 2.0
+        top, left = _ints(padding, 2)
+        x = pad(x, (left, left, top, top), value=_LOWEST)
+        result = ops.MaxPool(kernel, strides, "valid")(x)
+        return ops.squeeze(result, 0) if unbatched else result
     result = ops.max_pool2d(
         x,
-        _ints(kernel_size, 2),
-        _ints(kernel_size if stride is None else stride, 2),
+        kernel,
+        strides,
         _ints(padding, 2),
         _ints(dilation, 2),
         return_indices,

@@ -231,9 +231,8 @@ def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False,
         raise ValueError("the nuclear norm has no equivalent in MindSpore")
     if p in ("fro", 2, None):
         squares = ops.square(ops.abs(input)).sum(axes, keepdims=keepdim)
-        positive = squares > 0
-        safe = ops.where(positive, squares, ops.ones_like(squares))  # the square root has no slope at 0
-        return ops.sqrt(safe) * positive.astype(safe.dtype)
+        positive = (squares > 0).astype(squares.dtype)
+        return ops.sqrt(squares + (1 - positive)) * positive  # the square root has no slope at 0
     values = ops.abs(input)
     if p == float("inf"):
         return ops.amax(values, axes, keepdim)
