@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FACTOR", "MINIMUM", "PARAMETER_FACTOR", "Figure", "judge", "largest_error", "norm_error", "norm_errors"]
+__all__ = [
+    "FACTOR",
+    "MINIMUM",
+    "PARAMETER_FACTOR",
+    "Figure",
+    "judge",
+    "judge_single",
+    "largest_error",
+    "norm_error",
+    "norm_errors",
+]
 
 FACTOR = 4.0  # ours may be this many times the floor ...
 PARAMETER_FACTOR = 10.0  # ... and this many times for one parameter alone
@@ -52,6 +62,19 @@ def judge(
     own, floor = median(ours), median(floors)
     limit = max(factor * floor, minimum) if math.isfinite(floor) else minimum
     return Figure(group, name, own, floor, limit, bool(own <= limit), note)
+
+
+def judge_single(
+    group: str, name: str, ours: Sequence[float], floors: Sequence[float], *, minimum: float = MINIMUM, note: str = ""
+) -> Figure:
+    """Return the figure of one parameter alone: the median of ours against 10 times the floor.
+
+    The floor is the root mean square here: a ReLU that flips in one of three seeds is PyTorch's own error too, and a
+    single parameter has few others beside it that would hide which seeds were lucky.
+    """
+    finite = [value for value in floors if math.isfinite(value)]
+    floor = math.sqrt(sum(value * value for value in finite) / len(finite)) if finite else math.inf
+    return judge(group, name, ours, [floor], factor=PARAMETER_FACTOR, minimum=minimum, note=note)
 
 
 def median(values: Sequence[float]) -> float:

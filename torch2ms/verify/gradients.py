@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from torch2ms.verify.comparison import Arrays, Comparison, Prepared, floating, select
-from torch2ms.verify.figures import PARAMETER_FACTOR, Figure, judge, norm_error, norm_errors
+from torch2ms.verify.figures import Figure, judge, judge_single, norm_error, norm_errors
 
 __all__ = ["GradientCheck", "relative"]
 
@@ -90,13 +90,8 @@ class GradientCheck:
     def _worst(self, kind: str, title: str) -> Figure | None:
         """Return the figure of the one array that comes closest to its limit, or passes it the furthest."""
         figures = [
-            judge(
-                self.group,
-                title,
-                self.samples.ours[name],
-                self.samples.floors[name],
-                factor=PARAMETER_FACTOR,
-                note=name.partition(":")[2],
+            judge_single(
+                self.group, title, self.samples.ours[name], self.samples.floors[name], note=name.partition(":")[2]
             )
             for name in self.samples.ours
             if name.startswith(f"{kind}:")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from torch2ms.verify.comparison import Arrays, Comparison, Prepared, floating, select
-from torch2ms.verify.figures import MINIMUM, PARAMETER_FACTOR, Figure, judge, median, norm_error, norm_errors
+from torch2ms.verify.figures import MINIMUM, Figure, judge, judge_single, median, norm_error, norm_errors
 from torch2ms.verify.gradients import relative
 from torch2ms.verify.inputs import OptimizerSpec
 
@@ -160,12 +160,11 @@ class TrainingCheck:
         All together can hide an error of a few parameters behind others whose gradients are only rounding.
         """
         figures = [
-            judge(
+            judge_single(
                 f"training, {self.steps} steps one by one",
                 "update, worst single parameter",
                 ours,
                 floors,
-                factor=PARAMETER_FACTOR,
                 minimum=max(MINIMUM, self.rounding),
                 note=name,
             )
