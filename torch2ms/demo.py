@@ -78,8 +78,8 @@ class Scale:
     test_images: int = 80
 
 
-_FULL = Scale("4x3x224x224", "8x3x64x64", 20, _TOLERANCE, 36, 48)
-_QUICK = Scale("2x3x64x64", "8x3x32x32", 3, None, 6, 9, train_images=96, test_images=32)
+_FULL = Scale("4x3x224x224", "4x3x112x112", 20, _TOLERANCE, 36, 48)
+_QUICK = Scale("2x3x64x64", "4x3x64x64", 2, None, 6, 9, train_images=96, test_images=32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +137,8 @@ class Demo:
 def run_demo(folder: Path | None = None, *, quick: bool = False, console: Console | None = None) -> int:
     """Run the demo in ``folder`` (default: ``torch2ms-demo`` here) and print the table.
 
-    Returns 0 when every line of the table holds, 1 when one does not. ``quick`` uses smaller images and fewer steps, and
-    says so. Raises UsageError for a folder that holds something else, VerificationError when a step cannot be run.
+    Returns 0 when every line of the table holds, 1 when one does not. ``quick`` uses smaller images and fewer steps,
+    and says so. Raises UsageError for a folder that holds something else, VerificationError when a step cannot be run.
     """
     console = console or Console(highlight=False)
     folder = (folder or Path("torch2ms-demo")).resolve()
