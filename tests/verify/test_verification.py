@@ -92,7 +92,9 @@ MISTAKES = {
         "momentum=0.8", "momentum=0.2",
         "gradients, train mode without dropout: statistics of the normalizations",
     ),
-    "keep_prob": ("nn.Dropout(p=0.3)", "nn.Dropout(keep_prob=0.3)", "gradients, train mode without dropout: dropout rates"),
+    "keep_prob": (
+        "nn.Dropout(p=0.3)", "nn.Dropout(keep_prob=0.3)", "gradients, train mode without dropout: dropout rates",
+    ),
     "no dropout": (
         "self.hidden(self.drop(x))", "self.hidden(x)", "gradients, train mode without dropout: dropout rates",
     ),
