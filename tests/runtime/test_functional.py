@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import mindspore as ms
+import numpy as np
+import pytest
+from mindspore import Tensor
+
+from torch2ms.runtime import functional as F
+from torch2ms.runtime import seed
+
+RANDOM = np.random.RandomState(5)
+
+
+def normal(*shape):
+    return RANDOM.randn(*shape).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("ij,jk->ik", [(2, 3), (3, 4)]),
+        ("ij,jk", [(2, 3), (3, 4)]),
+        ("ij,kj->", [(2, 3), (4, 3)]),
+        ("bi,bj->bij", [(5, 2), (5, 3)]),
+        ("i->", [(4,)]),
+        ("ijk->kji", [(2, 3, 4)]),
+        ("iij->ij", [(3, 3, 2)]),
+        ("...ij,...jk->...ik", [(2, 1, 3, 4), (5, 4, 2)]),
+        ("b...c,cd->b...d", [(2, 3, 4, 5), (5, 6)]),
+        ("a,b,c->abc", [(2,), (3,), (4,)]),
+        ("ijk,jk->i", [(2, 3, 4), (3, 4)]),
+        ("ab,bc,cd,de->ae", [(2, 3), (3, 4), (4, 5), (5, 2)]),
+        ("i,i->i", [(4,), (4,)]),
+        ("ij,j->ij", [(2, 3), (3,)]),
+    ],
+)
+def test_einsum(equation, shapes):
+    arrays = [normal(*shape) for shape in shapes]
+    result = F.einsum(equation, *(Tensor(array) for array in arrays))
+    np.testing.assert_allclose(result.asnumpy(), np.einsum(equation, *arrays), rtol=1e-4, atol=1e-5)
+
+
+def test_einsum_counts_its_operands():
+    with pytest.raises(ValueError, match="2 operands"):
+        F.einsum("ij,jk->ik", Tensor(normal(2, 3)))
+
+
+@pytest.mark.parametrize("mode", ["bicubic"])
+def test_interpolation_that_would_be_wrong_is_refused(mode):
+    with pytest.raises(ValueError, match="bicubic"):
+        F.interpolate(Tensor(normal(1, 1, 4, 4)), size=(2, 2), mode=mode)
+    with pytest.raises(ValueError, match="antialiased"):
+        F.interpolate(Tensor(normal(1, 1, 4, 4)), size=(2, 2), mode="bilinear", antialias=True)
+    with pytest.raises(ValueError, match="should be defined"):
+        F.interpolate(Tensor(normal(1, 1, 4, 4)))
+
+
+@pytest.mark.parametrize("sizes", [(8, 8), (2, 3), (7, 5), (12, 4)])
+def test_nearest(sizes):
+    x = normal(1, 2, 4, 6)
+    rows = [int(index * 4 / sizes[0]) for index in range(sizes[0])]
+    columns = [int(index * 6 / sizes[1]) for index in range(sizes[1])]
+    result = F.interpolate(Tensor(x), size=sizes)
+    np.testing.assert_array_equal(result.asnumpy(), x[:, :, rows][:, :, :, columns])
+
+
+@pytest.mark.parametrize("widths", [(1, 2), (0, 0, 1, 0), (-1, 1), (2, -1, -1, 2), (0, 0)])
+def test_constant_padding_and_cropping(widths):
+    x = normal(3, 4)
+    pairs = [(0, 0)] * (2 - len(widths) // 2) + [tuple(widths[i : i + 2]) for i in range(0, len(widths), 2)][::-1]
+    expected = np.pad(x, [(max(a, 0), max(b, 0)) for a, b in pairs], constant_values=1.5)
+    for axis, (a, b) in enumerate(pairs):
+        stop = expected.shape[axis] + min(b, 0)
+        expected = np.take(expected, range(max(-a, 0), stop), axis)
+    np.testing.assert_array_equal(F.pad(Tensor(x), widths, value=1.5).asnumpy(), expected)
+
+
+@pytest.mark.parametrize(("kernel", "stride", "padding", "dilation"), [(3, 2, 1, 1), ((2, 3), 1, 0, 2), (2, 2, 0, 1)])
+def test_fold_is_the_adjoint_of_unfold(kernel, stride, padding, dilation):
+    x = Tensor(normal(2, 3, 7, 8))
+    columns = F.unfold(x, kernel, dilation, padding, stride)
+    y = Tensor(normal(*columns.shape))
+    image = F.fold(y, (7, 8), kernel, dilation, padding, stride)
+    np.testing.assert_allclose((columns * y).sum().asnumpy(), (x * image).sum().asnumpy(), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype"),
+    [
+        (lambda x: F.sort(x)[1], ms.int64),
+        (lambda x: F.topk(x, 2)[1], ms.int64),
+        (lambda x: F.argsort(x), ms.int64),
+        (lambda x: F.argmin(x), ms.int64),
+        (lambda x: F.median(x, 1)[1], ms.int64),
+        (lambda x: F.sum(x > 0), ms.int64),
+        (lambda x: F.cumsum(x > 0, 1), ms.int64),
+        (lambda x: F.prod((x > 0).astype(ms.int32)), ms.int64),
+        (lambda x: F.count_nonzero(x), ms.int64),
+        (lambda x: F.one_hot(Tensor([1, 0])), ms.int64),
+        (lambda x: F.full((2,), 0.5), ms.float32),
+        (lambda x: F.full((2,), 3), ms.int64),
+        (lambda x: F.full((2,), True), ms.bool_),
+        (lambda x: F.zeros(2, 3), ms.float32),
+        (lambda x: F.randint(5, (2,)), ms.int64),
+        (lambda x: F.typed_tensor([1.5], dtype=ms.int64), ms.int64),
+        (lambda x: F.div(Tensor([1]), Tensor([2])), ms.float32),
+    ],
+)
+def test_dtypes_are_torchs(call, dtype):
+    assert call(Tensor(normal(3, 4))).dtype == dtype
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 4)])
+@pytest.mark.parametrize("dim", [None, 0, -1, (0, 1)])
+def test_variance_has_bessels_correction(shape, dim):
+    x = normal(*shape)
+    np.testing.assert_allclose(F.var(Tensor(x), dim).asnumpy(), x.var(dim, ddof=1), rtol=1e-5)
+    np.testing.assert_allclose(F.std(Tensor(x), dim, unbiased=False).asnumpy(), x.std(dim), rtol=1e-5)
+
+
+def test_one_value_has_no_variance():
+    assert np.isnan(F.var(Tensor([1.0])).asnumpy())
+
+
+def test_the_norm_of_zero_has_slope_zero():
+    gradient = ms.grad(lambda x: F.norm(x))(Tensor(np.zeros(3, np.float32)))
+    np.testing.assert_array_equal(gradient.asnumpy(), 0)
+    gradient = ms.grad(lambda x: F.cdist(x, x).sum())(Tensor(normal(3, 2)))
+    assert np.isfinite(gradient.asnumpy()).all()
+
+
+def test_draws_without_replacement_are_different():
+    weights = Tensor(np.tile([0.1, 0.2, 0.3, 0.4, 0.0], (50, 1)).astype(np.float32))
+    drawn = F.multinomial(weights, 3).asnumpy()
+    assert drawn.dtype == np.int64
+    assert all(len(set(row)) == 3 for row in drawn.tolist())
+    assert (drawn != 4).all()
+    assert F.multinomial(weights[0], 2, replacement=True).shape == (2,)
+
+
+def test_random_order_follows_the_seed():
+    seed.manual_seed(3)
+    first = F.randperm(20).asnumpy()
+    seed.manual_seed(3)
+    np.testing.assert_array_equal(F.randperm(20).asnumpy(), first)
+    assert sorted(first.tolist()) == list(range(20))
+
+
+def test_dropout_of_everything():
+    np.testing.assert_array_equal(F.dropout(Tensor(normal(3, 4)), 1.0).asnumpy(), 0)
+    x = Tensor(normal(3, 4))
+    np.testing.assert_array_equal(F.dropout(x, 0.5, training=False).asnumpy(), x.asnumpy())
+
+
+def test_a_bool_mask_says_where_attention_is_allowed():
+    q, k, v = (Tensor(normal(1, 2, 4)) for _ in range(3))
+    mask = Tensor([[True, False], [True, True]])
+    result = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    np.testing.assert_allclose(result.asnumpy()[0, 0], v.asnumpy()[0, 0], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("shifts", "dims"), [(1, 0), (-3, 1), ((1, 2), (0, 1)), (5, None), (0, 0)])
+def test_roll(shifts, dims):
+    x = normal(3, 4)
+    np.testing.assert_array_equal(F.roll(Tensor(x), shifts, dims).asnumpy(), np.roll(x, shifts, dims))
+
+
+def test_scatter_needs_no_full_source():
+    x, index, source = np.zeros((3, 4), np.float32), np.array([[0, 2]]), normal(2, 4)
+    result = F.scatter(Tensor(x), 0, Tensor(index), Tensor(source)).asnumpy()
+    expected = x.copy()
+    expected[0, 0], expected[2, 1] = source[0, 0], source[0, 1]
+    np.testing.assert_array_equal(result, expected)
+    np.testing.assert_array_equal(F.scatter(Tensor(x), 1, Tensor(index), 2.0).asnumpy()[0], [2, 0, 2, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("relu", np.sqrt(2)), ("tanh", 5 / 3), ("linear", 1), ("leaky_relu", np.sqrt(2 / 1.0001))]
+)
+def test_gains(name, value):
+    assert F.calculate_gain(name) == pytest.approx(value)
+
+
+def test_an_unknown_gain_is_an_error():
+    with pytest.raises(ValueError, match="nope"):
+        F.calculate_gain("nope")
+
+
+def test_cholesky_has_a_gradient():
+    a = normal(3, 3)
+    spd = (a @ a.T + 3 * np.eye(3)).astype(np.float32)
+    np.testing.assert_allclose(F.cholesky(Tensor(spd)).asnumpy(), np.linalg.cholesky(spd), rtol=1e-4, atol=1e-5)
+    gradient = ms.grad(lambda x: F.cholesky(x)[2, 2])(Tensor(spd)).asnumpy()
+    step = np.zeros((3, 3))
+    step[2, 2] = 1e-3
+    slope = (np.linalg.cholesky(spd.astype(float) + step) - np.linalg.cholesky(spd.astype(float) - step))[2, 2] / 2e-3
+    np.testing.assert_allclose(gradient[2, 2], slope, rtol=1e-3)
+
+
+def test_ctc_of_joined_targets():
+    logits = Tensor(normal(8, 2, 4))
+    log_probs = F.log_softmax(logits, 2)
+    rows = Tensor([[1, 2, 3], [3, 1, 0]], ms.int64)
+    joined = Tensor([1, 2, 3, 3, 1], ms.int64)
+    lengths = Tensor([8, 7]), Tensor([3, 2])
+    np.testing.assert_allclose(
+        F.ctc_loss(log_probs, joined, *lengths).asnumpy(), F.ctc_loss(log_probs, rows, *lengths).asnumpy(), rtol=1e-6
+    )
