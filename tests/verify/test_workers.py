@@ -1,0 +1,73 @@
+"""The parts of the workers that need neither torch nor mindspore."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from torch2ms.errors import VerificationError
+from torch2ms.verify.process import Worker, environment
+from torch2ms.verify.workers import channel
+from torch2ms.verify.workers.dropout import Switch
+
+
+@dataclass
+class Result:
+    loss: Any
+    rest: Any = None
+
+
+def test_flatten_names_every_place() -> None:
+    one = np.ones(1)
+    nested = (one, [one, None], OrderedDict(logits=one), Result(one, {"a": (one,)}), 3.5, True, "text")
+    found = channel.flatten(nested, lambda value: isinstance(value, np.ndarray))
+    assert list(found) == [
+        "output[0]", "output[1][0]", "output[2]['logits']", "output[3].loss", "output[3].rest['a'][0]", "output[4]",
+    ]  # fmt: skip
+
+
+def test_arrays_survive_under_any_name(tmp_path: Path) -> None:
+    arrays = {"a/b:c": np.arange(3), "": np.float32(2.5), "output['x']": np.zeros((0, 2), bool)}
+    channel.save_arrays(str(tmp_path / "x.npz"), arrays)
+    loaded = channel.load_arrays(str(tmp_path / "x.npz"))
+    assert list(loaded) == list(arrays)
+    for name, array in arrays.items():
+        assert np.array_equal(loaded[name], array)
+        assert loaded[name].dtype == np.asarray(array).dtype
+
+
+def test_a_switch_takes_calls_out_and_notes_their_rates() -> None:
+    holder = SimpleNamespace(drop=lambda x, p=0.5: f"dropped {x}")
+    switch = Switch()
+    switch.wrap(holder, "drop", lambda original, x, p=0.5: p)
+    switch.wrap(holder, "absent", lambda original: 0.0)
+    assert holder.drop("x") == "dropped x"
+    with switch:
+        assert holder.drop("x", p=0.2) == "x"
+        assert holder.drop(x="y") == "y"
+    assert switch.rates == [0.2, 0.5]
+    assert holder.drop("x") == "dropped x"
+
+
+def test_workers_run_with_bounded_threads_and_without_our_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "somewhere")
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
+    own = environment()
+    assert "PYTHONPATH" not in own
+    assert own["OMP_NUM_THREADS"] == "2"
+    assert own["ONEDNN_MAX_CPU_ISA"] == "AVX2"
+
+
+def test_a_worker_that_dies_is_reported_with_its_last_words(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho 'no torch here' >&2\nexit 3\n", encoding="utf-8")
+    python.chmod(0o755)
+    with Worker("torch_side", str(python)) as worker, pytest.raises(VerificationError, match="exit code 3") as caught:
+        worker.call("build")
+    assert "no torch here" in caught.value.advice
