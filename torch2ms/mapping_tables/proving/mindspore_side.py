@@ -78,6 +78,7 @@ def layers_of(scope: Mapping[str, Any], value: Any) -> dict[str, Any]:
 
 def execute(case: Case) -> dict[str, Any]:
     """Run one example; return its results in the names of PyTorch's side."""
+    mindspore.set_context(mode=mindspore.PYNATIVE_MODE)  # an example before may have changed it
     mindspore.set_seed(0)
     if case["check"] in ("optimizer", "scheduler"):
         return {"value": optimise(case)}

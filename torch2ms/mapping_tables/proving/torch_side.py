@@ -83,6 +83,9 @@ def layers_of(scope: dict[str, Any], value: Any) -> dict[str, torch.nn.Module]:
 
 def execute(case: Case) -> dict[str, Any]:
     """Run one example; return its results, and what the other side needs of it."""
+    torch.set_default_dtype(torch.float32)  # an example before may have changed what the process starts with
+    torch.set_grad_enabled(True)
+    torch.set_float32_matmul_precision("highest")
     torch.manual_seed(0)
     np.random.seed(0)
     if case["check"] in ("optimizer", "scheduler"):
