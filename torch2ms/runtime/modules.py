@@ -123,9 +123,20 @@ def register_parameter(cell: nn.Cell, name: str, parameter: Union[ms.Parameter, 
     setattr(cell, name, parameter)
 
 
+_OTHER_NAMES = {
+    "weight": ("gamma", "embedding_table"),
+    "bias": ("beta",),
+    "running_mean": ("moving_mean",),
+    "running_var": ("moving_variance",),
+}
+
+
 def _get(cell: nn.Cell, target: str, wanted: str) -> Any:
+    """Return what stands at a path, whose last part may be PyTorch's name of it."""
+    holder, _, last = target.rpartition(".")
+    places = [f"{holder}.{name}" if holder else name for name in (last, *_OTHER_NAMES.get(last, ()))]
     for name, value in _walk(cell, wanted, "", True):
-        if name == target:
+        if name in places:
             return value
     raise AttributeError(f"{type(cell).__name__} has no {wanted[:-1]} {target!r}")
 

@@ -175,7 +175,7 @@ def add_module(site: CallSite, ctx: Context) -> Outcome:
     kind = site.receiver_kind
     names = candidates(kind) if kind is not None else ()
     bases = [base for name in names for base in (ctx.world.torch_bases(name) if ":" in name else [name])]
-    plain = bool(bases) and all(base == "torch.nn.Module" for base in bases)
+    plain = bool(bases) and "torch.nn.Sequential" not in bases
     return emit_call(site, ctx) if plain else _through_runtime("modules.add_module", site, ctx)
 
 
@@ -195,3 +195,14 @@ def cell_list(site: CallSite, ctx: Context) -> Outcome:
         code = build("list({value})", value=code)
     args = [argument.arg.with_changes(value=code, keyword=None, equal=cst.MaybeSentinel.DEFAULT)]
     return Replace(site.updated.with_changes(func=func, args=args))
+
+
+@recipe("data_parallel")
+def data_parallel(site: CallSite, ctx: Context) -> Outcome:
+    """``data_parallel(network, x)`` -> ``network(x)``."""
+    module, inputs = site.argument("module"), site.argument("inputs")
+    if module is None or inputs is None:
+        return Leave("the network or its input is not named")
+    if ctx.kind(inputs.tree).is_tensor or isinstance(inputs.tree, (ast.Name, ast.Attribute)):
+        return Replace(cst.Call(module.code, [cst.Arg(inputs.code)]))
+    return Leave("its inputs may be a tuple")
