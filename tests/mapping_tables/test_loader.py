@@ -78,6 +78,17 @@ def test_identical_expands_names_renames_and_examples(only: Only) -> None:
     assert row.returns == "Tensor"
 
 
+def test_the_example_of_an_older_identical_name_is_written_for_its_release(only: Only) -> None:
+    text = (
+        'namespace = "torch"\n[[identical]]\nto = "mindspore.ops"\nmindspore = "RANGE"\nnames = ["abs"]\n'
+        'example = "{name}(x)"\nrun = { args = { x = "randn(2)" } }\n'
+    )
+    for versions, newest in ((">=2.3", "2.10"), ("<2.7", "2.6"), (">=2.0,<2.5", "2.4")):
+        row = only(text.replace("RANGE", versions)).row("torch.abs")
+        assert row is not None
+        assert row.examples[0].mindspore == newest
+
+
 def test_mint_comes_first_wherever_it_is_written(only: Only) -> None:
     row = only(
         'namespace = "torch"\nabs = "mindspore.ops.abs"\n[[identical]]\nto = "mindspore.mint"\n'
@@ -106,6 +117,7 @@ def test_mint_comes_first_wherever_it_is_written(only: Only) -> None:
         ("[X]\nto = 'a'\n[[X.example]]\nbefore = 'a'\n", "'after' is missing"),
         ("[X]\nto = 'a'\n[[X.example]]\nbefore = 'a'\nafter = 'b'\nrun = { inputs = 1 }\n", "unknown key 'inputs'"),
         ("[[identical]]\nto = 'a'\n", "'names' is missing"),
+        ("[[identical]]\nto = 'a'\nnames = ['x']\nmindspore = '>=3.0'\nexample = 'x'\n", "no release fulfils '>=3.0'"),
         ("[[identical]]\nto = 'a'\nnames = ['x', 'x']\n[[identical]]\nto = 'a'\nnames = ['x']\n", "already"),
         ("x = 'a'\n[[unsupported]]\nnames = ['x']\nadvice = 'b'\n", "has a row already"),
         ("[X\n", "no TOML"),

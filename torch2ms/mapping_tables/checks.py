@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from torch2ms.config import Version
+from torch2ms.config import NEWEST, Version
 from torch2ms.errors import TableError
 from torch2ms.mapping_tables.signatures import parse_signature
 
@@ -240,6 +240,14 @@ def _add_groups(file: str, table: Mapping[str, Any], prefix: str, rows: dict[str
                     rows[prefix + name]["kind"] = checked["kind"]
 
 
+def _newest_of(where: str, versions: str) -> str:
+    """Return the newest release that a range of an entry holds for."""
+    for minor in range(NEWEST[1], -1, -1):
+        if holds_for(versions, (NEWEST[0], minor)):
+            return f"{NEWEST[0]}.{minor}"
+    raise TableError(f"{where}: no release fulfils {versions!r}")
+
+
 def _add_identical(where: str, entry: dict[str, Any], prefix: str, rows: dict[str, dict[str, Any]], file: str) -> None:
     """Add a target to the row of every name of an ``[[identical]]`` entry."""
     pairs = {name: name for name in entry.get("names", [])} | entry.get("rename", {})
@@ -261,4 +269,6 @@ def _add_identical(where: str, entry: dict[str, Any], prefix: str, rows: dict[st
             before = entry["example"].replace("{name}", source).replace("{method}", name)
             after = entry["example"].replace("{name}", target).replace("{method}", renamed)
             example = {"before": before, "after": after, "run": entry.get("run", {})}
+            if not holds_for(entry.get("mindspore", ">=2.0"), NEWEST):
+                example["mindspore"] = _newest_of(where, entry["mindspore"])
             row.setdefault("example", []).append(example)
