@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,6 +109,18 @@ def test_known_to_parse_gives_the_same_text(data: bytes) -> None:
     full, plain = decode(data, "a.py"), decode(data, "a.py", is_parsed=True)
     assert (plain.text, plain.repaired, plain.original) == (full.text, full.repaired, full.original)
     assert plain.encode("y\n") == full.encode("y\n")
+
+
+def test_a_raised_limit_of_recursion_lets_nothing_deeper_through() -> None:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(100_000)  # as frameworks do
+    try:
+        source = decode(("x = " + "+".join("1" * 20000)).encode(), "a.py")
+        assert sys.getrecursionlimit() == 100_000
+    finally:
+        sys.setrecursionlimit(limit)
+    assert source.tree is None
+    assert codes(source) == [("T2M101", 1)]
 
 
 def test_line_of_a_megabyte_is_parsed() -> None:

@@ -11,8 +11,11 @@ import ast
 import difflib
 import io
 import re
+import sys
 import tokenize
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from torch2ms.diagnostics import CODES, Diagnostic
@@ -24,6 +27,7 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 _ASYNC_ARGUMENT = re.compile(r"\basync\s*=(?!=)")
 # Methods of torch that took async= before Python 3.7 made it a keyword; PyTorch calls it non_blocking= since 0.4.
 _ASYNC_METHODS = frozenset({"cuda", "cpu", "to", "type", "copy_"})
+_RECURSION_LIMIT = 1000  # Python's default
 _PYTHON_2 = re.compile(
     r"^\s*(print\s+[\"'\w]|exec\s+[\"'\w]|except\s+[\w.]+\s*,\s*\w+\s*:|raise\s+\w+\s*,)", re.MULTILINE
 )
@@ -138,7 +142,7 @@ def parse(text: str, path: str) -> tuple[ast.Module | None, Diagnostic | None]:
     overflow their stack.
     """
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _bounded_depth():
             warnings.simplefilter("ignore")  # invalid escapes are the author's business
             return ast.parse(text), None
     except SyntaxError as error:
@@ -155,6 +159,19 @@ def parse(text: str, path: str) -> tuple[ast.Module | None, Diagnostic | None]:
         return None, diagnose("T2M101", path, 1, 1, f"no valid Python 3: {error}")
     except (RecursionError, MemoryError):
         return None, diagnose("T2M101", path, 1, 1, "an expression or statement is nested too deeply to be parsed")
+
+
+@contextmanager
+def _bounded_depth() -> Iterator[None]:
+    """Keep Python's own limit of nesting while parsing, also where a framework has raised it for its purposes."""
+    limit = sys.getrecursionlimit()
+    try:
+        if limit > _RECURSION_LIMIT:
+            with suppress(RecursionError):  # the caller is deeper than that already
+                sys.setrecursionlimit(_RECURSION_LIMIT)
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def _null_byte(text: str, path: str) -> Diagnostic:
