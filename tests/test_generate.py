@@ -280,8 +280,14 @@ def free_port() -> str:
 def test_two_processes_see_the_batches_of_one(program, monkeypatch):
     monkeypatch.setenv("MASTER_PORT", free_port())
     monkeypatch.setenv("LOG_DIR", "logs")
+    network = program / "tinynet.py"  # statistics of BatchNorm are each process's own
+    network.write_text(NETWORK.replace("nn.BatchNorm2d(8)", "nn.Identity()"), encoding="utf-8")
+    one = figures(python(program, "train.py", *SYNTHETIC, "--epochs", "1", "--output-dir", "one"))
     run(program, "bash", "out/scripts/run_distribute_train.sh", "2", *SYNTHETIC, "--epochs", "1", "--output-dir", "two")
     log = (program.parent / "logs" / "worker_0.log").read_text(encoding="utf-8")
-    assert len(figures(log)) == 1
+    two = figures(log)
+    assert len(two) == 1
+    expected, found = ([float(number) for number in re.findall(r"[\d.]+", text[0])] for text in (one, two))
+    assert found == pytest.approx(expected, abs=2e-3)
     assert "mean loss" not in (program.parent / "logs" / "worker_1.log").read_text(encoding="utf-8")
     assert (program.parent / "two" / "checkpoint-00000008.safetensors").exists()

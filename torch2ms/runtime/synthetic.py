@@ -41,7 +41,7 @@ def draw_images(
 
 
 class SyntheticImages(_Images):
-    """``size`` images of :func:`draw_images` as a dataset of (PIL image, label); train and test differ."""
+    """Images of :func:`draw_images` as (PIL image, label): ``size`` of them to train, a quarter of that to test."""
 
     def __init__(
         self,
@@ -54,7 +54,8 @@ class SyntheticImages(_Images):
         channels: int = 3,
         seed: int = 0,
     ) -> None:
-        self.data, labels = draw_images(size, num_classes, image_size, 2 * seed + (0 if train else 1))
+        count = size if train else max(num_classes, size // 4)
+        self.data, labels = draw_images(count, num_classes, image_size, 2 * seed + (0 if train else 1))
         if channels == 1:
             self.data = self.data.mean(axis=3).astype(np.uint8)
         self.targets = labels.tolist()
