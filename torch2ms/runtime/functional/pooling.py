@@ -14,6 +14,7 @@ __all__ = [
     "adaptive_avg_pool3d",
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
@@ -232,6 +233,15 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
     height, width = _sizes(input, output_size, 2)
     rows = ops.swapaxes(adaptive_max_pool1d(ops.swapaxes(input, -2, -1), height), -2, -1)
     return adaptive_max_pool1d(rows, width)
+
+
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Tensor:
+    """Return the largest value of (..., depth, height, width) in ``output_size`` windows, without indices."""
+    depth, height, width = _sizes(input, output_size, 3)
+    x = input
+    for axis, count in ((-3, depth), (-2, height), (-1, width)):
+        x = ops.swapaxes(adaptive_max_pool1d(ops.swapaxes(x, axis, -1), count, return_indices), axis, -1)
+    return x
 
 
 def lp_pool2d(
