@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torch2ms.config import NEWEST
+from torch2ms.mapping_tables.checks import holds_for
 from torch2ms.mapping_tables.emission_check import mismatches
 from torch2ms.mapping_tables.example_calls import producer
 from torch2ms.mapping_tables.lint import lint
@@ -30,7 +31,7 @@ def proofs() -> dict[tuple[str, int], Proof]:
 def runs_on_cpu(tables: Tables, row: Row) -> bool:
     """Whether a row has a target that CPU and the newest release hold for, shown by an example that may be executed."""
     shown = [producer(tables, row, example) for example in row.examples if not example.run.get("skip")]
-    return any(option is not None and "cpu" in option.device for option in shown)
+    return any(option and "cpu" in option.device and holds_for(option.mindspore, NEWEST) for option in shown)
 
 
 def test_rows_build(tables: Tables) -> None:
