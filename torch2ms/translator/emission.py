@@ -27,7 +27,7 @@ _MEMBERS = (
     "mindspore.experimental.optim.Optimizer.",
     "mindspore.experimental.optim.lr_scheduler.LRScheduler.",
 )
-_IGNORABLE = frozenset({"device", "dtype", "out", "layout", "pin_memory", "requires_grad", "memory_format"})
+_IGNORABLE = frozenset({"device", "dtype", "layout", "pin_memory", "requires_grad", "memory_format"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +159,8 @@ class _Builder:
 
     def _argument(self, argument: BoundArgument) -> str | None:
         option, name = self.site.option, argument.parameter
+        if name == "out" and not same_literal(argument.tree, "None"):
+            return "out= fills a tensor that exists already; assign the result instead"
         if name in option.drop:
             parameter = self.site.bound.signature.get(name) if self.site.bound is not None else None
             if not same_literal(argument.tree, parameter.default if parameter else None) and name not in _IGNORABLE:

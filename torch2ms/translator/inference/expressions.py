@@ -371,6 +371,8 @@ class Expressions:
             return self._member(Kind("Tensor"), name, "method")
         if name in MODULE_ONLY:
             return self._member(Kind("Module"), name, "method")
+        if name == "size" and arguments or name == "to" and arguments and _moves(arguments[0]):
+            return self._member(Kind("Tensor"), name, "method")
         return UNKNOWN
 
     def _super(self) -> Kind:
@@ -396,6 +398,11 @@ class Expressions:
             return _common([self.world.family(key) for key in candidates(kind)])
         name = literal_name(classes)
         return Kind(name) if name in _PLAIN or name in ("list", "tuple", "dict") else UNKNOWN  # type: ignore[arg-type]
+
+
+def _moves(kind: Kind) -> bool:
+    """Whether an argument of ``.to`` says a device or a dtype: then the receiver is a tensor (or a network)."""
+    return kind.name in ("device", "dtype") or kind.name == "api"
 
 
 def _common(kinds: list[Kind]) -> Kind:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.expressions import Expressions, element_of
 from torch2ms.translator.inference.families import MODULE_ONLY, OPTIMIZER_ONLY, TENSOR_ONLY
-from torch2ms.translator.kinds import UNKNOWN, Kind, join
+from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
 from torch2ms.translator.names import imported, is_torch_name
 from torch2ms.translator.trees import children, walk
 
@@ -244,6 +244,8 @@ class Flow(Expressions):
         kind = self.expr(node.value)
         for target in node.targets:
             self.assign(target, kind)
+            if self.owner is not None and isinstance(target, ast.Attribute) and _is_inplace(node.value):
+                self.owner.inplace.add(target.attr)
 
     def _AnnAssign(self, node: ast.AnnAssign) -> None:
         kind = annotated(node.annotation, self.expr, self.world.family)
@@ -266,6 +268,8 @@ class Flow(Expressions):
 
     def _Expr(self, node: ast.Expr) -> None:
         kind = self.expr(node.value)
+        if isinstance(node.value, ast.Call):
+            self._registered(node.value)
         if isinstance(node.value, (ast.Yield, ast.YieldFrom)):
             self._returned.append(Kind("iterator", items=(kind,)))
 
@@ -373,6 +377,17 @@ class Flow(Expressions):
             kind = join(self.stored[target.attr], kind)
         self.stored[target.attr] = kind
 
+    def _registered(self, call: ast.Call) -> None:
+        """Record what ``self.register_buffer("name", value)`` and its relatives set."""
+        function = call.func
+        if not isinstance(function, ast.Attribute) or function.attr not in _REGISTERING or len(call.args) < 2:
+            return
+        name = call.args[0]
+        if isinstance(name, ast.Constant) and isinstance(name.value, str) and self.kinds[function.value].evidence == "self":
+            kind = self.kinds.get(call.args[1], UNKNOWN)
+            promised = Kind(_REGISTERING[function.attr], evidence=function.attr)
+            self.stored[name.value] = kind if kind.name == promised.name else promised
+
     def narrow(self, test: ast.expr, holds: bool) -> None:
         """Learn from a condition: isinstance and None guards on plain names."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -387,6 +402,25 @@ class Flow(Expressions):
                 kind = self.instance(classes)
                 if kind.known:
                     self.env[subject.id] = kind.because("isinstance")
+
+
+_REGISTERING: dict[str, KindName] = {
+    "register_buffer": "Tensor",
+    "register_parameter": "Parameter",
+    "add_module": "Module",
+    "register_module": "Module",
+}
+
+
+def _is_inplace(value: ast.expr) -> bool:
+    """Whether an expression makes a layer that changes its input: ``nn.ReLU(inplace=True)``, ``nn.ReLU(True)``."""
+    if not isinstance(value, ast.Call):
+        return False
+    name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+    if any(k.arg == "inplace" and isinstance(k.value, ast.Constant) and k.value.value is True for k in value.keywords):
+        return True
+    first = value.args[0] if value.args else None
+    return name in ("ReLU", "ReLU6", "SiLU", "Hardswish") and isinstance(first, ast.Constant) and first.value is True
 
 
 def _item(kind: Kind, index: int, count: int) -> Kind:

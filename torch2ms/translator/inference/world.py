@@ -57,6 +57,7 @@ class ClassInfo:
     bases: tuple[Kind, ...] = ()
     methods: dict[str, FunctionInfo] = field(default_factory=dict)
     constants: dict[str, Kind] = field(default_factory=dict)  # attributes set in the body of the class
+    inplace: set[str] = field(default_factory=set)  # attributes that hold layers made with inplace=True
 
 
 @dataclass(slots=True)
@@ -112,6 +113,7 @@ class World:
         self._files: OrderedDict[str, FileAnalysis | None] = OrderedDict()
         self.depth = DEPTH
         self._names: dict[str, dict[str, Kind]] = {}
+        self._inplace: dict[str, frozenset[str]] = {}
         self._ancestry: dict[str, tuple[str, ...]] = {}
         self._methods: dict[str, dict[str, str]] = {}
         self._attributes: dict[tuple[str, int], dict[str, Kind]] = {}
@@ -281,6 +283,14 @@ class World:
                 if name in self._methods.get(base, {}):
                     return Kind("function", self._methods[base][name])
         return UNKNOWN
+
+    def changes_input(self, key: str, name: str) -> bool:
+        """Whether an attribute of a project class holds a layer that works in place."""
+        if key not in self._inplace:
+            self.attributes(key)
+            info = self.class_info(key)
+            self._inplace[key] = frozenset(info.inplace) if info is not None else frozenset()
+        return name in self._inplace[key]
 
     def sets(self, key: str, name: str) -> bool:
         """Whether the project gives the class an attribute or a method of this name."""

@@ -14,6 +14,7 @@ import libcst as cst
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, MappedTo, Row
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
+from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.symbols import CallShape
 from torch2ms.translator.syntax import parse_expression
 
@@ -181,6 +182,8 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
 
     if isinstance(updated, cst.Expr) and updated.value is DROPPED:
         return None
+    if isinstance(tree, ast.AugAssign):
+        augmented(tree, ctx)
     if ctx.rebind:
         names, ctx.rebind = ctx.rebind, []
         updated = _rebound(updated, names)

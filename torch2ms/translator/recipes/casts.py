@@ -2,18 +2,77 @@
 
 from __future__ import annotations
 
+import ast
+
+import libcst as cst
+
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build
 
 __all__: list[str] = []
 
+# The names that x.type() takes and gives: torch.FloatTensor, torch.cuda.FloatTensor.
+_TYPES = {
+    "FloatTensor": "float32",
+    "DoubleTensor": "float64",
+    "HalfTensor": "float16",
+    "BFloat16Tensor": "bfloat16",
+    "ByteTensor": "uint8",
+    "CharTensor": "int8",
+    "ShortTensor": "int16",
+    "IntTensor": "int32",
+    "LongTensor": "int64",
+    "BoolTensor": "bool_",
+}
+
 
 @recipe("dtype_info")
 def dtype_info(site: CallSite, ctx: Context) -> Outcome:
-    """``torch.finfo(d)`` -> numpy's for the same dtype; bfloat16, which numpy does not know, is told at run time."""
+    """``torch.finfo(d)`` -> numpy's for the same dtype."""
     if len(site.updated.args) != 1 or site.updated.args[0].star:
         return Leave("it is called without a dtype")
     info = ctx.reference(site.option.target, site.tree.func)
     numpy_dtype = ctx.reference("mindspore.dtype_to_nptype")
     return Replace(build("{info}({of}({dtype}))", info=info, of=numpy_dtype, dtype=site.updated.args[0].value))
+
+
+@recipe("dtype_limit")
+def dtype_limit(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.finfo(d).max``: numpy says it as a number of that dtype, torch as one of Python's own."""
+    attribute = cst.ensure_type(site.updated.func, cst.Attribute)
+    return Replace(build("{python}({value})", python=cst.Name(site.option.target), value=attribute))
+
+
+@recipe("cast")
+def cast(site: CallSite, ctx: Context) -> Outcome:
+    """``x.double()`` -> ``x.astype(ms.float64)``."""
+    assert site.receiver is not None
+    dtype = ctx.reference(site.option.add["dtype"])
+    return Replace(build("{x}.astype({dtype})", x=site.receiver, dtype=dtype))
+
+
+@recipe("tensor_type")
+def tensor_type(site: CallSite, ctx: Context) -> Outcome:
+    """``x.type(torch.float32)``, ``x.type(torch.FloatTensor)`` and its name as text -> ``x.astype(...)``."""
+    assert site.receiver is not None
+    wanted = site.argument("dtype")
+    if wanted is None:
+        return Leave("it asks for the name of the type: compare x.dtype")
+    kind = ctx.kind(wanted.tree)
+    name = kind.of if kind.name == "api" else wanted.tree.value if isinstance(wanted.tree, ast.Constant) else ""
+    word = _TYPES.get(str(name).rpartition(".")[2])
+    if word is not None:
+        return Replace(build("{x}.astype({dtype})", x=site.receiver, dtype=ctx.reference(f"mindspore.{word}")))
+    if kind.name == "str":
+        return Leave(f"{ast.unparse(wanted.tree)} names no dtype that is known")
+    return Replace(build("{x}.astype({dtype})", x=site.receiver, dtype=wanted.code))
+
+
+@recipe("type_as")
+def type_as(site: CallSite, ctx: Context) -> Outcome:
+    """``x.type_as(y)`` -> ``x.astype(y.dtype)``."""
+    other = next(iter(site.bound), None) if site.bound is not None else None
+    if site.receiver is None or other is None:
+        return Leave("it is called without a tensor")
+    return Replace(build("{x}.astype({y}.dtype)", x=site.receiver, y=other.code))

@@ -1,0 +1,97 @@
+"""In-place work that no method name shows: layers made with ``inplace=True``, and ``x += y`` on a tensor.
+
+torch changes the tensor itself, and everybody who holds it sees that; MindSpore computes a new one. Where only one name
+holds it there is no difference; where the name is read again it is bound anew; where somebody else may look, T2M305.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.views import owner_of, seen_elsewhere
+
+__all__ = ["augmented", "inplace_layer"]
+
+
+def inplace_layer(tree: ast.Call, ctx: Context) -> None:
+    """Keep the meaning of ``y = self.relu(x)`` where the layer changes ``x`` and ``x`` is read again."""
+    if not _works_in_place(tree, ctx) or not tree.args or not isinstance(tree.args[0], ast.Name):
+        return
+    name, small = tree.args[0].id, ctx.small
+    if isinstance(small, ast.Return) or not isinstance(small, (ast.Assign, ast.Expr)):
+        return
+    targets = {t.id for t in getattr(small, "targets", ()) if isinstance(t, ast.Name)}
+    if seen_elsewhere(name, small, ctx) != "fresh":
+        other = f"{ast.unparse(tree.func)} changes {name} in place, which another name may see; MindSpore does not"
+        ctx.report("T2M305", tree, other, symbol="inplace")
+    if name in targets or not _read_again(name, small, ctx):
+        return
+    if small.value is tree:
+        ctx.rebind.append(name)
+    else:
+        ctx.report("T2M305", tree, f"{name} is changed in place and read again; MindSpore leaves it as it was")
+
+
+def _works_in_place(tree: ast.Call, ctx: Context) -> bool:
+    function = ctx.functions[-1]
+    while function is not None and function.owner is None:
+        function = function.outer
+    if function is None or function.owner is None or not isinstance(tree.func, ast.Attribute):
+        return False
+    if ctx.kind(tree.func.value).evidence != "self":
+        return False
+    keys = [key for key in ctx.world.ancestry(function.owner.key) if ":" in key]
+    return any(ctx.world.changes_input(key, tree.func.attr) for key in keys)
+
+
+def _read_again(name: str, statement: ast.AST, ctx: Context) -> bool:
+    """Whether a name is read after a statement, before every path binds it anew; loops are taken as read again."""
+    child: ast.AST = statement
+    parent = ctx.parent(child)
+    while parent is not None and not isinstance(parent, ast.Module):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(parent, field, None)
+            if isinstance(block, list) and child in block:
+                for later in block[block.index(child) + 1 :]:
+                    if _reads(name, later):
+                        return True
+                    if _binds(name, later):
+                        return False
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return False
+        if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)) and _reads(name, parent):
+            return True
+        child, parent = parent, ctx.parent(parent)
+    return False
+
+
+def _reads(name: str, tree: ast.AST) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in ast.walk(tree))
+
+
+def _binds(name: str, statement: ast.AST) -> bool:
+    if not isinstance(statement, ast.Assign):
+        return False
+    return any(isinstance(t, ast.Name) and t.id == name for t in statement.targets)
+
+
+def augmented(tree: ast.AugAssign, ctx: Context) -> None:
+    """Report ``x += y`` on a tensor that somebody else holds: torch changes it for them, MindSpore does not."""
+    if not isinstance(tree.target, ast.Name) or not ctx.kind(tree.target).is_tensor:
+        return
+    name = tree.target.id
+    if owner_of(name, tree, ctx) == "fresh" and seen_elsewhere(name, tree, ctx) == "fresh":
+        return
+    if _is_network_input(name, ctx):
+        return
+    ctx.report("T2M305", tree, f"{name} is changed in place in torch, and may be seen elsewhere; MindSpore makes a new tensor")
+
+
+def _is_network_input(name: str, ctx: Context) -> bool:
+    """Whether a name is a parameter of a network's forward pass that no other name holds: callers seldom look again."""
+    function = ctx.functions[-1]
+    if function is None or function.owner is None or isinstance(function.node, ast.Lambda):
+        return False
+    parameters = [arg.arg for arg in function.node.args.args]
+    return name in parameters and function.name.startswith("forward")
