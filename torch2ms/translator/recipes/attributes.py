@@ -1,0 +1,70 @@
+"""Attributes of tensors: ``data``, ``device``, ``requires_grad``."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.syntax import build, code_of, parenthesised
+
+__all__: list[str] = []
+
+
+def _is_load(site: CallSite) -> bool:
+    return isinstance(site.tree.func, ast.Attribute) and isinstance(site.tree.func.ctx, ast.Load)
+
+
+@recipe("tensor_data")
+def tensor_data(site: CallSite, ctx: Context) -> Outcome:
+    """``x.data``: the tensor without its gradient; setting the data of a parameter is MindSpore's own."""
+    assert site.receiver is not None
+    if not _is_load(site):
+        return Replace(site.updated.func)
+    return Replace(build("{stop}({x})", stop=ctx.reference("mindspore.ops.stop_gradient"), x=site.receiver))
+
+
+@recipe("is_accelerated")
+def is_accelerated(site: CallSite, ctx: Context) -> Outcome:
+    """``x.is_cuda``: every tensor is where MindSpore computes."""
+    return Replace(build("{answer}()", answer=ctx.reference("torch2ms.runtime.device.is_accelerated")))
+
+
+@recipe("tensor_device")
+def tensor_device(site: CallSite, ctx: Context) -> Outcome:
+    """``x.device``: the device that MindSpore computes on, for programs that hand it on or print it."""
+    if not _is_load(site):
+        return Leave("a tensor cannot be given another device")
+    return Replace(build("{device}()", device=ctx.reference("torch2ms.runtime.device.tensor_device")))
+
+
+@recipe("requires_grad")
+def requires_grad(site: CallSite, ctx: Context) -> Outcome:
+    """``p.requires_grad`` and ``p.requires_grad_(flag)``: MindSpore's parameters have the same attribute."""
+    assert site.receiver is not None
+    assert isinstance(site.tree.func, ast.Attribute)
+    if ctx.kind(site.tree.func.value).name != "Parameter":
+        return Leave("only parameters say whether they are trained; value_and_grad is told what to differentiate by")
+    if site.tree.func.attr == "requires_grad":
+        return Replace(site.updated.func)
+    if not (isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree):
+        return Leave("its value is used: set requires_grad in a statement of its own")
+    flag = site.argument("requires_grad")
+    ctx.rebind.append(code_of(cst.Attribute(parenthesised(site.receiver), cst.Name("requires_grad"))))
+    return Replace(flag.code if flag is not None else cst.Name("True"))
+
+
+@recipe("transposed")
+def transposed(site: CallSite, ctx: Context) -> Outcome:
+    """``x.mT`` -> ``x.swapaxes(-2, -1)``."""
+    assert site.receiver is not None
+    return Replace(build("{x}.swapaxes(-2, -1)", x=site.receiver))
+
+
+@recipe("part")
+def part(site: CallSite, ctx: Context) -> Outcome:
+    """``x.real`` -> ``x.real()``: what torch has as an attribute is a function of the tensor."""
+    assert site.receiver is not None
+    return Replace(build("{function}({x})", function=ctx.reference(site.option.target), x=site.receiver))

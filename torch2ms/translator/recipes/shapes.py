@@ -1,0 +1,108 @@
+"""Shapes: ``size()``, sizes given one by one, and the number of axes."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.creation import code_tuple, positional, sizes
+from torch2ms.translator.syntax import build, parenthesised
+
+__all__: list[str] = []
+
+
+@recipe("size")
+def size(site: CallSite, ctx: Context) -> Outcome:
+    """``x.size()`` -> ``x.shape``, ``x.size(0)`` -> ``x.shape[0]``."""
+    assert site.receiver is not None
+    shape = cst.Attribute(parenthesised(site.receiver), cst.Name("shape"))
+    if not site.updated.args:
+        return Replace(shape)
+    axis = site.argument("dim")
+    if axis is None or ctx.kind(axis.tree).name == "none":
+        return Replace(shape) if axis is not None else Leave("its axis is not named")
+    return Replace(build("{shape}[{axis}]", shape=shape, axis=axis.code))
+
+
+@recipe("one_size", takes_stars=True)
+def one_size(site: CallSite, ctx: Context) -> Outcome:
+    """``x.repeat(2, 3)`` -> ``x.tile((2, 3))``: sizes given one by one become one tuple."""
+    if site.receiver is None or (site.updated.args and any(arg.keyword is not None for arg in site.updated.args)):
+        return Leave("its sizes are passed by name")
+    given = positional(site)
+    if not given:
+        return Leave("it is called without sizes")
+    name = site.option.target.rpartition(".")[2]
+    alone = len(given) == 1 and ctx.kind(given[0][0]).name == "int"
+    args = [cst.Arg(code_tuple([given[0][1]]) if alone else sizes(given, ctx))]
+    if site.option.target.startswith("mindspore.Tensor."):
+        func = cst.ensure_type(site.updated.func, cst.Attribute).with_changes(attr=cst.Name(name))
+        return Replace(site.updated.with_changes(func=func, args=args))
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    func_name = ctx.reference(site.option.target)
+    return Replace(site.updated.with_changes(func=func_name, args=[cst.Arg(site.receiver, comma=comma), *args]))
+
+
+@recipe("view", takes_stars=True)
+def view(site: CallSite, ctx: Context) -> Outcome:
+    """``x.view(2, -1)`` stays; a view of another dtype has no counterpart."""
+    for tree, _ in positional(site):
+        kind = ctx.kind(tree)
+        if kind.name == "dtype" or (kind.name == "api" and kind.of.startswith("torch.")):
+            return Leave("it reinterprets the bytes as another dtype")
+    if any(arg.keyword is not None and arg.keyword.value == "dtype" for arg in site.updated.args):
+        return Leave("it reinterprets the bytes as another dtype")
+    args = [arg.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT) for arg in site.updated.args]
+    name = site.option.target.rpartition(".")[2]
+    func = cst.ensure_type(site.updated.func, cst.Attribute).with_changes(attr=cst.Name(name))
+    return Replace(site.updated.with_changes(func=func, args=args))
+
+
+@recipe("new_like", takes_stars=True)
+def new_like(site: CallSite, ctx: Context) -> Outcome:
+    """``x.new_zeros(2, 3)`` -> ``ops.zeros((2, 3), dtype=x.dtype)``."""
+    assert site.receiver is not None
+    if any(isinstance(node, (ast.Call, ast.Await)) for node in ast.walk(site.receiver_tree or site.tree.func)):
+        return Leave("the tensor whose dtype it takes is computed: give it a name")
+    given = positional(site)
+    dtype: cst.BaseExpression = cst.Attribute(parenthesised(site.receiver), cst.Name("dtype"))
+    extra: list[cst.Arg] = []
+    for keyword, arg in zip(site.tree.keywords, [a for a in site.updated.args if a.keyword is not None], strict=False):
+        if keyword.arg is None:
+            return Leave("its options are passed with **")
+        if keyword.arg == "dtype" and ctx.kind(keyword.value).name != "none":
+            dtype = arg.value
+        elif keyword.arg == "size":
+            given.insert(0, (keyword.value, arg.with_changes(keyword=None)))
+        elif keyword.arg in ("fill_value", "data"):
+            extra.append(arg)
+    word = site.row.name.rpartition(".")[2]
+    if word == "new_tensor":
+        shape = given[0][1].value if given else extra[0].value
+        return Replace(_call(site, ctx, [shape], dtype))
+    if word == "new_full":
+        value = extra[0].value if extra else given.pop()[1].value if len(given) > 1 else None
+        if value is None or not given:
+            return Leave("it is called without its value")
+        return Replace(_call(site, ctx, [sizes(given, ctx), value], dtype))
+    if not given:
+        return Leave("it is called without a size")
+    return Replace(_call(site, ctx, [sizes(given, ctx)], dtype))
+
+
+def _call(site: CallSite, ctx: Context, values: list[cst.BaseExpression], dtype: cst.BaseExpression) -> cst.Call:
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    tight = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    args = [cst.Arg(value, comma=comma) for value in values]
+    args.append(cst.Arg(dtype.deep_clone(), keyword=cst.Name("dtype"), equal=tight))
+    return cst.Call(ctx.reference(site.option.target), args)
+
+
+@recipe("property")
+def as_property(site: CallSite, ctx: Context) -> Outcome:
+    """What torch calls as a method is a property: ``x.element_size()`` -> ``x.itemsize``."""
+    assert site.receiver is not None
+    return Replace(cst.Attribute(parenthesised(site.receiver), cst.Name(site.option.target.rpartition(".")[2])))
