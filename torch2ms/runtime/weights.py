@@ -118,7 +118,6 @@ def _apply(
     placed = set()
     for torch_name, name in state.items():
         if not name:
-            result.dropped.append(torch_path + torch_name)
             continue
         holder, tensor = _look_up(cell, name)
         if tensor is None or name in claimed:
@@ -129,6 +128,8 @@ def _apply(
         entry = Entry(torch_path + torch_name, path + name, tensor, reshape.get(torch_name, ""), optional)
         result.entries.append(entry)
         placed.add(name)
+    if placed:  # a cell whose parameters its parent has placed has no keys of its own
+        result.dropped.extend(torch_path + torch_name for torch_name, name in state.items() if not name)
     return placed
 
 
