@@ -23,6 +23,7 @@ __all__ = [
     "memory_reserved",
     "setup",
     "synchronize",
+    "tensor_device",
     "to",
 ]
 
@@ -131,6 +132,11 @@ class Device:
 
     def __hash__(self) -> int:
         return hash((self.type, self.index))
+
+
+def tensor_device() -> Device:
+    """Return the device that tensors are on: all are where MindSpore computes."""
+    return Device("cuda", current_device()) if is_accelerated() else Device("cpu")
 
 
 def current_accelerator(check_available: bool = False) -> Optional[Device]:
