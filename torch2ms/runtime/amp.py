@@ -16,7 +16,7 @@ from typing import Any, Optional
 import mindspore as ms
 from mindspore import amp, nn
 
-__all__ = ["LEVELS", "cast_network", "create_loss_scaler"]
+__all__ = ["LEVELS", "cast_network", "create_loss_scaler", "load_scaler_state", "scaler_state"]
 
 LEVELS = ("O0", "O1", "O2", "O3")
 

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Dict, List, Optional, Tuple, Union
 import mindspore as ms
 import numpy as np
 
-__all__ = ["CheckpointError", "CheckpointStore", "load", "load_network", "save"]
+__all__ = ["CheckpointError", "CheckpointStore", "load", "load_network", "load_weights", "save", "weights_of"]
 
 PathLike = Union[str, "os.PathLike[str]"]
 

@@ -2,7 +2,8 @@
 
 Ranks come from the launcher; in a process that it did not start, everything here is the one-process case (rank 0 of 1).
 On CPU the collectives are MindSpore's ``mccl``; AllReduce, AllGather and Broadcast work there, its Barrier does not,
-so that :func:`barrier` is a reduction that is waited for.
+so that :func:`barrier` is a reduction that is waited for. When a worker dies, msrun ends the others with an error after
+the cluster's time-out (about half a minute).
 """
 
 from __future__ import annotations
