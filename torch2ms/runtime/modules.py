@@ -14,6 +14,7 @@ from mindspore import nn
 
 __all__ = [
     "add_module",
+    "bias",
     "buffers",
     "extend",
     "get_buffer",
@@ -25,6 +26,7 @@ __all__ = [
     "register_buffer",
     "register_parameter",
     "requires_grad_",
+    "weight",
 ]
 
 _STATISTICS = frozenset(["moving_mean", "moving_variance"])
@@ -149,3 +151,23 @@ def get_parameter(cell: nn.Cell, target: str) -> ms.Parameter:
 def get_buffer(cell: nn.Cell, target: str) -> Any:
     """Return the buffer at a path. Raises AttributeError where there is none."""
     return _get(cell, target, "buffers")
+
+
+def weight(layer: nn.Cell) -> Any:
+    """Return the parameter of a layer that PyTorch calls ``weight``: ``gamma`` of a normalisation layer, for example.
+
+    Raises AttributeError where the layer has none.
+    """
+    return _member(layer, "weight")
+
+
+def bias(layer: nn.Cell) -> Any:
+    """Return the parameter of a layer that PyTorch calls ``bias``, or None. Raises AttributeError as :func:`weight`."""
+    return _member(layer, "bias")
+
+
+def _member(layer: nn.Cell, name: str) -> Any:
+    for candidate in (name, *_OTHER_NAMES[name]):
+        if hasattr(layer, candidate):
+            return getattr(layer, candidate)
+    raise AttributeError(f"{type(layer).__name__} has no {name}")

@@ -12,8 +12,11 @@ import libcst as cst
 
 from torch2ms.translator.binding import BoundArgument
 from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build, code_of, keyword_arg, parse_expression
+
+__all__: list[str] = []
 
 _INITIALIZER = "mindspore.common.initializer.initializer"
 
@@ -36,9 +39,11 @@ def _parameter(site: CallSite, ctx: Context) -> cst.BaseExpression | Leave:
 def _is_parameter(tree: ast.expr, ctx: Context) -> bool:
     if isinstance(tree, ast.Attribute) and tree.attr == "data":
         tree = tree.value
-    if ctx.kind(tree).name == "Parameter":
-        return True
-    return isinstance(tree, ast.Attribute) and ctx.kind(tree.value).name == "Module" and tree.attr in ("weight", "bias")
+    if isinstance(tree, ast.Attribute) and tree.attr in ("weight", "bias"):
+        layer = ctx.kind(tree.value)
+        if layer.name == "Module":
+            return bool(layer.of)
+    return ctx.kind(tree).name == "Parameter"
 
 
 def _filled(parameter: cst.BaseExpression, how: cst.BaseExpression, ctx: Context) -> Replace:
@@ -111,3 +116,31 @@ def _symmetric(low: BoundArgument | None, high: BoundArgument | None) -> cst.Bas
         return high.code
     same = isinstance(low.code, cst.UnaryOperation) and code_of(low.code.expression) == code_of(high.code)
     return high.code if same else None
+
+
+@recipe("runtime_initializer")
+def runtime_initializer(site: CallSite, ctx: Context) -> Outcome:
+    """The runtime's function of torch's arguments; the weight of a layer of unknown class is found at run time."""
+    made = emit_call(site, ctx)
+    argument = site.argument("tensor")
+    if isinstance(made, Leave) or argument is None or not isinstance(made.code, cst.Call):
+        return made
+    member = _member_of_unknown_layer(argument, ctx)
+    if member is None:
+        return made
+    args = [arg.with_changes(value=member) if arg.value is argument.code else arg for arg in made.code.args]
+    return Replace(made.code.with_changes(args=args), made.codes)
+
+
+def _member_of_unknown_layer(argument: BoundArgument, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``modules.weight(m)`` for ``m.weight`` where the class of ``m``, and so the name there, is not known."""
+    tree, code = argument.tree, argument.code
+    if isinstance(tree, ast.Attribute) and tree.attr == "data":
+        tree = tree.value
+        code = code.value if isinstance(code, cst.Attribute) and code.attr.value == "data" else code
+    if not (isinstance(tree, ast.Attribute) and isinstance(code, cst.Attribute) and tree.attr in ("weight", "bias")):
+        return None
+    kind = ctx.kind(tree.value)
+    if kind.name not in ("unknown", "Module") or kind.of or code.attr.value != tree.attr:
+        return None
+    return cst.Call(ctx.reference(f"torch2ms.runtime.modules.{tree.attr}"), [cst.Arg(code.value)])
