@@ -140,6 +140,14 @@ def test_what_does_not_pair_up_is_a_problem(right: str, wrong: str, problem: str
 
 
 @pytest.mark.slow
+def test_what_is_random_in_training_is_not_compared_and_said() -> None:
+    report = run(entry="net:Noisy", inputs=["4x6"], train_steps=2)
+    assert report.passed, report.to_text()
+    assert {figure.group for figure in report.figures} == {"outputs", "gradients, eval mode"}
+    assert report.notes == ("the network draws random numbers in train mode: train mode and training are not compared",)
+
+
+@pytest.mark.slow
 def test_an_optimizer_with_another_epsilon_is_found() -> None:
     options: dict[str, Any] = {"train_steps": 3, "gradients": False, "optimizer": "Adam(lr=0.001, eps=0.001)"}
     wrong = run(**options, optimizer_target="mindspore.experimental.optim.Adam")

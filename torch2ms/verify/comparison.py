@@ -62,6 +62,7 @@ class Comparison:
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     curves: dict[str, list[float]] = field(default_factory=dict)
+    random_training: bool = False  # the network draws random numbers in train mode besides dropout
 
     def path(self, name: str) -> Path:
         """Return the file of some arrays; the same name overwrites, which bounds the disk space."""

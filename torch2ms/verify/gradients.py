@@ -55,6 +55,9 @@ class GradientCheck:
         for name, slot in (("reference", prepared.reference), ("floor", prepared.floor)):
             path = self.comparison.path(f"gradients-{name}")
             reply = self.comparison.torch.call("gradients", slot=slot, path=str(path), **request)
+            if reply["random"] and self.train:
+                self.skip()
+                return
             losses[name], arrays[name] = reply["loss"], self.comparison.load(f"gradients-{name}")
         expected = reply["dropout"]
         path = self.comparison.path("gradients-mindspore")
@@ -69,6 +72,13 @@ class GradientCheck:
             # a shared parameter has a gradient under each of its names; PyTorch lists the first
             own = {name: array for name, array in own.items() if name in reference}
             self.samples.add_arrays(kind, own, floor, reference)
+
+    def skip(self) -> None:
+        """Give the mode up: what is drawn at random in each pass cannot be equal on both sides."""
+        note = "the network draws random numbers in train mode: train mode and training are not compared"
+        self.comparison.random_training = True
+        if note not in self.comparison.notes:
+            self.comparison.notes.append(note)
 
     def finish(self) -> None:
         """Add the figures: all parameters together, the worst single one, and so on."""

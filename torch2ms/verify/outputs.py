@@ -10,6 +10,7 @@ from torch2ms.verify.process import Worker
 
 __all__ = ["OutputCheck"]
 
+_RANDOM = "the network draws random numbers in eval mode: its results cannot be compared"
 _Errors = defaultdict[str, list[float]]
 
 
@@ -33,7 +34,9 @@ class OutputCheck:
         batch = self.comparison.inputs(prepared)
         for slot, name in names.items():
             if not path(name).exists():
-                self.comparison.torch.call("outputs", slot=slot, batch=batch, path=str(path(name)))
+                reply = self.comparison.torch.call("outputs", slot=slot, batch=batch, path=str(path(name)))
+                if reply["random"] and _RANDOM not in self.comparison.problems:
+                    self.comparison.problems.append(_RANDOM)
         worker.call("outputs", state=str(prepared.state), batch=batch, path=str(path("outputs-mindspore")))
         torch = {slot: self.comparison.load(name) for slot, name in names.items()}
         found = self.comparison.load("outputs-mindspore")

@@ -41,6 +41,8 @@ class TrainingCheck:
 
     def add(self, prepared: Prepared) -> None:
         """Train one seed's network on both sides."""
+        if self.comparison.random_training:
+            return
         torch, path = self.comparison.torch, self.comparison.path
         torch.call("start_training", optimizer=self.optimizer["name"], settings=self.optimizer["settings"])
         torch.call("copy_slot", source="float32", target="free twin", perturb=1000 + prepared.seed)
@@ -127,6 +129,8 @@ class TrainingCheck:
 
     def finish(self) -> None:
         """Add one figure a quantity (the step that comes closest to its limit) and the free run's."""
+        if not self.distances:
+            return
         for quantity in _QUANTITIES:
             if self.ours[quantity]:
                 self.comparison.figures.append(self._worst(quantity))

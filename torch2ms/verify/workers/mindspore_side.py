@@ -178,13 +178,13 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _is_floating(value: Any) -> bool:
-    return _is_tensor(value) and value.dtype in (ms.float16, ms.float32, ms.float64, ms.bfloat16)
+    return _is_tensor(value) and "Float" in str(value.dtype)
 
 
 def _array(value: Any) -> NDArray[Any]:
     if not _is_tensor(value):
         return np.asarray(value)
-    if value.dtype in (ms.bfloat16, ms.float16):
+    if str(value.dtype) in ("BFloat16", "Float16"):
         value = value.astype(ms.float32)
     return np.array(value.asnumpy())
 

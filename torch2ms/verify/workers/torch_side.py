@@ -103,20 +103,27 @@ class TorchSide:
     def outputs(self, slot: str, batch: str, path: str) -> Dict[str, Any]:
         """Write the results in eval mode."""
         net = self.slots[slot].net.eval()
+        before = _random_state()
         with torch.no_grad():
             found = flatten(net(*_inputs(batch, _precision(net))), torch.is_tensor)
+        random_numbers = before != _random_state()
         save_arrays(path, {place: _array(value) for place, value in found.items()})
-        return {"double": all(np.asarray(_array(v)).dtype == np.float64 for v in found.values() if _is_floating(v))}
+        return {
+            "random": random_numbers,
+            "double": all(np.asarray(_array(v)).dtype == np.float64 for v in found.values() if _is_floating(v)),
+        }
 
     def gradients(self, slot: str, batch: str, path: str, train: bool, loss: str) -> Dict[str, Any]:
         """Write the gradients of all trainable parameters and, in train mode, the statistics after the pass."""
         net = copy.deepcopy(self.slots[slot].net).train(train)
+        before = _random_state()
         with self.dropout:
             _no_recurrent_dropout(net)
             value = _loss(net, batch, loss)
+        random_numbers = before != _random_state()
         value.backward()
         save_arrays(path, {**_gradients(net), **_statistics(net)})
-        return {"loss": float(value.detach()), "dropout": self.dropout.rates}
+        return {"loss": float(value.detach()), "dropout": self.dropout.rates, "random": random_numbers}
 
     def start_training(self, optimizer: str, settings: Dict[str, Any]) -> Dict[str, Any]:
         """Give the float32 network its optimizer."""
@@ -154,6 +161,12 @@ class TorchSide:
             moved = {name: value - statistics[name] for name, value in _statistics(net).items()}
             save_arrays(path, as_float32({**gradients, **updates, **moved}))
         return {"loss": float(value.detach())}
+
+
+def _random_state() -> bytes:
+    """Return what changes when anything draws a random number."""
+    state = np.random.get_state()
+    return bytes(torch.get_rng_state().numpy()) + bytes(state[1]) + str((state[2:], random.getstate())).encode()  # type: ignore[index]
 
 
 def _trainable(net: Any) -> List[Any]:

@@ -69,3 +69,16 @@ class Single(nn.Cell):
 
     def construct(self, x):
         return self.fc(x.float())
+
+
+class Noisy(nn.Cell):
+    """A network that drops whole samples by itself in training."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Dense(6, 4)
+
+    def construct(self, x):
+        if self.training:
+            x = x * (ops.rand(x.shape[0], 1) > 0.5)
+        return self.fc(x)

@@ -70,3 +70,16 @@ class Single(nn.Module):
 
     def forward(self, x):
         return self.fc(x.float())
+
+
+class Noisy(nn.Module):
+    """A network that drops whole samples by itself in training."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 4)
+
+    def forward(self, x):
+        if self.training:
+            x = x * (torch.rand(x.shape[0], 1) > 0.5)
+        return self.fc(x)
