@@ -36,7 +36,14 @@ from .activation import (
     Tanhshrink,
     Threshold,
 )
-from .attention import MultiheadAttention, TransformerEncoderLayer
+from .attention import (
+    MultiheadAttention,
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 from .container import ParameterDict, ParameterList
 from .convolution import (
     Conv1d,

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Optional, Tuple
 
+import mindspore as ms
+import numpy as np
 from mindspore import Tensor, nn
 
-__all__ = ["MultiheadAttention", "TransformerEncoderLayer"]
+from .normalization import LayerNorm
+
+__all__ = [
+    "MultiheadAttention",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
+]
 
 
 class MultiheadAttention(nn.MultiheadAttention):
@@ -65,3 +77,178 @@ class TransformerEncoderLayer(nn.TransformerEncoderLayer):
             raise ValueError("bias=False has no equivalent in MindSpore's TransformerEncoderLayer")
         super().__init__(d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first)
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first)
+
+    def construct(
+        self,
+        src: Tensor,
+        src_mask: Optional[Tensor] = None,
+        src_key_padding_mask: Optional[Tensor] = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        """Return ``src`` after the layer; ``is_causal`` is torch's hint that ``src_mask`` is causal."""
+        return super().construct(src, src_mask, src_key_padding_mask)
+
+
+class TransformerDecoderLayer(nn.TransformerDecoderLayer):
+    """Self-attention, attention to a memory and a feed-forward network (Vaswani et al. 2017)."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        if not bias:
+            raise ValueError("bias=False has no equivalent in MindSpore's TransformerDecoderLayer")
+        super().__init__(d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first)
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first)
+        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first)
+
+    def construct(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Optional[Tensor] = None,
+        memory_mask: Optional[Tensor] = None,
+        tgt_key_padding_mask: Optional[Tensor] = None,
+        memory_key_padding_mask: Optional[Tensor] = None,
+        tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """Return ``tgt`` after the layer; the ``is_causal`` arguments are torch's hints about the masks."""
+        return super().construct(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
+
+
+class TransformerEncoder(nn.Cell):
+    """``num_layers`` copies of a layer, one after another, and a final ``norm``."""
+
+    def __init__(
+        self,
+        encoder_layer: nn.Cell,
+        num_layers: int,
+        norm: Optional[nn.Cell] = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:
+        super().__init__()
+        self.layers = nn.CellList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def construct(
+        self,
+        src: Tensor,
+        mask: Optional[Tensor] = None,
+        src_key_padding_mask: Optional[Tensor] = None,
+        is_causal: Optional[bool] = None,
+    ) -> Tensor:
+        """Return ``src`` after all layers."""
+        output = src
+        for layer in self.layers:
+            output = layer(output, src_mask=mask, src_key_padding_mask=src_key_padding_mask)
+        return output if self.norm is None else self.norm(output)
+
+
+class TransformerDecoder(nn.Cell):
+    """``num_layers`` copies of a decoder layer, one after another, and a final ``norm``."""
+
+    def __init__(self, decoder_layer: nn.Cell, num_layers: int, norm: Optional[nn.Cell] = None) -> None:
+        super().__init__()
+        self.layers = nn.CellList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def construct(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Optional[Tensor] = None,
+        memory_mask: Optional[Tensor] = None,
+        tgt_key_padding_mask: Optional[Tensor] = None,
+        memory_key_padding_mask: Optional[Tensor] = None,
+        tgt_is_causal: Optional[bool] = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """Return ``tgt`` after all layers."""
+        output = tgt
+        for layer in self.layers:
+            output = layer(
+                output,
+                memory,
+                tgt_mask=tgt_mask,
+                memory_mask=memory_mask,
+                tgt_key_padding_mask=tgt_key_padding_mask,
+                memory_key_padding_mask=memory_key_padding_mask,
+            )
+        return output if self.norm is None else self.norm(output)
+
+
+class Transformer(nn.Cell):
+    """Encoder and decoder (Vaswani et al. 2017), both with a final layer normalisation."""
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        custom_encoder: Optional[nn.Cell] = None,
+        custom_decoder: Optional[nn.Cell] = None,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
+        self.encoder = custom_encoder or TransformerEncoder(
+            TransformerEncoderLayer(*options), num_encoder_layers, LayerNorm(d_model, layer_norm_eps)
+        )
+        self.decoder = custom_decoder or TransformerDecoder(
+            TransformerDecoderLayer(*options), num_decoder_layers, LayerNorm(d_model, layer_norm_eps)
+        )
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+
+    def construct(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Optional[Tensor] = None,
+        tgt_mask: Optional[Tensor] = None,
+        memory_mask: Optional[Tensor] = None,
+        src_key_padding_mask: Optional[Tensor] = None,
+        tgt_key_padding_mask: Optional[Tensor] = None,
+        memory_key_padding_mask: Optional[Tensor] = None,
+        src_is_causal: Optional[bool] = None,
+        tgt_is_causal: Optional[bool] = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """Return the decoder's output for ``tgt``, given the encoder's for ``src``."""
+        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask)
+        return self.decoder(
+            tgt,
+            memory,
+            tgt_mask=tgt_mask,
+            memory_mask=memory_mask,
+            tgt_key_padding_mask=tgt_key_padding_mask,
+            memory_key_padding_mask=memory_key_padding_mask,
+        )
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+        """Return a (sz, sz) mask that hides later places: minus infinity above the diagonal, 0 elsewhere."""
+        mask = np.triu(np.full((sz, sz), -np.inf, np.float32), 1)
+        return Tensor(mask, ms.float32 if dtype is None else dtype)
