@@ -140,6 +140,8 @@ class Context:
                 return "type"
         if isinstance(parent, (ast.Compare, ast.ExceptHandler)):
             return "type"
+        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "type":
+            return "type" if child in parent.args else "value"  # x.type(torch.FloatTensor)
         return "value"
 
     def value_names(self, tree: ast.AST) -> frozenset[str]:

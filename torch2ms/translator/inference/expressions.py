@@ -13,6 +13,7 @@ from torch2ms.translator.inference.families import (
     TENSOR_ONLY,
     instance_of,
 )
+from torch2ms.translator.inference.overloads import field_of, overloaded
 from torch2ms.translator.kinds import UNKNOWN, Kind, join, parse_kind
 from torch2ms.translator.names import PROJECT, candidates
 
@@ -235,6 +236,9 @@ class Expressions:
             return Kind("module", f"{base.of}.{name}")
         if base.name == "class":
             return self._class_attribute(base, name)
+        position = field_of(base, name)
+        if position is not None:
+            return base.items[position]
         found = UNKNOWN
         if base.evidence == "self" and name in self.stored:
             return self.stored[name]
@@ -300,6 +304,9 @@ class Expressions:
         return result
 
     def _result(self, node: ast.Call, callee: Kind, arguments: list[Kind]) -> Kind:
+        decided = self._overloaded(node, callee, arguments)
+        if decided is not None:
+            return decided
         if callee.name == "api":
             return self._api_result(callee, arguments)
         if callee.name == "factory":
@@ -322,6 +329,15 @@ class Expressions:
         if callee.name == "module":
             return _library_result(callee.of)
         return UNKNOWN
+
+    def _overloaded(self, node: ast.Call, callee: Kind, arguments: list[Kind]) -> Kind | None:
+        """Return the result of a torch call where the arguments decide what it is."""
+        if callee.name == "api":
+            module, _, name = callee.of.rpartition(".")
+            return overloaded(name, node, arguments, method=False) if module == "torch" else None
+        if isinstance(node.func, ast.Attribute) and self.kinds.get(node.func.value, UNKNOWN).is_tensor:
+            return overloaded(node.func.attr, node, arguments, method=True)
+        return None
 
     def _api_result(self, callee: Kind, arguments: list[Kind]) -> Kind:
         kinds: list[Kind] = []

@@ -8,9 +8,11 @@ import libcst as cst
 
 from torch2ms.mapping_tables.schema import RECEIVER
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.overloads import field_of
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.calls import member_row
 from torch2ms.translator.recipes import RECIPES, CallSite, Replace
+from torch2ms.translator.syntax import build
 
 __all__ = ["rewrite_attribute"]
 
@@ -19,6 +21,9 @@ def rewrite_attribute(
     node: cst.Attribute, updated: cst.Attribute, tree: ast.Attribute, ctx: Context
 ) -> cst.BaseExpression:
     """Return what ``value.name`` becomes when it is not the callee of a call."""
+    position = field_of(ctx.kind(tree.value), tree.attr)
+    if position is not None:
+        return build("{pair}[{position}]", pair=updated.value, position=cst.Integer(str(position)))
     renamed = _of_layer(updated, tree, ctx)
     if renamed is not None:
         return renamed
@@ -26,6 +31,8 @@ def rewrite_attribute(
     if found is None:
         return updated
     row, base = found
+    if row.kind == "method" and not ctx.kind(tree.value).known:
+        return updated  # the name of a method, not called, on a value nothing is known of: any object may have it
     if row.keep:
         ctx.account(tree, row.name, "kept", advice=row.keep)
         return updated

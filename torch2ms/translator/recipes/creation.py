@@ -12,7 +12,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build, fix_commas, keyword_arg
 
-__all__ = ["code_tuple", "positional", "sizes"]
+__all__ = ["code_tuple", "content", "positional", "sizes"]
 
 _SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
@@ -106,7 +106,7 @@ def typed_tensor(site: CallSite, ctx: Context) -> Outcome:
     if not given:
         made = ctx.reference("mindspore.Tensor")
         return Replace(cst.Call(made, [cst.Arg(cst.List([]), comma=_SPACED), dtype]))
-    what = _content(given, ctx)
+    what = content(given, ctx)
     if what == "size":
         shape = sizes(given, ctx)
         made = ctx.reference("mindspore.ops.zeros")
@@ -119,7 +119,7 @@ def typed_tensor(site: CallSite, ctx: Context) -> Outcome:
     return Replace(cst.Call(made, fix_commas([*(arg for _, arg in given), dtype], ())))
 
 
-def _content(given: Sequence[tuple[ast.expr, cst.Arg]], ctx: Context) -> str:
+def content(given: Sequence[tuple[ast.expr, cst.Arg]], ctx: Context) -> str:
     """Say whether arguments are a ``size`` or ``values``; empty when only the program knows."""
     if any(arg.star for _, arg in given):
         return "size" if len(given) > 1 else ""
@@ -129,16 +129,3 @@ def _content(given: Sequence[tuple[ast.expr, cst.Arg]], ctx: Context) -> str:
     if kind.name in ("int", "Size"):
         return "size"
     return "values" if kind.name in ("list", "tuple", "ndarray", "Tensor", "Parameter") else ""
-
-
-@recipe("zero_dimensional")
-def zero_dimensional(site: CallSite, ctx: Context) -> Outcome:
-    """``torch.scalar_tensor(v)`` -> ``ms.Tensor(v, dtype=...)``: float32 unless a dtype is given."""
-    value, dtype = site.argument("s"), site.argument("dtype")
-    if value is None:
-        return Leave("it is called without its value")
-    wanted = dtype.code if dtype is not None else ctx.reference("mindspore.float32")
-    made = cst.Call(
-        ctx.reference("mindspore.Tensor"), fix_commas([cst.Arg(value.code), keyword_arg("dtype", wanted)], ())
-    )
-    return Replace(made)

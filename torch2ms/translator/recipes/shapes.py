@@ -8,7 +8,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.recipes.creation import code_tuple, positional, sizes
+from torch2ms.translator.recipes.creation import code_tuple, content, positional, sizes
 from torch2ms.translator.syntax import build, parenthesised
 
 __all__: list[str] = []
@@ -80,25 +80,29 @@ def new_like(site: CallSite, ctx: Context) -> Outcome:
         elif keyword.arg in ("fill_value", "data"):
             extra.append(arg)
     word = site.row.name.rpartition(".")[2]
-    if word == "new_tensor":
-        shape = given[0][1].value if given else extra[0].value
-        return Replace(_call(site, ctx, [shape], dtype))
+    if word == "new_tensor" or (word == "new" and content(given, ctx) == "values"):
+        values = given[0][1].value if given else extra[0].value if extra else None
+        if values is None:
+            return Leave("it is called without values")
+        return Replace(_call("mindspore.Tensor", [values], dtype, ctx))
+    if word == "new" and content(given, ctx) != "size":
+        return Leave("its argument may be a size or the values: say which with new_zeros or new_tensor")
     if word == "new_full":
         value = extra[0].value if extra else given.pop()[1].value if len(given) > 1 else None
         if value is None or not given:
             return Leave("it is called without its value")
-        return Replace(_call(site, ctx, [sizes(given, ctx), value], dtype))
+        return Replace(_call(site.option.target, [sizes(given, ctx), value], dtype, ctx))
     if not given:
         return Leave("it is called without a size")
-    return Replace(_call(site, ctx, [sizes(given, ctx)], dtype))
+    return Replace(_call(site.option.target, [sizes(given, ctx)], dtype, ctx))
 
 
-def _call(site: CallSite, ctx: Context, values: list[cst.BaseExpression], dtype: cst.BaseExpression) -> cst.Call:
+def _call(target: str, values: list[cst.BaseExpression], dtype: cst.BaseExpression, ctx: Context) -> cst.Call:
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     tight = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
     args = [cst.Arg(value, comma=comma) for value in values]
     args.append(cst.Arg(dtype.deep_clone(), keyword=cst.Name("dtype"), equal=tight))
-    return cst.Call(ctx.reference(site.option.target), args)
+    return cst.Call(ctx.reference(target), args)
 
 
 @recipe("property")
