@@ -72,13 +72,7 @@ def verify(
     )
     _check(source, output, plan)
     own_rules = rules if rules is not None else table_rules(mappings)
-    with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="torch2ms-verify-")))
-        torch = stack.enter_context(Worker("torch_side", torch_python))
-        mindspore = stack.enter_context(Worker("mindspore_side", mindspore_python))
-        comparison = Comparison(plan, torch, mindspore, folder, progress)
-        root = {"entry": entry, "kwargs": dict(plan.kwargs)}
-        facts = _run(comparison, str(source.resolve()), str(output.resolve()), root, own_rules, mindspore_python)
+    comparison, facts = _compare(source, output, plan, own_rules, (torch_python, mindspore_python), progress)
     return VerifyReport(
         entry,
         tuple(comparison.figures),
@@ -87,6 +81,24 @@ def verify(
         {"inputs": list(inputs), "optimizer": str(plan.optimizer), "seeds": list(seeds), **facts},
         comparison.curves,
     )
+
+
+def _compare(
+    source: Path,
+    output: Path,
+    plan: Plan,
+    rules: Rules,
+    pythons: tuple[str | None, str | None],
+    progress: Callable[[str], None],
+) -> tuple[Comparison, dict[str, Any]]:
+    """Start both sides, run every check and clear up; return what was found, and the facts of the report."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="torch2ms-verify-")))
+        torch = stack.enter_context(Worker("torch_side", pythons[0]))
+        mindspore = stack.enter_context(Worker("mindspore_side", pythons[1]))
+        comparison = Comparison(plan, torch, mindspore, folder, progress)
+        root = {"entry": plan.entry, "kwargs": dict(plan.kwargs)}
+        return comparison, _run(comparison, str(source.resolve()), str(output.resolve()), root, rules, pythons[1])
 
 
 def _with_target(optimizer: OptimizerSpec, target: str, mappings: tuple[str, ...]) -> OptimizerSpec:
