@@ -49,6 +49,8 @@ def _fault(path: str, message: str, line: int = 1) -> FileResult:
 
 
 def _translate(path: str, text: str, world: World, options: Options) -> FileResult:
+    if _is_translated(path, world):
+        return FileResult(path, None)
     analysis = world.analyse(path)
     if analysis is None:
         return FileResult(path, None)
@@ -66,6 +68,15 @@ def _translate(path: str, text: str, world: World, options: Options) -> FileResu
     analysis.release()
     ctx.close()
     return FileResult(path, output if output != text else None, diagnostics, tuple(ctx.uses), program=program)
+
+
+def _is_translated(path: str, world: World) -> bool:
+    """Whether a file is MindSpore's already: it imports MindSpore (or the runtime) and nothing of torch."""
+    index = world.symbols.files.get(path)
+    modules = [module for level, module in index.imports if level == 0] if index is not None else []
+    if not any(module.partition(".")[0] in ("mindspore", "torch2ms_runtime") for module in modules):
+        return False
+    return not any(world.symbols.is_torch(path, module) for module in modules)
 
 
 def _parses(text: str) -> str | None:

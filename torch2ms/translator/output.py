@@ -2,23 +2,62 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from torch2ms.config import Options
 from torch2ms.generate import ProgramFacts, generate
-from torch2ms.reports.model import FileReport, Report
+from torch2ms.reports.model import Report
 from torch2ms.translator.emit import OutFile, emit
 from torch2ms.translator.file_translation import FileResult
-from torch2ms.translator.project import Project
+from torch2ms.translator.project import Project, SourceFile
 
-__all__ = ["write_output"]
+__all__ = ["generated_files", "requirements", "write_output"]
 
 RUNTIME_NAME = "torch2ms_runtime"
 REPORT_NAME = "torch2ms_report"
 _RUNTIME = Path(__file__).resolve().parent.parent / "runtime"
+
+
+def generated_files(project: Project, program: ProgramFacts | None) -> dict[str, str]:
+    """Return the texts that OUT gets besides the mirrored tree, by path; a file of SRC is never overwritten.
+
+    A ``requirements.txt`` of SRC is the exception: it keeps its lines, with torch's replaced by what OUT needs.
+    """
+    files = {} if program is None else generate(program)
+    taken = {file.path: file for file in project.files}
+    needs = files.pop("requirements.txt", None)
+    made = {path: text for path, text in files.items() if path not in taken}
+    if needs is not None:
+        source = taken.get("requirements.txt")
+        made["requirements.txt"] = needs if source is None else requirements(_text(source), needs)
+    return made
+
+
+def _text(file: SourceFile) -> str:
+    try:
+        return file.data.decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+_PACKAGE = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+_REPLACED = frozenset({"torch", "torchvision", "torchaudio", "torchtext", "numpy", "pytorch"})
+
+
+def requirements(text: str, needs: str) -> str:
+    """Return SRC's requirements with the lines of torch and numpy replaced by ``needs``; all others stay."""
+    wanted = [line for line in needs.splitlines() if line and not line.startswith("#")]
+    kept = [line for line in text.splitlines() if _package(line) not in _REPLACED]
+    names = {_package(line) for line in kept}
+    return "\n".join([*kept, *(line for line in wanted if _package(line) not in names)]) + "\n"
+
+
+def _package(line: str) -> str:
+    found = _PACKAGE.match(line)
+    return found.group(1).lower() if found is not None else ""
 
 
 def write_output(
@@ -26,7 +65,7 @@ def write_output(
     project: Project,
     results: Mapping[str, FileResult],
     report: Report,
-    program: ProgramFacts | None,
+    generated: Mapping[str, str],
     options: Options,
     *,
     force: bool,
@@ -35,14 +74,11 @@ def write_output(
     from torch2ms.reports.write import write_reports
 
     taken = {file.path for file in project.files}
-    generated = {} if program is None else {p: t for p, t in generate(program).items() if p not in taken}
-    if program is None:
-        generated = {}
     with tempfile.TemporaryDirectory(prefix="torch2ms-report-") as folder:
-        entries = [FileReport(path, "generated", None, text) for path, text in sorted(generated.items())]
-        paths = write_reports(replace(report, files=(*report.files, *entries)), Path(folder))
+        paths = write_reports(report, Path(folder))
         reports = [OutFile(f"{REPORT_NAME}/{path.name}", copy_of=path) for path in paths]
-        files = [*_tree(project, results), *_generated(generated), *_runtime(options, taken), *reports]
+        tree = [file for file in _tree(project, results) if file.path not in generated]
+        files = [*tree, *_generated(generated), *_runtime(options, taken), *reports]
         emitted = emit(out, files, force=force)
     if emitted.backup is not None:
         report.facts["backup"] = str(emitted.backup)
@@ -50,6 +86,8 @@ def write_output(
 
 def _tree(project: Project, results: Mapping[str, FileResult]) -> Iterator[OutFile]:
     for file in project.files:
+        if file.path.startswith(f"{REPORT_NAME}/"):
+            continue  # the report of an earlier translation: this one has its own
         executable = bool(file.mode & 0o111)
         result = results.get(file.path)
         if file.link is not None:

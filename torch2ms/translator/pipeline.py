@@ -9,21 +9,22 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from torch2ms.config import Options
 from torch2ms.diagnostics import CODES, Diagnostic
 from torch2ms.mapping_tables.loader import load
-from torch2ms.reports.model import Report
+from torch2ms.reports.model import FileReport, Report
 from torch2ms.translator.context import Use
 from torch2ms.translator.file_translation import FileResult, translate_file
 from torch2ms.translator.inference import World
-from torch2ms.translator.project import Project, SourceFile, mentions_torch, read_project
+from torch2ms.translator.project import Project, SourceFile, read_project
 from torch2ms.translator.symbols import FileIndex, SymbolTable, index_file
 
 __all__ = ["SourceResult", "translate_project", "translate_source"]
 
+RUNTIME_NAME = "torch2ms_runtime"
 SECONDS_PER_FILE = 60.0
 COLLECTIONS = (200_000, 20, 100)  # thresholds of the garbage collector
 Progress = Callable[[str], None]
@@ -62,7 +63,7 @@ def translate_project(
     Raises UsageError, InputError, OutputError or TableError; what is wrong with single files is in the report.
     """
     from torch2ms.translator.emit import check_out
-    from torch2ms.translator.output import write_output
+    from torch2ms.translator.output import generated_files, write_output
     from torch2ms.translator.reporting import make_report
 
     options = options or Options()
@@ -74,37 +75,44 @@ def translate_project(
         symbols, relevant, problems = _index(project)
         results = _translate_all(project, symbols, relevant, options, progress)
         report, program = make_report(project, results, problems, symbols, options)
+    generated = generated_files(project, program)
+    entries = [FileReport(p, "generated", None, t, executable=p.endswith(".sh")) for p, t in sorted(generated.items())]
+    kept = [file for file in report.files if file.path not in generated]
+    report = replace(report, files=(*kept, *entries))
     if out is not None and not dry_run:
-        write_output(out, project, results, report, program, options, force=force)
+        write_output(out, project, results, report, generated, options, force=force)
     return report
 
 
 def _index(project: Project) -> tuple[SymbolTable, list[str], list[Diagnostic]]:
     """Return the symbol table, the files worth translating, and what is wrong with the others."""
     files: list[FileIndex] = []
-    mentions: set[str] = set()
     problems: list[Diagnostic] = list(project.diagnostics)
+    repaired: set[str] = set()
     for file in project.python_files:
         source = file.load()
         problems.extend(source.diagnostics)
         if source.tree is not None:
             files.append(index_file(file.path, source.tree))
-            if mentions_torch(source.data):
-                mentions.add(file.path)
+            if source.repaired:
+                repaired.add(file.path)
     symbols = SymbolTable.build(files, project.root.name)
-    return symbols, sorted(_reached(symbols, mentions)), problems
+    users = {f.path for f in files if any(symbols.is_torch(f.path, module, level) for level, module in f.imports)}
+    reached = _reached(symbols, users) | repaired
+    # The runtime of an earlier translation reads torch's files on purpose.
+    return symbols, sorted(path for path in reached if not path.startswith(f"{RUNTIME_NAME}/")), problems
 
 
-def _reached(symbols: SymbolTable, mentions: set[str]) -> set[str]:
-    """Return the files that mention torch or import, directly or not, a project file that does."""
+def _reached(symbols: SymbolTable, users: set[str]) -> set[str]:
+    """Return the files that import torch or, directly or not, a project file that does."""
     importers: dict[str, set[str]] = {}
     for path, file in symbols.files.items():
         for level, module in file.imports:
             found = symbols.find_module(path, module, level)
             if found is not None:
                 importers.setdefault(found, set()).add(path)
-    reached = set(mentions)
-    queue = list(mentions)
+    reached = set(users)
+    queue = [path for path in users if not path.startswith(f"{RUNTIME_NAME}/")]
     while queue:
         for importer in importers.get(queue.pop(), ()):
             if importer not in reached:
@@ -126,12 +134,14 @@ class _Worker:
         return file.load().tree if file is not None else None
 
     def translate(self, path: str) -> FileResult:
-        text = self._files[path].load(is_parsed=True).text
-        if text is None:
+        source = self._files[path].load(is_parsed=True)
+        if source.text is None:
             return FileResult(path, None)
         try:
             with _limit(SECONDS_PER_FILE):
-                return translate_file(path, text, self._world, self._options)
+                result = translate_file(path, source.text, self._world, self._options)
+                # A repaired file must not be copied as it is, even when nothing else of it changed.
+                return replace(result, text=source.text) if source.repaired and result.text is None else result
         except TimeoutError:
             entry = CODES["T2M105"]
             message = f"translating took longer than {SECONDS_PER_FILE:.0f} s; the file was copied as it is"

@@ -261,7 +261,7 @@ class Flow(Expressions):
         kind = self.expr(load)
         self.kinds[node.target] = kind
         if isinstance(node.target, ast.Name):
-            self.assign(node.target, kind if kind.known and not value.is_tensor else value if not kind.known else kind)
+            self.assign(node.target, value if value.is_tensor and not kind.known else kind)
         elif isinstance(node.target, ast.Subscript):
             self.expr(node.target.value)
             self.expr(node.target.slice)

@@ -13,10 +13,11 @@ import libcst as cst
 
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, MappedTo, Row
 from torch2ms.translator.context import Context
-from torch2ms.translator.names import candidates
+from torch2ms.translator.kinds import Kind
+from torch2ms.translator.names import candidates, dotted
 from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.symbols import CallShape
-from torch2ms.translator.syntax import parse_expression
+from torch2ms.translator.syntax import code_of, parse_expression
 
 __all__ = ["choose_row", "drops_setting", "rewrite_expression", "rewrite_small", "rewrite_value"]
 
@@ -91,7 +92,9 @@ def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, o
         if use == "base":
             target = row.adapter or target
         elif row.kind == "class" or option.rename or option.recipe or target.startswith("@"):
-            bare = not target.startswith("@") and option.recipe is None and _compatible(tree, row, option, ctx)
+            changed = option.rename or option.transform or option.write_default or option.add or option.drop
+            plain = not row.adapter and not changed
+            bare = not target.startswith("@") and option.recipe is None and (plain or _compatible(tree, row, option, ctx))
             if not bare and row.adapter:
                 target = row.adapter
             elif not bare:
@@ -143,16 +146,31 @@ def rewrite_expression(node: cst.CSTNode, updated: Any, tree: ast.AST, ctx: Cont
 
 
 def _string_annotation(node: cst.SimpleString, tree: ast.Constant, ctx: Context) -> cst.SimpleString:
-    if not isinstance(tree.value, str) or ("torch" not in tree.value and "nn." not in tree.value):
+    """Return an annotation in quotes with the torch names in it replaced, each resolved as outside quotes."""
+    if not isinstance(tree.value, str):
         return node
     text = tree.value
-    for old, new in (("torch.nn.Module", "nn.Cell"), ("nn.Module", "nn.Cell"), ("torch.Tensor", "ms.Tensor")):
-        if old in text:
-            root = "mindspore.nn.Cell" if new == "nn.Cell" else "mindspore.Tensor"
-            ctx.reference(root)
-            text = text.replace(old, new)
-    quote = node.quote
-    return node.with_changes(value=f"{quote}{text}{quote}")
+    try:
+        parsed = ast.parse(text, mode="eval")
+    except SyntaxError:
+        return node
+    found = [n for n in ast.walk(parsed) if isinstance(n, (ast.Name, ast.Attribute)) and "\n" not in text]
+    inner = {n.value for n in found if isinstance(n, ast.Attribute)}
+    for part in sorted((n for n in found if n not in inner), key=lambda n: n.col_offset, reverse=True):
+        root, _, rest = (dotted(part) or "").partition(".")
+        kind = ctx.analysis.names.get(root, Kind())
+        if kind.name != "api" or "|" in kind.of:
+            continue
+        name = ctx.tables.canonical(f"{kind.of}.{rest}" if rest else kind.of)
+        row = ctx.tables.row(name)
+        options = ctx.tables.select(row, ctx.target) if row is not None and not row.unsupported else ()
+        if not options or options[0].target.startswith("@") or "Tensor." in options[0].target:
+            ctx.report("T2M503", tree, f"the annotation in quotes names {name}", symbol=name)
+            continue
+        like = part if isinstance(part, ast.Name) else None
+        new = code_of(ctx.reference(options[0].target, like))
+        text = text[: part.col_offset] + new + text[part.end_col_offset :]
+    return node if text == tree.value else node.with_changes(value=f"{node.prefix}{node.quote}{text}{node.quote}")
 
 
 def drops_setting(tree: ast.AST | None, ctx: Context) -> bool:

@@ -33,7 +33,17 @@ def _parameter(site: CallSite, ctx: Context) -> cst.BaseExpression | Leave:
     generator = site.argument("generator")
     if generator is not None and ctx.kind(generator.tree).name != "none":
         return Leave("it draws from a generator of its own")
-    return argument.code if _is_parameter(argument.tree, ctx) else Leave("it may be no parameter")
+    return _without_data(argument) if _is_parameter(argument.tree, ctx) else Leave("it may be no parameter")
+
+
+def _without_data(argument: BoundArgument) -> cst.BaseExpression:
+    """Return the code of ``w`` where the source says ``w.data``: what is set is the parameter itself."""
+    code = argument.code
+    if not isinstance(argument.tree, ast.Attribute) or argument.tree.attr != "data":
+        return code
+    if isinstance(code, cst.Call) and len(code.args) == 1 and code_of(code.func).endswith("stop_gradient"):
+        return code.args[0].value
+    return code.value if isinstance(code, cst.Attribute) and code.attr.value == "data" else code
 
 
 def _is_parameter(tree: ast.expr, ctx: Context) -> bool:
@@ -125,8 +135,8 @@ def runtime_initializer(site: CallSite, ctx: Context) -> Outcome:
     argument = site.argument("tensor")
     if isinstance(made, Leave) or argument is None or not isinstance(made.code, cst.Call):
         return made
-    member = _member_of_unknown_layer(argument, ctx)
-    if member is None:
+    member = _member_of_unknown_layer(argument, ctx) or _without_data(argument)
+    if member is argument.code:
         return made
     args = [arg.with_changes(value=member) if arg.value is argument.code else arg for arg in made.code.args]
     return Replace(made.code.with_changes(args=args), made.codes)
@@ -134,10 +144,9 @@ def runtime_initializer(site: CallSite, ctx: Context) -> Outcome:
 
 def _member_of_unknown_layer(argument: BoundArgument, ctx: Context) -> cst.BaseExpression | None:
     """Return ``modules.weight(m)`` for ``m.weight`` where the class of ``m``, and so the name there, is not known."""
-    tree, code = argument.tree, argument.code
+    tree, code = argument.tree, _without_data(argument)
     if isinstance(tree, ast.Attribute) and tree.attr == "data":
         tree = tree.value
-        code = code.value if isinstance(code, cst.Attribute) and code.attr.value == "data" else code
     if not (isinstance(tree, ast.Attribute) and isinstance(code, cst.Attribute) and tree.attr in ("weight", "bias")):
         return None
     kind = ctx.kind(tree.value)
