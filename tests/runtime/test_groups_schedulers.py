@@ -1,0 +1,79 @@
+"""Learning rates that read as numbers, and schedulers that MindSpore lacks or has with other results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mindspore as ms
+import pytest
+from mindspore.experimental import optim
+from mindspore.experimental.optim import lr_scheduler
+
+from torch2ms.runtime import schedulers
+from torch2ms.runtime.groups import param_groups
+
+
+def sgd(lr: float = 0.1, **options: Any) -> Any:
+    """Return an optimizer over one parameter of ones."""
+    return optim.SGD([ms.Parameter(ms.ops.ones((2,)), name="p")], lr, **options)
+
+
+def moved(optimizer: Any) -> float:
+    """Return how far one step with gradients of 1 moves the parameter."""
+    before = optimizer.parameters[0].asnumpy().copy()
+    optimizer((ms.ops.ones((2,)),))
+    return float((before - optimizer.parameters[0].asnumpy())[0])
+
+
+def test_a_learning_rate_that_is_set_is_used_and_reads_as_a_number() -> None:
+    optimizer = sgd()
+    for group in param_groups(optimizer):
+        group["lr"] *= 0.5
+    assert param_groups(optimizer)[0]["lr"] == 0.05
+    assert f"{param_groups(optimizer)[0]['lr']:.4f}" == "0.0500"
+    assert moved(optimizer) == pytest.approx(0.05, rel=1e-5)
+
+
+def test_schedulers_go_on_from_a_learning_rate_that_was_set() -> None:
+    optimizer = sgd()
+    scheduler = lr_scheduler.StepLR(optimizer, 1)
+    param_groups(optimizer)[0]["lr"] = 0.3
+    scheduler.step()
+    assert schedulers.last_lr(scheduler) == pytest.approx([0.03])
+    assert schedulers.last_epoch(scheduler) == 1
+    assert moved(optimizer) == pytest.approx(0.03, rel=1e-5)
+
+
+def test_other_settings_reach_the_optimizer() -> None:
+    optimizer = sgd(weight_decay=0.0)
+    param_groups(optimizer)[0]["weight_decay"] = 1.0
+    assert moved(optimizer) == pytest.approx(0.2, rel=1e-5)
+    with pytest.raises(ValueError, match="make a new one"):
+        param_groups(optimizer)[0]["params"] = []
+
+
+def test_functions_get_plain_numbers() -> None:
+    seen: list[object] = []
+    optimizer = sgd()
+    scheduler = schedulers.LambdaLR(optimizer, lambda epoch: seen.append(epoch) or [1.0, 0.5][epoch])
+    scheduler.step()
+    assert seen == [0, 1]
+    assert scheduler.get_last_lr() == [0.05]
+
+
+def test_one_cycle_turns_momentum_against_the_learning_rate() -> None:
+    optimizer = sgd(momentum=0.9)
+    scheduler = schedulers.OneCycleLR(optimizer, 0.1, total_steps=10)
+    assert param_groups(optimizer)[0]["momentum"] == pytest.approx(0.95)
+    momenta = []
+    for _ in range(9):
+        scheduler.step()
+        momenta.append(param_groups(optimizer)[0]["momentum"])
+    assert min(momenta) == pytest.approx(0.85)
+    assert momenta[-1] == pytest.approx(0.95)
+
+
+def test_cycling_momentum_needs_one() -> None:
+    optimizer = optim.Adagrad([ms.Parameter(ms.ops.ones((2,)), name="p")], 0.1)
+    with pytest.raises(ValueError, match="cycle_momentum=False"):
+        schedulers.CyclicLR(optimizer, 0.01, 0.1)

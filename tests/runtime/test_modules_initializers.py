@@ -1,0 +1,78 @@
+"""What a Cell cannot say of its parts, and tensors that are filled in place."""
+
+from __future__ import annotations
+
+import mindspore as ms
+import numpy as np
+import pytest
+from mindspore import nn
+
+from torch2ms.runtime import initializers, modules, sequences
+
+
+def network() -> nn.Cell:
+    """Return a network with a BatchNorm, whose statistics Cell counts as parameters."""
+    return nn.SequentialCell(nn.Dense(2, 3), nn.BatchNorm1d(3))
+
+
+def test_parameters_are_weights_without_statistics() -> None:
+    net = network()
+    assert [name for name, _ in modules.named_parameters(net)] == ["0.weight", "0.bias", "1.gamma", "1.beta"]
+    assert [name for name, _ in modules.named_buffers(net)] == ["1.moving_mean", "1.moving_variance"]
+    assert len(list(net.get_parameters())) == 6
+
+
+def test_frozen_weights_are_parameters_still() -> None:
+    net = modules.requires_grad_(network(), False)
+    assert len(list(modules.parameters(net))) == 4
+    assert not net.trainable_params()
+    modules.requires_grad_(net)
+    assert len(net.trainable_params()) == 4  # and the statistics stay as they are
+
+
+def test_a_buffer_can_be_bound_anew_and_is_no_weight() -> None:
+    net = network()
+    modules.register_buffer(net, "scale", ms.ops.ones((3,)))
+    net.scale = net.scale * 2
+    assert net.scale.asnumpy().tolist() == [2.0, 2.0, 2.0]
+    assert "scale" in net.state_dict()
+    assert "scale" not in dict(modules.named_parameters(net))
+    assert "scale" in dict(modules.named_buffers(net))
+
+
+def test_a_child_that_is_added_runs() -> None:
+    net = network()
+    modules.add_module(net, "last", nn.Dense(3, 5))
+    assert net.set_train(False)(ms.ops.ones((4, 2))).shape == (4, 5)
+    assert "last.weight" in net.state_dict()
+
+
+def test_paths_may_end_in_pytorchs_names() -> None:
+    net = network()
+    assert modules.get_parameter(net, "1.weight") is net[1].gamma
+    assert modules.get_buffer(net, "1.running_mean") is net[1].moving_mean
+    assert modules.weight(net[1]) is net[1].gamma
+    with pytest.raises(AttributeError, match="no parameter"):
+        modules.get_parameter(net, "1.nothing")
+
+
+@pytest.mark.parametrize("kind", [ms.Tensor, ms.Parameter])
+def test_uniform_fills_in_place(kind: type) -> None:
+    tensor = kind(ms.ops.zeros((100, 100)))
+    assert initializers.uniform_(tensor, 2.0, 3.0) is tensor
+    values = tensor.asnumpy()
+    assert 2.0 <= values.min() < 2.01
+    assert 2.99 < values.max() <= 3.0
+
+
+def test_unknown_nonlinearities_are_refused() -> None:
+    with pytest.raises(ValueError, match="softsign"):
+        initializers.calculate_gain("softsign")
+
+
+def test_sequences_of_unequal_length() -> None:
+    rows = [ms.Tensor([1.0]), ms.Tensor([2.0, 3.0])]
+    assert sequences.pad_sequence(rows, batch_first=True, padding_value=9.0).asnumpy().tolist() == [[1, 9], [2, 3]]
+    parameters = [ms.Parameter(ms.ops.zeros((2,)), name="a"), ms.Parameter(ms.ops.zeros((1, 1)), name="b")]
+    sequences.vector_to_parameters(ms.Tensor(np.arange(3, dtype=np.float32)), parameters)
+    assert sequences.parameters_to_vector(parameters).asnumpy().tolist() == [0, 1, 2]

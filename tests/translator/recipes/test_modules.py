@@ -1,0 +1,87 @@
+"""What a network says of itself: parameters, parts, buffers."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms.translator.pipeline import translate_source
+
+HEAD = "import torch\nfrom torch import nn, optim\n\n\ndef run(net: nn.Sequential, plain: nn.Linear, layers):\n"
+
+
+def last_line(line: str) -> str:
+    """Return the last line of the translated function."""
+    return translate_source(f"{HEAD}    {line}\n").text.rstrip().rsplit("\n", 1)[-1].strip()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("return optim.SGD(net.parameters(), 0.1)", "return optim.SGD(net.trainable_params(), 0.1)"),
+        ("g = optim.SGD([{'params': net.parameters()}], 1)", "g = optim.SGD([{'params': net.trainable_params()}], 1)"),
+        ("return optim.SGD(list(net.parameters()), lr=1)", "return optim.SGD(list(net.trainable_params()), lr=1)"),
+        ("n = [p.shape for p in net.parameters()]", "n = [p.shape for p in modules.parameters(net)]"),
+        (
+            "n = [p.shape for p in net.parameters() if p.requires_grad]",
+            "n = [p.shape for p in net.trainable_params() if p.requires_grad]",
+        ),
+        ("p = list(net.parameters())", "p = list(modules.parameters(net))"),
+    ],
+)  # fmt: skip
+def test_parameters_are_the_trainable_ones_only_where_no_others_count(line: str, expected: str) -> None:
+    assert last_line(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("net.train(False)", "net.set_train(False)"),
+        ("net.eval()", "net.set_train(False)"),
+        ("c = list(net.children())", "c = list(net.cells())"),
+        ("c = next(net.children())", "c = next(iter(net.cells()))"),
+        ("c = dict(net.named_children())", "c = dict(net.name_cells().items())"),
+        ("c = dict(net.named_modules())", "c = dict(net.cells_and_names())"),
+        ("net.add_module('x', nn.ReLU())", "modules.add_module(net, 'x', nn.ReLU())"),
+        ("plain.add_module('x', nn.ReLU())", "plain.insert_child_to_cell('x', nn.ReLU())"),
+        ("net.requires_grad_(False)", "modules.requires_grad_(net, False)"),
+        ("c = nn.ModuleList(nn.ReLU() for _ in range(2))", "c = nn.CellList([nn.ReLU() for _ in range(2)])"),
+        ("c = nn.ModuleList([nn.ReLU()])", "c = nn.CellList([nn.ReLU()])"),
+        ("c = nn.ModuleList(layers)", "c = nn.CellList(list(layers))"),
+        ("c = nn.ModuleList()", "c = nn.CellList()"),
+    ],
+)
+def test_methods_in_cells_words(line: str, expected: str) -> None:
+    assert last_line(line) == expected
+
+
+CLASS = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3))
+
+    def forward(self, x):
+        {body}
+        return x - self.mean
+"""
+
+
+@pytest.mark.parametrize("body", ["self.mean = self.mean * 0.9", "self.mean.mul_(0.9)", "self.mean += 1"])
+def test_a_buffer_that_is_bound_anew_becomes_a_parameter(body: str) -> None:
+    assert 'modules.register_buffer(self, "mean", ' in translate_source(CLASS.format(body=body)).text
+
+
+def test_a_buffer_that_stays_is_a_buffer() -> None:
+    assert 'self.register_buffer("mean", ' in translate_source(CLASS.format(body="y = self.mean.mean()")).text
+
+
+def test_learning_rates_go_through_the_runtime() -> None:
+    source = (
+        "import torch\n\n\ndef halve(optimizer: torch.optim.SGD):\n"
+        "    for group in optimizer.param_groups:\n        group['lr'] *= 0.5\n"
+    )
+    assert "for group in groups.param_groups(optimizer):\n        group['lr'] *= 0.5" in translate_source(source).text
