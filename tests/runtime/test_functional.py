@@ -45,14 +45,18 @@ def test_einsum_counts_its_operands():
         F.einsum("ij,jk->ik", Tensor(normal(2, 3)))
 
 
-@pytest.mark.parametrize("mode", ["bicubic"])
-def test_interpolation_that_would_be_wrong_is_refused(mode):
-    with pytest.raises(ValueError, match="bicubic"):
-        F.interpolate(Tensor(normal(1, 1, 4, 4)), size=(2, 2), mode=mode)
+def test_interpolation_that_would_be_wrong_is_refused():
     with pytest.raises(ValueError, match="antialiased"):
         F.interpolate(Tensor(normal(1, 1, 4, 4)), size=(2, 2), mode="bilinear", antialias=True)
     with pytest.raises(ValueError, match="should be defined"):
         F.interpolate(Tensor(normal(1, 1, 4, 4)))
+
+
+def test_cubic_interpolation_keeps_constants_and_places():
+    constant = F.interpolate(Tensor(np.full((1, 1, 5, 6), 3.0, np.float32)), size=(9, 4), mode="bicubic")
+    np.testing.assert_allclose(constant.asnumpy(), 3.0, rtol=1e-6)
+    x = normal(1, 2, 5, 6)
+    np.testing.assert_allclose(F.interpolate(Tensor(x), size=(5, 6), mode="bicubic").asnumpy(), x, atol=1e-6)
 
 
 @pytest.mark.parametrize("sizes", [(8, 8), (2, 3), (7, 5), (12, 4)])

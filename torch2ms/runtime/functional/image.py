@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import mindspore as ms
+import numpy as np
 from mindspore import Tensor, ops
 
 __all__ = [
@@ -41,33 +42,77 @@ def interpolate(
     recompute_scale_factor: Optional[bool] = None,
     antialias: bool = False,
 ) -> Tensor:
-    """Return ``input`` (batch, channels, ...) resized.
-
-    A ``scale_factor`` that does not give whole sizes is used through the size it gives (torch samples with the factor
-    itself unless ``recompute_scale_factor``). bicubic and antialias have no equivalent and raise ValueError.
-    """
-    if antialias or mode == "bicubic":
-        raise ValueError("bicubic and antialiased interpolation have no equivalent in MindSpore")
+    """Return ``input`` (batch, channels, ...) resized; ``antialias`` has no equivalent and raises ValueError."""
+    if antialias:
+        raise ValueError("antialiased interpolation has no equivalent in MindSpore")
     sizes = _output_size(input, size, scale_factor)
-    if mode in ("nearest", "nearest-exact"):
-        return _nearest(input, sizes, exact=mode == "nearest-exact")
     if mode == "area":
         return ops.interpolate(input, sizes, mode="area")
-    return ops.interpolate(input, sizes, mode=mode, align_corners=bool(align_corners))
-
-
-def _nearest(input: Tensor, sizes: Tuple[int, ...], *, exact: bool) -> Tensor:
-    """Return the value at ``floor(i * old / new)`` for each place, or at its centre (``exact``)."""
-    shift = 0.5 if exact else 0.0
-    for axis, (new, old) in enumerate(zip(sizes, input.shape[2:]), start=2):
-        if new == old:
-            continue
-        if new % old == 0:
-            input = ops.repeat_interleave(input, new // old, axis)
-            continue
-        places = [min(int((index + shift) * old / new), old - 1) for index in range(new)]
-        input = ops.gather(input, Tensor(places, ms.int32), axis)
+    taps = {"nearest": _nearest, "nearest-exact": _nearest_exact, "bicubic": _cubic}.get(mode, _linear)
+    scales: Any = (None,) * len(sizes)
+    if scale_factor is not None and not recompute_scale_factor:
+        scales = (scale_factor,) * len(sizes) if isinstance(scale_factor, (int, float)) else tuple(scale_factor)
+    even = all(scale is None or new == old * scale for new, old, scale in zip(sizes, input.shape[2:], scales))
+    if mode == "bilinear" and even:
+        return ops.interpolate(input, sizes, mode=mode, align_corners=bool(align_corners))
+    for axis, (new, old, scale) in enumerate(zip(sizes, input.shape[2:], scales), start=2):
+        if align_corners:
+            ratio = (old - 1) / (new - 1) if new > 1 else 0.0
+        else:
+            ratio = old / new if scale is None else 1 / scale
+        input = _resampled(input, axis, taps(new, old, np.float32(ratio), bool(align_corners)))
     return input
+
+
+Taps = List[Tuple[Any, Any]]  # (index of the source, weight) of each place, as arrays; weight None is 1
+
+
+def _resampled(x: Tensor, axis: int, taps: Taps) -> Tensor:
+    """Return the weighted sum of the places that ``taps`` name along ``axis``."""
+    total: Any = None
+    for places, weights in taps:
+        part = ops.gather(x, Tensor(places.astype(np.int32)), axis)
+        if weights is not None:
+            shape = (-1,) + (1,) * (x.ndim - 1 - axis)
+            part = part * Tensor(weights.astype(np.float32).reshape(shape)).astype(x.dtype)
+        total = part if total is None else total + part
+    return total
+
+
+def _nearest(new: int, old: int, ratio: Any, align_corners: bool) -> Taps:
+    """Return the taps of nearest interpolation: ``floor(i * ratio)``."""
+    return [(np.minimum(np.floor(np.arange(new, dtype=np.float32) * ratio), old - 1), None)]
+
+
+def _nearest_exact(new: int, old: int, ratio: Any, align_corners: bool) -> Taps:
+    """Return the taps of nearest interpolation from the centres of pixels."""
+    return [(np.minimum(np.floor((np.arange(new, dtype=np.float32) + 0.5) * ratio), old - 1), None)]
+
+
+def _linear(new: int, old: int, ratio: Any, align_corners: bool) -> Taps:
+    """Return the two taps of linear interpolation."""
+    places = np.arange(new, dtype=np.float32)
+    source = places * ratio if align_corners else np.maximum((places + 0.5) * ratio - 0.5, 0)
+    first = np.minimum(np.floor(source), old - 1)
+    part = np.clip(source - first, 0, 1)
+    return [(first, 1 - part), (np.minimum(first + 1, old - 1), part)]
+
+
+def _cubic(new: int, old: int, ratio: Any, align_corners: bool) -> Taps:
+    """Return the four taps of cubic convolution with a = -0.75 (Keys 1981), as torch and OpenCV use."""
+    places = np.arange(new, dtype=np.float32)
+    source = places * ratio if align_corners else (places + 0.5) * ratio - 0.5
+    first = np.floor(source)
+    t, a = source - first, -0.75
+
+    def near(x: Any) -> Any:
+        return ((a + 2) * x - (a + 3)) * x * x + 1
+
+    def far(x: Any) -> Any:
+        return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+
+    weights = (far(t + 1), near(t), near(1 - t), far(2 - t))
+    return [(np.clip(first + shift, 0, old - 1), weight) for shift, weight in zip((-1, 0, 1, 2), weights)]
 
 
 def upsample(
