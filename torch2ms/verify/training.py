@@ -138,7 +138,7 @@ class TrainingCheck:
             self.comparison.figures.append(self._worst_parameter())
         ratio = median(self.ratios)
         own, other = (median(column) for column in zip(*self.distances, strict=True))
-        note = f"loss curve at most {_TWIN_FACTOR:.0f} times as far from PyTorch's as its twin's"
+        note = f"floor: PyTorch's perturbed twin; limit: {_TWIN_FACTOR:.0f} times"
         self.comparison.figures.append(
             Figure(f"training, {self.steps} steps in free run", "loss", own, other, own / ratio if ratio else MINIMUM,
                    ratio <= 1, note)
