@@ -14,6 +14,7 @@ WriteTable = Callable[[str], Tables]
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCH2MS_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(loader, "_loaded", {})
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ __all__ = ["DATA", "cache_directory", "load"]
 
 DATA = Path(__file__).with_name("data")
 RawRows = dict[str, dict[str, Any]]
+_loaded: dict[str, RawRows] = {}  # what this process loaded last: programs are translated file by file
 
 
 def load(mappings: tuple[str, ...] = ()) -> Tables:
@@ -64,6 +65,13 @@ def _compiled(paths: list[Path], root: Path) -> RawRows:
     for path, content in contents:
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + content + b"\0")
     key = digest.hexdigest()
+    if key not in _loaded:
+        _loaded.clear()
+        _loaded[key] = _stored_or_compiled(key, contents, root)
+    return dict(_loaded[key])
+
+
+def _stored_or_compiled(key: str, contents: list[tuple[Path, bytes]], root: Path) -> RawRows:
     store = cache_directory() / "tables.json"
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         stored = json.loads(store.read_bytes())
