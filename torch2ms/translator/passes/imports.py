@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -47,12 +47,21 @@ class _ImportRewriter:
     def block(self, statements: Sequence[Any], depth: int) -> Sequence[Any]:
         """Return the statements of a block; ``depth`` counts the blocks around it."""
         new: list[Any] = []
+        waiting: list[cst.EmptyLine] = []  # comments of imports that went: the next statement takes them
         for statement in statements:
             self.depth = depth
             if isinstance(statement, cst.SimpleStatementLine):
-                new.extend(self._line(statement))
+                updated = self._line(statement)
+                if not updated:
+                    waiting.extend(_comment_lines(statement))
             else:
-                new.append(self._compound(statement, depth))
+                updated = [self._compound(statement, depth)]
+            if updated and waiting:
+                updated[0] = updated[0].with_changes(leading_lines=[*waiting, *updated[0].leading_lines])
+                waiting = []
+            new.extend(updated)
+        if waiting:
+            new.append(cst.SimpleStatementLine([cst.Pass()], leading_lines=waiting))
         if len(new) == len(statements) and all(a is b for a, b in zip(new, statements, strict=True)):
             return statements
         return new or [cst.SimpleStatementLine([cst.Pass()])]
@@ -90,8 +99,6 @@ class _ImportRewriter:
             return [_marker(node), updated.with_changes(leading_lines=[])] if first else [updated]
         if first:
             return [_marker(node)]
-        if any(line.comment is not None for line in node.leading_lines):
-            return [node.with_changes(body=[cst.Pass()])]
         return []
 
     def _is_torch(self, module: str) -> bool:
@@ -133,14 +140,32 @@ def _with_names(node: Any, kept: Sequence[cst.ImportAlias], names: Sequence[cst.
     return node.with_changes(names=[*kept[:-1], last])
 
 
+def _comment_lines(node: cst.SimpleStatementLine) -> list[cst.EmptyLine]:
+    """Return the comments of a statement that goes, each on a line of its own."""
+    lines = list(node.leading_lines) if any(line.comment is not None for line in node.leading_lines) else []
+    inside = [cst.EmptyLine(comment=comment) for part in node.body for comment in _comments(part)]
+    trailing = node.trailing_whitespace.comment
+    return [*lines, *inside, *([cst.EmptyLine(comment=trailing)] if trailing is not None else [])]
+
+
+def _comments(node: cst.CSTNode) -> Iterator[cst.Comment]:
+    """Yield the comments inside a statement, in order."""
+    for child in node.children:
+        if isinstance(child, cst.Comment):
+            yield child
+        else:
+            yield from _comments(child)
+
+
 _MARK = "# torch2ms imports"
 
 
 def _marker(node: cst.SimpleStatementLine) -> cst.SimpleStatementLine:
     """Return the place where the new imports go; it keeps the lines before the old one."""
+    inside = [cst.EmptyLine(comment=comment) for part in node.body for comment in _comments(part)]
     return cst.SimpleStatementLine(
         [cst.Expr(cst.SimpleString(repr(_MARK)))],
-        leading_lines=node.leading_lines,
+        leading_lines=[*node.leading_lines, *inside],
         trailing_whitespace=node.trailing_whitespace,
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.later_reads import read_again
 from torch2ms.translator.recipes.views import owner_of, seen_elsewhere
 
 __all__ = ["augmented", "inplace_layer"]
@@ -25,7 +26,7 @@ def inplace_layer(tree: ast.Call, ctx: Context) -> None:
     if seen_elsewhere(name, small, ctx) != "fresh":
         other = f"{ast.unparse(tree.func)} changes {name} in place, which another name may see; MindSpore does not"
         ctx.report("T2M305", tree, other, symbol="inplace")
-    if name in targets or not _read_again(name, small, ctx):
+    if name in targets or not read_again(name, small, ctx):
         return
     if small.value is tree:
         ctx.rebind.append(name)
@@ -43,37 +44,6 @@ def _works_in_place(tree: ast.Call, ctx: Context) -> bool:
         return False
     keys = [key for key in ctx.world.ancestry(function.owner.key) if ":" in key]
     return any(ctx.world.changes_input(key, tree.func.attr) for key in keys)
-
-
-def _read_again(name: str, statement: ast.AST, ctx: Context) -> bool:
-    """Whether a name is read after a statement, before every path binds it anew; loops are taken as read again."""
-    child: ast.AST = statement
-    parent = ctx.parent(child)
-    while parent is not None and not isinstance(parent, ast.Module):
-        for field in ("body", "orelse", "finalbody"):
-            block = getattr(parent, field, None)
-            if isinstance(block, list) and child in block:
-                for later in block[block.index(child) + 1 :]:
-                    if _reads(name, later):
-                        return True
-                    if _binds(name, later):
-                        return False
-        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            return False
-        if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)) and _reads(name, parent):
-            return True
-        child, parent = parent, ctx.parent(parent)
-    return False
-
-
-def _reads(name: str, tree: ast.AST) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in ast.walk(tree))
-
-
-def _binds(name: str, statement: ast.AST) -> bool:
-    if not isinstance(statement, ast.Assign):
-        return False
-    return any(isinstance(t, ast.Name) and t.id == name for t in statement.targets)
 
 
 def augmented(tree: ast.AugAssign, ctx: Context) -> None:

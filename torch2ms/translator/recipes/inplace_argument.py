@@ -6,6 +6,7 @@ import ast
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
+from torch2ms.translator.later_reads import read_again
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 
 __all__ = ["inplace_argument", "rebind"]
@@ -37,6 +38,8 @@ def rebind(changed: ast.expr, call: ast.Call, ctx: Context) -> str:
     if isinstance(small, ast.Return):
         return ""
     if isinstance(small, ast.Assign) and any(isinstance(t, ast.Name) and t.id == changed.id for t in small.targets):
+        return ""
+    if not read_again(changed.id, small, ctx):
         return ""
     whole = isinstance(small, (ast.Assign, ast.Expr)) and small.value is call
     if whole:
