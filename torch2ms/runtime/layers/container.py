@@ -1,12 +1,105 @@
-"""Containers as base classes: what a subclass sets as attributes runs as well, in the order in which it was set."""
+"""Containers: of parameters, which MindSpore registers only as attributes, and Sequential as a base class."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
-from mindspore import nn
+from mindspore import Parameter, Tensor, nn
 
-__all__ = ["Sequential"]
+__all__ = ["ParameterDict", "ParameterList", "Sequential"]
+
+
+def _parameter(value: Any, name: str) -> Parameter:
+    """Return ``value`` as a parameter called ``name``."""
+    if isinstance(value, Parameter):
+        value.name = name
+        return value
+    return Parameter(value if isinstance(value, Tensor) else Tensor(value), name=name)
+
+
+class ParameterList(nn.Cell):
+    """A list of parameters, registered as "0", "1", ... as in torch."""
+
+    def __init__(self, values: Optional[Iterable[Any]] = None) -> None:
+        super().__init__()
+        self.count = 0
+        self.extend(values or ())
+
+    def append(self, value: Any) -> ParameterList:
+        """Add a parameter (or a tensor, which becomes one) at the end."""
+        name = str(self.count)
+        self.insert_param_to_cell(name, _parameter(value, name), check_name_contain_dot=False)
+        self.count += 1
+        return self
+
+    def extend(self, values: Iterable[Any]) -> ParameterList:
+        """Add several parameters at the end."""
+        for value in values:
+            self.append(value)
+        return self
+
+    def __len__(self) -> int:
+        return int(self.count)
+
+    def __iter__(self) -> Iterator[Parameter]:
+        return iter([self[index] for index in range(self.count)])
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[position] for position in range(*index.indices(self.count))]
+        position = index + self.count if index < 0 else index
+        if not 0 <= position < self.count:
+            raise IndexError(f"index {index} is out of range for {self.count} parameters")
+        return self._params[str(position)]
+
+
+class ParameterDict(nn.Cell):
+    """A dictionary of parameters, registered under its keys as in torch."""
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__()
+        self.names: List[str] = []
+        self.update(parameters or {})
+
+    def update(self, parameters: Any) -> None:
+        """Add the parameters of a dictionary, or of (name, value) pairs."""
+        for name, value in dict(parameters).items():
+            self[name] = value
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name in self.names:
+            self._params[name].set_data(value)
+            return
+        self.insert_param_to_cell(name, _parameter(value, name))
+        self.names = [*self.names, name]
+
+    def __getitem__(self, name: str) -> Parameter:
+        return self._params[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def keys(self) -> List[str]:
+        """Return the names in order of insertion."""
+        return list(self.names)
+
+    def values(self) -> List[Parameter]:
+        """Return the parameters in order of insertion."""
+        return [self._params[name] for name in self.names]
+
+    def items(self) -> List[Tuple[str, Parameter]]:
+        """Return (name, parameter) pairs in order of insertion."""
+        return list(zip(self.names, self.values()))
+
+    def as_dict(self) -> Dict[str, Parameter]:
+        """Return a plain dictionary of the parameters."""
+        return dict(self.items())
 
 
 class Sequential(nn.SequentialCell):
