@@ -7,7 +7,7 @@ byte. Passes see the original node through its ``ast`` twin (facts) and the node
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import libcst as cst
@@ -210,6 +210,8 @@ def _finish(node: Any, updated: Any, frame: Frame) -> list[cst.BaseStatement]:
     if isinstance(updated, cst.FlattenSentinel):  # the block of a context that went
         first, *rest = list(updated)
         return [*_finish(node, first, frame), *rest]
+    if updated is not node and isinstance(node, cst.SimpleStatementLine) and _spans_lines(frame.tree):
+        updated = _with_comments_of(node, updated)
     marks = _lines(frame.marks, updated)
     if frame.before:
         first = frame.before[0].with_changes(leading_lines=[*node.leading_lines, *marks])
@@ -219,16 +221,42 @@ def _finish(node: Any, updated: Any, frame: Frame) -> list[cst.BaseStatement]:
     return [updated]
 
 
+def _spans_lines(tree: ast.AST | None) -> bool:
+    return getattr(tree, "end_lineno", 0) != getattr(tree, "lineno", 0)
+
+
+def _with_comments_of(node: cst.SimpleStatementLine, updated: Any) -> Any:
+    """Return the updated statement; comments inside the old one that went with a part of it stand in front."""
+    old = list(_comments(node.body))
+    if not old:
+        return updated
+    remaining = [comment.value for comment in _comments(updated.body)]
+    lost: list[cst.EmptyLine] = []
+    for comment in old:
+        if comment.value in remaining:
+            remaining.remove(comment.value)
+        else:
+            lost.append(cst.EmptyLine(comment=comment))
+    return updated.with_changes(leading_lines=[*updated.leading_lines, *lost]) if lost else updated
+
+
+def _comments(nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Comment]:
+    for node in nodes:
+        if isinstance(node, cst.Comment):
+            yield node
+        else:
+            yield from _comments(node.children)
+
+
 def _orphans(node: Any) -> list[cst.BaseStatement]:
     """Return what stays of a statement that goes: an empty one with its comments (see ``_attach``)."""
-    lines = [line for line in node.leading_lines if line.comment is not None]
-    if lines:
-        lines = list(node.leading_lines)
-    trailing = getattr(node, "trailing_whitespace", None)
-    if trailing is not None and trailing.comment is not None:
-        lines = [*node.leading_lines, cst.EmptyLine(comment=trailing.comment)]
-    elif not lines:
-        lines = list(node.leading_lines)[:1]
+    lines = list(node.leading_lines)
+    if isinstance(node, cst.SimpleStatementLine):
+        trailing = node.trailing_whitespace.comment
+        found = [*_comments(node.body), *([trailing] if trailing is not None else [])]
+        lines.extend(cst.EmptyLine(comment=comment) for comment in found)
+    if not any(line.comment is not None for line in lines):
+        lines = lines[:1]
     return [cst.SimpleStatementLine([], leading_lines=lines)] if lines else []
 
 

@@ -114,18 +114,43 @@ def fix_commas(args: Sequence[cst.Arg], original: Sequence[cst.Arg]) -> list[cst
     """Return ``args`` with commas as a person would have left them after editing ``original``.
 
     A trailing comma stays trailing, arguments one a line stay one a line, and the last argument has no comma otherwise.
+    A comment stays behind the argument that it follows.
     """
     if not args:
         return []
     kept = [arg for arg in original if isinstance(arg.comma, cst.Comma)]
     trailing = original[-1].comma if original and isinstance(original[-1].comma, cst.Comma) else None
     inner = [arg.comma for arg in kept if arg.comma is not trailing]
-    separator = inner[0] if inner else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    separator = _without_comment(inner[0]) if inner else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     if trailing is not None and not inner and isinstance(trailing.whitespace_after, cst.ParenthesizedWhitespace):
         separator = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     fixed = []
     for arg in args[:-1]:
         own = arg.comma if isinstance(arg.comma, cst.Comma) and arg.comma is not trailing else separator
+        if arg.comma is trailing and trailing is not None:
+            own = _with_comment(separator, trailing)
         fixed.append(arg.with_changes(comma=own))
-    fixed.append(args[-1].with_changes(comma=trailing if trailing is not None else cst.MaybeSentinel.DEFAULT))
+    last = args[-1]
+    if trailing is None:
+        fixed.append(last.with_changes(comma=cst.MaybeSentinel.DEFAULT))
+    else:
+        fixed.append(last.with_changes(comma=trailing if last.comma is trailing else _without_comment(trailing)))
     return fixed
+
+
+def _without_comment(comma: cst.Comma) -> cst.Comma:
+    """Return a comma with the same line break behind it, but no comment."""
+    space = comma.whitespace_after
+    if not isinstance(space, cst.ParenthesizedWhitespace):
+        return comma
+    line = space.first_line.with_changes(comment=None, whitespace=cst.SimpleWhitespace(""))
+    lines = [empty for empty in space.empty_lines if empty.comment is None]
+    return comma.with_changes(whitespace_after=space.with_changes(first_line=line, empty_lines=lines))
+
+
+def _with_comment(comma: cst.Comma, source: cst.Comma) -> cst.Comma:
+    """Return a comma with the comment that follows another one, where it breaks the line as well."""
+    space, other = comma.whitespace_after, source.whitespace_after
+    if isinstance(space, cst.ParenthesizedWhitespace) and isinstance(other, cst.ParenthesizedWhitespace):
+        return comma.with_changes(whitespace_after=space.with_changes(first_line=other.first_line))
+    return comma
