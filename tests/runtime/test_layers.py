@@ -17,6 +17,10 @@ def normal(*shape):
     return Tensor(RANDOM.randn(*shape).astype(np.float32))
 
 
+def as_tuple(value):
+    return value if isinstance(value, tuple) else (value,)
+
+
 def adapters():
     found = {}
     for row in load().rows():
@@ -214,3 +218,27 @@ def test_parameter_dict_is_a_dict():
     assert "b" in parameters
     assert float(dict(parameters.items())["a"].asnumpy()[0]) == 5.0
     assert len(parameters.trainable_params()) == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "shapes"),
+    [
+        (lambda: layers.Conv2d(4, 3, 3, padding=1, padding_mode="reflect"), [(2, 4, 8, 8)]),
+        (lambda: layers.ConvTranspose2d(4, 3, 3, 2, 1, output_padding=1), [(2, 4, 8, 8)]),
+        (lambda: layers.InstanceNorm2d(4, affine=True), [(2, 4, 8, 8)]),
+        (lambda: layers.LayerNorm((8, 8)), [(2, 4, 8, 8)]),
+        (lambda: layers.AvgPool2d(3, 2, 1), [(2, 4, 8, 8)]),
+        (lambda: layers.MaxPool2d(3, 2, 1), [(2, 4, 8, 8)]),
+        (lambda: layers.Upsample(scale_factor=1.5, mode="bilinear"), [(2, 4, 8, 8)]),
+        (lambda: layers.MultiheadAttention(8, 2), [(3, 2, 8)] * 3),
+        (lambda: layers.KLDivLoss(reduction="batchmean"), [(3, 4), (3, 4)]),
+    ],
+)
+def test_graph_mode_computes_the_same(make, shapes):
+    layer, inputs = make(), [normal(*shape) for shape in shapes]
+    if isinstance(layer, layers.KLDivLoss):
+        inputs[1] = ops.softmax(inputs[1], -1)
+    layer.set_train(False)
+    eager, graph = layer(*inputs), ms.jit(layer)(*inputs)
+    for a, b in zip(as_tuple(eager), as_tuple(graph), strict=True):
+        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), atol=1e-5)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .activation import *  # noqa: F403
 from .algebra import *  # noqa: F403
+from .assertions import *  # noqa: F403
 from .contraction import *  # noqa: F403
 from .convolution import *  # noqa: F403
 from .creation import *  # noqa: F403

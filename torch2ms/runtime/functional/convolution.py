@@ -92,7 +92,8 @@ def conv3d(
     if isinstance(padding, str):
         mode, widths = padding, (0,) * 6
     else:
-        mode, widths = "pad", tuple(width for width in _ints(padding, 3) for _ in range(2))
+        head, top, left = _ints(padding, 3)
+        mode, widths = "pad", (head, head, top, top, left, left)
     convolve = ops.Conv3D(
         weight.shape[0],
         weight.shape[2:],

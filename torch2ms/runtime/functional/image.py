@@ -238,8 +238,11 @@ def unfold(
     batch, channels, height, width = x.shape
     rows, columns = (height - dh * (kh - 1) - 1) // sh + 1, (width - dw * (kw - 1) - 1) // sw + 1
     # gather, not x[..., ::step]: the gradient of a strided slice is broken on CPU (2.10)
-    lines = [ops.gather(x, _places(i * dh, sh, rows), 2) for i in range(kh)]
-    parts = [ops.gather(line, _places(j * dw, sw, columns), 3) for line in lines for j in range(kw)]
+    parts = []
+    for i in range(kh):
+        line = ops.gather(x, _places(i * dh, sh, rows), 2)
+        for j in range(kw):
+            parts.append(ops.gather(line, _places(j * dw, sw, columns), 3))
     return ops.stack(parts, 2).reshape((batch, channels * kh * kw, rows * columns))
 
 

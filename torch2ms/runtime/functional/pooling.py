@@ -35,6 +35,14 @@ def _ints(value: IntOrInts, count: int) -> Tuple[int, ...]:
     return tuple(value) * count if len(value) == 1 else tuple(value)
 
 
+def _twice(values: Tuple[int, ...]) -> Tuple[int, ...]:
+    """Return each value two times in a row: the widths on both sides of each axis."""
+    result: Tuple[int, ...] = ()
+    for value in values:
+        result = (*result, value, value)
+    return result
+
+
 def max_pool2d(
     input: Tensor,
     kernel_size: IntOrInts,
@@ -129,7 +137,7 @@ def avg_pool2d(
         x,
         _ints(kernel_size, 2),
         _ints(kernel_size if stride is None else stride, 2),
-        tuple(width for width in _ints(padding, 2) for _ in range(2)),
+        _twice(_ints(padding, 2)),
         ceil_mode,
         count_include_pad,
         divisor_override or 0,
@@ -169,7 +177,7 @@ def avg_pool3d(
     divisor_override: Optional[int] = None,
 ) -> Tensor:
     """Return the mean of each window of (batch, channels, depth, height, width)."""
-    widths = tuple(width for width in _ints(padding, 3) for _ in range(2))
+    widths = _twice(_ints(padding, 3))
     return ops.avg_pool3d(
         input,
         _ints(kernel_size, 3),

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import mindspore as ms
+import numpy as np
+import pytest
+from mindspore import Tensor
+
+from torch2ms.runtime import distributions
+
+
+def test_samples_have_the_shape_asked_for():
+    mean = Tensor([[0.0, 1.0, 2.0]])
+    assert distributions.Normal(mean, 1.0).sample((5, 4)).shape == (5, 4, 1, 3)
+    assert distributions.Normal(0.0, 1.0).sample().shape == ()
+    drawn = distributions.Categorical(Tensor([[0.5, 0.5], [1.0, 0.0]])).sample((7,))
+    assert drawn.shape == (7, 2)
+    assert drawn.dtype == ms.int64
+    assert (drawn.asnumpy()[:, 1] == 0).all()
+    assert set(np.unique(distributions.Bernoulli(Tensor([0.5])).sample((50,)).asnumpy())) == {0.0, 1.0}
+
+
+def test_classes_broadcast_against_the_batch():
+    categorical = distributions.Categorical(logits=Tensor([[0.0, 1.0], [2.0, 0.0]]))
+    values = Tensor([[0, 1], [1, 1], [0, 0]], ms.int64)
+    expected = np.take_along_axis(np.tile(categorical.logits.asnumpy(), (3, 1, 1)), values.asnumpy()[..., None], -1)
+    np.testing.assert_allclose(categorical.log_prob(values).asnumpy(), expected[..., 0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["Categorical", "Bernoulli"])
+def test_either_probabilities_or_logits(name):
+    with pytest.raises(ValueError, match="Either"):
+        getattr(distributions, name)()
+
+
+def test_gradients_reach_the_parameters():
+    value = Tensor([0.3], ms.float32)
+    slope = ms.grad(lambda mean: distributions.Normal(mean, 2.0).log_prob(value).sum())(Tensor([1.0]))
+    np.testing.assert_allclose(slope.asnumpy(), [(0.3 - 1.0) / 4], rtol=1e-5)
+    ones = ms.grad(lambda mean: distributions.Normal(mean, 2.0).rsample((3,)).sum())(Tensor([1.0]))
+    np.testing.assert_allclose(ones.asnumpy(), [3.0], rtol=1e-6)
+    none = ms.grad(lambda mean: distributions.Normal(mean, 2.0).sample((3,)).sum())(Tensor([1.0]))
+    np.testing.assert_array_equal(none.asnumpy(), 0)
+
+
+def test_the_divergence_from_itself_is_zero():
+    normal = distributions.Normal(Tensor([0.5]), 2.0)
+    np.testing.assert_allclose(distributions.kl_divergence(normal, normal).asnumpy(), 0, atol=1e-6)
+    with pytest.raises(NotImplementedError):
+        distributions.kl_divergence(normal, distributions.Uniform(0.0, 1.0))
