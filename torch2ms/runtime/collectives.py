@@ -14,7 +14,11 @@ __all__ = ["ReduceOp", "all_gather", "all_reduce", "broadcast", "get_backend", "
 class ReduceOp:
     """How :func:`all_reduce` combines."""
 
-    SUM, AVG, MAX, MIN, PRODUCT = "sum", "mean", "max", "min", "prod"
+    SUM = "sum"
+    AVG = "mean"
+    MAX = "max"
+    MIN = "min"
+    PRODUCT = "prod"
 
 
 def all_reduce(tensor: ms.Tensor, op: str = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> ms.Tensor:

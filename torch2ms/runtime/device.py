@@ -8,6 +8,7 @@ from typing import Any, List, Optional, Union
 import mindspore as ms
 
 __all__ = [
+    "VERSION",
     "Device",
     "DeviceError",
     "available_devices",
@@ -26,6 +27,9 @@ __all__ = [
     "tensor_device",
     "to",
 ]
+
+VERSION: str = ms.__version__
+"""The MindSpore release, where programs print torch's."""
 
 _PACKAGES = {
     "GPU": "a MindSpore build for CUDA (the GPU library needs CUDA 11.1 or 11.6 with cuDNN 8), and an NVIDIA GPU",

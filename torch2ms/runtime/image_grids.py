@@ -14,7 +14,7 @@ __all__ = ["make_grid", "save_image"]
 Images = Union[ms.Tensor, Sequence[ms.Tensor]]
 
 
-def _batch(tensor: Images) -> "np.ndarray[Any, Any]":
+def _batch(tensor: Images) -> np.ndarray[Any, Any]:
     """Return images as an array (N, 3 or more, H, W); grey ones get three channels."""
     if isinstance(tensor, (list, tuple)):
         array = np.stack([image.asnumpy() for image in tensor])
@@ -62,7 +62,7 @@ def make_grid(
     return ms.Tensor(grid)
 
 
-def _scaled(array: "np.ndarray[Any, Any]", value_range: Optional[Tuple[float, float]]) -> "np.ndarray[Any, Any]":
+def _scaled(array: np.ndarray[Any, Any], value_range: Optional[Tuple[float, float]]) -> np.ndarray[Any, Any]:
     low, high = value_range if value_range is not None else (float(array.min()), float(array.max()))
     clipped = np.clip(array, low, high)
     return ((clipped - np.float32(low)) / np.float32(max(high - low, 1e-5))).astype(np.float32)

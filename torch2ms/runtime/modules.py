@@ -91,17 +91,19 @@ def requires_grad_(cell: nn.Cell, requires_grad: bool = True) -> nn.Cell:
     return cell
 
 
-def register_buffer(cell: nn.Cell, name: str, value: Any, persistent: bool = True) -> None:
+def register_buffer(cell: nn.Cell, name: str, tensor: Any, persistent: bool = True) -> None:
     """Give ``cell`` a buffer that may be assigned to later: a parameter that needs no gradient.
 
     It is saved with the weights, whatever ``persistent`` says. ``None`` becomes a plain attribute.
     """
     del persistent
     cell.__dict__[_BUFFERS] = frozenset([*cell.__dict__.get(_BUFFERS, ()), name])
-    if value is None:
+    if tensor is None:
         setattr(cell, name, None)
         return
-    setattr(cell, name, ms.Parameter(value if isinstance(value, ms.Tensor) else ms.Tensor(value), requires_grad=False))
+    setattr(
+        cell, name, ms.Parameter(tensor if isinstance(tensor, ms.Tensor) else ms.Tensor(tensor), requires_grad=False)
+    )
 
 
 def add_module(cell: nn.Cell, name: str, module: Union[nn.Cell, None]) -> None:

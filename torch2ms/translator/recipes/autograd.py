@@ -36,9 +36,14 @@ def plain_context(site: CallSite, ctx: Context) -> Outcome:
 def transparent(site: CallSite, ctx: Context) -> Outcome:
     """``torch.compile(network)`` is the network; as a decorator or a statement it goes."""
     first = next(iter(site.bound), None) if site.bound is not None else None
-    if ctx.use_of(site.tree) == "decorator" or first is None:
+    args = site.updated.args
+    if ctx.use_of(site.tree) == "decorator" or (first is None and not args):
         return _dropped(site, ctx) or Leave("there is nothing to stand for the call")
-    return Replace(first.code)
+    if first is not None:
+        return Replace(first.code)
+    return (
+        Replace(args[0].value) if not args[0].star and args[0].keyword is None else Leave("its argument is not named")
+    )
 
 
 @recipe("literal")
