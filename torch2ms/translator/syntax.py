@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeVar
@@ -24,8 +25,7 @@ __all__ = [
 Node = TypeVar("Node", bound=cst.CSTNode)
 
 _SKIPPED = frozenset(
-    """leading_lines lines_after_decorators lines_after_module_docstring header footer trailing_whitespace comma equal
-    semicolon lbracket rbracket lbrace rbrace dot colon newline comment indent lpar_whitespace operator""".split()
+    ["leading_lines", "lines_after_decorators", "lines_after_module_docstring", "header", "footer", "trailing_whitespace", "comma", "equal", "semicolon", "lbracket", "rbracket", "lbrace", "rbrace", "dot", "colon", "newline", "comment", "indent", "lpar_whitespace", "operator"]
 )
 _FIELDS: dict[type[cst.CSTNode], tuple[str, ...]] = {}
 
@@ -60,8 +60,16 @@ def parse_expression(text: str) -> cst.BaseExpression:
 
 def build(template: str, **parts: cst.BaseExpression) -> cst.BaseExpression:
     """Return ``template`` with each ``{name}`` replaced by an expression, parenthesised where the place needs it."""
-    filled = {name: _atom(part) for name, part in parts.items()}
-    return parse_template_expression(template, **filled)
+    filled = {name: part if _stands_alone(name, template, part) else _atom(part) for name, part in parts.items()}
+    return parse_template_expression(template, cst.PartialParserConfig(), **filled)
+
+
+def _stands_alone(name: str, template: str, part: cst.BaseExpression) -> bool:
+    """Whether every place of a part is a whole argument or index, which needs no parentheses."""
+    if isinstance(part, (cst.Tuple, cst.Yield, cst.NamedExpr, cst.GeneratorExp)):
+        return False
+    whole = re.findall(rf"(?:[(\[=]|, ){{{name}}}(?=[,)\]])", template)
+    return len(whole) == template.count(f"{{{name}}}")
 
 
 _ATOMS = (
