@@ -1,0 +1,52 @@
+"""Tensors that are made: sizes become one tuple, classes named after a dtype an argument."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms.translator.pipeline import translate_source
+
+
+def value_of(expression: str) -> tuple[str, list[str]]:
+    """Return what an expression becomes, and the codes of its diagnostics."""
+    given = "x: torch.Tensor, n: int, size: tuple, data: list, a, **options"
+    result = translate_source(f"import torch\n\n\ndef f({given}):\n    return {expression}\n")
+    last = result.text.strip().splitlines()[-1].strip()
+    return last.removeprefix("return "), [item.code for item in result.diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("torch.zeros(2, 3)", "ops.zeros((2, 3))"),
+        ("torch.zeros(n)", "ops.zeros(n)"),
+        ("torch.zeros(size)", "ops.zeros(size)"),
+        ("torch.zeros(*size)", "ops.zeros(size)"),
+        ("torch.zeros(*size, 3)", "ops.zeros((*size, 3))"),
+        ("torch.zeros(*map(int, a))", "ops.zeros((*map(int, a),))"),
+        ("torch.zeros(n, x.max())", "ops.zeros((n, int(x.max())))"),
+        ("torch.zeros([])", "ops.zeros([], dtype=ms.float32)"),
+        ("torch.ones(size=(2, 3))", "ops.ones((2, 3))"),
+        ("torch.ones(2, dtype=torch.int64, device='cuda')", "ops.ones(2, dtype=ms.int64)"),
+        ("torch.empty(2, 3)", "ops.zeros((2, 3))"),
+        ("torch.FloatTensor(2, 3)", "ops.zeros((2, 3), dtype=ms.float32)"),
+        ("torch.LongTensor(n)", "ops.zeros(n, dtype=ms.int64)"),
+        ("torch.FloatTensor(x.size())", "ops.zeros(x.shape, dtype=ms.float32)"),
+        ("torch.LongTensor([1, 2])", "ms.Tensor([1, 2], dtype=ms.int64)"),
+        ("torch.Tensor(data)", "ms.Tensor(data, dtype=ms.float32)"),
+        ("torch.Tensor()", "ms.Tensor([], dtype=ms.float32)"),
+        ("torch.FloatTensor(a)", "functional.typed_tensor(a, dtype=ms.float32)"),
+        ("torch.FloatTensor(*a)", "functional.typed_tensor(*a, dtype=ms.float32)"),
+    ],
+)
+def test_tensors_that_are_made(source: str, expected: str) -> None:
+    assert value_of(source)[0] == expected
+
+
+@pytest.mark.parametrize("source", ["torch.zeros(2, out=x)", "torch.zeros(2, **options)", "torch.zeros()"])
+def test_what_cannot_be_said_is_left(source: str) -> None:
+    assert value_of(source) == (source, ["T2M203"])
+
+
+def test_a_gradient_asked_for_is_noted() -> None:
+    assert value_of("torch.zeros(2, requires_grad=True)") == ("ops.zeros(2)", ["T2M302"])

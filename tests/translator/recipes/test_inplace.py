@@ -1,0 +1,195 @@
+"""In-place operations become what changes the right tensor in MindSpore, or say that they do not."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from torch2ms.translator.pipeline import SourceResult, translate_source
+
+HEADER = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+
+
+def translated(source: str) -> SourceResult:
+    return translate_source(HEADER + textwrap.dedent(source))
+
+
+def lines_of(source: str) -> list[str]:
+    """Return the statements of the function ``f`` that ``source`` defines."""
+    text = translated(source).text
+    body = text[text.index("def f(") :].splitlines()[1:]
+    return [line.strip() for line in body if line.strip() and "# TORCH2MS" not in line]
+
+
+def codes_of(source: str) -> list[str]:
+    return [item.code for item in translated(source).diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("y.add_(z)", "y = y + z"),
+        ("y.add_(z, alpha=2)", "y = y + 2 * z"),
+        ("y.add_(0.1, z)", "y = y + 0.1 * z"),
+        ("y.sub_(z + 1, alpha=a)", "y = y - a * (z + 1)"),
+        ("y.mul_(z + 1)", "y = y * (z + 1)"),
+        ("y.mul_(0.9).add_(z, alpha=0.1)", "y = y * 0.9 + 0.1 * z"),
+        ("y.add_(1).mul_(2)", "y = (y + 1) * 2"),
+        ("y.div_(-2)", "y = y / -2"),
+        ("y.clamp_(0, 1)", "y = y.clamp(0, 1)"),
+        ("y.zero_()", "y = ops.zeros_like(y)"),
+        ("F.relu_(y)", "y = ops.relu(y)"),
+        ("torch.relu_(y)", "y = ops.relu(y)"),
+        ("y.unsqueeze_(0)", "y = y.unsqueeze(0)"),
+        ("y.copy_(z)", "y = ops.broadcast_to(z, y.shape).astype(y.dtype)"),
+        ("w = y.mul_(2)", "w = y = y * 2"),
+        ("y = y.mul_(2)", "y = y * 2"),
+        ("return y.mul_(2)", "return y * 2"),
+        ("y[0].add_(1)", "y[0] = y[0] + 1"),
+        ("y[:, 1:].zero_()", "y[:, 1:] = 0"),
+        ("y[..., 0].fill_(a)", "y[..., 0] = a"),
+    ],
+)
+def test_a_tensor_that_nothing_else_sees(statement: str, expected: str) -> None:
+    source = f"def f(x: torch.Tensor, z: torch.Tensor, a: float):\n    y = x * 2\n    {statement}\n"
+    assert lines_of(source) == ["y = x * 2", expected]
+    assert "T2M305" not in codes_of(source)
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        (["x.add_(1)"], ["x[...] = x + 1"]),
+        (["x.zero_()"], ["x[...] = 0"]),
+        (["x.copy_(z)"], ["x[...] = z"]),
+        (["y = x.mul_(z)"], ["x[...] = x * z", "y = x"]),
+        (["return x.mul_(z)"], ["x[...] = x * z", "return x"]),
+        (["y = z * 1", "w = y", "y.add_(1)"], ["y = z * 1", "w = y", "y[...] = y + 1"]),
+        (["y = z * 1", "kept.append(y)", "y.add_(1)"], ["y = z * 1", "kept.append(y)", "y[...] = y + 1"]),
+        (["for t in [x, z]:", "    t.mul_(2)"], ["for t in [x, z]:", "t[...] = t * 2"]),
+        (["ts = [x, z]", "ts[0].mul_(2)"], ["ts = [x, z]", "ts[0][...] = ts[0] * 2"]),
+    ],
+)
+def test_a_tensor_that_others_see_is_filled(statements: list[str], expected: list[str]) -> None:
+    body = "\n    ".join(statements)
+    assert lines_of(f"def f(x: torch.Tensor, z: torch.Tensor, kept: list):\n    {body}\n") == expected
+
+
+def test_an_alias_made_later_is_none() -> None:
+    source = "def f(x: torch.Tensor):\n    y = x * 1\n    y.add_(1)\n    w = y\n    return w\n"
+    assert lines_of(source)[1] == "y = y + 1"
+
+
+def test_an_alias_made_in_a_loop_is_one_before_too() -> None:
+    source = """
+        def f(x: torch.Tensor, n: int, kept: list):
+            y = x * 1
+            for i in range(n):
+                y.add_(1)
+                kept.append(y)
+    """
+    assert "y[...] = y + 1" in lines_of(source)
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["y = x.view(-1)", "y.add_(1)"],
+        ["y = x.t()", "y.mul_(2)"],
+        ["y = x * 1", "w = y.view(-1)", "y.add_(1)"],
+        ["a, b = x.chunk(2)", "a.zero_()"],
+        ["for row in x:", "    row.add_(1)"],
+        ["y = x * 1", "w = (y.add_(1), y)"],
+    ],
+)
+def test_views_and_expressions_are_marked(statements: list[str]) -> None:
+    body = "\n    ".join(statements)
+    assert "T2M305" in codes_of(f"def f(x: torch.Tensor):\n    {body}\n")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "x[x > 0].zero_()",  # a copy, in torch too
+        "x[index].zero_()",
+        "make()[0].add_(1)",
+        "print(x.add_(1))",
+    ],
+)
+def test_what_cannot_be_said_is_left(statement: str) -> None:
+    source = f"def f(x: torch.Tensor, index):\n    {statement}\n"
+    assert lines_of(source) == [statement]
+    assert codes_of(source) == ["T2M203"]
+
+
+def test_a_networks_input_is_bound_anew() -> None:
+    source = """
+        class Net(nn.Module):
+            def forward(self, x):
+                x.add_(1)
+                return x
+    """
+    result = translated(source)
+    assert "x = x + 1" in result.text
+    assert [item.code for item in result.diagnostics] == ["T2M305"]
+
+
+NET = """
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(2, 3)
+            self.norm = nn.BatchNorm1d(3)
+            self.w = nn.Parameter(torch.ones(3))
+
+        def step(self, x: torch.Tensor):
+            {statement}
+"""
+WEIGHT = "self.fc.weight"
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("self.w.add_(x)", "ops.assign(self.w, self.w + x)"),
+        ("self.w.data.add_(x, alpha=-0.1)", "ops.assign(self.w, self.w + -0.1 * x)"),
+        ("self.w.data.copy_(x)", "ops.assign(self.w, x)"),
+        ("self.w.detach().mul_(0.5)", "ops.assign(self.w, self.w * 0.5)"),
+        (
+            "self.norm.running_mean.mul_(0.9).add_(x, alpha=0.1)",
+            "ops.assign(self.norm.moving_mean, self.norm.moving_mean * 0.9 + 0.1 * x)",
+        ),
+        (
+            f"{WEIGHT}.data.normal_(0, 0.02)",
+            f"{WEIGHT}.set_data(init.initializer(init.Normal(sigma=0.02, mean=0), {WEIGHT}.shape, {WEIGHT}.dtype))",
+        ),
+        (
+            f"{WEIGHT}.data.uniform_(-0.1, 0.1)",
+            f"{WEIGHT}.set_data(init.initializer(init.Uniform(0.1), {WEIGHT}.shape, {WEIGHT}.dtype))",
+        ),
+        (f"{WEIGHT}.data.uniform_(0, 0.1)", f"ops.assign({WEIGHT}, ops.rand_like({WEIGHT}) * 0.1)"),
+        ("self.w.data.zero_()", "self.w.set_data(init.initializer('zeros', self.w.shape, self.w.dtype))"),
+        ("self.w.data.fill_(3)", "self.w.set_data(init.initializer(3, self.w.shape, self.w.dtype))"),
+        ("self.w.requires_grad_(False)", "self.w.requires_grad = False"),
+    ],
+)
+def test_parameters_and_buffers_are_assigned(statement: str, expected: str) -> None:
+    lines = translated(NET.format(statement=statement)).text.splitlines()
+    assert lines[-1].strip() == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("torch.empty(2, 3).normal_(0, 0.02)", "ops.randn((2, 3)) * 0.02"),
+        ("torch.empty(2, 3).normal_()", "ops.randn((2, 3))"),
+        ("torch.rand(3).mul_(2).sub_(1)", "ops.rand(3) * 2 - 1"),
+        ("x.new_zeros(3).fill_(2)", "ops.full_like(ops.zeros(3, dtype=x.dtype), 2)"),
+        ("(x + 1).clamp_(min=0)", "(x + 1).clamp(min=0)"),
+        ("x.clone().add_(1)", "x.copy() + 1"),
+        ("(x > 0).eq_(y)", "(x > 0).eq(y).astype((x > 0).dtype)"),
+    ],
+)
+def test_fresh_values(value: str, expected: str) -> None:
+    assert lines_of(f"def f(x: torch.Tensor, y: torch.Tensor):\n    return {value}\n") == [f"return {expected}"]

@@ -1,0 +1,62 @@
+"""Shapes, sizes, dtypes and attributes of tensors."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms.translator.pipeline import translate_source
+
+
+def value_of(expression: str) -> tuple[str, list[str]]:
+    """Return what an expression becomes, and the codes of its errors and warnings."""
+    given = "x: torch.Tensor, y: torch.Tensor, n: int, size: tuple, data: list, a, p: torch.nn.Parameter"
+    result = translate_source(f"import torch\n\n\ndef f({given}):\n    return {expression}\n")
+    last = result.text.strip().splitlines()[-1].strip()
+    marks = [item.code for item in result.diagnostics if str(item.severity) != "note"]
+    return last.removeprefix("return "), marks
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x.size()", "x.shape"),
+        ("x.size(-1)", "x.shape[-1]"),
+        ("(x + y).size(dim=n)", "(x + y).shape[n]"),
+        ("x.view(x.size(0), -1)", "x.view(x.shape[0], -1)"),
+        ("x.view(*size)", "x.view(*size)"),
+        ("x.reshape(shape=size)", "x.reshape(size)"),
+        ("x.transpose(1, 2).contiguous().view(n, -1)", "x.swapaxes(1, 2).view(n, -1)"),
+        ("x.repeat(2, 3)", "x.tile((2, 3))"),
+        ("x.repeat(2)", "x.tile((2,))"),
+        ("x.repeat(*size, 1)", "x.tile((*size, 1))"),
+        ("x.mT", "x.swapaxes(-2, -1)"),
+        ("x.new_zeros(2, n)", "ops.zeros((2, n), dtype=x.dtype)"),
+        ("x.new_full(size, 0.5, dtype=torch.float64)", "ops.full(size, 0.5, dtype=ms.float64)"),
+        ("x.new_tensor(data)", "ms.Tensor(data, dtype=x.dtype)"),
+        ("x.new(2, 3)", "ops.zeros((2, 3), dtype=x.dtype)"),
+        ("x.double()", "x.astype(ms.float64)"),
+        ("x.type(torch.cuda.FloatTensor)", "x.astype(ms.float32)"),
+        ("x.type('torch.LongTensor')", "x.astype(ms.int64)"),
+        ("x.type_as(y + 1)", "x.astype((y + 1).dtype)"),
+        ("x.data.cpu().numpy()", "ops.stop_gradient(x).asnumpy()"),
+        ("p.requires_grad", "p.requires_grad"),
+        ("torch.finfo(x.dtype).min", "float(np.finfo(ms.dtype_to_nptype(x.dtype)).min)"),
+        ("torch.iinfo(torch.int8).max", "int(np.iinfo(ms.dtype_to_nptype(ms.int8)).max)"),
+        ("torch.zeros(n, device=x.device)", "ops.zeros(n)"),
+    ],
+)
+def test_what_tensors_say(source: str, expected: str) -> None:
+    assert value_of(source) == (expected, [])
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["x.view(torch.int32)", "x.new(a)", "(x * y).new_zeros(abs(n)).new(a)", "x.type()", "x.requires_grad"],
+)
+def test_what_cannot_be_said_is_marked(source: str) -> None:
+    assert "T2M203" in value_of(source)[1]
+
+
+def test_setting_the_data_of_a_parameter_stays() -> None:
+    result = translate_source("import torch\n\n\ndef f(p: torch.nn.Parameter, x: torch.Tensor):\n    p.data = x\n")
+    assert result.text.splitlines()[-1] == "    p.data = x"
