@@ -13,7 +13,7 @@ from torch2ms.translator.binding import BoundArgument, BoundCall, same_literal
 from torch2ms.translator.call_site import SPLAT_SAFE, CallSite, Leave, Replace
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
-from torch2ms.translator.syntax import fix_commas, keyword_arg, parenthesised
+from torch2ms.translator.syntax import bare, fix_commas, keyword_arg, parenthesised
 
 __all__ = ["ContextArgument", "emit_call", "fits"]
 
@@ -91,7 +91,7 @@ def emit_call(site: CallSite, ctx: Context) -> Replace | Leave:
         if receiver is None:
             return Leave("it is called without its first argument")
     if not is_member and receiver is not None:
-        builder.args.append(cst.Arg(receiver))
+        builder.args.append(cst.Arg(bare(receiver)))
         builder.position = 1
         receiver = None
     obstacle = builder.run()
@@ -183,7 +183,7 @@ class _Builder:
         return None
 
     def _known(self, name: str) -> bool:
-        assert self.signature is not None  # noqa: S101
+        assert self.signature is not None
         return any(p.name == name or p.kind in ("var_keyword", "var_positional") for p in self.signature.parameters)
 
     def _append(self, argument: BoundArgument, name: str, value: cst.BaseExpression) -> None:

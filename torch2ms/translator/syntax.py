@@ -12,6 +12,7 @@ import libcst as cst
 from libcst.helpers import parse_template_expression
 
 __all__ = [
+    "bare",
     "build",
     "child_fields",
     "code_of",
@@ -25,7 +26,8 @@ __all__ = [
 Node = TypeVar("Node", bound=cst.CSTNode)
 
 _SKIPPED = frozenset(
-    ["leading_lines", "lines_after_decorators", "lines_after_module_docstring", "header", "footer", "trailing_whitespace", "comma", "equal", "semicolon", "lbracket", "rbracket", "lbrace", "rbrace", "dot", "colon", "newline", "comment", "indent", "lpar_whitespace", "operator"]
+    """leading_lines lines_after_decorators lines_after_module_docstring header footer trailing_whitespace comma
+    equal semicolon lbracket rbracket lbrace rbrace dot colon newline comment indent lpar_whitespace operator""".split()
 )
 _FIELDS: dict[type[cst.CSTNode], tuple[str, ...]] = {}
 
@@ -60,8 +62,19 @@ def parse_expression(text: str) -> cst.BaseExpression:
 
 def build(template: str, **parts: cst.BaseExpression) -> cst.BaseExpression:
     """Return ``template`` with each ``{name}`` replaced by an expression, parenthesised where the place needs it."""
-    filled = {name: part if _stands_alone(name, template, part) else _atom(part) for name, part in parts.items()}
+    filled = {name: bare(part) if _stands_alone(name, template, part) else _atom(part) for name, part in parts.items()}
     return parse_template_expression(template, cst.PartialParserConfig(), **filled)
+
+
+def bare(node: cst.BaseExpression) -> cst.BaseExpression:
+    """Return ``node`` without its parentheses, where it is to be a whole argument: ``f((a + b))`` -> ``f(a + b)``."""
+    kept = (cst.Tuple, cst.Yield, cst.NamedExpr, cst.GeneratorExp)
+    if len(node.lpar) != 1 or isinstance(node, kept):
+        return node
+    spaces = (node.lpar[0].whitespace_after, node.rpar[0].whitespace_before)
+    if not all(isinstance(space, cst.SimpleWhitespace) for space in spaces):
+        return node
+    return node.with_changes(lpar=[], rpar=[])
 
 
 def _stands_alone(name: str, template: str, part: cst.BaseExpression) -> bool:
