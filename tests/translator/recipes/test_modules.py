@@ -85,3 +85,10 @@ def test_learning_rates_go_through_the_runtime() -> None:
         "    for group in optimizer.param_groups:\n        group['lr'] *= 0.5\n"
     )
     assert "for group in groups.param_groups(optimizer):\n        group['lr'] *= 0.5" in translate_source(source).text
+
+
+def test_parameters_that_are_freed_later_are_warned_of() -> None:
+    lines = ["for p in net.parameters():", "    p.requires_grad = {}", "return optim.SGD(net.parameters(), 0.1)"]
+    source = HEAD + "".join(f"    {line}\n" for line in lines)
+    assert "T2M303" in {d.code for d in translate_source(source.format(True)).diagnostics}
+    assert "T2M303" not in {d.code for d in translate_source(source.format(False)).diagnostics}

@@ -56,8 +56,30 @@ def parameters(site: CallSite, ctx: Context) -> Outcome:
     """``net.parameters()``: ``trainable_params()`` where only those count, else the runtime's (Cell's has buffers)."""
     assert site.receiver is not None
     if not site.updated.args and (goes_to_optimizer(site.tree, ctx) or _asks_for_gradient(site.tree, ctx)):
-        return Replace(build("{net}.trainable_params()", net=site.receiver))
+        code = build("{net}.trainable_params()", net=site.receiver)
+        return Replace(code, _FROZEN if goes_to_optimizer(site.tree, ctx) and _frees_later(ctx) else ())
     return _through_runtime("modules.parameters", site, ctx)
+
+
+_FROZEN = (("T2M303", "what is frozen when the optimizer is made stays out of it, also when it is freed later"),)
+
+
+def _frees_later(ctx: Context) -> bool:
+    """Whether the file lets a parameter be trained that may have been frozen: ``p.requires_grad = True``."""
+    return any(_frees(node) for node in ast.walk(ctx.analysis.tree))
+
+
+def _frees(node: ast.AST) -> bool:
+    if isinstance(node, ast.Assign):
+        named = any(isinstance(target, ast.Attribute) and target.attr == "requires_grad" for target in node.targets)
+        return named and not _is_false(node.value)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "requires_grad_":
+        return not (node.args and _is_false(node.args[0]))
+    return False
+
+
+def _is_false(tree: ast.expr) -> bool:
+    return isinstance(tree, ast.Constant) and tree.value is False
 
 
 @recipe("through_runtime")
