@@ -146,6 +146,14 @@ class Tables:
                 return catalogue.signature(ms_name)
         return None
 
+    def star(self, module: str) -> tuple[str, ...]:
+        """Return the names that ``from module import *`` may bind, as far as the catalogue knows them."""
+        prefix = f"{self.canonical(module)}."
+        known = {name for source in (self.catalogue.names, self.catalogue.aliases) for name in source}
+        known.update(self)
+        found = {name[len(prefix) :] for name in known if name.startswith(prefix)}
+        return tuple(sorted(name for name in found if "." not in name and not name.startswith("_")))
+
     def is_identical(self, row: Row, option: MappedTo) -> bool:
         """Whether a target comes from an ``[[identical]]`` entry."""
         raw = self._raw[row.name].get("to", ())

@@ -1,7 +1,7 @@
 """Gradients as values: clipping, adding up, and switching recording off inside a gradient function.
 
-MindSpore has no ``.grad``; ``value_and_grad`` returns a tuple of gradients in the order of the weights. What torch programs
-do to ``.grad`` in place is done here to that tuple.
+MindSpore has no ``.grad``; ``value_and_grad`` returns a tuple of gradients in the order of the weights. What torch
+programs do to ``.grad`` in place is done here to that tuple.
 """
 
 from typing import Any, ContextManager, Optional, Sequence, Tuple
@@ -48,4 +48,5 @@ def accumulate(total: Optional[Gradients], grads: Gradients) -> Gradients:
 
 def no_grad() -> ContextManager[Any]:
     """Return a context in which nothing is recorded for a gradient, for code that runs inside a gradient function."""
-    return ms._no_grad()
+    context: ContextManager[Any] = ms._no_grad()
+    return context

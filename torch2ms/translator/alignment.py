@@ -1,7 +1,7 @@
-"""The join of the two trees of one file: libcst's (lossless, rewritten) and ``ast``'s (fast, exact positions, analysed).
+"""The join of the two trees of one file: libcst's (lossless, rewritten) and ``ast``'s (fast, exact, analysed).
 
-Both come from the same text, so they have the same shape up to how each spells it; ``align`` walks them in lock-step and
-returns, for every libcst node that has one, its ``ast`` node. Nothing is matched by position or by text.
+Both come from the same text, so they have the same shape up to how each spells it; ``align`` walks them in lock-step
+and returns, for every libcst node that has one, its ``ast`` node. Nothing is matched by position or by text.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _pairs(codes: Sequence[Any], trees: Sequence[ast.AST]) -> Iterator[tuple[Any
     if len(codes) != len(trees):
         line = getattr(trees[0], "lineno", 0) if trees else 0
         raise InternalError(f"the two parsers disagree near line {line}: {len(codes)} and {len(trees)} parts")
-    return zip(codes, trees)
+    return zip(codes, trees, strict=True)
 
 
 def _flat(body: cst.BaseSuite | cst.Module) -> Iterator[cst.CSTNode]:
@@ -207,7 +207,7 @@ def _parameters(a: Alignment, code: cst.Parameters, tree: ast.arguments) -> None
     with_default = [param for param in positional if param.default is not None]
     for param, default in _pairs(with_default, tree.defaults):
         a.expression(param.default, default)
-    for param, (arg, kw_default) in zip(code.kwonly_params, zip(tree.kwonlyargs, tree.kw_defaults, strict=True), strict=True):
+    for param, arg, kw_default in zip(code.kwonly_params, tree.kwonlyargs, tree.kw_defaults, strict=True):
         _parameter(a, param, arg)
         a.expression(param.default, kw_default)
     if isinstance(code.star_arg, cst.Param) and tree.vararg is not None:
@@ -262,7 +262,7 @@ def _named(a: Alignment, code: cst.NamedExpr, tree: ast.NamedExpr) -> None:
 def _formatted(a: Alignment, code: cst.FormattedString | cst.ConcatenatedString, tree: ast.AST) -> None:
     """Match the ``{...}`` of f-strings in order; literal parts differ in how both trees cut them."""
     codes = list(_format_parts(code))
-    trees = [node for node in _format_values(tree)]
+    trees = list(_format_values(tree))
     if len(codes) == len(trees):
         for part, value in zip(codes, trees, strict=True):
             a.expression(part.expression, value.value)
@@ -356,7 +356,9 @@ def _assert(a: Alignment, code: cst.Assert, tree: ast.Assert) -> None:
 
 
 def _delete(a: Alignment, code: cst.Del, tree: ast.Delete) -> None:
-    if len(tree.targets) == 1 and not (isinstance(code.target, cst.Tuple) and not isinstance(tree.targets[0], ast.Tuple)):
+    if len(tree.targets) == 1 and not (
+        isinstance(code.target, cst.Tuple) and not isinstance(tree.targets[0], ast.Tuple)
+    ):
         a.expression(code.target, tree.targets[0])
     elif isinstance(code.target, cst.Tuple):
         a.expressions(code.target.elements, tree.targets)

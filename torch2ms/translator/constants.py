@@ -36,8 +36,8 @@ class Constants:
         self.locals = {name: _single_assignments(node.body) for name, node in self.functions.items()}
         self.calls: dict[str, list[tuple[ast.Call, str]]] = {}
         self.owner: dict[ast.AST, str] = {}
-        for name, node in self.functions.items():
-            for child in walk(node):
+        for name, function in self.functions.items():
+            for child in walk(function):
                 self.owner[child] = name
         for node in walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -68,7 +68,9 @@ class Constants:
             pass
         if isinstance(node, ast.Name):
             found, _ = self.resolve(node)
-            return self.value(found, depth + 1) if found is not node and not isinstance(found, ast.Name) else NOT_CONSTANT
+            return (
+                self.value(found, depth + 1) if found is not node and not isinstance(found, ast.Name) else NOT_CONSTANT
+            )
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             return self.options.get(node.attr, NOT_CONSTANT)
         if isinstance(node, (ast.Tuple, ast.List)):
@@ -136,7 +138,9 @@ def _single_assignments(body: list[ast.stmt]) -> dict[str, ast.expr]:
 def _argparse_defaults(tree: ast.Module, constants: Constants) -> Iterator[tuple[str, object]]:
     """Yield (attribute of args, default) for every ``add_argument`` with a literal default."""
     for node in walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument"):
+        if not (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument"
+        ):
             continue
         names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
         keywords = {k.arg: k.value for k in node.keywords if k.arg}

@@ -95,7 +95,9 @@ def _check_accounting(ctx: Context) -> None:
             place = ctx.place(node)
             message = f"{name} was neither rewritten nor reported"
             ctx.diagnostics.append(
-                Diagnostic(ctx.path, place.line, place.column, "T2M900", Severity.ERROR, name, message, CODES["T2M900"].advice)
+                Diagnostic(
+                    ctx.path, place.line, place.column, "T2M900", Severity.ERROR, name, message, CODES["T2M900"].advice
+                )
             )
 
 

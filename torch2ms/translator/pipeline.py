@@ -44,7 +44,9 @@ def translate_source(text: str, *, filename: str = "<string>", options: Options 
     options = options or Options()
     path = filename if filename.endswith(".py") else "source.py"
     tree = ast.parse(text)
-    world = World(lambda p: tree if p == path else None, SymbolTable.build([index_file(path, tree)]), load(options.mappings))
+    world = World(
+        lambda p: tree if p == path else None, SymbolTable.build([index_file(path, tree)]), load(options.mappings)
+    )
     result = translate_file(path, text, world, options)
     return SourceResult(result.text if result.text is not None else text, result.diagnostics, result.uses)
 
@@ -215,5 +217,3 @@ def _translate_all(
             progress(f"{index + 1}/{len(paths)} {path}")
         results[path] = worker.translate(path)
     return results
-
-

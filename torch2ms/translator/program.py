@@ -182,7 +182,11 @@ class _Reader:
             if not self._name(call).startswith("torch.optim.") or "lr_scheduler" in self._name(call):
                 continue
             source = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "params"), None)
-            if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr == "parameters":
+            if (
+                isinstance(source, ast.Call)
+                and isinstance(source.func, ast.Attribute)
+                and source.func.attr == "parameters"
+            ):
                 found = self._made(source.func.value)
                 if found is not None:
                     return found

@@ -41,8 +41,8 @@ def make_report(
         uses.extend(result.uses)
     files = []
     for file in project.files:
-        report, found = _file(file, results.get(file.path), file.path in symbols.files)
-        files.append(report)
+        entry, found = _file(file, results.get(file.path), file.path in symbols.files)
+        files.append(entry)
         diagnostics.extend(found)
     program = _program(results, options, [file.path for file in project.files])
     facts: dict[str, object] = {"networks": sorted(key for r in results.values() for key in r.program.modules)}
@@ -86,7 +86,9 @@ def _mention(file: SourceFile) -> Iterable[Diagnostic]:
     if b"\0" not in data[:4096] and mentions_torch(data):
         line = data[: data.index(b"torch")].count(b"\n") + 1
         entry = CODES["T2M802"]
-        yield Diagnostic(file.path, line, 1, "T2M802", entry.severity, "", "mentions torch; copied as it is", entry.advice)
+        yield Diagnostic(
+            file.path, line, 1, "T2M802", entry.severity, "", "mentions torch; copied as it is", entry.advice
+        )
 
 
 def _apis(uses: Sequence[Use]) -> Iterable[ApiUse]:
@@ -151,7 +153,9 @@ def _program(results: Mapping[str, FileResult], options: Options, paths: Sequenc
 def _network_only(results: Mapping[str, FileResult], options: Options, paths: Sequence[str]) -> ProgramFacts | None:
     module, _, name = (options.entry or "").partition(":")
     if not module:
-        keys = [key for result in results.values() for key in result.program.modules if "." not in key.rpartition(":")[2]]
+        keys = [
+            key for result in results.values() for key in result.program.modules if "." not in key.rpartition(":")[2]
+        ]
         if not keys:
             return None
         path, _, name = keys[-1].rpartition(":")
@@ -190,7 +194,9 @@ def _facts(script: FileResult, network: Network, options: Options) -> dict[str, 
     if optimizer is not None and not optimizer.name.startswith("torch.nn"):
         facts["optimizer"] = Named(optimizer.name.rpartition(".")[2], dict(optimizer.kwargs))
     if loss is not None:
-        facts["loss"] = Named(_loss_class(loss.name), {k: v for k, v in loss.kwargs.items() if k in ("reduction", "label_smoothing")})
+        facts["loss"] = Named(
+            _loss_class(loss.name), {k: v for k, v in loss.kwargs.items() if k in ("reduction", "label_smoothing")}
+        )
     if schedule is not None:
         facts["schedule"] = Named(schedule.name.rpartition(".")[2], dict(schedule.kwargs))
     if script.program.epochs is not NOT_CONSTANT:

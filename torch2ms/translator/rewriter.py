@@ -19,7 +19,6 @@ from torch2ms.translator.syntax import child_fields
 __all__ = ["rewrite_module"]
 
 
-
 def rewrite_module(module: cst.Module, ctx: Context) -> cst.Module:
     """Return the translated module; diagnostics and references are left in ``ctx``."""
     ctx.training = training.plan_training(ctx)

@@ -37,6 +37,9 @@ class FileIndex:
     calls: Mapping[str, frozenset[CallShape]]  # last identifier of the callee -> shapes
     passed: frozenset[str]  # names handed on as arguments: callbacks such as model.apply(init_weights)
     flows: frozenset[tuple[str, str]]  # (from, to): plain copies between names, ``self._norm = norm_layer``
+    handed: frozenset[tuple[str, str, int]]  # (name, callee, position): plain names as positional arguments
+    escaped: frozenset[str]  # names whose value goes where it cannot be followed: results, containers, other libraries
+    parameters: Mapping[str, frozenset[tuple[str, ...]]]  # function or class -> names of its parameters, without self
     public: tuple[str, ...] | None  # the literal ``__all__``
 
 
@@ -67,9 +70,40 @@ class SymbolTable:
                 found |= file.calls[name]
         return frozenset(found)
 
+    def escapes(self, names: frozenset[str]) -> bool:
+        """Whether the value of one of ``names`` goes where nobody can say how it will be called."""
+        own = self._parameters()
+        called = {name for lists in own.values() for parameters in lists for name in parameters}
+        for file in self.files.values():
+            if file.escaped & names:
+                return True
+            for name, callee, _ in file.handed:
+                if name in names and callee not in own and callee not in called:
+                    return True
+        return False
+
+    def _parameters(self) -> dict[str, set[tuple[str, ...]]]:
+        """Return the parameters of everything in the project that can be called by name."""
+        found: dict[str, set[tuple[str, ...]]] = {}
+        for file in self.files.values():
+            for name, lists in file.parameters.items():
+                found.setdefault(name, set()).update(lists)
+        return found
+
+    def _handed(self) -> set[tuple[str, str]]:
+        """Return (from, to) for positional arguments; a callee that is itself a variable may be any function."""
+        own = self._parameters()
+        every = {parameters for lists in own.values() for parameters in lists}
+        edges: set[tuple[str, str]] = set()
+        for file in self.files.values():
+            for name, callee, position in file.handed:
+                targets = own.get(callee, every)
+                edges.update((name, parameters[position]) for parameters in targets if position < len(parameters))
+        return edges
+
     def aliases(self, names: frozenset[str]) -> frozenset[str]:
-        """Return ``names`` and every name that a plain copy gives their value to."""
-        edges = [edge for file in self.files.values() for edge in file.flows]
+        """Return ``names`` and every name that a plain copy or an argument gives their value to."""
+        edges = [*(edge for file in self.files.values() for edge in file.flows), *self._handed()]
         reached = set(names)
         grown = True
         while grown:
@@ -119,30 +153,102 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
     imports: set[tuple[int, str]] = set()
     calls: dict[str, set[CallShape]] = {}
     passed: set[str] = set()
-    flows: set[tuple[str, str]] = set()
+    handed: set[tuple[str, str, int]] = set()
+    values = _Values()
+    parameters: dict[str, set[tuple[str, ...]]] = {}
     for node in walk(tree):
+        values.see(node)
         if isinstance(node, ast.Call):
             name = _last(node.func)
+            splat = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
             if name:
-                splat = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
                 keywords = tuple(sorted(k.arg for k in node.keywords if k.arg))
                 calls.setdefault(name, set()).add(CallShape(len(node.args), keywords, splat))
             passed.update(a.id for a in node.args if isinstance(a, ast.Name))
-            for keyword in node.keywords:
-                value = _last(keyword.value)
-                if keyword.arg and value:
-                    flows.add((value, keyword.arg))
-        elif isinstance(node, ast.Assign):
-            value = _last(node.value)
-            if value:
-                flows.update((value, target) for t in node.targets if (target := _last(t)))
+            if not any(isinstance(a, ast.Starred) for a in node.args):
+                handed.update((_last(a), name, i) for i, a in enumerate(node.args) if _last(a))
+                values.followed.update(node.args)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            parameters.setdefault(node.name, set()).add(_parameter_names(node))
+        elif isinstance(node, ast.ClassDef):
+            made = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
+            parameters.setdefault(node.name, set()).update(_parameter_names(n) for n in made)
         elif isinstance(node, ast.Import):
             imports.update((0, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             imports.add((node.level, node.module or ""))
             imports.update((node.level, f"{node.module or ''}.{a.name}".lstrip(".")) for a in node.names)
-    shapes = {name: frozenset(found) for name, found in calls.items()}
-    return FileIndex(path, frozenset(imports), shapes, frozenset(passed), frozenset(flows), _declared_all(tree))
+    return FileIndex(
+        path,
+        frozenset(imports),
+        {name: frozenset(found) for name, found in calls.items()},
+        frozenset(passed),
+        frozenset(values.flows),
+        frozenset(handed),
+        values.escaped(),
+        {name: frozenset(found) for name, found in parameters.items()},
+        _declared_all(tree),
+    )
+
+
+class _Values:
+    """Where the values of plain names go: to other names, to nothing that matters, or out of sight."""
+
+    def __init__(self) -> None:
+        self.flows: set[tuple[str, str]] = set()
+        self.followed: set[ast.AST] = set()
+        self._loads: list[ast.Name | ast.Attribute] = []
+
+    def see(self, node: ast.AST) -> None:
+        """Take in one node; parents come before their children."""
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            if isinstance(node.ctx, ast.Load):
+                self._loads.append(node)
+            if isinstance(node, ast.Attribute):
+                self.followed.add(node.value)
+        elif isinstance(node, ast.Call):
+            self.followed.add(node.func)
+            for keyword in node.keywords:
+                if keyword.arg:
+                    self._flow(keyword.value, [keyword.arg])
+        elif isinstance(node, ast.Assign):
+            self._flow(node.value, [target for t in node.targets if (target := _last(t))])
+        elif isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+            self._tested(node.test)
+        elif isinstance(node, ast.Compare):
+            self.followed.update((node.left, *node.comparators))
+        elif isinstance(node, ast.FormattedValue):
+            self.followed.add(node.value)
+
+    def _flow(self, value: ast.expr, targets: list[str]) -> None:
+        """Follow a value, or each of several it may be, to the names it goes to."""
+        if isinstance(value, ast.BoolOp):
+            for part in value.values:
+                self._flow(part, targets)
+        elif isinstance(value, ast.IfExp):
+            self._flow(value.body, targets)
+            self._flow(value.orelse, targets)
+        elif _last(value) and targets:
+            self.flows.update((_last(value), target) for target in targets)
+            self.followed.add(value)
+
+    def _tested(self, test: ast.expr) -> None:
+        if isinstance(test, ast.BoolOp):
+            for part in test.values:
+                self._tested(part)
+        elif isinstance(test, ast.UnaryOp):
+            self._tested(test.operand)
+        else:
+            self.followed.add(test)
+
+    def escaped(self) -> frozenset[str]:
+        """Return the names whose value went out of sight somewhere."""
+        return frozenset(_last(node) for node in self._loads if node not in self.followed)
+
+
+def _parameter_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    names = [arg.arg for arg in [*node.args.posonlyargs, *node.args.args]]
+    return tuple(names[1:] if names[:1] in (["self"], ["cls"]) else names)
 
 
 def _declared_all(tree: ast.Module) -> tuple[str, ...] | None:

@@ -31,7 +31,7 @@ def children(node: ast.AST) -> Iterator[ast.AST]:
     for name in _fields(type(node)):
         value = getattr(node, name, None)
         if value.__class__ is list:
-            for item in value:  # type: ignore[union-attr]
+            for item in value:
                 if isinstance(item, ast.AST):
                     yield item
         elif isinstance(value, ast.AST):
@@ -48,6 +48,6 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
         for name in fields if fields is not None else _fields(type(current)):
             value = getattr(current, name, None)
             if value.__class__ is list:
-                stack.extend([item for item in value if isinstance(item, ast.AST)])  # type: ignore[union-attr]
+                stack.extend([item for item in value if isinstance(item, ast.AST)])
             elif isinstance(value, ast.AST):
                 stack.append(value)

@@ -41,6 +41,8 @@ class Expressions:
     analysis: FileAnalysis
     owner: ClassInfo | None
     kinds: dict[ast.AST, Kind]
+    env: dict[str, Kind]
+    seen: dict[str, Kind]
     stored: dict[str, Kind]
 
     def lookup(self, name: str) -> Kind:
@@ -120,10 +122,9 @@ class Expressions:
         return kinds[-1]
 
     def _scope(self) -> tuple[dict[str, Kind], dict[str, Kind]]:
-        env: dict[str, Kind] = self.env  # type: ignore[attr-defined]
-        seen: dict[str, Kind] = self.seen  # type: ignore[attr-defined]
-        self.env, self.seen = dict(env), dict(seen)
-        return env, seen
+        before = self.env, self.seen
+        self.env, self.seen = dict(self.env), dict(self.seen)
+        return before
 
     def _restore(self, saved: tuple[dict[str, Kind], dict[str, Kind]]) -> None:
         self.env, self.seen = saved
@@ -387,7 +388,7 @@ class Expressions:
             return self._member(Kind("Tensor"), name, "method")
         if name in MODULE_ONLY:
             return self._member(Kind("Module"), name, "method")
-        if name == "size" and arguments or name == "to" and arguments and _moves(arguments[0]):
+        if (name == "size" and arguments) or (name == "to" and arguments and _moves(arguments[0])):
             return self._member(Kind("Tensor"), name, "method")
         return UNKNOWN
 
@@ -451,7 +452,14 @@ def element_of(kind: Kind) -> Kind:
     return UNKNOWN
 
 
-_DICT_METHODS = {"items": "tuple", "values": "value", "keys": "key", "get": "value", "pop": "value", "setdefault": "value"}
+_DICT_METHODS = {
+    "items": "tuple",
+    "values": "value",
+    "keys": "key",
+    "get": "value",
+    "pop": "value",
+    "setdefault": "value",
+}
 
 
 def _container_method(base: Kind, name: str) -> Kind:
@@ -474,8 +482,8 @@ def _container_method(base: Kind, name: str) -> Kind:
 
 # Libraries whose results are certainly no torch objects; of any other library nothing is known.
 _PYTHON_LIBRARIES = frozenset(
-    """argparse json math os sys re time datetime random pathlib logging collections itertools glob shutil pickle csv
-    yaml functools subprocess tempfile warnings typing enum string struct inspect hashlib platform socket""".split()
+    """argparse json math os sys re time datetime random pathlib logging collections itertools glob shutil pickle
+    csv yaml functools subprocess tempfile warnings typing enum string struct inspect hashlib platform socket""".split()
 )
 
 

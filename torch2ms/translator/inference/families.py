@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
 
-__all__ = ["BASE_ROWS", "CALL_RESULTS", "COMMON_NAMES", "MODULE_BARE",
-    "MODULE_ONLY", "OPTIMIZER_ONLY", "TENSOR_ONLY", "instance_of"]
+__all__ = [
+    "BASE_ROWS",
+    "CALL_RESULTS",
+    "COMMON_NAMES",
+    "MODULE_BARE",
+    "MODULE_ONLY",
+    "OPTIMIZER_ONLY",
+    "TENSOR_ONLY",
+    "instance_of",
+]
 
 # Longest prefix wins; an exact name beats a prefix.
 _EXACT: dict[str, KindName] = {

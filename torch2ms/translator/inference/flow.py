@@ -69,7 +69,7 @@ class Flow(Expressions):
 
     def run_function(self) -> None:
         """Run the body of this flow's function with what is known of its parameters."""
-        assert self.info is not None  # noqa: S101 - only called for functions
+        assert self.info is not None
         node = self.info.node
         self._bind_parameters(node.args)
         if isinstance(node, ast.Lambda):
@@ -96,11 +96,11 @@ class Flow(Expressions):
                         self.expr(child)
 
     def _bind_parameters(self, arguments: ast.arguments) -> None:
-        assert self.info is not None  # noqa: S101
+        assert self.info is not None
         positional = [*arguments.posonlyargs, *arguments.args]
         defaults: dict[str, ast.expr] = {}
-        for arg, default in zip(reversed(positional), reversed(arguments.defaults), strict=False):
-            defaults[arg.arg] = default
+        for arg, value in zip(reversed(positional), reversed(arguments.defaults), strict=False):
+            defaults[arg.arg] = value
         for arg, kw_default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
             if kw_default is not None:
                 defaults[arg.arg] = kw_default
@@ -133,7 +133,7 @@ class Flow(Expressions):
             self.bind(arguments.kwarg.arg, Kind("dict"))
 
     def _self_kind(self) -> Kind:
-        assert self.owner is not None  # noqa: S101
+        assert self.owner is not None
         decorators = getattr(self.info.node, "decorator_list", ()) if self.info is not None else ()
         if any(getattr(d, "id", "") == "classmethod" for d in decorators):
             return Kind("class", self.owner.key)
@@ -160,7 +160,7 @@ class Flow(Expressions):
         """Guess a parameter's kind from its role: inputs of a network are tensors; some methods tell the receiver."""
         if self._is_forward():
             return Kind("Tensor", evidence="input of a network")
-        assert self.info is not None  # noqa: S101
+        assert self.info is not None
         if self.info.used is None:
             self.info.used = _attributes_used(self.info.node)
         used = self.info.used.get(name, frozenset())
@@ -184,7 +184,7 @@ class Flow(Expressions):
                 for public, kind in self._star(module, node.level).items():
                     self.bind(public, kind)
                 continue
-            assert attribute is not None  # noqa: S101
+            assert attribute is not None
             if self.world.symbols.is_torch(self.analysis.path, module, node.level):
                 self.bind(name, Kind("api", self.world.tables.canonical(f"{module}.{attribute}"), evidence="import"))
                 continue
@@ -383,7 +383,11 @@ class Flow(Expressions):
         if not isinstance(function, ast.Attribute) or function.attr not in _REGISTERING or len(call.args) < 2:
             return
         name = call.args[0]
-        if isinstance(name, ast.Constant) and isinstance(name.value, str) and self.kinds[function.value].evidence == "self":
+        if (
+            isinstance(name, ast.Constant)
+            and isinstance(name.value, str)
+            and self.kinds[function.value].evidence == "self"
+        ):
             kind = self.kinds.get(call.args[1], UNKNOWN)
             promised = Kind(_REGISTERING[function.attr], evidence=function.attr)
             self.stored[name.value] = kind if kind.name == promised.name else promised
@@ -396,7 +400,12 @@ class Flow(Expressions):
             if isinstance(test.op, ast.And) == holds:
                 for value in test.values:
                     self.narrow(value, holds)
-        elif holds and isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:
+        elif (
+            holds
+            and isinstance(test, ast.Call)
+            and getattr(test.func, "id", "") == "isinstance"
+            and len(test.args) == 2
+        ):
             subject, classes = test.args
             if isinstance(subject, ast.Name):
                 kind = self.instance(classes)

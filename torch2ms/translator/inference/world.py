@@ -464,6 +464,9 @@ def _unique(name: str, taken: dict[str, FunctionInfo] | dict[str, ClassInfo]) ->
 
 def _stores_on_self(node: ast.AST) -> bool:
     return any(
-        isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name) and n.value.id == "self"
+        isinstance(n, ast.Attribute)
+        and isinstance(n.ctx, ast.Store)
+        and isinstance(n.value, ast.Name)
+        and n.value.id == "self"
         for n in walk(node)
     )

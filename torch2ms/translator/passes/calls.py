@@ -135,9 +135,7 @@ def _unknown_member(ctx: Context, func: ast.Attribute, base: Kind) -> None:
         ctx.report("T2M202", func, f"{name} is not in the mapping tables", symbol=name)
 
 
-def _row_call(
-    row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receiver: Kind | None
-) -> cst.BaseExpression:
+def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receiver: Kind | None) -> cst.BaseExpression:
     if row.keep:
         ctx.account(tree.func, row.name, "kept", advice=row.keep)
         return ctx.left_call(updated, tree, row.name)
@@ -219,4 +217,3 @@ def _adapted(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.B
         return None
     ctx.account(tree.func, row.name, "mapped", row.adapter, "exact")
     return updated.with_changes(func=ctx.reference(row.adapter, tree.func))
-

@@ -35,7 +35,8 @@ def unwrap(node: cst.With, ctx: Context) -> cst.With | cst.FlattenSentinel[cst.B
         inner: list[cst.BaseStatement] = [cst.SimpleStatementLine(body.body)]
     else:
         inner = list(body.body)  # type: ignore[arg-type]
-        if body.footer and any(line.comment for line in body.footer):
+        footer = body.footer if isinstance(body, cst.IndentedBlock) else ()
+        if any(line.comment for line in footer):
             return node
     first = inner[0]
     lines = [*node.leading_lines, *first.leading_lines]  # type: ignore[attr-defined]

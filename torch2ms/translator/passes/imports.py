@@ -111,7 +111,7 @@ class _ImportRewriter:
             return self._from(node)
         return node
 
-    def _plain(self, node: cst.Import) -> cst.Import | None:
+    def _plain(self, node: cst.Import) -> Any:
         kept = []
         for alias in node.names:
             name = alias.evaluated_name
@@ -122,7 +122,7 @@ class _ImportRewriter:
                 self.guarded |= {name} if guarded else set()
         return _with_names(node, kept, node.names)
 
-    def _from(self, node: cst.ImportFrom) -> cst.ImportFrom | None:
+    def _from(self, node: cst.ImportFrom) -> Any:
         if node.relative or node.module is None:
             return node
         module = get_full_name_for_node(node.module) or ""
@@ -189,7 +189,9 @@ def _lines(ctx: Context) -> list[cst.SimpleStatementLine]:
     for key in sorted(groups, key=_rank):
         group = sorted(groups[key])
         if not group[0].module:
-            texts.append(f"import {group[0].name}" + (f" as {group[0].alias}" if group[0].alias != group[0].name else ""))
+            texts.append(
+                f"import {group[0].name}" + (f" as {group[0].alias}" if group[0].alias != group[0].name else "")
+            )
         else:
             names = ", ".join(n.name if n.name == n.alias else f"{n.name} as {n.alias}" for n in group)
             texts.append(f"from {key} import {names}")

@@ -55,7 +55,9 @@ def augmented(tree: ast.AugAssign, ctx: Context) -> None:
         return
     if _is_network_input(name, ctx):
         return
-    ctx.report("T2M305", tree, f"{name} is changed in place in torch, and may be seen elsewhere; MindSpore makes a new tensor")
+    ctx.report(
+        "T2M305", tree, f"{name} is changed in place in torch, and may be seen elsewhere; MindSpore makes a new tensor"
+    )
 
 
 def _is_network_input(name: str, ctx: Context) -> bool:

@@ -94,7 +94,9 @@ def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, o
         elif row.kind == "class" or option.rename or option.recipe or target.startswith("@"):
             changed = option.rename or option.transform or option.write_default or option.add or option.drop
             plain = not row.adapter and not changed
-            bare = not target.startswith("@") and option.recipe is None and (plain or _compatible(tree, row, option, ctx))
+            bare = (
+                not target.startswith("@") and option.recipe is None and (plain or _compatible(tree, row, option, ctx))
+            )
             if not bare and row.adapter:
                 target = row.adapter
             elif not bare:
@@ -115,7 +117,10 @@ def _compatible(tree: ast.AST, row: Row, option: MappedTo, ctx: Context) -> bool
     if not names:
         return False
     symbols = ctx.world.symbols
-    shapes = symbols.shapes(symbols.aliases(names))
+    aliases = symbols.aliases(names)
+    if symbols.escapes(aliases):
+        return False
+    shapes = symbols.shapes(aliases)
     source = ctx.tables.signature(row.name)
     target = ctx.tables.target_signature(option.target, ctx.target.mindspore)
     if source is None or target is None:
