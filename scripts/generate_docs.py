@@ -15,7 +15,7 @@ import difflib
 import re
 import sys
 import textwrap
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -133,7 +133,7 @@ def api_pages() -> dict[str, str]:
 _LEGEND = (
     '*MindSpore*: what is emitted by default (`--device portable`); "or" joins alternatives, of which the first whose',
     "conditions hold is taken; a range of releases stands in front of what holds for these only. *Ascend*: what",
-    "`--device ascend` tries first, where that differs. *Proof*: the MindSpore releases in which the row's examples were",
+    "`--device ascend` tries first, where that differs. *Proof*: the MindSpore releases in which the examples were",
     "executed on CPU, beside PyTorch, and agreed; a row without any is documented, not executed, and so is everything",
     "on GPU and Ascend. `torch2ms_runtime` is the folder that is copied into OUT.",
 )
@@ -251,14 +251,15 @@ def _target(option: MappedTo) -> str:
 def _proof(row: Row) -> str:
     from torch2ms.mapping_tables.proofs import proofs_of
 
-    def release(text: str) -> tuple[int, ...]:
-        return tuple(int(part) for part in text.split("."))
-
     proofs = proofs_of(row.name)
     failed = {proof.mindspore for proof in proofs if proof.failed}
-    agreed = sorted({proof.mindspore for proof in proofs if proof.executed} - failed, key=release)
+    agreed = sorted({proof.mindspore for proof in proofs if proof.executed} - failed, key=_release)
     words = [text.removesuffix(".0") for text in agreed]
-    return ", ".join([*words, *(f"**fails in {text}**" for text in sorted(failed, key=release))])
+    return ", ".join([*words, *(f"**fails in {text}**" for text in sorted(failed, key=_release))])
+
+
+def _release(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
 
 
 def _plain_lines(home: str, title: str, rows: Sequence[Row]) -> Iterator[str]:
@@ -289,13 +290,12 @@ def _sides(path: str) -> tuple[list[str], list[str]]:
 
 
 def resnet_diff() -> str:
-    """Return every line of resnet.py that changes."""
+    """Return every line of resnet.py that changes, in order; positions are left out."""
     before, after = _sides("resnet.py")
     lines = list(difflib.unified_diff(before, after, "resnet.py (PyTorch)", "resnet.py (MindSpore)", n=0, lineterm=""))
+    shown = [*lines[:2], *(line for line in lines[2:] if not line.startswith("@@"))]
     same = len(before) - sum(line.startswith("-") for line in lines[2:])
-    return "\n".join(
-        ["```diff", *lines, "```", "", f"The other {same} of {len(before)} lines are the same, byte for byte."]
-    )
+    return "\n".join(["```diff", *shown, "```", "", f"The other {same} of {len(before)} lines stay as they are."])
 
 
 def training_diff() -> str:
@@ -328,13 +328,27 @@ def support_table() -> str:
             columns = (counts["names"], counts["accounted"], counts["mapped"], proved[name])
             lines.append(f"| [{name}](docs/api/{name}.md) | " + " | ".join(map(str, columns)) + " |")
     text = (
-        f"All rows, members of classes and other namespaces included: {data['accounted']}. Of these {data['mapped']} are "
-        f"mapped, {data['kept']} stay as they are by a rule, and {data['unsupported']} are known to have no counterpart "
-        f"and say what to do. {data['proved']} of the mapped rows have an example that was executed in both frameworks "
-        "and agrees, and none that does not."
+        f"All rows, members of classes and other namespaces included: {data['accounted']}. Of these {data['mapped']} "
+        f"are mapped, {data['kept']} stay as they are by a rule, and {data['unsupported']} are known to have none and "
+        f"say what to do instead. {data['proved']} of the mapped rows have an example that was executed in both "
+        f"frameworks and agrees, and none that does not. Examples that agree, on CPU: {_executed()}."
     )
-    lines += ["", *textwrap.wrap(text, 118)]
+    lines += ["", *textwrap.wrap(text, 118, break_on_hyphens=False)]
     return "\n".join(lines)
+
+
+def _executed() -> str:
+    """Say for each MindSpore release how many examples were executed in both frameworks, and agree."""
+    from torch2ms.mapping_tables.proofs import proofs_of
+
+    proofs = [proof for row in _tables().rows() for proof in proofs_of(row.name)]
+    counts = Counter(proof.mindspore for proof in proofs if proof.executed)
+    failed = Counter(proof.mindspore for proof in proofs if proof.failed)
+    words = (
+        f"{counts[release]} with MindSpore {release}" + (f" ({failed[release]} do not)" if failed[release] else "")
+        for release in sorted(counts, key=_release, reverse=True)
+    )
+    return ", ".join(words)
 
 
 def _proved_by_namespace() -> dict[str, int]:
