@@ -82,12 +82,6 @@ def _is_false(tree: ast.expr) -> bool:
     return isinstance(tree, ast.Constant) and tree.value is False
 
 
-@recipe("through_runtime")
-def through_runtime(site: CallSite, ctx: Context) -> Outcome:
-    """A method becomes the runtime's function of the same arguments."""
-    return _through_runtime(site.option.target.removeprefix("torch2ms.runtime."), site, ctx)
-
-
 def _through_runtime(name: str, site: CallSite, ctx: Context) -> Outcome:
     if site.receiver is None:
         return Leave("it is not called on a network")
