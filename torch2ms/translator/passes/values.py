@@ -1,7 +1,7 @@
 """Values: torch names that stand for themselves - base classes, annotations, isinstance, arguments, constants.
 
-A class handed on as a value will be called later, with torch's arguments. It becomes the bare MindSpore class when every
-call in the project that can reach it means the same there, and the runtime's class with torch's signature otherwise.
+A class handed on as a value will be called later, with torch's arguments. It becomes the bare MindSpore class when
+every call in the project that can reach it means the same there, and the runtime's class with torch's signature otherwise.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
         ctx.account(tree, row.name, "unsupported", advice=advice)
         ctx.report("T2M201", tree, f"{row.name} has no MindSpore equivalent", symbol=row.name, advice=advice)
         return ctx.left(row.name)
-    return _value(node, tree, row, options[0], ctx)
+    made: cst.BaseExpression = _value(node, tree, row, options[0], ctx)
+    return made
 
 
 def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, option: MappedTo, ctx: Context) -> Any:
