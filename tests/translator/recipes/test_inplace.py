@@ -81,6 +81,11 @@ def test_an_alias_made_later_is_none() -> None:
     assert lines_of(source)[1] == "y = y + 1"
 
 
+def test_each_of_several_names_gets_its_own_value() -> None:
+    source = "def f(x: torch.Tensor):\n    y, z = x * 1, x\n    y.add_(1)\n    z.add_(1)\n"
+    assert lines_of(source)[1:] == ["y = y + 1", "z[...] = z + 1"]
+
+
 def test_an_alias_made_in_a_loop_is_one_before_too() -> None:
     source = """
         def f(x: torch.Tensor, n: int, kept: list):

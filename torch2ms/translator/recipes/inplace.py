@@ -162,7 +162,7 @@ def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Conte
     if statement or (isinstance(ctx.small, ast.Assign) and ctx.small.value is site.tree):
         ctx.rebind.append(name)
         return made
-    if isinstance(ctx.small, ast.Return):
+    if isinstance(ctx.small, ast.Return) or owner != "fresh":
         return made
     return replace(made, codes=(*made.codes, ("T2M305", f"{name} is changed in place in the middle of an expression")))
 

@@ -9,7 +9,7 @@ import libcst as cst
 from torch2ms.translator.binding import BoundArgument, same_literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.syntax import build, fix_commas, keyword_arg
+from torch2ms.translator.syntax import bare, build, fix_commas, keyword_arg
 
 __all__ = ["is_axis"]
 
@@ -23,6 +23,8 @@ def is_axis(tree: ast.expr, ctx: Context) -> bool | None:
         return False
     if kind.name in ("int", "bool"):
         return True
+    if isinstance(tree, ast.Subscript) and any(isinstance(node, ast.Slice) for node in ast.walk(tree.slice)):
+        return False
     if isinstance(tree, ast.Name) and tree.id in ("dim", "axis", "d") and not kind.known:
         return True
     return None
@@ -42,15 +44,21 @@ def max_min(site: CallSite, ctx: Context) -> Outcome:
     if other is None and second is not None and not (second.arg.keyword is not None):
         axis = is_axis(second.tree, ctx)
         if axis is None:
-            return Leave(f"{ast.unparse(second.tree)} may be an axis or a second tensor: annotate it, or write dim=")
+            return Replace(_at_run_time(site, tensor, f"torch2ms.runtime.functional.{word}", ctx))
         if not axis:
             second, other = None, second
     if other is not None:
         function = ctx.reference(f"mindspore.ops.{word}imum")
-        return Replace(cst.Call(function, fix_commas([cst.Arg(tensor), cst.Arg(other.code)], site.updated.args)))
+        return Replace(cst.Call(function, fix_commas([cst.Arg(bare(tensor)), cst.Arg(other.code)], site.updated.args)))
     if second is None:
         return Replace(build("{x}." + word + "()", x=tensor))
     return Replace(_along_axis(site, tensor, second, f"mindspore.ops.{word}", ctx))
+
+
+def _at_run_time(site: CallSite, tensor: cst.BaseExpression, target: str, ctx: Context) -> cst.BaseExpression:
+    """Return a call of the runtime's function, which looks whether its argument is an axis or a second tensor."""
+    rest = site.updated.args if site.receiver is not None else site.updated.args[1:]
+    return cst.Call(ctx.reference(target), fix_commas([cst.Arg(bare(tensor)), *rest], site.updated.args))
 
 
 def _tensor(site: CallSite) -> cst.BaseExpression | None:
@@ -63,7 +71,7 @@ def _tensor(site: CallSite) -> cst.BaseExpression | None:
 def _along_axis(
     site: CallSite, tensor: cst.BaseExpression, axis: BoundArgument, target: str, ctx: Context
 ) -> cst.BaseExpression:
-    args = [cst.Arg(tensor), cst.Arg(axis.code) if axis.positional else keyword_arg("axis", axis.code)]
+    args = [cst.Arg(bare(tensor)), cst.Arg(axis.code) if axis.positional else keyword_arg("axis", axis.code)]
     keep = site.argument("keepdim")
     if keep is not None:
         args.append(cst.Arg(keep.code) if keep.positional else keyword_arg("keepdims", keep.code))

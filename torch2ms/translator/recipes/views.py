@@ -102,13 +102,26 @@ def _bindings(name: str, statement: ast.stmt, ctx: Context) -> Iterator[Owner]:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if _binds(target, name):
-                    yield _made(name, node.value, isinstance(target, ast.Name), ctx)
+                    yield _made(name, _element(target, node.value, name), isinstance(target, ast.Name), ctx)
         elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None and _binds(node.target, name):
             yield _made(name, node.value, True, ctx)
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)) and _binds(node.target, name):
             yield "view" if ctx.kind(node.iter).is_tensor else "object"
         elif isinstance(node, ast.withitem) and node.optional_vars is not None and _binds(node.optional_vars, name):
             yield "object"
+
+
+def _element(target: ast.expr, value: ast.expr, name: str) -> ast.expr:
+    """Return the part of a value that a name of the target gets: ``a, b = f(), g()``."""
+    pair = (ast.Tuple, ast.List)
+    if not (isinstance(target, pair) and isinstance(value, pair)) or len(target.elts) != len(value.elts):
+        return value
+    if any(isinstance(part, ast.Starred) for part in [*target.elts, *value.elts]):
+        return value
+    for part, given in zip(target.elts, value.elts, strict=True):
+        if _binds(part, name):
+            return _element(part, given, name)
+    return value
 
 
 def _binds(target: ast.AST, name: str) -> bool:
