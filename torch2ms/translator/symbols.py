@@ -50,6 +50,7 @@ class SymbolTable:
     files: Mapping[str, FileIndex]
     folders: frozenset[str] = field(default_factory=frozenset)
     package: str = ""  # the name of SRC's folder when SRC itself is a package
+    _found: list[tuple[dict[str, set[str]], set[str]]] = field(default_factory=list, compare=False, repr=False)
 
     @staticmethod
     def build(files: Iterable[FileIndex], root: str = "") -> SymbolTable:
@@ -72,45 +73,42 @@ class SymbolTable:
 
     def escapes(self, names: frozenset[str]) -> bool:
         """Whether the value of one of ``names`` goes where nobody can say how it will be called."""
-        own = self._parameters()
-        called = {name for lists in own.values() for parameters in lists for name in parameters}
-        for file in self.files.values():
-            if file.escaped & names:
-                return True
-            for name, callee, _ in file.handed:
-                if name in names and callee not in own and callee not in called:
-                    return True
-        return False
-
-    def _parameters(self) -> dict[str, set[tuple[str, ...]]]:
-        """Return the parameters of everything in the project that can be called by name."""
-        found: dict[str, set[tuple[str, ...]]] = {}
-        for file in self.files.values():
-            for name, lists in file.parameters.items():
-                found.setdefault(name, set()).update(lists)
-        return found
-
-    def _handed(self) -> set[tuple[str, str]]:
-        """Return (from, to) for positional arguments; a callee that is itself a variable may be any function."""
-        own = self._parameters()
-        every = {parameters for lists in own.values() for parameters in lists}
-        edges: set[tuple[str, str]] = set()
-        for file in self.files.values():
-            for name, callee, position in file.handed:
-                targets = own.get(callee, every)
-                edges.update((name, parameters[position]) for parameters in targets if position < len(parameters))
-        return edges
+        return bool(self._flows()[1] & names)
 
     def aliases(self, names: frozenset[str]) -> frozenset[str]:
         """Return ``names`` and every name that a plain copy or an argument gives their value to."""
-        edges = [*(edge for file in self.files.values() for edge in file.flows), *self._handed()]
+        edges = self._flows()[0]
         reached = set(names)
-        grown = True
-        while grown:
-            new = {to for source, to in edges if source in reached} - reached
+        queue = list(names)
+        while queue:
+            new = edges.get(queue.pop(), set()) - reached
             reached |= new
-            grown = bool(new)
+            queue.extend(new)
         return frozenset(reached)
+
+    def _flows(self) -> tuple[dict[str, set[str]], set[str]]:
+        """Return where the values of names go: to other names, or out of sight; found once."""
+        if not self._found:
+            own: dict[str, set[tuple[str, ...]]] = {}
+            for file in self.files.values():
+                for name, lists in file.parameters.items():
+                    own.setdefault(name, set()).update(lists)
+            every = {parameters for lists in own.values() for parameters in lists}
+            variables = {name for parameters in every for name in parameters}
+            edges: dict[str, set[str]] = {}
+            escaped: set[str] = set()
+            for file in self.files.values():
+                escaped |= file.escaped
+                for name, to in file.flows:
+                    edges.setdefault(name, set()).add(to)
+                for name, callee, position in file.handed:
+                    if callee not in own and callee not in variables:
+                        escaped.add(name)
+                    # A callee that is itself a variable may be any function of the project.
+                    targets = own.get(callee, every)
+                    edges.setdefault(name, set()).update(p[position] for p in targets if position < len(p))
+            self._found.append((edges, escaped))
+        return self._found[0]
 
     def find_module(self, importer: str, module: str, level: int) -> str | None:
         """Return the path an import names: a ``.py`` file, or a folder with a trailing ``/``; None outside the project.
