@@ -30,11 +30,15 @@ def size(site: CallSite, ctx: Context) -> Outcome:
 @recipe("one_size", takes_stars=True)
 def one_size(site: CallSite, ctx: Context) -> Outcome:
     """``x.repeat(2, 3)`` -> ``x.tile((2, 3))``: sizes given one by one become one tuple."""
-    if site.receiver is None or (site.updated.args and any(arg.keyword is not None for arg in site.updated.args)):
-        return Leave("its sizes are passed by name")
+    if site.receiver is None or any(arg.star == "**" for arg in site.updated.args):
+        return Leave("its sizes are passed with **, or it is not called on a tensor")
     given = positional(site)
-    if not given:
-        return Leave("it is called without sizes")
+    named = [arg for arg in site.updated.args if arg.keyword is not None]
+    if len(named) == 1 and not given:
+        plain = named[0].with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)
+        given, named = [(site.tree.keywords[0].value, plain)], []
+    if not given or named:
+        return Leave("it is called without sizes" if not named else "its sizes are passed by name")
     name = site.option.target.rpartition(".")[2]
     alone = len(given) == 1 and ctx.kind(given[0][0]).name == "int"
     args = [cst.Arg(code_tuple([given[0][1]]) if alone else sizes(given, ctx))]
