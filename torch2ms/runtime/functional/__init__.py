@@ -12,7 +12,6 @@ from .assertions import *  # noqa: F403
 from .contraction import *  # noqa: F403
 from .convolution import *  # noqa: F403
 from .creation import *  # noqa: F403
-from .extremes import *  # noqa: F403
 from .extrema import *  # noqa: F403
 from .image import *  # noqa: F403
 from .loss import *  # noqa: F403
