@@ -49,7 +49,18 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         if found is not None:
             row, base = found
             return _row_call(row, updated, tree, ctx, base)
+        if _is_forward(tree.func, ctx) and isinstance(updated.func, cst.Attribute):
+            return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("construct")))
     return updated
+
+
+def _is_forward(func: ast.Attribute, ctx: Context) -> bool:
+    """Whether ``value.forward`` is the method of a network of the project: ``super().forward``, ``Base.forward``."""
+    base = ctx.kind(func.value)
+    if func.attr != "forward" or base.name not in ("Module", "class"):
+        return False
+    families = {ctx.world.family(key).name for key in candidates(base) if ":" in key}
+    return base.name == "Module" or families == {"Module"}
 
 
 def _api_call(node: cst.Call, updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.BaseExpression:
@@ -109,12 +120,19 @@ def _untyped(ctx: Context, func: ast.Attribute) -> None:
     call = ctx.parent(func)
     if func.attr in COMMON_NAMES or not isinstance(call, ast.Call) or call.func is not func:
         return
-    row = ctx.tables.row(f"torch.Tensor.{func.attr}")
-    option = row.to[-1] if row is not None and row.to else None
-    if option is None or (option.target == f"mindspore.Tensor.{func.attr}" and option.recipe is None):
-        return
-    message = f"{ast.unparse(func.value)} could not be typed; .{func.attr} changes if it is a tensor"
-    ctx.report("T2M207", func, message, symbol=f"torch.Tensor.{func.attr}")
+    for owner, target, what in _UNTYPED:
+        row = ctx.tables.row(f"{owner}.{func.attr}")
+        option = row.to[-1] if row is not None and row.to else None
+        if option is not None and (option.target != f"{target}.{func.attr}" or option.recipe is not None):
+            message = f"{ast.unparse(func.value)} could not be typed; .{func.attr} changes if it is a {what}"
+            ctx.report("T2M207", func, message, symbol=f"{owner}.{func.attr}")
+            return
+
+
+_UNTYPED = (
+    ("torch.Tensor", "mindspore.Tensor", "tensor"),
+    ("torch.nn.Module", "mindspore.nn.Cell", "network"),
+)
 
 
 def _is_bare_statement(ctx: Context, func: ast.Attribute) -> bool:
