@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import itertools
 import re
 import sys
 import textwrap
@@ -292,10 +293,24 @@ def _sides(path: str) -> tuple[list[str], list[str]]:
 def resnet_diff() -> str:
     """Return every line of resnet.py that changes, in order; positions are left out."""
     before, after = _sides("resnet.py")
-    lines = list(difflib.unified_diff(before, after, "resnet.py (PyTorch)", "resnet.py (MindSpore)", n=0, lineterm=""))
-    shown = [*lines[:2], *(line for line in lines[2:] if not line.startswith("@@"))]
-    same = len(before) - sum(line.startswith("-") for line in lines[2:])
-    return "\n".join(["```diff", *shown, "```", "", f"The other {same} of {len(before)} lines stay as they are."])
+    lines = ["--- resnet.py (PyTorch)", "+++ resnet.py (MindSpore)"]
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag != "equal":
+            lines += _changed(before[a:b], after[c:d])
+    same = len(before) - sum(line.startswith("-") for line in lines[1:])
+    return "\n".join(["```diff", *lines, "```", "", f"The other {same} of {len(before)} lines stay as they are."])
+
+
+def _changed(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """Return a replaced block as a diff; of equally many lines, those that are equal are left out."""
+    if len(old) != len(new):
+        return [*(f"-{line}" for line in old), *(f"+{line}" for line in new)]
+    lines: list[str] = []
+    for is_same, pairs in itertools.groupby(zip(old, new, strict=True), lambda pair: pair[0] == pair[1]):
+        group = list(pairs)
+        if not is_same:
+            lines += [*(f"-{line}" for line, _ in group), *(f"+{line}" for _, line in group)]
+    return lines
 
 
 def training_diff() -> str:
