@@ -36,6 +36,8 @@ def codes_of(source: str) -> list[str]:
         ("y.mul_(z + 1)", "y = y * (z + 1)"),
         ("y.mul_(0.9).add_(z, alpha=0.1)", "y = y * 0.9 + 0.1 * z"),
         ("y.add_(1).mul_(2)", "y = (y + 1) * 2"),
+        ("y.add_(1).clamp_(0).sub_(z)", "y = (y + 1).clamp(0) - z"),
+        ("y.pow_(2).neg_()", "y = (y ** 2).neg()"),
         ("y.div_(-2)", "y = y / -2"),
         ("y.clamp_(0, 1)", "y = y.clamp(0, 1)"),
         ("y.zero_()", "y = ops.zeros_like(y)"),
@@ -43,6 +45,7 @@ def codes_of(source: str) -> list[str]:
         ("torch.relu_(y)", "y = ops.relu(y)"),
         ("y.unsqueeze_(0)", "y = y.unsqueeze(0)"),
         ("y.copy_(z)", "y = ops.broadcast_to(z, y.shape).astype(y.dtype)"),
+        ("y.copy_(z).mul_(2)", "y = ops.broadcast_to(z, y.shape).astype(y.dtype) * 2"),
         ("w = y.mul_(2)", "w = y = y * 2"),
         ("y = y.mul_(2)", "y = y * 2"),
         ("return y.mul_(2)", "return y * 2"),
@@ -105,7 +108,8 @@ def test_an_alias_made_in_a_loop_is_one_before_too() -> None:
         ["y = x * 1", "w = y.view(-1)", "y.add_(1)"],
         ["a, b = x.chunk(2)", "a.zero_()"],
         ["for row in x:", "    row.add_(1)"],
-        ["y = x * 1", "w = (y.add_(1), y)"],
+        ["y = x * 1", "return y.add_(1) + y"],
+        ["y = x * 1", "if y.add_(1).any():", "    return y"],
     ],
 )
 def test_views_and_expressions_are_marked(statements: list[str]) -> None:
@@ -120,6 +124,7 @@ def test_views_and_expressions_are_marked(statements: list[str]) -> None:
         "x[index].zero_()",
         "make()[0].add_(1)",
         "print(x.add_(1))",
+        "w = (x.add_(1), x)",
     ],
 )
 def test_what_cannot_be_said_is_left(statement: str) -> None:
@@ -193,6 +198,13 @@ def test_parameters_and_buffers_are_assigned(statement: str, expected: str) -> N
         ("x.new_zeros(3).fill_(2)", "ops.full_like(ops.zeros(3, dtype=x.dtype), 2)"),
         ("(x + 1).clamp_(min=0)", "(x + 1).clamp(min=0)"),
         ("x.clone().add_(1)", "x.copy() + 1"),
+        ("x.clone().add_(1) * 2", "(x.copy() + 1) * 2"),
+        ("x.clone().add_(1)[0].sum()", "(x.copy() + 1)[0].sum()"),
+        ("x.clone().add_(1).sum()", "(x.copy() + 1).sum()"),
+        ("x.clone().add_(1).clamp_(0, 1)", "(x.copy() + 1).clamp(0, 1)"),
+        ("-x.clone().add_(1)", "-(x.copy() + 1)"),
+        ("[x.clone().add_(1)]", "[x.copy() + 1]"),
+        ("y if y is None else x.clone().add_(1)", "y if y is None else (x.copy() + 1)"),
         ("(x > 0).eq_(y)", "(x > 0).eq(y).astype((x > 0).dtype)"),
     ],
 )

@@ -16,7 +16,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.inplace_values import bare_name, functional, is_inplace
 from torch2ms.translator.recipes.views import is_fresh, owner_of, seen_elsewhere
-from torch2ms.translator.syntax import build, code_of, fix_commas
+from torch2ms.translator.syntax import build, code_of, fix_commas, parenthesised
 from torch2ms.translator.trees import walk
 
 __all__: list[str] = []
@@ -28,6 +28,10 @@ _RESHAPING = frozenset({
 _ALIAS = "another name may refer to the tensor that is changed in place, and keeps its old value in MindSpore"
 _VIEW = "the tensor may share its memory with another one, which keeps its old value in MindSpore"
 _COPY = "indexing with a tensor or a list makes a copy, which changing in place does not write back"
+
+
+# What an expression may stand in without parentheses.
+_WHOLE = (ast.stmt, ast.Call, ast.keyword, ast.Tuple, ast.List, ast.Dict, ast.Set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,13 @@ class _Place:
 @recipe("inplace")
 def inplace(site: CallSite, ctx: Context) -> Outcome:
     """``x.add_(y)`` -> ``x = x + y``, ``ops.assign(self.x, self.x + y)`` or ``x[...] = x + y``."""
+    made = _changed(site, ctx)
+    if isinstance(made, Replace) and not isinstance(ctx.parent(site.tree), _WHOLE):
+        return replace(made, code=parenthesised(made.code))  # an operator now stands where a call stood
+    return made
+
+
+def _changed(site: CallSite, ctx: Context) -> Outcome:
     if _start(site)[0] is None:
         return Leave("the tensor is not named")
     if _inner(site, ctx):
@@ -145,16 +156,15 @@ def _repeatable(tree: ast.AST) -> bool:
 
 def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Context) -> Outcome:
     """Change what a name holds: bind it anew where nothing else sees the tensor, else fill the tensor."""
-    tree = ctx.small or site.tree
-    owner = owner_of(name, tree, ctx)
+    owner = owner_of(name, site.tree, ctx)
     if owner == "fresh":
-        owner = seen_elsewhere(name, tree, ctx)
+        owner = seen_elsewhere(name, site.tree, ctx)
     if isinstance(ctx.small, ast.Assign) and ctx.small.value is site.tree and _targets(ctx.small) == {name}:
         made = functional(site, direct.code, ctx)
         return made if isinstance(made, Leave) or owner == "fresh" else _warned(made, owner)
     if owner == "object" and not _reshapes(site) and not _is_network_input(name, ctx):
         return _filled(site, cst.Name(name), direct, statement, ctx)
-    made = _copied(site, name, direct, ctx)
+    made = functional(site, direct.code, ctx)
     if isinstance(made, Leave):
         return made
     if owner != "fresh":
@@ -162,9 +172,19 @@ def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Conte
     if statement or (isinstance(ctx.small, ast.Assign) and ctx.small.value is site.tree):
         ctx.rebind.append(name)
         return made
-    if isinstance(ctx.small, ast.Return) or owner != "fresh":
+    if _is_last_use(site.tree, name, ctx) or owner != "fresh":
         return made
     return replace(made, codes=(*made.codes, ("T2M305", f"{name} is changed in place in the middle of an expression")))
+
+
+def _is_last_use(call: ast.Call, name: str, ctx: Context) -> bool:
+    """Whether a call stands in a return statement that names the tensor only once: nobody sees it afterwards."""
+    node: ast.AST | None = call
+    while node is not None and not isinstance(node, ast.stmt):
+        node = ctx.parent(node)
+    if not isinstance(node, ast.Return):
+        return False
+    return sum(isinstance(part, ast.Name) and part.id == name for part in walk(node)) == 1
 
 
 def _targets(node: ast.Assign) -> set[str]:
@@ -186,19 +206,6 @@ def _is_network_input(name: str, ctx: Context) -> bool:
         return False
     arguments = info.node.args
     return any(arg.arg == name for arg in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
-
-
-def _copied(site: CallSite, name: str, direct: _Place, ctx: Context) -> Replace | Leave:
-    """Return the new value of a name; of ``copy_``, the other tensor broadcast and cast to what it is copied into."""
-    if bare_name(site) != "copy":
-        return functional(site, direct.code, ctx)
-    source = site.argument("src")
-    if source is None:
-        return Leave("it is called without a tensor")
-    like = ctx.reference("mindspore.ops.broadcast_to")
-    made = build("{like}({y}, {x}.shape).astype({x2}.dtype)", like=like, y=source.code, x=direct.code,
-                 x2=direct.code.deep_clone())  # fmt: skip
-    return Replace(made)
 
 
 def _content(site: CallSite, direct: _Place, ctx: Context) -> Replace | Leave:

@@ -12,7 +12,7 @@ from torch2ms.translator.binding import bind
 from torch2ms.translator.call_site import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call, fits
-from torch2ms.translator.syntax import build
+from torch2ms.translator.syntax import bare, build
 
 __all__ = ["Value", "bare_name", "functional", "is_inplace"]
 
@@ -113,6 +113,7 @@ def _operator(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.B
     given = _arguments(site)
     if given is None:
         return None
+    tensor = bare(tensor)
     name, sign = bare_name(site), _OPERATORS[bare_name(site)]
     if name in ("add", "sub") and "1" in given:  # the order of old: (alpha, other)
         return binary(tensor, sign, binary(given["0"], "*", given["1"])) if len(given) == 2 else None
@@ -171,6 +172,16 @@ def _fill(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseE
     if value is None or ctx.kind(value.tree).is_tensor:
         return None
     return build("{like}({x}, {v})", like=ctx.reference("mindspore.ops.full_like"), x=tensor, v=value.code)
+
+
+def _copy(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    """The other tensor, broadcast and cast to the one it is copied into."""
+    source = site.argument("src")
+    if source is None or not isinstance(tensor, (cst.Name, cst.Attribute)):
+        return None
+    like = ctx.reference("mindspore.ops.broadcast_to")
+    return build("{like}({y}, {x}.shape).astype({x2}.dtype)", like=like, y=source.code, x=tensor,
+                 x2=tensor.deep_clone())  # fmt: skip
 
 
 def _range(site: CallSite, names: tuple[str, str], ctx: Context) -> tuple[cst.BaseExpression | None, ...] | None:
@@ -254,6 +265,7 @@ def _randint(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.Ba
 _MAKERS: dict[str, Maker] = {
     "zero": _zero,
     "fill": _fill,
+    "copy": _copy,
     "normal": _normal,
     "uniform": _uniform,
     "bernoulli": _bernoulli,

@@ -46,7 +46,8 @@ def is_fresh(tree: ast.expr, ctx: Context) -> bool:
             return bool(tree.args) and is_fresh(tree.args[0], ctx)
         return not any(name.endswith("_") for name in names)
     if callee.name == "Module":
-        return True
+        passes_on = {name.rpartition(".")[2] for name in candidates(callee)} & {"Identity", "Flatten", "Unflatten"}
+        return not passes_on or (bool(tree.args) and is_fresh(tree.args[0], ctx))
     if isinstance(tree.func, ast.Attribute) and ctx.kind(tree.func.value).is_tensor:
         name = tree.func.attr
         return is_fresh(tree.func.value, ctx) if name in VIEWS or name.endswith("_") else True
@@ -147,7 +148,7 @@ def _views(value: ast.Call | ast.Attribute) -> bool:
     return isinstance(function, ast.Attribute) and function.attr in VIEWS
 
 
-def seen_elsewhere(name: str, use: ast.stmt | ast.AST, ctx: Context) -> Owner:
+def seen_elsewhere(name: str, use: ast.AST, ctx: Context) -> Owner:
     """Say whether another name or container holds the tensor (``object``) or a view of it, bound before the use."""
     function = ctx.functions[-1]
     body: ast.AST = function.node if function is not None else ctx.analysis.tree
