@@ -1,4 +1,4 @@
-"""The context of one file's rewriting: facts to read, diagnostics to give, names to import, references to account for."""
+"""The context of one file's rewriting: facts to read, diagnostics to give, names to import, references to count."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Context:
         return self._parents.get(tree)
 
     def use_of(self, tree: ast.AST) -> str:
-        """Return what a reference is used for: ``base``, ``type`` (annotation, isinstance), ``decorator`` or ``value``."""
+        """Return what a reference is for: ``base``, ``type`` (annotation, isinstance), ``decorator`` or ``value``."""
         child, parent = tree, self.parent(tree)
         while isinstance(parent, (ast.Tuple, ast.Subscript, ast.BinOp, ast.List, ast.Attribute)):
             child, parent = parent, self.parent(parent)

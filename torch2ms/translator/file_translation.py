@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import libcst as cst
 
@@ -30,7 +30,7 @@ class FileResult:
     diagnostics: tuple[Diagnostic, ...] = ()
     uses: tuple[Use, ...] = ()
     failed: bool = False
-    program: ProgramFindings = ProgramFindings()
+    program: ProgramFindings = field(default_factory=ProgramFindings)
 
 
 def translate_file(path: str, text: str, world: World, options: Options) -> FileResult:

@@ -14,7 +14,7 @@ MAX_ALTERNATIVES = 8
 
 KindName = Literal[
     "unknown",
-    "factory",  # a value that is likely the class ``of``, but may be another: what it makes is typed, calls stay as they are
+    "factory",  # likely the class ``of``, but it may be another: what it makes is typed, calls stay as they are
     "api",  # a reference to a torch (or torchvision) name itself: of = canonical name, "torch.nn.Linear"
     "Tensor",  # of = dtype when known, "torch.int64"
     "Parameter",  # a Tensor that is a Parameter

@@ -44,9 +44,11 @@ def translate_source(text: str, *, filename: str = "<string>", options: Options 
     options = options or Options()
     path = filename if filename.endswith(".py") else "source.py"
     tree = ast.parse(text)
-    world = World(
-        lambda p: tree if p == path else None, SymbolTable.build([index_file(path, tree)]), load(options.mappings)
-    )
+    index = index_file(path, tree)
+    symbols = SymbolTable.build([index])
+    if not any(symbols.is_torch(path, module, level) for level, module in index.imports):
+        return SourceResult(text, ())
+    world = World(lambda p: tree if p == path else None, symbols, load(options.mappings))
     result = translate_file(path, text, world, options)
     return SourceResult(result.text if result.text is not None else text, result.diagnostics, result.uses)
 

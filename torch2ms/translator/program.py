@@ -196,10 +196,10 @@ class _Reader:
         """Follow a network back to the call that makes it, through ``.to(device)`` and DataParallel."""
         node, _ = self.constants.resolve(node)
         for _ in range(6):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if node.func.attr in ("to", "cuda", "cpu", "float", "train"):
-                    node, _f = self.constants.resolve(node.func.value)
-                    continue
+            method = node.func if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+            if method is not None and method.attr in ("to", "cuda", "cpu", "float", "train"):
+                node, _f = self.constants.resolve(method.value)
+                continue
             if isinstance(node, ast.Call) and self._name(node).endswith(("DataParallel",)) and node.args:
                 node, _f = self.constants.resolve(node.args[0])
                 continue
@@ -229,7 +229,7 @@ class _Reader:
         return values if all(v is not NOT_CONSTANT and k for k, v in values.items()) else None
 
     def epochs(self) -> object:
-        """Return the number of epochs: the length of the outermost loop over a range that leads to the training step."""
+        """Return the number of epochs: the length of the outermost loop over a range that an epoch counts."""
         for node in self.analysis.nodes:
             if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Call):
                 continue

@@ -1,7 +1,7 @@
 """References: how emitted code names an API, and the imports that takes.
 
-Modules come in under the names MindSpore's own code uses (``nn``, ``ops``, ``ms``); a name that the file binds otherwise
-is never taken. Classes and functions that the source imported bare stay bare.
+Modules come in under the names MindSpore's own code uses (``nn``, ``ops``, ``ms``); a name that the file binds
+otherwise is never taken. Classes and functions that the source imported bare stay bare.
 """
 
 from __future__ import annotations

@@ -123,13 +123,13 @@ class _Rewriter:
             return statements
         split: list[Any] = []
         for statement in statements:
-            if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) > 1:
-                if any(plan.concerns(tree) for tree in self._trees(statement)):
-                    first, *rest = statement.body
-                    split.append(statement.with_changes(body=[first]))
-                    split.extend(cst.SimpleStatementLine([part]) for part in rest)
-                    continue
-            split.append(statement)
+            several = isinstance(statement, cst.SimpleStatementLine) and len(statement.body) > 1
+            if several and any(plan.concerns(tree) for tree in self._trees(statement)):
+                first, *rest = statement.body
+                split.append(statement.with_changes(body=[first]))
+                split.extend(cst.SimpleStatementLine([part]) for part in rest)
+            else:
+                split.append(statement)
         return split
 
     def _statement(self, node: Any) -> list[cst.BaseStatement]:

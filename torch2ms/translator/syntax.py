@@ -141,7 +141,8 @@ def fix_commas(args: Sequence[cst.Arg], original: Sequence[cst.Arg]) -> list[cst
         return []
     kept = [arg for arg in original if isinstance(arg.comma, cst.Comma)]
     trailing = original[-1].comma if original and isinstance(original[-1].comma, cst.Comma) else None
-    inner = [arg.comma for arg in kept if arg.comma is not trailing]
+    commas = [arg.comma for arg in kept if arg.comma is not trailing]
+    inner = [comma for comma in commas if isinstance(comma, cst.Comma)]
     separator = _without_comment(inner[0]) if inner else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     if trailing is not None and not inner and isinstance(trailing.whitespace_after, cst.ParenthesizedWhitespace):
         separator = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))

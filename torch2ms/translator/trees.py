@@ -11,7 +11,8 @@ _LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 # Fields that hold identifiers, numbers or comments, never nodes.
 _PLAIN = frozenset(
-    "id attr arg name asname module level kind type_comment type_ignores conversion simple is_async ctx op ops lineno names".split()
+    """id attr arg name asname module level kind type_comment type_ignores conversion simple is_async ctx op ops lineno
+    names""".split()
 )
 
 

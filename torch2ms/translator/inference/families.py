@@ -90,7 +90,7 @@ MODULE_ONLY = frozenset(
 )
 # Names whose call without arguments tells a network; with arguments they are other things (DataFrame.eval).
 MODULE_BARE = frozenset({"train", "eval"})
-# Names that numpy arrays, strings, containers, files and frames share with tensors: on an unknown receiver they say nothing.
+# Names that numpy arrays, strings, containers, files and frames share with tensors: they tell nothing of a receiver.
 COMMON_NAMES = frozenset(
     """all any argmax argmin argsort astype clip copy cumprod cumsum dot fill flatten item max mean min nonzero numpy
     partition prod put ravel repeat reshape resize round sort split squeeze std sum swapaxes take tolist trace

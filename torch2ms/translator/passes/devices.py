@@ -35,9 +35,9 @@ def unwrap(node: cst.With, ctx: Context) -> cst.With | cst.FlattenSentinel[cst.B
         inner: list[cst.BaseStatement] = [cst.SimpleStatementLine(body.body)]
     else:
         inner = list(body.body)  # type: ignore[arg-type]
-        footer = body.footer if isinstance(body, cst.IndentedBlock) else ()
-        if any(line.comment for line in footer):
-            return node
+        footer = [line for line in body.footer if line.comment] if isinstance(body, cst.IndentedBlock) else []
+        if footer:
+            inner.append(cst.SimpleStatementLine([], leading_lines=footer))  # an empty one: what follows takes them
     first = inner[0]
     lines = [*node.leading_lines, *first.leading_lines]  # type: ignore[attr-defined]
     if isinstance(body, cst.IndentedBlock) and body.header.comment is not None:
@@ -53,6 +53,7 @@ def drop_decorators(updated: _Definition) -> _Definition:
         return updated
     gone = [item for item in updated.decorators if item.decorator is PLAIN_CONTEXT]
     lines: list[cst.EmptyLine] = [line for item in gone for line in item.leading_lines if line.comment]
+    lines.extend(cst.EmptyLine(comment=c) for item in gone if (c := item.trailing_whitespace.comment) is not None)
     if not kept:
         lines = [*updated.leading_lines, *lines, *updated.lines_after_decorators]
         return updated.with_changes(decorators=[], lines_after_decorators=[], leading_lines=lines)

@@ -225,12 +225,22 @@ def _replace_marker(body: list[Any], lines: list[Any]) -> list[Any]:
     marker = body[index]
     rest = body[index + 1 :]
     if lines:
-        new = [lines[0].with_changes(leading_lines=marker.leading_lines), *lines[1:]]
-        if isinstance(new[-1], cst.SimpleStatementLine):
-            new[-1] = new[-1].with_changes(trailing_whitespace=marker.trailing_whitespace)
+        new = list(lines)
+        last = new[-1]
+        above = list(marker.leading_lines)
+        if isinstance(last, cst.SimpleStatementLine):
+            new[-1] = last.with_changes(trailing_whitespace=marker.trailing_whitespace)
+        elif marker.trailing_whitespace.comment is not None:
+            above.append(cst.EmptyLine(comment=marker.trailing_whitespace.comment))
+        new[0] = new[0].with_changes(leading_lines=above)
         return [*body[:index], *new, *rest]
-    if rest and marker.leading_lines:
-        rest[0] = rest[0].with_changes(leading_lines=[*marker.leading_lines, *rest[0].leading_lines])
+    above = list(marker.leading_lines)
+    if marker.trailing_whitespace.comment is not None:
+        above.append(cst.EmptyLine(comment=marker.trailing_whitespace.comment))
+    if rest and above:
+        rest[0] = rest[0].with_changes(leading_lines=[*above, *rest[0].leading_lines])
+    elif above:
+        rest = [cst.SimpleStatementLine([cst.Pass()], leading_lines=above)]
     return [*body[:index], *rest]
 
 

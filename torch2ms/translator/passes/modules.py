@@ -1,4 +1,4 @@
-"""Modules: classes and functions. ``forward`` becomes ``construct``; names of children that Cell reserves are reported."""
+"""Modules: classes and functions. ``forward`` becomes ``construct``; children that Cell has names for are reported."""
 
 from __future__ import annotations
 

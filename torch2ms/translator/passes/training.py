@@ -1,6 +1,6 @@
 """Training steps: one backward statement and its slice become ``value_and_grad`` of a function.
 
-``translator.training`` plans every unit on the analysed tree; this pass writes the plans out on the rewritten statements.
+``translator.training`` plans every unit on the analysed tree; this pass writes the plans on the rewritten statements.
 Inner blocks are rewritten before outer ones, so that the statements of a slice are at hand when the function that takes
 them in is written in front of the loop.
 """
@@ -121,7 +121,7 @@ class _Writer:
             before.extend(self._gradient(unit))
         own = self._own(tree, updated)
         if before and own and plan.hoists.get(tree):
-            own = [_spaced(own[0], 1 if self.ctx.functions[-1] is not None else 1), *own[1:]]
+            own = [_spaced(own[0], 1), *own[1:]]
         return [*before, *own]
 
     def _own(self, tree: ast.stmt, updated: list[Statement]) -> list[Statement]:

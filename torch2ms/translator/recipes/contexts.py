@@ -1,4 +1,4 @@
-"""Gradient contexts: MindSpore records gradients only inside ``value_and_grad``, so ``no_grad`` has nothing to switch off.
+"""Gradient contexts: MindSpore records only inside ``value_and_grad``, so ``no_grad`` has nothing to switch off.
 
 Inside a network's own code it has: there a gradient function may be running, and the runtime's context stops it.
 """

@@ -1,4 +1,4 @@
-"""``F.relu(x, inplace=True)`` changes ``x`` itself; MindSpore computes a new tensor, which ``x`` must then be bound to."""
+"""``F.relu(x, inplace=True)`` changes ``x`` itself; MindSpore computes a new tensor, to which ``x`` must be bound."""
 
 from __future__ import annotations
 
