@@ -117,29 +117,35 @@ class MindSporeSide:
         """Make one training step from a torch state (weights, statistics, optimizer state); write what moved how."""
         arrays = self._load(state)
         parameters = self.net.trainable_params()
-        if self.bridge is None:
-            self.bridge = Bridge(optimizer["name"], optimizer["target"], parameters, optimizer["settings"])
-        names = {id(parameter): self._torch_name(parameter) for parameter in parameters}
-        reshape = {entry.torch: entry for entry in self.keys.entries}
-        self.bridge.load(arrays, names, lambda name, array: self.weights.place(reshape[name], array))
+        trainer = self._trainer(optimizer, arrays)
         self.net.set_train(True)
         value, gradients = self._value_and_gradients(batch, loss, arrays=False)
         written = self._by_torch_name("gradient", parameters, gradients)
-        self.bridge.optimizer(gradients)
+        trainer(gradients)
         after = {**self._by_torch_name("update", parameters, parameters), **self._statistics()}
         moved = {key: value - arrays["state:" + key.partition(":")[2]] for key, value in after.items()}
         save_arrays(path, as_float32({**written, **moved}))
         return {"loss": value}
 
+    def _trainer(self, optimizer: Dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Any:
+        """Return the optimizer, in the state that ``arrays`` hold; where they hold none, as if new."""
+        parameters = self.net.trainable_params()
+        if self.bridge is None:  # one for all steps: its first step compiles
+            self.bridge = Bridge(optimizer["name"], optimizer["target"], parameters, optimizer["settings"])
+        names = {id(parameter): self._torch_name(parameter) for parameter in parameters}
+        entries = {entry.torch: entry for entry in self.keys.entries}
+        self.bridge.load(arrays, names, lambda name, array: self.weights.place(entries[name], array))
+        return self.bridge.optimizer
+
     def free_run(self, state: str, batches: Sequence[str], loss: str, optimizer: Dict[str, Any]) -> Dict[str, Any]:
         """Train from a torch state on its own; return the loss before each step."""
         self._load(state)
         self.net.set_train(True)
-        own = Bridge(optimizer["name"], optimizer["target"], self.net.trainable_params(), optimizer["settings"])
+        trainer = self._trainer(optimizer, {})
         losses = []
         for batch in batches:
             value, gradients = self._value_and_gradients(batch, loss, arrays=False)
-            own.optimizer(gradients)
+            trainer(gradients)
             losses.append(value)
         return {"losses": losses}
 
