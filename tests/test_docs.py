@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -190,3 +191,22 @@ def test_readme_changes_a_real_line_and_no_other() -> None:
     assert removed
     assert set(removed) <= set(source)
     assert f"The other {len(source) - len(removed)} of {len(source)} lines" in block
+
+
+def test_the_mapping_of_the_contributing_page_works(tmp_path: Path) -> None:
+    from torch2ms import translate_source
+    from torch2ms.config import Options
+    from torch2ms.mapping_tables.lint import lint
+    from torch2ms.mapping_tables.loader import load
+
+    block = re.search(r"^ *```toml\n(.*?)^ *```", read("CONTRIBUTING.md"), re.DOTALL | re.MULTILINE)
+    assert block is not None
+    table = tmp_path / "my.toml"
+    table.write_text(textwrap.dedent(block[1]), encoding="utf-8")
+    tables = load((str(table),))
+    row = tables.row("torch.addr")
+    assert row is not None
+    assert not [finding for finding in lint(tables) if "torch.addr" in str(finding)]
+    source = f"import torch\n\n\ndef f(x: torch.Tensor, a, b):\n    return {row.examples[0].before}\n"
+    emitted = translate_source(source, options=Options(mappings=(str(table),))).text
+    assert f"return {row.examples[0].after.replace('mindspore.ops', 'ops')}\n" in emitted
