@@ -71,10 +71,11 @@ class _Rewriter:
         if tree is None:
             return node if isinstance(node, cst.Name) else self._children(node)
         kind = self.ctx.kind(tree)
-        if kind.name == "api" and self.ctx.is_import_root(tree) and isinstance(tree, (ast.Name, ast.Attribute)):
+        read = tree if isinstance(tree, (ast.Name, ast.Attribute)) and isinstance(tree.ctx, ast.Load) else None
+        if read is not None and kind.name == "api" and self.ctx.is_import_root(read):
             if id(node) in self.ctx.callees:
                 return node
-            return values.rewrite_value(node, tree, self.ctx)
+            return values.rewrite_value(node, read, self.ctx)
         if isinstance(node, cst.Name):
             return node
         value = self.visit(node.value)
