@@ -1,0 +1,97 @@
+"""Runs snippets of one framework for ``snippets.py``: FRAMEWORK JOBS RESULTS START.
+
+JOBS is a JSON list of texts; the outcome of each, from number START on, is appended to RESULTS.
+"""
+
+from __future__ import annotations
+
+import json
+import linecache
+import pickle
+import signal
+import sys
+from typing import Any
+
+import numpy as np
+
+SECONDS = 20
+
+
+def is_tensor(value: Any) -> bool:
+    return type(value).__module__.split(".")[0] in ("torch", "mindspore") and hasattr(value, "shape") and hasattr(value, "dtype")
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` as Python and numpy objects."""
+    if is_tensor(value):
+        value = value.detach() if hasattr(value, "detach") else value
+        if "bfloat16" in str(value.dtype).lower():
+            value = value.float()
+        if hasattr(value, "resolve_conj"):
+            value = value.resolve_conj().resolve_neg()
+        return np.array(value.asnumpy() if hasattr(value, "asnumpy") else value.numpy())
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, bool | int | float | complex | str | np.ndarray):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a result of type {type(value)}")
+
+
+def numbers(size: int, index: int) -> Any:
+    return (np.cos(np.arange(size) * 1.7 + index) * 0.4).astype(np.float32)
+
+
+def fill(module: Any) -> Any:
+    """Give every trained parameter numbers that depend on its place and size alone, and return the module."""
+    if hasattr(module, "trainable_params"):
+        import mindspore
+
+        for index, parameter in enumerate(module.trainable_params()):
+            shape = parameter.shape
+            parameter.set_data(mindspore.Tensor(numbers(int(np.prod(shape)), index).reshape(shape)))
+        return module
+    import torch
+
+    for index, parameter in enumerate(module.parameters()):
+        parameter.data = torch.from_numpy(numbers(parameter.numel(), index).reshape(parameter.shape))
+    return module
+
+
+def stop(number: int, frame: object) -> None:
+    raise TimeoutError(f"took longer than {SECONDS} s")
+
+
+def run(text: str, number: int) -> Any:
+    """Return the outcome of one text."""
+    name = f"<snippet {number}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    scope: dict[str, Any] = {"__name__": f"snippet_{number}", "fill": fill}
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        exec(compile(text, name, "exec"), scope)
+        return "value", plain(scope["out"])
+    except BaseException as error:
+        return "error", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def main() -> None:
+    framework, jobs, results, start = sys.argv[1:]
+    __import__(framework)
+    if framework == "mindspore":
+        __import__("torch2ms_runtime")
+    signal.signal(signal.SIGALRM, stop)
+    with open(jobs, encoding="utf-8") as stream:
+        texts = json.load(stream)
+    with open(results, "ab", buffering=0) as stream:
+        for number in range(int(start), len(texts)):
+            stream.write(pickle.dumps(run(texts[number], number)))
+
+
+if __name__ == "__main__":
+    main()

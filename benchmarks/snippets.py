@@ -1,0 +1,311 @@
+"""Acceptance by snippets: small pieces of torch code are translated, both sides run, and the results are compared.
+
+    python benchmarks/snippets.py                        # every template in every call shape
+    python benchmarks/snippets.py --only 'torch.max'     # templates that hold a text
+    python benchmarks/snippets.py --plain                # each template once, as it is written
+    python benchmarks/snippets.py --show 20              # print that many of the worst, with their translations
+
+The templates are in ``snippet_templates/``, one expression a line or one program a paragraph; inputs are added by name
+(``x`` is 3 x 4, ``img`` 2 x 3 x 8 x 8, see ``INPUTS``). An expression is tried in several shapes: as it is, with every
+argument named, the names reversed, as method or as function, inside a function with and without annotations. What torch
+itself rejects is left out. A result is
+
+- *right*: value, shape and family of the dtype agree;
+- *marked*: it is not right, and the translation says so at a place of the snippet (a warning or an error);
+- *loud*: it is not right, unmarked, and fails when it runs;
+- *silent*: it is not right, and nothing says so.
+
+Every framework runs in a process of its own, which is started again when a snippet kills it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+TEMPLATES = ROOT / "benchmarks" / "snippet_templates"
+sys.path.insert(0, str(ROOT))
+
+INPUTS = {
+    "x": "torch.tensor([[0.5, -1.25, 2.0, -0.3], [1.5, 0.1, -2.2, 0.7], [-0.6, 1.1, 0.9, -1.7]])",
+    "y": "torch.tensor([[1.0, 0.25, -0.5, 0.8], [-1.5, 2.1, 0.3, -0.7], [0.4, -1.2, 1.9, 0.6]])",
+    "p": "torch.tensor([[0.5, 1.25, 2.0, 0.3], [1.5, 0.1, 2.2, 0.7], [0.6, 1.1, 0.9, 1.7]])",
+    "u": "torch.tensor([[0.5, -0.25, 0.2, -0.3], [0.15, 0.1, -0.22, 0.7], [-0.6, 0.11, 0.9, -0.7]])",
+    "r": "torch.tensor([[0.5, 0.25, 0.2, 0.3], [0.15, 0.1, 0.22, 0.7], [0.6, 0.11, 0.9, 0.7]])",
+    "z": "torch.tensor([[0.5, float('nan'), 2.0], [float('inf'), -1.0, float('-inf')]])",
+    "v": "torch.tensor([0.5, 2.0, -1.0, 3.5])",
+    "w": "torch.tensor([1.0, -2.0, 0.5])",
+    "m": "torch.linspace(-1, 1, 20).reshape(4, 5)",
+    "q": "torch.tensor([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 5.0]])",
+    "s": "torch.tensor(2.5)",
+    "c": "torch.complex(torch.tensor([1.0, -2.0]), torch.tensor([0.5, 3.0]))",
+    "i": "torch.tensor([[1, 2, 3, 4], [4, 3, 2, 1], [0, 2, 2, 5]])",
+    "k": "torch.tensor([2, 0, 1])",
+    "t": "torch.tensor([1, 0, 3])",
+    "tok": "torch.tensor([[1, 2, 0, 3], [3, 0, 1, 2]])",
+    "b": "torch.tensor([[True, False, True, False], [False, True, True, False], [True, True, False, False]])",
+    "a": "torch.sin(torch.arange(24, dtype=torch.float32)).reshape(2, 3, 4)",
+    "img": "torch.sin(torch.arange(384, dtype=torch.float32)).reshape(2, 3, 8, 8)",
+    "seq": "torch.sin(torch.arange(60, dtype=torch.float32)).reshape(2, 3, 10)",
+    "vol": "torch.cos(torch.arange(256, dtype=torch.float32)).reshape(2, 2, 4, 4, 4)",
+    "ker": "torch.cos(torch.arange(108, dtype=torch.float32)).reshape(4, 3, 3, 3)",
+    "ker1": "torch.cos(torch.arange(18, dtype=torch.float32)).reshape(2, 3, 3)",
+}
+IMPORTS = {
+    "torch": "import torch",
+    "nn": "import torch.nn as nn",
+    "F": "import torch.nn.functional as F",
+    "optim": "import torch.optim as optim",
+    "np": "import numpy as np",
+    "math": "import math",
+    "copy": "import copy",
+    "OrderedDict": "from collections import OrderedDict",
+}
+FULL_NAMES = {"F": "torch.nn.functional", "nn": "torch.nn", "torch": "torch"}
+
+
+@dataclass
+class Snippet:
+    """One piece of torch code; its value is the variable ``out``."""
+
+    family: str
+    shape: str
+    text: str
+    translation: str = ""
+    marks: list[str] = field(default_factory=list)
+
+
+def templates() -> Iterator[tuple[str, str, bool]]:
+    """Yield family, text and whether it is an expression."""
+    for path in sorted(TEMPLATES.glob("*.txt")):
+        separator = "\n\n" if path.stem.startswith("programs") else "\n"
+        for part in path.read_text(encoding="utf-8").split("\n## "):
+            family, _, rest = part.removeprefix("## ").partition("\n")
+            for text in rest.split(separator):
+                if text.strip():
+                    yield family, text.strip("\n"), separator == "\n"
+
+
+def complete(body: str) -> str:
+    """Return ``body`` with the imports and the inputs it needs in front."""
+    needed = _names(body)
+    inputs = [f"{name} = {text}" for name, text in INPUTS.items() if name in needed]
+    needed |= _names("\n".join(inputs))
+    if not inputs and "torch" not in needed and not needed & {"nn", "F", "optim"}:
+        needed.add("torch")
+    return "\n".join([*(text for name, text in IMPORTS.items() if name in needed), *inputs, body]) + "\n"
+
+
+def _names(text: str) -> set[str]:
+    bound = {"self"}
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            bound |= {alias.asname or alias.name for alias in node.names}
+    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return found - bound
+
+
+def shapes(expression: str) -> Iterator[tuple[str, str]]:
+    """Yield the ways of writing an expression, each with its name."""
+    yield "plain", f"out = {expression}"
+    tree = ast.parse(expression, mode="eval").body
+    if isinstance(tree, ast.Call):
+        names = _parameters(tree)
+        if names and tree.args and len(tree.args) <= len(names) and not any(isinstance(a, ast.Starred) for a in tree.args):
+            named = [ast.keyword(name, value) for name, value in zip(names, tree.args, strict=False)] + tree.keywords
+            yield "named", f"out = {ast.unparse(ast.Call(tree.func, [], named))}"
+            if len(named) > 1:
+                yield "reversed", f"out = {ast.unparse(ast.Call(tree.func, [], named[::-1]))}"
+                yield "mixed", f"out = {ast.unparse(ast.Call(tree.func, tree.args[:1], named[1:][::-1]))}"
+        yield from _swapped(tree)
+    arguments = sorted(_names(expression) & set(INPUTS))
+    if arguments:
+        call = f"out = f({', '.join(arguments)})"
+        annotated = ", ".join(f"{name}: torch.Tensor" for name in arguments)
+        yield "annotated", f"def f({annotated}):\n    return {expression}\n{call}"
+        yield "unannotated", f"def f({', '.join(arguments)}):\n    result = {expression}\n    return result\n{call}"
+
+
+def _parameters(call: ast.Call) -> list[str]:
+    from torch2ms.mapping_tables.catalogue import torch_catalogue
+
+    name = ast.unparse(call.func)
+    head, _, rest = name.partition(".")
+    full = f"{FULL_NAMES[head]}.{rest}" if head in FULL_NAMES else f"torch.Tensor.{name.rpartition('.')[2]}"
+    signature = torch_catalogue().signature(full)
+    return [p.name for p in signature.parameters if not p.name.startswith("*")] if signature else []
+
+
+def _swapped(call: ast.Call) -> Iterator[tuple[str, str]]:
+    if not isinstance(call.func, ast.Attribute):
+        return
+    owner, name = call.func.value, call.func.attr
+    if isinstance(owner, ast.Name) and owner.id == "torch" and call.args and isinstance(call.args[0], ast.Name):
+        if call.args[0].id in INPUTS:
+            method = ast.Call(ast.Attribute(call.args[0], name), call.args[1:], call.keywords)
+            yield "method", f"out = {ast.unparse(method)}"
+    elif isinstance(owner, ast.Name) and owner.id in INPUTS:
+        function = ast.Call(ast.Attribute(ast.Name("torch"), name), [owner, *call.args], call.keywords)
+        yield "function", f"out = {ast.unparse(function)}"
+
+
+def generate(only: str, *, is_plain: bool) -> list[Snippet]:
+    """Return all snippets, no text twice."""
+    found: dict[str, Snippet] = {}
+    for family, text, is_expression in templates():
+        if only not in text:
+            continue
+        for shape, body in shapes(text) if is_expression else (("program", text),):
+            if shape not in ("plain", "program") and is_plain:
+                continue
+            whole = complete(body)
+            found.setdefault(whole, Snippet(family, shape, whole))
+    return list(found.values())
+
+
+def translate(snippets: list[Snippet]) -> None:
+    """Fill in the translation and the marks of each snippet."""
+    from torch2ms import translate_source
+    from torch2ms.diagnostics import Severity
+
+    for snippet in snippets:
+        result = translate_source(snippet.text)
+        snippet.translation = result.text
+        snippet.marks = [f"{d.code} {d.message}" for d in result.diagnostics if d.severity >= Severity.WARNING]
+
+
+def execute(texts: list[str], framework: str, scratch: Path) -> list[Any]:
+    """Return ``("value", plain)`` or ``("error", text)`` of each text, run in one process (more if it dies)."""
+    jobs, results = scratch / f"{framework}.jobs", scratch / f"{framework}.results"
+    jobs.write_text(json.dumps(texts), encoding="utf-8")
+    results.write_bytes(b"")
+    environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2", "OMP_NUM_THREADS": "2", "GLOG_v": "4"}
+    environment["PYTHONPATH"] = str(scratch)
+    done: list[Any] = []
+    while len(done) < len(texts):
+        command = [sys.executable, str(Path(__file__).with_name("snippet_worker.py")), framework, jobs, results]
+        log = (scratch / f"{framework}.log").open("ab")
+        ended = subprocess.run([*command, str(len(done))], env=environment, cwd=scratch, stdout=log, stderr=log, check=False)
+        done = _read(results)
+        if len(done) < len(texts):
+            with results.open("ab") as stream:
+                pickle.dump(("error", f"the process died ({ended.returncode})"), stream)
+            done = _read(results)
+    return done
+
+
+def _read(path: Path) -> list[Any]:
+    found = []
+    with path.open("rb") as stream:
+        while True:
+            try:
+                found.append(pickle.load(stream))
+            except EOFError:
+                return found
+
+
+def difference(expected: Any, found: Any) -> str:
+    """Return what differs between two plain values, empty when nothing does."""
+    import numpy as np
+
+    if isinstance(expected, tuple | list) and isinstance(found, tuple | list):
+        if len(expected) != len(found):
+            return f"{len(expected)} items, {len(found)} found"
+        return next((d for d in map(difference, expected, found) if d), "")
+    if isinstance(expected, dict) and isinstance(found, dict):
+        if list(expected) != list(found):
+            return f"keys {list(expected)}, {list(found)} found"
+        return next((d for d in map(difference, expected.values(), found.values()) if d), "")
+    if isinstance(expected, np.ndarray) != isinstance(found, np.ndarray):
+        return f"{expected!r:.80}, {found!r:.80} found"
+    if not isinstance(expected, np.ndarray | int | float | complex):
+        return "" if expected == found else f"{expected!r:.80}, {found!r:.80} found"
+    if not isinstance(found, np.ndarray | int | float | complex):
+        return f"{expected!r:.80}, {found!r:.80} found"
+    left, right = np.asarray(expected), np.asarray(found)
+    family = {"u": "i"}
+    kinds = [family.get(array.dtype.kind, array.dtype.kind) for array in (left, right)]
+    if left.shape != right.shape:
+        return f"shape {left.shape}, {right.shape} found"
+    if kinds[0] != kinds[1]:
+        return f"dtype {left.dtype}, {right.dtype} found"
+    if np.allclose(left, right, rtol=1e-4, atol=1e-4, equal_nan=True):
+        return ""
+    return f"values {left.ravel()[:5]}, {right.ravel()[:5]} found"
+
+
+def judge(snippet: Snippet, expected: Any, found: Any) -> tuple[str, str]:
+    """Return the verdict of a snippet and what is to be said about it."""
+    if found[0] == "value":
+        wrong = difference(expected[1], found[1])
+        if not wrong:
+            return "right", ""
+        return ("marked" if snippet.marks else "silent"), wrong
+    return ("marked" if snippet.marks else "loud"), found[1]
+
+
+def report(judged: list[tuple[Snippet, str, str]], show: int) -> None:
+    """Print the counts by family and the worst snippets."""
+    families = list(dict.fromkeys(snippet.family for snippet, _, _ in judged))
+    verdicts = ("right", "marked", "loud", "silent")
+    print(f"{'family':22}" + "".join(f"{name:>9}" for name in verdicts))
+    for family in [*families, "all"]:
+        counts = Counter(verdict for s, verdict, _ in judged if family in (s.family, "all"))
+        print(f"{family:22}" + "".join(f"{counts[name]:>9}" for name in verdicts))
+        total = counts
+    print("".join(f"{name} {total[name] / max(len(judged), 1):.2%}  " for name in verdicts), f"of {len(judged)}")
+    for wanted in ("silent", "loud", "marked"):
+        rest = [entry for entry in judged if entry[1] == wanted]
+        print(f"\n{wanted}: {len(rest)}")
+        for snippet, _, why in rest:
+            body = "; ".join(snippet.text.strip().splitlines()[-3 if snippet.shape == "program" else -1 :])
+            if snippet.shape.endswith("annotated"):
+                body = snippet.text.strip().splitlines()[-2 if snippet.shape == "annotated" else -3]
+            note = f" [{snippet.marks[0]:.110}]" if wanted == "marked" else ""
+            print(f"  {snippet.shape:11} {body:.110} -> {why:.160}{note}")
+        for snippet, _, why in rest[:show]:
+            print(f"--- {why}\n{snippet.text}>>>\n{snippet.translation}")
+
+
+def main() -> int:
+    """Run the benchmark; return 1 when the bounds (75 % right, at most 0.3 % silent) are not kept."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", default="", help="templates that hold this text")
+    parser.add_argument("--plain", action="store_true", help="each template once")
+    parser.add_argument("--show", type=int, default=0, help="how many of each kind to print with their translation")
+    arguments = parser.parse_args()
+    snippets = generate(arguments.only, is_plain=arguments.plain)
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        shutil.copytree(ROOT / "torch2ms" / "runtime", scratch / "torch2ms_runtime")
+        expected = execute([snippet.text for snippet in snippets], "torch", scratch)
+        kept = [(snippet, value) for snippet, value in zip(snippets, expected, strict=True) if value[0] == "value"]
+        rejected = [(s, v) for s, v in zip(snippets, expected, strict=True) if v[0] != "value"]
+        translate([snippet for snippet, _ in kept])
+        found = execute([snippet.translation for snippet, _ in kept], "mindspore", scratch)
+    judged = [(s, *judge(s, value, got)) for (s, value), got in zip(kept, found, strict=True)]
+    report(judged, arguments.show)
+    mistakes = [(s, v) for s, v in rejected if s.shape in ("plain", "program")]
+    print(f"\n{len(rejected)} left out, rejected by torch; of the plain ones:")
+    for snippet, value in mistakes:
+        print(f"  {snippet.text.strip().splitlines()[-1]:.90} -> {value[1]:.100}")
+    counts = Counter(verdict for _, verdict, _ in judged)
+    return 0 if counts["right"] >= 0.75 * len(judged) and counts["silent"] <= 0.003 * len(judged) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
