@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
+from mindspore import Tensor
 from PIL import Image
 
 from .data import Dataset
@@ -185,7 +186,7 @@ class CIFAR100(CIFAR10):
 class MNIST(_Images):
     """MNIST: 28 x 28 grey images of digits; idx files, packed (``.gz``) or not, below ``root/MNIST/raw``.
 
-    ``data``: uint8 (N, 28, 28); ``targets``: a list.
+    ``data``: uint8 Tensor (N, 28, 28); ``targets``: int64 Tensor (N,), as torchvision has them; both can be set anew.
     """
 
     default_classes = tuple(
@@ -204,9 +205,41 @@ class MNIST(_Images):
     ) -> None:
         self.root, self.train, self.transform, self.target_transform = root, train, transform, target_transform
         part = "train" if train else "t10k"
-        self.data = _read_idx(self._find(f"{part}-images-idx3-ubyte"), 3)
-        self.targets = _read_idx(self._find(f"{part}-labels-idx1-ubyte"), 1).astype(np.int64).tolist()
+        # Arrays until somebody asks for the tensors: reading items from those takes longer.
+        self._pixels: Any = _read_idx(self._find(f"{part}-images-idx3-ubyte"), 3)
+        self._labels: Any = _read_idx(self._find(f"{part}-labels-idx1-ubyte"), 1).astype(np.int64)
         self.classes = list(self.default_classes)
+
+    @property
+    def data(self) -> Any:  # type: ignore[override]
+        """The images, uint8 (N, 28, 28); what is written into the tensor is what items are read from."""
+        if not isinstance(self._pixels, Tensor):
+            self._pixels = Tensor(self._pixels)
+        return self._pixels
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        self._pixels = value
+
+    @property
+    def targets(self) -> Any:  # type: ignore[override]
+        """The labels, int64 (N,)."""
+        if not isinstance(self._labels, Tensor):
+            self._labels = Tensor(self._labels)
+        return self._labels
+
+    @targets.setter
+    def targets(self, value: Any) -> None:
+        self._labels = value
+
+    def __getitem__(self, index: Any) -> Tuple[Any, Any]:
+        pixels = self._pixels[index]
+        if isinstance(pixels, Tensor):
+            pixels = pixels.asnumpy()
+        return self._finish(Image.fromarray(pixels), int(self._labels[index]))
+
+    def __len__(self) -> int:
+        return len(self._pixels)
 
     def _find(self, name: str) -> Path:
         root, own = Path(self.root), type(self).__name__

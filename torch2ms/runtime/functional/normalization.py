@@ -232,8 +232,8 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Return (batch, channels, height, width) with whole channels dropped."""
-    return _channel_dropout(input, p, training, 2)
+    """Return (batch, channels, ...) with whole channels dropped: as torch does, whatever the number of axes."""
+    return _channel_dropout(input, p, training, max(input.ndim - 2, 0))
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:

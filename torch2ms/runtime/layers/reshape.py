@@ -71,7 +71,7 @@ class Dropout1d(_Dropout):
 
 
 class Dropout2d(_Dropout):
-    """Dropout of channels of (batch, channels, height, width)."""
+    """Dropout of channels of (batch, channels, height, width), or of single values of (batch, channels)."""
 
     function = staticmethod(F.dropout2d)
 

@@ -356,11 +356,19 @@ class World:
         if question in self._parameters:
             return self._parameters[question]
         found: dict[str, Kind] = {}
+        untyped: set[str] = set()
         if self.depth > 0 and not isinstance(info.node, ast.Lambda):
             with self._at(self.depth - 1):
                 for call, kinds in self._calls(info):
                     for name, kind in _arguments(call, info, kinds):
-                        found[name] = join(found[name], kind) if name in found else kind
+                        if not kind.known:
+                            untyped.add(name)
+                        else:
+                            found[name] = join(found[name], kind) if name in found else kind
+        # One caller that hands over a tensor is enough: for that one the function has to change.
+        for name in untyped:
+            if name not in found or found[name].name != "Tensor":
+                found[name] = UNKNOWN
         self._parameters[question] = found
         return found
 
