@@ -211,7 +211,7 @@ class MNIST(_Images):
         self.classes = list(self.default_classes)
 
     @property
-    def data(self) -> Any:  # type: ignore[override]
+    def data(self) -> Any:
         """The images, uint8 (N, 28, 28); what is written into the tensor is what items are read from."""
         if not isinstance(self._pixels, Tensor):
             self._pixels = Tensor(self._pixels)
@@ -222,7 +222,7 @@ class MNIST(_Images):
         self._pixels = value
 
     @property
-    def targets(self) -> Any:  # type: ignore[override]
+    def targets(self) -> Any:
         """The labels, int64 (N,)."""
         if not isinstance(self._labels, Tensor):
             self._labels = Tensor(self._labels)
