@@ -11,12 +11,12 @@ CPU float16 networks run, slower than float32; bfloat16 convolutions and matrix 
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Dict, Optional
 
 import mindspore as ms
 from mindspore import amp, nn
 
-__all__ = ["LEVELS", "cast_network", "create_loss_scaler", "load_scaler_state", "scaler_state"]
+__all__ = ["LEVELS", "GradScaler", "cast_network", "create_loss_scaler", "load_scaler_state", "scaler_state"]
 
 LEVELS = ("O0", "O1", "O2", "O3")
 
@@ -67,3 +67,37 @@ def load_scaler_state(scaler: Any, state: Optional[dict]) -> None:  # type: igno
     if state is not None and hasattr(scaler, "counter"):
         scaler.scale_value.set_data(ms.Tensor(state["scale"]))
         scaler.counter.set_data(ms.Tensor(state["counter"]))
+
+
+class GradScaler:
+    """A gradient scaler that scales by one, as torch's does with ``enabled=False``.
+
+    Translated programs compute in float32, where gradients do not underflow; what such a program asks of its scaler
+    outside the training step (its scale, its state in a checkpoint) is answered here. The step itself uses
+    ``value_and_grad`` and the optimizer.
+    """
+
+    def scale(self, outputs: Any) -> Any:
+        """Return ``outputs`` as they are."""
+        return outputs
+
+    def unscale_(self, optimizer: Any) -> None:
+        """Do nothing: the gradients are not scaled."""
+
+    def update(self, new_scale: Any = None) -> None:
+        """Do nothing: the scale stays one."""
+
+    def get_scale(self) -> float:
+        """Return 1.0."""
+        return 1.0
+
+    def is_enabled(self) -> bool:
+        """Return False."""
+        return False
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Return an empty state, as a disabled scaler of torch does."""
+        return {}
+
+    def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
+        """Accept the state of any scaler; there is nothing to restore."""

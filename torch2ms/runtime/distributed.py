@@ -9,7 +9,7 @@ the cluster's time-out (about half a minute).
 from __future__ import annotations
 
 import os
-from typing import Any, List, Optional, Sequence
+from typing import Any, List, Optional, Sequence, Tuple
 
 import mindspore as ms
 import numpy as np
@@ -127,6 +127,21 @@ def gradient_reducer(parameters: Sequence[ms.Parameter]) -> Any:
     if not _Group.joined or _Group.size == 1:
         return None
     return nn.DistributedGradReducer(list(parameters), mean=True, degree=_Group.size)
+
+
+def data_parallel(network: nn.Cell, *_: object, **__: object) -> nn.Cell:
+    """Return ``network`` with the weights of process 0 in all processes (torch's DistributedDataParallel)."""
+    if is_initialized():
+        broadcast_parameters(network)
+    return network
+
+
+def average_gradients(grads: Sequence[ms.Tensor]) -> Tuple[ms.Tensor, ...]:
+    """Return the gradients averaged over all processes; those of a single process are its own."""
+    size = world_size()
+    if size == 1:
+        return tuple(grads)
+    return tuple(all_reduce(grad) / size for grad in grads)
 
 
 def broadcast_parameters(network: nn.Cell) -> None:

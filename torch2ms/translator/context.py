@@ -229,9 +229,16 @@ class Context:
 
     def is_import_root(self, tree: ast.AST) -> bool:
         """Whether a reference starts at a name that an import binds (not at a local alias)."""
+        whole = tree
         while isinstance(tree, ast.Attribute):
             tree = tree.value
-        return isinstance(tree, ast.Name) and self.imports.is_import(tree.id)
+        if not isinstance(tree, ast.Name):
+            return False
+        if self.imports.is_import(tree.id):
+            return True
+        # A local alias of a module (``layers = torch.nn``) is as good as an import: what follows it is certain.
+        kind = self.kind(tree)
+        return tree is not whole and kind.name == "api" and self.tables.is_module(kind.of)
 
 
 def _default_of(arguments: ast.arguments, default: ast.AST) -> frozenset[str]:

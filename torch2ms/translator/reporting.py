@@ -93,12 +93,11 @@ def _mention(file: SourceFile) -> Iterable[Diagnostic]:
 
 def _apis(uses: Sequence[Use]) -> Iterable[ApiUse]:
     """Yield one entry an API, the worst first, then by name."""
-    grouped: dict[str, list[Use]] = defaultdict(list)
+    grouped: dict[tuple[int, str], list[Use]] = defaultdict(list)
     for use in uses:
-        grouped[use.name].append(use)
-    for name in sorted(grouped, key=lambda n: (-max(_RANK[u.status] for u in grouped[n]), n)):
-        group = grouped[name]
-        worst = max(group, key=lambda use: _RANK[use.status])
+        grouped[-_RANK[use.status], use.name].append(use)
+    for (_, name), group in sorted(grouped.items()):
+        worst = group[0]
         yield ApiUse(
             name,
             cast(ApiStatus, worst.status),

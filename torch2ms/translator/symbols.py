@@ -110,6 +110,11 @@ class SymbolTable:
             self._found.append((edges, escaped))
         return self._found[0]
 
+    @property
+    def is_data_parallel(self) -> bool:
+        """Whether the project wraps a network in DistributedDataParallel: its steps must average the gradients."""
+        return any("DistributedDataParallel" in file.calls or "DDP" in file.calls for file in self.files.values())
+
     def find_module(self, importer: str, module: str, level: int) -> str | None:
         """Return the path an import names: a ``.py`` file, or a folder with a trailing ``/``; None outside the project.
 

@@ -92,11 +92,11 @@ MODULE_ONLY = frozenset(
 MODULE_BARE = frozenset({"train", "eval"})
 # Names that numpy arrays, strings, containers, files and frames share with tensors: they tell nothing of a receiver.
 COMMON_NAMES = frozenset(
-    """all any argmax argmin argsort astype clip copy cumprod cumsum dot fill flatten item max mean min nonzero numpy
-    partition prod put ravel repeat reshape resize round sort split squeeze std sum swapaxes take tolist trace
-    transpose var view index count values keys items get update pop append extend insert remove clear format type
+    """all any argmax argmin argsort astype clip copy cumprod cumsum dot fill flatten item max mean min nonzero
+    partition prod put ravel repeat reshape resize round sort split squeeze sum swapaxes take tolist trace
+    transpose view index count values keys items get update pop append extend insert remove clear format type
     name data shape dtype size ndim T real imag close open read write join strip replace add abs add_ div sub mul
-    pow where map apply set norm mode unique float int bool long half double to diff dim numel eq ne lt gt le ge
+    pow where map apply set mode unique float int bool long half double to diff dim numel eq ne lt gt le ge
     exp log sqrt log2 sin cos tanh relu gather scatter masked_fill roll flip rename is_set register_hook""".split()
 )
 OPTIMIZER_ONLY = frozenset({"param_groups", "add_param_group"})

@@ -1,9 +1,9 @@
 """The project as inference sees it: files, classes and functions, analysed when first asked for.
 
 Every question is asked with a depth: a function run at depth n asks about others at depth n - 1, and at depth 0 only
-what annotations say is known. So recursion ends by itself, and an answer depends on its question alone: neither the order of
-files nor the number of processes shows in the output. ``World`` keeps few trees in memory (the least recently used go),
-and small answers (a module's names, a function's result) for good.
+what annotations say is known. So recursion ends by itself, and an answer depends on its question alone: neither the
+order of files nor the number of processes shows in the output. ``World`` keeps few trees in memory (the least recently
+used go), and small answers (a module's names, a function's result) for good.
 """
 
 from __future__ import annotations

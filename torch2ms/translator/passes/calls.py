@@ -10,6 +10,7 @@ import ast
 
 import libcst as cst
 
+from torch2ms.diagnostics import CODES
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, Row
 from torch2ms.translator.binding import bind
 from torch2ms.translator.context import Context
@@ -24,6 +25,7 @@ from torch2ms.translator.inference.families import (
 )
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
+from torch2ms.translator.passes.dynamic import rewrite_dynamic
 from torch2ms.translator.passes.inplace import inplace_layer
 from torch2ms.translator.passes.values import choose_row
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
@@ -44,6 +46,8 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         return _api_call(node, updated, tree, callee, ctx)
     if callee.name == "Module":
         inplace_layer(tree, ctx)
+    if _is_dynamic(tree.func):
+        return rewrite_dynamic(updated, tree, ctx)
     if isinstance(tree.func, ast.Attribute):
         found = member_row(ctx, tree.func)
         if found is not None:
@@ -61,6 +65,14 @@ def _is_forward(func: ast.Attribute, ctx: Context) -> bool:
         return False
     families = {ctx.world.family(key).name for key in candidates(base) if ":" in key}
     return base.name == "Module" or families == {"Module"}
+
+
+_DYNAMIC = frozenset({"getattr", "hasattr", "eval", "exec", "import_module", "__import__"})
+
+
+def _is_dynamic(func: ast.expr) -> bool:
+    name = func.id if isinstance(func, ast.Name) else getattr(func, "attr", "")
+    return name in _DYNAMIC and (isinstance(func, ast.Name) or name == "import_module")
 
 
 def _api_call(node: cst.Call, updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.BaseExpression:
@@ -212,7 +224,7 @@ def _note(made: Replace, site: CallSite, ctx: Context) -> None:
     status = "removed" if option.target in (DROP, RECEIVER) else "mapped"
     ctx.account(site.tree.func, row.name, status, "" if status == "removed" else option.target, option.fidelity)
     for code in option.codes:
-        ctx.report(code, site.tree, f"{row.name}: {option.notes or 'see the notes of its row'}", symbol=row.name)
+        ctx.report(code, site.tree, f"{row.name}: {option.notes or CODES[code].meaning}", symbol=row.name)
     for code, message in made.codes:
         ctx.report(code, site.tree, message, symbol=row.name)
     if option.fidelity != "exact" and not option.codes:

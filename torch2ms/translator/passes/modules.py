@@ -51,4 +51,6 @@ def rewrite_function(
         return updated
     if tree.name == "forward":
         return updated.with_changes(name=cst.Name("construct"))
+    if tree.name == "extra_repr":
+        return updated.with_changes(name=cst.Name("extend_repr"))
     return updated

@@ -31,6 +31,7 @@ class TrainingPlan:
     units: list[TrainingUnit] = field(default_factory=list)
     left: list[UnitLeft] = field(default_factory=list)
     gone: set[ast.stmt] = field(default_factory=set)
+    taken: set[ast.stmt] = field(default_factory=set)  # of those, what forward_fn takes in with its comments
     calls: dict[ast.stmt, list[TrainingUnit]] = field(default_factory=dict)
     hoists: dict[ast.stmt, list[TrainingUnit]] = field(default_factory=dict)
     accumulators: dict[ast.stmt, list[TrainingUnit]] = field(default_factory=dict)
@@ -51,14 +52,9 @@ def plan_training(ctx: Context) -> TrainingPlan:
     plan = TrainingPlan()
     if not any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in ctx.analysis.nodes):
         return plan
-    units = find_units(ctx.analysis.tree, ctx.analysis)
-    scaled = {unit.scope for unit in units if isinstance(unit, TrainingUnit) and unit.scaler is not None}
-    for found in units:
+    for found in find_units(ctx.analysis.tree, ctx.analysis):
         if isinstance(found, UnitLeft):
             plan.left.append(found)
-        elif found.scope in scaled:
-            reason = "a gradient scaler is part of the step; see mindspore.amp.DynamicLossScaler"
-            plan.left.append(UnitLeft(found.backward, reason))
         else:
             _enter(plan, found)
     return plan
@@ -67,6 +63,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
 def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
     plan.units.append(unit)
     plan.gone.update(unit.removed)
+    plan.taken.update(unit.removed)
     plan.gone.update(unit.dropped)
     plan.calls.setdefault(unit.block[unit.start], []).append(unit)
     plan.hoists.setdefault(unit.hoist.statement, []).append(unit)
@@ -129,7 +126,7 @@ class _Writer:
         if tree in plan.resets:
             return _like(self._lines(f"{plan.resets[tree].grads_name} = None"), updated)
         if tree in plan.gone:
-            return _comments(updated)
+            return [] if tree in plan.taken else _comments(updated)
         if tree in plan.steps:
             return _like(self._update(*plan.steps[tree]), updated)
         if tree in plan.clips:
@@ -166,15 +163,19 @@ class _Writer:
         body.extend(self._lines(f"return {values}"))
         made = cst.ensure_type(cst.parse_statement(f"def {unit.forward_name}({', '.join(unit.parameters)}): pass\n"),
                                cst.FunctionDef)  # fmt: skip
-        lines = [] if at_start else [cst.EmptyLine(indent=False)]
+        top = unit.hoist.statements is self.ctx.analysis.tree.body
+        lines = [] if at_start else [cst.EmptyLine(indent=False)] * (2 if top else 1)
         made = made.with_changes(body=cst.IndentedBlock(body), leading_lines=lines)
         self.ctx.report("T2M401", unit.backward, f"the training step became {unit.forward_name} and value_and_grad")
         for note in unit.notes:
             self.ctx.report("T2M303", unit.backward, note)
+        if unit.scaler is not None:
+            note = "the gradient scaler was left out: without autocast the step computes in float32"
+            self.ctx.report("T2M303", unit.backward, note)
         if unit.inline_grad:
             return [made]
         grad = self._lines(f"{unit.grad_name} = {self._grad_fn(unit)}")
-        return [made, _spaced(grad[0], 1)]
+        return [made, _spaced(grad[0], 2 if top else 1)]
 
     def _gradient(self, unit: TrainingUnit) -> list[Statement]:
         function = self._grad_fn(unit) if unit.inline_grad else unit.grad_name
@@ -188,6 +189,10 @@ class _Writer:
             new = f"new_{unit.grads_name}"
             code = f"{pair}, {new} = {function}({arguments})\n"
             code += f"{unit.grads_name} = {add}({unit.grads_name}, {new})\n"
+        if self.ctx.world.symbols.is_data_parallel:
+            average = code_of(self.ctx.reference("torch2ms.runtime.distributed.average_gradients"))
+            line = f"{unit.grads_name} = {average}({unit.grads_name})\n"
+            code += line if unit.gradient == "assign" else ""
         if unit.guard is not None:
             inner = "".join(f"    {line}\n" for line in code.splitlines())
             code = f"if {self._code(unit.guard)}:\n{inner}else:\n    {target} = {unit.forward_name}({arguments})\n"

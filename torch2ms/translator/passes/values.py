@@ -1,7 +1,8 @@
 """Values: torch names that stand for themselves - base classes, annotations, isinstance, arguments, constants.
 
 A class handed on as a value will be called later, with torch's arguments. It becomes the bare MindSpore class when
-every call in the project that can reach it means the same there, and the runtime's class with torch's signature otherwise.
+every call in the project that can reach it means the same there, and the runtime's class with torch's signature
+otherwise.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import libcst as cst
 
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, MappedTo, Row
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates, dotted
 from torch2ms.translator.passes.inplace import augmented
@@ -83,6 +85,8 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
 def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, option: MappedTo, ctx: Context) -> Any:
     target = option.target
     use = ctx.use_of(tree)
+    if use == "type" and row.kind == "class" and instance_of(row.name).is_tensor and row.name != "torch.nn.Parameter":
+        target = "mindspore.Tensor"
     if use == "decorator" and (target == RECEIVER or option.recipe == "no_grad"):
         from torch2ms.translator.recipes.contexts import PLAIN_CONTEXT
 
