@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from torch2ms.config import Device
     from torch2ms.mapping_tables.lookup import Tables
+    from torch2ms.mapping_tables.proofs import Proof
     from torch2ms.mapping_tables.schema import MappedTo, Row
     from torch2ms.reports.model import Report
 
@@ -250,13 +251,19 @@ def _target(option: MappedTo) -> str:
 
 
 def _proof(row: Row) -> str:
-    from torch2ms.mapping_tables.proofs import proofs_of
-
-    proofs = proofs_of(row.name)
+    proofs = _proofs(row)
     failed = {proof.mindspore for proof in proofs if proof.failed}
     agreed = sorted({proof.mindspore for proof in proofs if proof.executed} - failed, key=_release)
     words = [text.removesuffix(".0") for text in agreed]
     return ", ".join([*words, *(f"**fails in {text}**" for text in sorted(failed, key=_release))])
+
+
+def _proofs(row: Row) -> list[Proof]:
+    """Return the proofs of the examples as they are now; those of examples that were changed since prove nothing."""
+    from torch2ms.mapping_tables.proofs import digest_of, proofs_of
+
+    digests = dict(enumerate(map(digest_of, row.examples)))
+    return [proof for proof in proofs_of(row.name) if digests.get(proof.example) == proof.digest]
 
 
 def _release(text: str) -> tuple[int, ...]:
@@ -354,9 +361,7 @@ def support_table() -> str:
 
 def _executed() -> str:
     """Say for each MindSpore release how many examples were executed in both frameworks, and agree."""
-    from torch2ms.mapping_tables.proofs import proofs_of
-
-    proofs = [proof for row in _tables().rows() for proof in proofs_of(row.name)]
+    proofs = [proof for row in _tables().rows() for proof in _proofs(row)]
     counts = Counter(proof.mindspore for proof in proofs if proof.executed)
     failed = Counter(proof.mindspore for proof in proofs if proof.failed)
     words = (
@@ -369,14 +374,13 @@ def _executed() -> str:
 def _proved_by_namespace() -> dict[str, int]:
     """Count, as ``accounted`` is counted in the coverage, public names whose row is proved."""
     from torch2ms.mapping_tables.coverage import NAMESPACES
-    from torch2ms.mapping_tables.proofs import proofs_of
 
     found = dict.fromkeys(NAMESPACES, 0)
     for name, record in _tables().catalogue.names.items():
         home = name.rpartition(".")[0]
         if home in found and record["k"] in ("class", "function", "method") and not record.get("d"):
             row = _tables().row(name)
-            proofs = proofs_of(row.name) if row is not None and row.to else []
+            proofs = _proofs(row) if row is not None and row.to else []
             found[home] += any(p.executed for p in proofs) and not any(p.failed for p in proofs)
     return found
 
