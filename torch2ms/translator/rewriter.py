@@ -13,7 +13,7 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.context import Context, Frame
-from torch2ms.translator.passes import attributes, calls, devices, imports, modules, training, values
+from torch2ms.translator.passes import attributes, calls, devices, imports, modes, modules, training, values
 from torch2ms.translator.syntax import child_fields
 
 __all__ = ["rewrite_module"]
@@ -89,7 +89,7 @@ class _Rewriter:
             return self._children(node)
         self.ctx.callees.add(id(node.func))
         updated = self._children(node)
-        return calls.rewrite_call(node, updated, tree, self.ctx)
+        return modes.in_train_mode(calls.rewrite_call(node, updated, tree, self.ctx), tree, self.ctx)
 
     # ---- statements
 

@@ -19,6 +19,7 @@ __all__ = [
     "dotted_name",
     "fix_commas",
     "keyword_arg",
+    "names_read",
     "parenthesised",
     "parse_expression",
 ]
@@ -46,6 +47,30 @@ def child_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return fields
 
 
+def names_read(node: cst.CSTNode) -> set[str]:
+    """Return every plain name below a node; attributes and keywords of calls are none."""
+    found: set[str] = set()
+    stack: list[cst.CSTNode] = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.Name):
+            found.add(current.value)
+        elif isinstance(current, cst.SimpleString):
+            if " " not in current.value or "[" in current.value[:40]:
+                found.update(_WORD.findall(current.value))  # an annotation in quotes
+        elif isinstance(current, (cst.Attribute, cst.Arg)):
+            stack.append(current.value)
+        else:
+            for name in child_fields(type(current)):
+                value = getattr(current, name)
+                if isinstance(value, cst.CSTNode):
+                    stack.append(value)
+                elif isinstance(value, (list, tuple)):
+                    stack.extend(item for item in value if isinstance(item, cst.CSTNode))
+    return found
+
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _MODULE = cst.Module([])
 
 

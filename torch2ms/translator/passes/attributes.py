@@ -21,6 +21,10 @@ def rewrite_attribute(
     node: cst.Attribute, updated: cst.Attribute, tree: ast.Attribute, ctx: Context
 ) -> cst.BaseExpression:
     """Return what ``value.name`` becomes when it is not the callee of a call."""
+    gradient = ctx.training.gradients.get(tree)
+    if gradient is not None:
+        ctx.account(tree, "torch.Tensor.grad", "mapped", "mindspore.value_and_grad")
+        return cst.Name(gradient)
     position = field_of(ctx.kind(tree.value), tree.attr)
     if position is not None:
         return build("{pair}[{position}]", pair=updated.value, position=cst.Integer(str(position)))

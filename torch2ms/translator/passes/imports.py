@@ -11,6 +11,7 @@ from libcst.helpers import get_full_name_for_node
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.references import Needed
+from torch2ms.translator.syntax import names_read
 
 __all__ = ["rewrite_imports"]
 
@@ -22,7 +23,8 @@ def rewrite_imports(module: cst.Module, ctx: Context) -> cst.Module:
     rewriter = _ImportRewriter(ctx)
     body = rewriter.block(module.body, 0)
     kept = sorted(ctx.imports.kept - rewriter.guarded)
-    lines = [*_lines(ctx), *(_guarded(name) for name in kept)]
+    used = names_read(module) if ctx.imports.needed else set()
+    lines = [*_lines(ctx, used), *(_guarded(name) for name in kept)]
     if body is module.body and not lines:
         return module
     return _insert(module.with_changes(body=body), lines, rewriter.found)
@@ -180,10 +182,12 @@ def _is_marker(node: Any) -> bool:
     )
 
 
-def _lines(ctx: Context) -> list[cst.SimpleStatementLine]:
-    """Return one statement for each module imported from, in a fixed order."""
+def _lines(ctx: Context, used: set[str]) -> list[cst.SimpleStatementLine]:
+    """Return one statement for each module imported from, in a fixed order; what nothing names any more is left out."""
     groups: dict[str, list[Needed]] = {}
     for needed in ctx.imports.needed:
+        if needed.alias not in used:
+            continue
         groups.setdefault(needed.module or f"import {needed.name}", []).append(needed)
     texts = []
     for key in sorted(groups, key=_rank):

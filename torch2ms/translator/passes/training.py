@@ -17,6 +17,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import code_of
 from torch2ms.translator.training import Clip, Step, TrainingUnit, UnitLeft, find_units
+from torch2ms.translator.training.by_hand import gradients_of
 from torch2ms.translator.trees import walk
 
 __all__ = ["TrainingPlan", "plan_training", "rewrite_block"]
@@ -39,6 +40,7 @@ class TrainingPlan:
     clips: dict[ast.stmt, tuple[TrainingUnit, Clip]] = field(default_factory=dict)
     resets: dict[ast.stmt, TrainingUnit] = field(default_factory=dict)
     handled: set[ast.AST] = field(default_factory=set)  # calls that the plan replaces: no pass needs to
+    gradients: dict[ast.AST, str] = field(default_factory=dict)  # a weight's .grad -> the name that holds it
     rewritten: dict[ast.stmt, list[Statement]] = field(default_factory=dict)
 
     def concerns(self, tree: ast.stmt) -> bool:
@@ -57,7 +59,17 @@ def plan_training(ctx: Context) -> TrainingPlan:
             plan.left.append(found)
         else:
             _enter(plan, found)
+            _name_gradients(plan, found, ctx)
     return plan
+
+
+def _name_gradients(plan: TrainingPlan, unit: TrainingUnit, ctx: Context) -> None:
+    """Name the gradients that a loop over weights reads."""
+    for step in unit.steps:
+        if step.by_hand and isinstance(step.statement, ast.For) and isinstance(step.statement.target, ast.Name):
+            taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
+            name = "grad" if "grad" not in taken else f"{step.statement.target.id}_grad"
+            plan.gradients.update((node, name) for node in gradients_of(step.statement))
 
 
 def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
@@ -127,6 +139,8 @@ class _Writer:
             return _like(self._lines(f"{plan.resets[tree].grads_name} = None"), updated)
         if tree in plan.gone:
             return [] if tree in plan.taken else _comments(updated)
+        if tree in plan.steps and plan.steps[tree][1].by_hand:
+            return [self._by_hand(*plan.steps[tree], updated[-1])]
         if tree in plan.steps:
             return _like(self._update(*plan.steps[tree]), updated)
         if tree in plan.clips:
@@ -139,7 +153,11 @@ class _Writer:
     # ---- the pieces
 
     def _weights(self, unit: TrainingUnit) -> str:
-        names = [f"{self._code(node)}.parameters" for node in unit.optimizers]
+        by_hand = {step.optimizer for step in unit.steps if step.by_hand}
+        names = [
+            f"{self._code(node)}.{'trainable_params()' if node in by_hand else 'parameters'}"
+            for node in unit.optimizers
+        ]
         return names[0] if len(names) == 1 else "[" + ", ".join(f"*{name}" for name in names) + "]"
 
     def _code(self, tree: ast.expr) -> str:
@@ -210,6 +228,14 @@ class _Writer:
         if unit.gradient == "accumulate":
             return self._lines(f"if {unit.grads_name} is not None:\n    {optimizer}({grads})\n")
         return self._lines(f"{optimizer}({grads})\n")
+
+    def _by_hand(self, unit: TrainingUnit, step: Step, loop: Statement) -> Statement:
+        """Let a loop over weights go over their gradients besides."""
+        assert isinstance(step.statement, ast.For)
+        name = next(self.plan.gradients[node] for node in gradients_of(step.statement))
+        head = f"for {code_of(loop.target)}, {name} in zip({self._weights(unit)}, {unit.grads_name}): pass\n"
+        made = cst.ensure_type(cst.parse_statement(head), cst.For)
+        return loop.with_changes(target=made.target, iter=made.iter)
 
     def _clip(self, unit: TrainingUnit, clip: Clip) -> list[Statement]:
         self.ctx.account(clip.call.func, f"torch.nn.utils.clip_grad_{clip.kind}_", "mapped",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.training.by_hand import gradients_of, updated_module
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
 
@@ -62,6 +63,7 @@ class Event:
     scaler: ast.expr | None = None
     problem: str = ""  # why the call cannot be rewritten
     on_module: bool = False  # zero_grad of a module
+    by_hand: bool = False  # a loop over a module's parameters that updates them without an optimizer
 
 
 def own_expressions(statement: ast.stmt) -> list[ast.AST]:
@@ -86,6 +88,11 @@ def find_events(scope: Scope, file: ProjectFile, oracle: Oracle) -> list[Event]:
     finder = _Finder(oracle, file.zeroed)
     found: list[Event] = []
     for order, statement in enumerate(scope.statements):
+        update = updated_module(statement, oracle)
+        if update is not None and isinstance(update.func, ast.Attribute):
+            module = update.func.value
+            path = dotted_path(module) or ""
+            found.append(Event("step", statement, update, order, path, module, by_hand=True))
         calls = [node for node in own_expressions(statement) if isinstance(node, ast.Call)]
         for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
             event = finder.event(statement, call, order)
@@ -225,8 +232,12 @@ _HOOKS = ("retain_grad", "register_hook", "register_post_accumulate_grad_hook", 
 
 def find_obstacle(scope: Scope, oracle: Oracle) -> tuple[ast.stmt, str] | None:
     """Return the first statement of the scope that uses gradients in a way no rewriting places, and what it does."""
+    loops = [s for s in scope.statements if isinstance(s, ast.For) and updated_module(s, oracle) is not None]
+    placed = {id(node) for loop in loops for node in gradients_of(loop)}
     for statement in scope.statements:
         for node in own_expressions(statement):
+            if id(node) in placed:
+                continue
             if isinstance(node, ast.Attribute) and node.attr == "grad":
                 kind = oracle.kind(node.value).name
                 if kind in ("unknown", "Tensor", "Parameter") and dotted_path(node) not in (

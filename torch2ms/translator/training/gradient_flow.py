@@ -32,6 +32,7 @@ class GradientFlow:
         self._oracle = oracle
         self._known: dict[int, bool] = {}
         self._computed: dict[int, set[str]] = {}
+        self.updated_by_hand: set[str] = set()  # paths of modules that loops update without an optimizer
 
     def has_source(self, node: ast.AST | Sequence[ast.AST]) -> bool:
         """Whether the code may compute with trainable weights. In doubt it may."""
@@ -199,6 +200,8 @@ class GradientFlow:
 
     def modules_of(self, optimizer: str, scope: Scope) -> frozenset[str] | None:
         """Return the paths the optimizer's weights are taken from, as its constructor shows; None when it does not."""
+        if optimizer in self.updated_by_hand:
+            return frozenset({optimizer} | self._wrappers({optimizer}))
         values = [
             value for value in self._file.values_of(optimizer, scope) if isinstance(value, ast.Call) and value.args
         ]
@@ -218,6 +221,8 @@ class GradientFlow:
             value for value in self._file.values_of(optimizer, scope) if isinstance(value, ast.Call) and value.args
         ]
         own = set().union(*(self._weights(value.args[0], scope, 3) for value in values)) if values else set()
+        if optimizer in self.updated_by_hand:
+            own = {optimizer}
         covered = {path for path in own if any(_is_stored(name, zeroed) for name in {path} | self._wrappers({path}))}
         return bool(own) and covered == own
 

@@ -260,7 +260,7 @@ def steps_of(ownership: Ownership) -> tuple[Step, ...]:
     found = []
     for event in ownership.steps:
         assert event.target is not None
-        found.append(Step(event.statement, event.call, event.target, event.scaler))
+        found.append(Step(event.statement, event.call, event.target, event.scaler, event.by_hand))
     return tuple(found)
 
 

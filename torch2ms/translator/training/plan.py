@@ -36,12 +36,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An update, replaced where it stands by ``optimizer(grads)``; ``scaler`` of ``scaler.step(optimizer)``."""
+    """An update, replaced where it stands by ``optimizer(grads)``; ``scaler`` of ``scaler.step(optimizer)``.
+
+    ``by_hand``: a loop over the parameters of a module, which is the ``optimizer`` then; the loop goes over the
+    gradients besides.
+    """
 
     statement: ast.stmt
     call: ast.Call
     optimizer: ast.expr
     scaler: ast.expr | None = None
+    by_hand: bool = False
 
 
 @dataclass(frozen=True, slots=True)

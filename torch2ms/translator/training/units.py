@@ -65,6 +65,7 @@ class _ScopePlanner:
         self.oracle = oracle
         self.names = names
         self.events = find_events(scope, file, oracle)
+        flow.updated_by_hand = {event.path for event in self.events if event.by_hand}
         self.backwards = [event for event in self.events if event.kind == "backward"]
         self.grads_names: dict[frozenset[int], str] = {}
 
@@ -370,7 +371,7 @@ class _ScopePlanner:
         for event in self.events:
             if event.kind == "closure":
                 found.append(UnitLeft(event.statement, event.problem, "T2M403"))
-            elif event.kind == "step" and id(event.statement) not in planned:
+            elif event.kind == "step" and not event.by_hand and id(event.statement) not in planned:
                 reason = "no backward call in this function computes the gradients of this step"
                 found.append(UnitLeft(event.statement, reason, "T2M403"))
         return found

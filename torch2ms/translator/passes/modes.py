@@ -1,0 +1,89 @@
+"""Modes: a network of torch is born in train mode, a Cell is not, so what is built to be used gets ``.set_train()``.
+
+Only where it can matter: the file (or another one, for classes from elsewhere) has layers that train otherwise than
+they predict, the network is not a part of another one, and the program never calls ``.train()`` itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.names import candidates
+
+__all__ = ["in_train_mode"]
+
+_SENSITIVE = re.compile(r"BatchNorm|[Dd]ropout|Transformer|RReLU|rrelu|\.training\b")
+_SELF_RETURNING = frozenset({"to", "cuda", "cpu", "float", "double", "half", "apply", "requires_grad_", "type"})
+
+
+def in_train_mode(code: cst.BaseExpression, tree: ast.AST, ctx: Context) -> cst.BaseExpression:
+    """Return ``code`` with ``.set_train()`` where it builds a network that torch would train with at once."""
+    if not isinstance(tree, ast.Call) or not isinstance(code, cst.Call) or ctx.kind(tree).name != "Module":
+        return code
+    if not _is_sensitive(tree, ctx) or _is_inside_module(ctx) or not _is_used(tree, ctx) or _sets_mode(ctx):
+        return code
+    return cst.Call(cst.Attribute(code, cst.Name("set_train")))
+
+
+def _is_sensitive(tree: ast.Call, ctx: Context) -> bool:
+    """Whether the class that is called, or what it is built of, behaves otherwise in train mode."""
+    callee = ctx.kind(tree.func)
+    if callee.name == "api":
+        names = candidates(callee)
+        if not names or not names[0].startswith("torch.nn.") or ctx.tables.kind_of_name(names[0]) != "class":
+            return False
+        return _SENSITIVE.search(ast.unparse(tree)) is not None or (
+            names[0].endswith(".Sequential") and _is_opaque(tree, ctx) and _file_is_sensitive(ctx)
+        )
+    if callee.name != "class":
+        return False
+    keys = [key for key in candidates(callee) if ":" in key]
+    return bool(keys) and (_file_is_sensitive(ctx) or any(key.partition(":")[0] != ctx.path for key in keys))
+
+
+def _is_opaque(tree: ast.Call, ctx: Context) -> bool:
+    """Whether a container holds what its own text does not name."""
+    return any(isinstance(node, (ast.Starred, ast.Name)) and not ctx.is_import_root(node) for node in ast.walk(tree))
+
+
+def _file_is_sensitive(ctx: Context) -> bool:
+    names = (getattr(node, "attr", None) or getattr(node, "id", "") for node in ctx.analysis.nodes)
+    return any(name == "training" or _SENSITIVE.search(name) for name in names if name)
+
+
+def _is_inside_module(ctx: Context) -> bool:
+    info = ctx.functions[-1]
+    return info is not None and info.owner is not None and ctx.world.family(info.owner.key).name == "Module"
+
+
+def _is_used(tree: ast.Call, ctx: Context) -> bool:
+    """Whether the new network is called at once, or bound to a name; a part of another one is not."""
+    child: ast.AST = tree
+    parent = ctx.parent(child)
+    while parent is not None:
+        if isinstance(parent, ast.Attribute):
+            call = ctx.parent(parent)
+            if parent.attr not in _SELF_RETURNING or not isinstance(call, ast.Call) or call.func is not parent:
+                return False
+            child, parent = call, ctx.parent(call)
+        elif isinstance(parent, (ast.IfExp, ast.Tuple)):
+            child, parent = parent, ctx.parent(parent)
+        else:
+            break
+    if isinstance(parent, ast.Call):
+        return parent.func is child
+    if isinstance(parent, ast.Return):
+        return ctx.kind(tree.func).name == "class"
+    return isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr))
+
+
+def _sets_mode(ctx: Context) -> bool:
+    """Whether the file calls ``.train()`` on something: then it says itself when a network trains."""
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "train"
+        for node in ctx.analysis.nodes
+    )

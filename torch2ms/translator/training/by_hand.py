@@ -1,0 +1,51 @@
+"""Updates without an optimizer: ``for p in model.parameters(): p.data.add_(p.grad, alpha=-lr)``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.training.plan import Oracle
+
+__all__ = ["gradients_of", "updated_module"]
+
+
+def updated_module(statement: ast.stmt, oracle: Oracle) -> ast.Call | None:
+    """Return the call ``module.parameters()`` of a loop that only reads the gradients of the weights it goes over."""
+    if not isinstance(statement, ast.For) or statement.orelse or not isinstance(statement.target, ast.Name):
+        return None
+    call = statement.iter
+    if not isinstance(call, ast.Call) or call.args or call.keywords or not isinstance(call.func, ast.Attribute):
+        return None
+    if call.func.attr != "parameters" or dotted_path(call.func.value) is None:
+        return None
+    if oracle.kind(call.func.value).name != "Module":
+        return None
+    found = gradients_of(statement)
+    if not found or not all(_is_read(node, statement.target.id) for node in found):
+        return None
+    known = {id(node) for node in found}
+    return None if _changes_gradients(statement.body, known) else call
+
+
+def gradients_of(statement: ast.For) -> list[ast.Attribute]:
+    """Return every ``.grad`` in the body of the loop."""
+    nodes = (node for inner in statement.body for node in ast.walk(inner))
+    return [node for node in nodes if isinstance(node, ast.Attribute) and node.attr == "grad"]
+
+
+def _is_read(node: ast.Attribute, variable: str) -> bool:
+    return isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name) and node.value.id == variable
+
+
+def _changes_gradients(body: Sequence[ast.stmt], gradients: set[int]) -> bool:
+    """Whether a gradient is written into: ``p.grad.zero_()``, ``p.grad += x``, ``p.grad[0] = 0``."""
+    for node in (node for statement in body for node in ast.walk(statement)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
+            if any(id(part) in gradients for part in ast.walk(node.func.value)):
+                return True
+        elif isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            if any(id(part) in gradients for part in ast.walk(node.value)):
+                return True
+    return False
