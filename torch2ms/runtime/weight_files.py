@@ -172,7 +172,9 @@ def dtype_of_tensor(tensor: Any) -> str:
     """Return the name of a MindSpore tensor's element type as NumPy spells it, or ``"bfloat16"``."""
     import mindspore as ms
 
-    return "bfloat16" if tensor.dtype == getattr(ms, "bfloat16", None) else str(np.dtype(ms.dtype_to_nptype(tensor.dtype)))
+    return (
+        "bfloat16" if tensor.dtype == getattr(ms, "bfloat16", None) else str(np.dtype(ms.dtype_to_nptype(tensor.dtype)))
+    )
 
 
 def write_mindspore(values: Values, path: Path) -> None:
