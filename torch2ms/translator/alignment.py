@@ -436,8 +436,34 @@ def _try(a: Alignment, code: cst.Try, tree: ast.Try) -> None:
 def _match(a: Alignment, code: cst.Match, tree: Any) -> None:
     a.expression(code.subject, tree.subject)
     for case, part in zip(code.cases, tree.cases, strict=True):
+        _pattern(a, case.pattern, part.pattern)
         a.expression(case.guard, part.guard)
         a.block(case.body, part.body)
+
+
+def _pattern(a: Alignment, code: Any, tree: Any) -> None:
+    """Match the expressions in a pattern: classes, values and keys."""
+    if isinstance(code, cst.MatchValue):
+        a.expression(code.value, tree.value)
+    elif isinstance(code, cst.MatchAs) and code.pattern is not None:
+        _pattern(a, code.pattern, tree.pattern)
+    elif isinstance(code, cst.MatchOr):
+        _patterns(a, [element.pattern for element in code.patterns], tree.patterns)
+    elif isinstance(code, cst.MatchSequence):
+        _patterns(a, [getattr(element, "value", None) for element in code.patterns], tree.patterns)
+    elif isinstance(code, cst.MatchMapping):
+        for element, key in _pairs(code.elements, tree.keys):
+            a.expression(element.key, key)
+        _patterns(a, [element.pattern for element in code.elements], tree.patterns)
+    elif isinstance(code, cst.MatchClass):
+        a.expression(code.cls, tree.cls)
+        _patterns(a, [element.value for element in code.patterns], tree.patterns)
+        _patterns(a, [element.pattern for element in code.kwds], tree.kwd_patterns)
+
+
+def _patterns(a: Alignment, codes: Sequence[Any], trees: Sequence[ast.AST]) -> None:
+    for code, tree in _pairs(codes, trees):
+        _pattern(a, code, tree)
 
 
 _STATEMENTS: dict[type[cst.CSTNode], Matcher] = {

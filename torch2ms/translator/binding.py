@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import libcst as cst
 
 from torch2ms.mapping_tables.schema import Signature
 
-__all__ = ["BoundArgument", "BoundCall", "bind", "is_literal", "literal", "same_literal"]
+__all__ = ["BoundArgument", "BoundCall", "bind", "is_literal", "literal", "parsed", "same_literal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +103,23 @@ def literal(tree: ast.expr) -> object:
         return _NO_LITERAL
 
 
+@lru_cache(maxsize=4096)
+def parsed(text: str) -> ast.expr:
+    """Return the expression that a default or a condition of a row spells."""
+    return ast.parse(text, mode="eval").body
+
+
 def is_literal(tree: ast.expr) -> bool:
     """Whether an expression is a literal."""
     return literal(tree) is not _NO_LITERAL
+
+
+@lru_cache(maxsize=4096)
+def _literal_text(text: str) -> object:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return _NO_LITERAL
 
 
 def same_literal(tree: ast.expr, text: str | None) -> bool:
@@ -114,8 +129,7 @@ def same_literal(tree: ast.expr, text: str | None) -> bool:
     value = literal(tree)
     if value is _NO_LITERAL:
         return ast.unparse(tree) == text
-    try:
-        other = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    other = _literal_text(text)
+    if other is _NO_LITERAL:
         return False
     return bool(value == other) and isinstance(value, bool) == isinstance(other, bool)

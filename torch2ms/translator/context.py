@@ -138,7 +138,7 @@ class Context:
                 return "type"
             if parent.func.id == "cast" and child in parent.args[:1]:
                 return "type"
-        if isinstance(parent, (ast.Compare, ast.ExceptHandler)):
+        if isinstance(parent, (ast.Compare, ast.ExceptHandler, ast.MatchClass)):
             return "type"
         if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "type":
             return "type" if child in parent.args else "value"  # x.type(torch.FloatTensor)

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torch2ms.mapping_tables.schema import MappedTo, Row, Signature
 from torch2ms.mapping_tables.transforms import TRANSFORMS
-from torch2ms.translator.binding import BoundArgument, BoundCall, same_literal
+from torch2ms.translator.binding import BoundArgument, BoundCall, parsed, same_literal
 from torch2ms.translator.call_site import SPLAT_SAFE, CallSite, Leave, Replace
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
@@ -73,7 +73,7 @@ def _needs_names(option: MappedTo) -> bool:
 def _same_text(default: str | None, wanted: str) -> bool:
     if default is None:
         return False
-    return default == wanted or same_literal(ast.parse(default, mode="eval").body, wanted)
+    return default == wanted or same_literal(parsed(default), wanted)
 
 
 def emit_call(site: CallSite, ctx: Context) -> Replace | Leave:
@@ -219,7 +219,7 @@ class _Builder:
             value = self.ctx.literal(parameter.default)
             transform = option.transform.get(name)
             if transform is not None:
-                tree = ast.parse(parameter.default, mode="eval").body
+                tree = parsed(parameter.default)
                 made = TRANSFORMS[transform](ContextArgument(tree, value, Kind(), self.ctx))
                 if made is None:
                     return f"the default {name}={parameter.default} cannot be written for {option.target}"

@@ -27,6 +27,7 @@ __all__ = ["SourceResult", "translate_project", "translate_source"]
 RUNTIME_NAME = "torch2ms_runtime"
 SECONDS_PER_FILE = 60.0
 COLLECTIONS = (200_000, 20, 100)  # thresholds of the garbage collector
+SMALL_PROJECT = 20  # files that fit into memory with all their garbage
 Progress = Callable[[str], None]
 
 
@@ -75,7 +76,7 @@ def translate_project(
     if out is not None and not dry_run:
         check_out(out, force=force)
     load(options.mappings)
-    with _rare_collections():
+    with _rare_collections(len(project.files)):
         symbols, relevant, problems = _index(project)
         results = _translate_all(project, symbols, relevant, options, progress)
         report, program = make_report(project, results, problems, symbols, options)
@@ -154,10 +155,10 @@ class _Worker:
 
 
 @contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Collect garbage rarely: syntax trees hold no cycles, and looking for some in them takes half the time."""
+def _rare_collections(files: int) -> Iterator[None]:
+    """Collect garbage rarely, for few files not at all: looking for cycles in syntax trees takes half the time."""
     before = gc.get_threshold()
-    gc.set_threshold(*COLLECTIONS)
+    gc.set_threshold(*((0,) if files <= SMALL_PROJECT else COLLECTIONS))
     try:
         yield
     finally:

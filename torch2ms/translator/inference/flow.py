@@ -337,11 +337,24 @@ class Flow(Expressions):
         joined: Env | None = None
         for case in node.cases:
             self.env = dict(before)
+            self._pattern(case.pattern)
             if case.guard is not None:
                 self.expr(case.guard)
             self.run(case.body)
             joined = self.env if joined is None else _join_env(joined, self.env, before)
         self.env = joined or before
+
+    def _pattern(self, pattern: ast.pattern) -> None:
+        for node in ast.walk(pattern):
+            if isinstance(node, ast.MatchClass):
+                self.expr(node.cls)
+            elif isinstance(node, ast.MatchValue):
+                self.expr(node.value)
+            elif isinstance(node, ast.MatchMapping):
+                for key in node.keys:
+                    self.expr(key)
+            elif isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name is not None:
+                self.bind(node.name, UNKNOWN)
 
     def _Delete(self, node: ast.Delete) -> None:
         for target in node.targets:

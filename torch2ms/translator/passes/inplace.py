@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import ast
 
+import libcst as cst
+
 from torch2ms.translator.context import Context
 from torch2ms.translator.later_reads import read_again
 from torch2ms.translator.recipes.views import owner_of, seen_elsewhere
+from torch2ms.translator.syntax import build, code_of
 
 __all__ = ["augmented", "inplace_layer"]
 
@@ -46,11 +49,24 @@ def _works_in_place(tree: ast.Call, ctx: Context) -> bool:
     return any(ctx.world.changes_input(key, tree.func.attr) for key in keys)
 
 
-def augmented(tree: ast.AugAssign, ctx: Context) -> None:
-    """Report ``x += y`` on a tensor that somebody else holds: torch changes it for them, MindSpore does not."""
+def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.AugAssign | cst.Expr:
+    """Return ``x += y``; a weight is assigned to, for MindSpore would bind the name to a tensor and leave the weight.
+
+    Where somebody else holds a tensor that torch changes for them, T2M305 says that MindSpore does not.
+    """
     if not isinstance(tree.target, ast.Name) or not ctx.kind(tree.target).is_tensor:
-        return
+        return node
     name = tree.target.id
+    if ctx.kind(tree.target).name == "Parameter":
+        operator = code_of(node.operator).strip().removesuffix("=")
+        template = f"{{assign}}({{target}}, {{target}} {operator} {{value}})"
+        assign = ctx.reference("mindspore.ops.assign")
+        return cst.Expr(build(template, assign=assign, target=cst.Name(name), value=node.value))
+    _seen_elsewhere(name, tree, ctx)
+    return node
+
+
+def _seen_elsewhere(name: str, tree: ast.AugAssign, ctx: Context) -> None:
     if owner_of(name, tree, ctx) == "fresh" and seen_elsewhere(name, tree, ctx) == "fresh":
         return
     if _is_network_input(name, ctx):

@@ -24,7 +24,7 @@ def in_train_mode(code: cst.BaseExpression, tree: ast.AST, ctx: Context) -> cst.
     """Return ``code`` with ``.set_train()`` where it builds a network that torch would train with at once."""
     if not isinstance(tree, ast.Call) or not isinstance(code, cst.Call) or ctx.kind(tree).name != "Module":
         return code
-    if not _is_sensitive(tree, ctx) or _is_inside_module(ctx) or not _is_used(tree, ctx) or _sets_mode(ctx):
+    if _is_inside_module(ctx) or not _is_used(tree, ctx) or not _is_sensitive(tree, ctx) or _sets_mode(ctx):
         return code
     return cst.Call(cst.Attribute(code, cst.Name("set_train")))
 

@@ -210,8 +210,8 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
 
     if isinstance(updated, cst.Expr) and updated.value is DROPPED:
         return None
-    if isinstance(tree, ast.AugAssign):
-        augmented(tree, ctx)
+    if isinstance(tree, ast.AugAssign) and isinstance(updated, cst.AugAssign):
+        updated = augmented(updated, tree, ctx)
     if ctx.rebind:
         names, ctx.rebind = ctx.rebind, []
         updated = _rebound(updated, names)
