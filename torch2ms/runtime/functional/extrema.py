@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import mindspore as ms
-import mindspore as ms
 from mindspore import Tensor, ops
 
 __all__ = ["max", "min"]
