@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from torch2ms.mapping_tables.inputs import FUNCTIONS, TAG, evaluate
+from torch2ms.mapping_tables.prove import case_of
+from torch2ms.mapping_tables.schema import Example
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,13 @@ def test_plain_python_stays() -> None:
 
 def test_different_texts_get_different_numbers() -> None:
     assert not np.array_equal(evaluate("randn(4)"), evaluate("randn(4) * 1.0"))
+
+
+def test_variables_of_the_same_text_get_different_numbers() -> None:
+    assert not np.array_equal(evaluate("randn(4)", "x"), evaluate("randn(4)", "y"))
+    example = Example("x - y", "x - y", {"args": {"x": "randn(4)", "y": "randn(4)"}})
+    args = case_of("torch.sub", 0, example, {})["args"]
+    assert not np.array_equal(args["x"], args["y"])
 
 
 def test_distinct_has_no_ties_and_probabilities_sum_to_one() -> None:

@@ -103,8 +103,8 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def evaluate(text: str) -> Any:
-    """Return the value of an input: numpy arrays stand for tensors, plain Python for itself.
+def evaluate(text: str, name: str = "") -> Any:
+    """Return the value of the input called ``name``: numpy arrays stand for tensors, plain Python for itself.
 
     Raises ValueError for anything the language does not have.
     """
@@ -113,7 +113,7 @@ def evaluate(text: str) -> Any:
     except SyntaxError as error:
         raise ValueError(f"no expression: {text!r}") from error
     try:
-        return _value(tree, np.random.RandomState(zlib.crc32(text.encode())))
+        return _value(tree, np.random.RandomState(zlib.crc32(f"{name}={text}".encode())))
     except (TypeError, KeyError, IndexError, OverflowError) as error:
         raise ValueError(f"{text!r}: {error}") from error
 

@@ -49,8 +49,8 @@ def case_of(name: str, index: int, example: Example, rules: Mapping[str, Any]) -
     given = run.get("input")
     texts = [] if given is None else given if isinstance(given, list) else [given]
     try:
-        args = {key: evaluate(text) if isinstance(text, str) else text for key, text in run.get("args", {}).items()}
-        inputs = [evaluate(text) if isinstance(text, str) else text for text in texts]
+        args = {key: _given(text, key) for key, text in run.get("args", {}).items()}
+        inputs = [_given(text, f"input {place}") for place, text in enumerate(texts)]
     except ValueError as error:
         raise TableError(f"{where}: run: {error}") from error
     check = run.get("check") or ("layer" if given is not None else "value")
@@ -74,6 +74,10 @@ def case_of(name: str, index: int, example: Example, rules: Mapping[str, Any]) -
         "steps": int(run.get("steps", 5 if check == "optimizer" else 12)),
         "rules": rules,
     }
+
+
+def _given(text: Any, name: str) -> Any:
+    return evaluate(text, name) if isinstance(text, str) else text
 
 
 def prove(
