@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.expressions import Expressions, element_of
 from torch2ms.translator.inference.families import MODULE_ONLY, OPTIMIZER_ONLY, TENSOR_ONLY
+from torch2ms.translator.inference.scopes import as_load, attributes_used, leaves, local_names
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
 from torch2ms.translator.names import imported, is_torch_name
-from torch2ms.translator.trees import children, walk
+from torch2ms.translator.trees import children
 
 if TYPE_CHECKING:
     from torch2ms.translator.inference.world import ClassInfo, FileAnalysis, FunctionInfo, World
@@ -41,7 +42,7 @@ class Flow(Expressions):
         self.locals: frozenset[str] = frozenset()
         if info is not None:
             if info.locals is None:
-                info.locals = _local_names(info.node)
+                info.locals = local_names(info.node)
             self.locals = info.locals
 
     # ---- names
@@ -162,7 +163,7 @@ class Flow(Expressions):
             return Kind("Tensor", evidence="input of a network")
         assert self.info is not None
         if self.info.used is None:
-            self.info.used = _attributes_used(self.info.node)
+            self.info.used = attributes_used(self.info.node)
         used = self.info.used.get(name, frozenset())
         if used & MODULE_ONLY:
             return Kind("Module", evidence=f"has .{min(used & MODULE_ONLY)}")
@@ -257,7 +258,7 @@ class Flow(Expressions):
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
         value = self.expr(node.value)
-        load = _as_load(node.target)
+        load = as_load(node.target)
         kind = self.expr(load)
         self.kinds[node.target] = kind
         if isinstance(node.target, ast.Name):
@@ -285,9 +286,9 @@ class Flow(Expressions):
         self.env = dict(before)
         self.narrow(node.test, False)
         self.run(node.orelse)
-        if node.orelse and _leaves(node.orelse):
+        if node.orelse and leaves(node.orelse):
             self.env = after_body
-        elif not _leaves(node.body):
+        elif not leaves(node.body):
             self.env = _join_env(after_body, self.env, before)
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
@@ -324,7 +325,7 @@ class Flow(Expressions):
             if handler.name:
                 self.env[handler.name] = Kind("python")
             self.run(handler.body)
-            if not _leaves(handler.body):
+            if not leaves(handler.body):
                 joined = _join_env(joined, self.env, before)
         self.env = joined
         self.run(node.finalbody)
@@ -458,50 +459,3 @@ def _join_env(a: Env, b: Env, before: Env) -> Env:
     for name, kind in b.items():
         joined[name] = join(a[name], kind) if name in a else kind
     return joined
-
-
-def _leaves(body: Sequence[ast.stmt]) -> bool:
-    """Whether a block always leaves by return, raise, continue or break."""
-    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
-
-
-def _as_load(target: ast.expr) -> ast.expr:
-    """Return the target of an augmented assignment as the value it reads first."""
-    if isinstance(target, ast.Name):
-        return ast.copy_location(ast.Name(target.id, ast.Load()), target)
-    if isinstance(target, ast.Attribute):
-        return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
-    if isinstance(target, ast.Subscript):
-        return ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
-    return target
-
-
-def _local_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
-    """Return the names a function binds itself."""
-    bound = {arg.arg for arg in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
-    bound |= {arg.arg for arg in (node.args.vararg, node.args.kwarg) if arg is not None}
-    outside: set[str] = set()
-    stack: list[ast.AST] = list(node.body) if not isinstance(node, ast.Lambda) else [node.body]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            bound.add(current.name)
-            continue
-        if isinstance(current, (ast.Global, ast.Nonlocal)):
-            outside.update(current.names)
-        elif isinstance(current, ast.Name) and not isinstance(current.ctx, ast.Load):
-            bound.add(current.id)
-        elif isinstance(current, (ast.Import, ast.ImportFrom)):
-            bound.update(name for name, _, _ in imported(current))
-        if not isinstance(current, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            stack.extend(children(current))
-    return frozenset(bound - outside)
-
-
-def _attributes_used(node: ast.AST) -> dict[str, frozenset[str]]:
-    """Return, for every plain name in a function, the attributes read from it."""
-    used: dict[str, set[str]] = {}
-    for child in walk(node):
-        if isinstance(child, ast.Attribute) and isinstance(child.value, ast.Name):
-            used.setdefault(child.value.id, set()).add(child.attr)
-    return {name: frozenset(attributes) for name, attributes in used.items()}
