@@ -1,0 +1,51 @@
+"""Names: what an import binds, dotted chains, and which roots are torch's."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from torch2ms.translator.kinds import Kind
+from torch2ms.translator.names import candidates, dotted, imported, is_torch_name
+
+
+@pytest.mark.parametrize("name", ["torch", "torch.nn", "torchvision.transforms"])
+def test_torch_names(name: str) -> None:
+    assert is_torch_name(name)
+
+
+@pytest.mark.parametrize("name", ["torchmetrics", "pytorch", "mytorch.nn", "torch2ms_runtime", "numpy", "", "nn.torch"])
+def test_lookalikes_are_not_torchs(name: str) -> None:
+    assert not is_torch_name(name)
+
+
+@pytest.mark.parametrize(
+    ("code", "bindings"),
+    [
+        ("import torch", [("torch", "torch", None)]),
+        ("import torch.nn.functional", [("torch", "torch", None)]),
+        ("import torch.nn.functional as F, os", [("F", "torch.nn.functional", None), ("os", "os", None)]),
+        ("from torch import nn, optim as o", [("nn", "torch", "nn"), ("o", "torch", "optim")]),
+        ("from torch import *", [("*", "torch", "*")]),
+        ("from . import a", [("a", "", "a")]),
+        ("from ..b import c as d", [("d", "b", "c")]),
+    ],
+)
+def test_imports_bind(code: str, bindings: list[tuple[str, str, str | None]]) -> None:
+    statement = ast.parse(code).body[0]
+    assert isinstance(statement, (ast.Import, ast.ImportFrom))
+    assert list(imported(statement)) == bindings
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [("a", "a"), ("a.b.c", "a.b.c"), ("f().a", None), ("a[0].b", None), ("1", None), ("(a).b", "a.b")],
+)
+def test_dotted_chains(code: str, name: str | None) -> None:
+    assert dotted(ast.parse(code, mode="eval").body) == name
+
+
+def test_candidates_are_what_alternatives_list() -> None:
+    assert candidates(Kind("api", "torch.a|torch.b")) == ("torch.a", "torch.b")
+    assert candidates(Kind("api")) == ()

@@ -1,0 +1,136 @@
+"""The index of a project: where imports lead, and where the value of a name goes."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from torch2ms.translator.symbols import CallShape, SymbolTable, index_file
+
+
+def table(files: dict[str, str], root: str = "") -> SymbolTable:
+    return SymbolTable.build([index_file(path, ast.parse(text)) for path, text in files.items()], root)
+
+
+TREE = {
+    "main.py": "",
+    "model.py": "",
+    "a/__init__.py": "",
+    "a/model.py": "",
+    "a/main.py": "",
+    "a/b/deep.py": "",
+    "space/mod.py": "",
+    "src/lib.py": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("importer", "module", "level", "found"),
+    [
+        ("main.py", "model", 0, "model.py"),
+        ("a/main.py", "model", 0, "a/model.py"),
+        ("a/b/deep.py", "model", 0, "a/model.py"),
+        ("main.py", "a", 0, "a/__init__.py"),
+        ("main.py", "a.model", 0, "a/model.py"),
+        ("a/model.py", "", 1, "a/__init__.py"),
+        ("a/b/deep.py", "model", 2, "a/model.py"),
+        ("main.py", "space", 0, "space/"),
+        ("main.py", "space.mod", 0, "space/mod.py"),
+        ("main.py", "lib", 0, "src/lib.py"),
+    ],
+)
+def test_imports_lead_to_files(importer: str, module: str, level: int, found: str) -> None:
+    assert table(TREE).find_module(importer, module, level) == found
+
+
+@pytest.mark.parametrize(
+    ("importer", "module", "level"), [("main.py", "numpy", 0), ("main.py", "a.c", 0), ("a/main.py", "x", 2)]
+)
+def test_imports_that_lead_out_of_the_project(importer: str, module: str, level: int) -> None:
+    assert table(TREE).find_module(importer, module, level) is None
+
+
+def test_a_file_does_not_import_itself() -> None:
+    assert table({"torch.py": "import torch"}).find_module("torch.py", "torch", 0) is None
+
+
+def test_a_package_knows_itself_by_its_own_name() -> None:
+    files = {"__init__.py": "", "models/resnet.py": "from timm.layers import x", "layers/__init__.py": ""}
+    assert table(files, "timm").find_module("models/resnet.py", "timm.layers", 0) == "layers/__init__.py"
+
+
+@pytest.mark.parametrize(
+    ("module", "level", "is_torch"), [("torch.nn", 0, True), ("torch", 1, False), ("torchmetrics", 0, False)]
+)
+def test_torchs_imports(module: str, level: int, is_torch: bool) -> None:
+    assert table({"main.py": ""}).is_torch("main.py", module, level) is is_torch
+
+
+def test_a_local_folder_hides_torch() -> None:
+    assert not table({"main.py": "", "torch/__init__.py": ""}).is_torch("main.py", "torch")
+
+
+def test_calls_are_indexed_by_their_last_name() -> None:
+    found = table({"m.py": "a.f(1, k=2)\nf(*x)\n"}).shapes(frozenset({"f"}))
+    assert found == {CallShape(1, ("k",), False), CallShape(1, (), True)}
+
+
+def test_callers_hand_on_or_call() -> None:
+    assert table({"a.py": "f()", "b.py": "g(f)", "c.py": "f = 3"}).callers("f") == ["a.py", "b.py"]
+
+
+ALIASES = {
+    "self._norm = norm": "_norm",
+    "block(width, norm=norm)": "norm",
+    "block(3, norm)": "layer",
+    "obj.block(3, norm)": "layer",
+    "Block(norm)": "inner",
+    "make(3, norm)": "layer",
+    "x = norm if a else b": "x",
+    "x = b or norm": "x",
+}
+
+
+@pytest.mark.parametrize("code", ALIASES)
+def test_values_are_followed(code: str) -> None:
+    text = (
+        "def block(width, layer): pass\nclass Block:\n    def __init__(self, inner): pass\n"
+        f"def g(make, norm):\n    {code}\n"
+    )
+    symbols = table({"m.py": text})
+    assert ALIASES[code] in symbols.aliases(frozenset({"norm"}))
+    assert not symbols.escapes(frozenset({"norm"}))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "return norm",
+        "x = [norm]",
+        "x = {'a': norm}",
+        "partial(norm, eps=1)",
+        "yield norm",
+        "f(*norm)",
+        "lambda: norm",
+        "x[0] = norm",
+    ],
+)
+def test_values_get_out_of_sight(code: str) -> None:
+    symbols = table({"m.py": f"from functools import partial\ndef g(norm):\n    {code}\n"})
+    assert symbols.escapes(frozenset({"norm"}))
+
+
+@pytest.mark.parametrize(
+    "code", ["norm(3)", "norm.__name__", "if norm is None: pass", "x = norm == 3", "print(f'{norm}')", "assert norm"]
+)
+def test_uses_that_say_nothing_of_the_calls(code: str) -> None:
+    assert not table({"m.py": f"def g(norm):\n    {code}\n"}).escapes(frozenset({"norm"}))
+
+
+@pytest.mark.parametrize(
+    ("code", "public"),
+    [("__all__ = ['a', 'b']", ("a", "b")), ("__all__ = x + ['a']", None), ("x = 1", None), ("__all__ = []", ())],
+)
+def test_public_names(code: str, public: tuple[str, ...] | None) -> None:
+    assert index_file("m.py", ast.parse(code)).public == public
