@@ -264,7 +264,7 @@ def load_weights(network: ms.nn.Cell, weights: Dict[str, Any], source: str = "th
         raise CheckpointError(f"{source} does not fit the network; " + "; ".join(problems))
     for name, value in own.items():
         new = ms.Tensor(weights[name].asnumpy()).astype(value.dtype)
-        value.set_data(new) if isinstance(value, ms.Parameter) else ms.ops.assign(value, new)
+        ms.ops.assign(value, new)  # not set_data: a parameter set after the first step trains no more (MindSpore 2.10)
 
 
 class CheckpointStore:

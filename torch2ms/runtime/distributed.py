@@ -148,4 +148,4 @@ def broadcast_parameters(network: nn.Cell) -> None:
     """Give every rank the weights of rank 0, for networks whose initial weights are not seeded alike."""
     if _Group.joined:
         for parameter in network.get_parameters():
-            parameter.set_data(broadcast(ms.Tensor(parameter.asnumpy())))
+            ops.assign(parameter, broadcast(ms.Tensor(parameter.asnumpy())))

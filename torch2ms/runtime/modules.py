@@ -7,18 +7,20 @@ any buffer: that is what the functions here give.
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Iterator, List, Tuple, Union
+from typing import Any, Iterable, Iterator, List, Mapping, NamedTuple, Tuple, Union
 
 import mindspore as ms
-from mindspore import nn
+from mindspore import nn, ops
 
 __all__ = [
+    "LoadResult",
     "add_module",
     "bias",
     "buffers",
     "extend",
     "get_buffer",
     "get_parameter",
+    "load_state_dict",
     "modules",
     "named_buffers",
     "named_parameters",
@@ -153,6 +155,37 @@ def get_parameter(cell: nn.Cell, target: str) -> ms.Parameter:
 def get_buffer(cell: nn.Cell, target: str) -> Any:
     """Return the buffer at a path. Raises AttributeError where there is none."""
     return _get(cell, target, "buffers")
+
+
+class LoadResult(NamedTuple):
+    """What ``load_state_dict`` did not find on either side."""
+
+    missing_keys: List[str]
+    unexpected_keys: List[str]
+
+
+def load_state_dict(cell: nn.Cell, state_dict: Mapping[str, Any], strict: bool = True) -> LoadResult:
+    """Copy ``state_dict`` into the parameters and buffers of ``cell``, as torch does.
+
+    ``Cell.load_state_dict`` of MindSpore 2.10 replaces the data of the parameters, and an optimizer that has stepped
+    before then changes them no more; here the values are assigned. Raises RuntimeError for names that are missing or
+    unexpected when ``strict``, and for shapes that differ always.
+    """
+    own = dict(cell.state_dict() if hasattr(cell, "state_dict") else cell.parameters_and_names())
+    missing = [name for name in own if name not in state_dict]
+    unexpected = [name for name in state_dict if name not in own]
+    wrong = [name for name in own if name in state_dict and tuple(own[name].shape) != tuple(state_dict[name].shape)]
+    problems = [f"size mismatch for {', '.join(wrong)}"] if wrong else []
+    if strict and missing:
+        problems.append(f"missing: {', '.join(missing)}")
+    if strict and unexpected:
+        problems.append(f"unexpected: {', '.join(unexpected)}")
+    if problems:
+        raise RuntimeError(f"cannot load the state of {type(cell).__name__}: {'; '.join(problems)}")
+    for name, value in own.items():
+        if name in state_dict:
+            ops.assign(value, ms.Tensor(state_dict[name]).astype(value.dtype))
+    return LoadResult(missing, unexpected)
 
 
 def weight(layer: nn.Cell) -> Any:

@@ -125,4 +125,5 @@ def load_state_dict(optimizer: Any, state: Dict[str, Any]) -> None:
         array = np.asarray(state[name])
         if tuple(array.shape) != tuple(parameter.shape):
             raise ValueError(f"the optimizer state does not fit: {name} is {array.shape}, expected {parameter.shape}")
-        parameter.set_data(ms.Tensor(array).astype(parameter.dtype))
+        # Not set_data: once an optimizer has stepped, MindSpore 2.10 trains parameters no more whose data were set.
+        ms.ops.assign(parameter, ms.Tensor(array).astype(parameter.dtype))

@@ -290,7 +290,7 @@ def load_state_dict(scheduler: Any, state: Dict[str, Any]) -> None:
             continue
         current = getattr(scheduler, name, None)
         if isinstance(current, ms.Parameter):
-            current.set_data(ms.Tensor(np.asarray(value)).astype(current.dtype))
+            ms.ops.assign(current, ms.Tensor(np.asarray(value)).astype(current.dtype))
         elif isinstance(current, ms.Tensor):
             setattr(scheduler, name, ms.Tensor(np.asarray(value)).astype(current.dtype))
         else:
