@@ -385,10 +385,40 @@ def _proved_by_namespace() -> dict[str, int]:
     return found
 
 
+def transforms_table() -> str:
+    """Return the transforms with what they do."""
+    from torch2ms.mapping_tables.transforms import TRANSFORMS
+
+    lines = ["| name | what it does | examples |", "|---|---|---|"]
+    for name, entry in sorted(TRANSFORMS.items()):
+        shown = [f"`{before}` -> {f'`{after}`' if after else 'no target'}" for before, after in entry.examples.items()]
+        lines.append(f"| `{name}` | {_summary(entry.apply)} | {', '.join(shown[:3])} |")
+    return "\n".join(lines)
+
+
+def recipes_table() -> str:
+    """Return the recipes with what they do, by the file that holds them."""
+    from torch2ms.translator.recipes import RECIPES
+
+    lines = ["| file | recipe | what it does |", "|---|---|---|"]
+    for name, function in sorted(RECIPES.items(), key=lambda item: (item[1].__module__, item[0])):
+        file = function.__module__.rpartition(".")[2]
+        lines.append(f"| `{file}.py` | `{name}` | {_summary(function)} |")
+    return "\n".join(lines)
+
+
+def _summary(function: object) -> str:
+    """Return the first paragraph of a docstring, in Markdown."""
+    text = " ".join((getattr(function, "__doc__", None) or "").split("\n\n")[0].split())
+    return text.replace("``", "`").replace("|", "\\|")
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "resnet-diff": resnet_diff,
     "training-diff": training_diff,
     "support-table": support_table,
+    "transforms": transforms_table,
+    "recipes": recipes_table,
 }
 _BLOCK = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _TRANSLATED = re.compile(
