@@ -125,8 +125,18 @@ def uniform_(tensor: ms.Tensor, a: float = 0.0, b: float = 1.0, generator: Any =
 def trunc_normal_(
     tensor: ms.Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> ms.Tensor:
-    """Fill from a normal distribution cut off at the values ``a`` and ``b``."""
-    return fill(tensor, init.TruncatedNormal(std, mean, a, b))
+    """Fill from a normal distribution cut off at the values ``a`` and ``b``.
+
+    Raises ValueError, in MindSpore 2.0, when they are not equally far from the mean.
+    """
+    try:
+        return fill(tensor, init.TruncatedNormal(std, mean, a, b))
+    except TypeError:  # MindSpore 2.0: the deviation alone, cut off at -2 and 2
+        if not math.isclose(mean - a, b - mean):
+            raise ValueError("MindSpore 2.0 cuts a normal distribution only equally far from its mean") from None
+    scale = (b - a) / 4
+    made = init.initializer(init.TruncatedNormal(std / scale), tensor.shape, ms.float32).init_data() * scale + mean
+    return _assign(tensor, made.astype(tensor.dtype))
 
 
 def constant_(tensor: ms.Tensor, val: float) -> ms.Tensor:

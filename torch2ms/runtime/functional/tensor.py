@@ -29,6 +29,7 @@ __all__ = [
     "index_copy",
     "index_fill",
     "isin",
+    "item",
     "kthvalue",
     "masked_scatter",
     "median",
@@ -88,6 +89,11 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 def numel(input: Tensor) -> int:
     """Return the number of elements."""
     return int(input.size)
+
+
+def item(input: Tensor) -> Any:
+    """Return the only element as a number of Python."""
+    return input.asnumpy().item()
 
 
 def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
