@@ -42,8 +42,7 @@ LEFT = {
         optimizer.zero_grad()
         loss = criterion(model(data), target)
         loss.backward()
-        for p in model.parameters():
-            print(p.grad)
+        print(model.weight.grad)
         optimizer.step()
      """),
     "manual update": (".grad", "T2M404", """
@@ -51,6 +50,7 @@ LEFT = {
         loss = criterion(model(data), target)
         loss.backward()
         for p in model.parameters():
+            p.grad.clamp_(-1, 1)
             p.data.add_(p.grad, alpha=-0.1)
      """),
     "gradient hook": ("register_hook", "T2M404", """

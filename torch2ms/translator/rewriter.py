@@ -13,7 +13,7 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.context import Context, Frame
-from torch2ms.translator.passes import attributes, calls, devices, imports, modes, modules, training, values
+from torch2ms.translator.passes import attributes, calls, devices, formatting, imports, modes, modules, training, values
 from torch2ms.translator.syntax import child_fields
 
 __all__ = ["rewrite_module"]
@@ -47,6 +47,8 @@ class _Rewriter:
         if isinstance(node, cst.If):
             return self._elif(node, tree)
         updated = self._children(node)
+        if isinstance(node, cst.FormattedStringExpression):
+            return formatting.rewrite_field(node, updated, self.ctx)
         if tree is not None:
             updated = values.rewrite_expression(node, updated, tree, self.ctx)
         return updated
@@ -88,7 +90,7 @@ class _Rewriter:
         if not isinstance(tree, ast.Call):
             return self._children(node)
         self.ctx.callees.add(id(node.func))
-        updated = self._children(node)
+        updated = formatting.rewrite_format(node, self._children(node), tree, self.ctx)
         return modes.in_train_mode(calls.rewrite_call(node, updated, tree, self.ctx), tree, self.ctx)
 
     # ---- statements

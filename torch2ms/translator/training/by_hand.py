@@ -42,10 +42,11 @@ def _is_read(node: ast.Attribute, variable: str) -> bool:
 def _changes_gradients(body: Sequence[ast.stmt], gradients: set[int]) -> bool:
     """Whether a gradient is written into: ``p.grad.zero_()``, ``p.grad += x``, ``p.grad[0] = 0``."""
     for node in (node for statement in body for node in ast.walk(statement)):
+        target: ast.expr | None = None
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
-            if any(id(part) in gradients for part in ast.walk(node.func.value)):
-                return True
+            target = node.func.value
         elif isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            if any(id(part) in gradients for part in ast.walk(node.value)):
-                return True
+            target = node.value
+        if target is not None and any(id(part) in gradients for part in ast.walk(target)):
+            return True
     return False

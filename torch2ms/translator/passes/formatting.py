@@ -1,0 +1,66 @@
+"""Tensors in format strings: torch formats one with a single value like a number, MindSpore refuses the format."""
+
+from __future__ import annotations
+
+import ast
+from string import Formatter
+from typing import Any
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.syntax import build
+
+__all__ = ["rewrite_field", "rewrite_format"]
+
+
+def rewrite_field(node: cst.FormattedStringExpression, updated: Any, ctx: Context) -> Any:
+    """Return ``{loss.item():.3f}`` for the field ``{loss:.3f}`` of an f-string where ``loss`` is a tensor."""
+    if not node.format_spec or node.conversion is not None or not _is_tensor(node.expression, ctx):
+        return updated
+    return updated.with_changes(expression=_item(updated.expression))
+
+
+def rewrite_format(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:
+    """Return ``"{:.3f}".format(loss.item())`` for the tensor ``loss``."""
+    func = tree.func
+    if not isinstance(func, ast.Attribute) or func.attr != "format" or not isinstance(func.value, ast.Constant):
+        return updated
+    if not isinstance(func.value.value, str) or any(isinstance(value, ast.Starred) for value in tree.args):
+        return updated
+    formatted = _with_spec(func.value.value)
+    args = list(updated.args)
+    position = 0
+    for index, (before, after) in enumerate(zip(node.args, updated.args, strict=True)):
+        key = before.keyword.value if before.keyword is not None else str(position)
+        position += before.keyword is None
+        if key in formatted and not before.star and _is_tensor(before.value, ctx):
+            args[index] = after.with_changes(value=_item(after.value))
+    return updated if all(a is b for a, b in zip(args, updated.args, strict=True)) else updated.with_changes(args=args)
+
+
+def _with_spec(text: str) -> set[str]:
+    """Return the names (numbers as text) of the fields that always have a format: not shown plainly anywhere else."""
+    found: dict[str, bool] = {}
+    position = 0
+    try:
+        for _, name, spec, conversion in Formatter().parse(text):
+            if name is None:
+                continue
+            key = name
+            if not name:
+                key, position = str(position), position + 1
+            plain = "." in name or "[" in name or bool(conversion)
+            found[key] = found.get(key, True) and bool(spec) and not plain
+    except ValueError:
+        return set()
+    return {key for key, always in found.items() if always}
+
+
+def _is_tensor(code: cst.BaseExpression, ctx: Context) -> bool:
+    tree = ctx.alignment.tree(code)
+    return isinstance(tree, ast.expr) and ctx.kind(tree).is_tensor
+
+
+def _item(code: cst.BaseExpression) -> cst.BaseExpression:
+    return build("{value}.item()", value=code)
