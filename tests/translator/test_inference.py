@@ -1,0 +1,115 @@
+"""Inference: what is known of values, and, as important, what is not."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from torch2ms.mapping_tables.loader import load
+from torch2ms.translator.inference import FileAnalysis, World
+from torch2ms.translator.symbols import SymbolTable, index_file
+
+HEAD = "import queue\nimport numpy as np\nimport torch\nimport torch.nn as nn\nfrom torch import Tensor\n"
+
+
+def analyse(files: dict[str, str], path: str = "m.py") -> FileAnalysis:
+    trees = {name: ast.parse(text) for name, text in files.items()}
+    symbols = SymbolTable.build([index_file(name, tree) for name, tree in trees.items()])
+    analysis = World(trees.get, symbols, load(())).analyse(path)
+    assert analysis is not None
+    return analysis
+
+
+def kind_of_show(text: str, **others: str) -> str:
+    """Return the kind of ``value`` in the last ``show(value)`` of a text."""
+    analysis = analyse({"m.py": HEAD + text, **{f"{name}.py": body for name, body in others.items()}})
+    calls = [n for n in ast.walk(analysis.tree) if isinstance(n, ast.Call) and ast.unparse(n.func) == "show"]
+    return analysis.kind(calls[-1].args[0]).name
+
+
+TENSORS = {
+    "made": "x = torch.ones(2)\nshow(x)",
+    "arithmetic": "x = 2 * torch.ones(2) + 1\nshow(x)",
+    "comparison": "show(torch.ones(2) > 0)",
+    "indexed": "show(torch.ones(2)[0])",
+    "method": "show(torch.ones(2).view(1, 2).float())",
+    "annotated": "def f(x: Tensor): show(x)",
+    "annotated in quotes": "def f(x: 'torch.Tensor'): show(x)",
+    "optional": "from typing import Optional\ndef f(x: Optional[Tensor] = None): show(x)",
+    "input of forward": "class N(nn.Module):\n    def forward(self, x): show(x)",
+    "result of a layer": "class N(nn.Module):\n    def __init__(self): self.a = nn.Linear(2, 2)\n"
+    "    def forward(self, x): show(self.a(x))",
+    "from a loader": "from torch.utils.data import DataLoader\nfor i, (x, y) in enumerate(DataLoader(d)): show(y)",
+    "by isinstance": "def f(x):\n    if isinstance(x, torch.Tensor): show(x)",
+    "by not isinstance": "def f(x):\n    if not isinstance(x, Tensor): return\n    show(torch.as_tensor(x))",
+    "of a function": "def g():\n    return torch.zeros(2)\nshow(g())",
+    "as an argument": "def f(x): show(x)\nf(torch.zeros(2))",
+    "only tensors have it": "def f(x):\n    x.unsqueeze(0)\n    show(x)",
+    "on both branches": "x = torch.ones(1) if a else torch.zeros(1)\nshow(x)",
+    "unpacked": "a, b = torch.ones(2), 3\nshow(a)",
+    "in a loop": "x = None\nfor i in range(3):\n    x = torch.ones(1)\nshow(x)",
+    "walrus": "if (x := torch.ones(1)).any(): show(x)",
+    "buffer": "class N(nn.Module):\n    def __init__(self): self.register_buffer('b', torch.ones(1))\n"
+    "    def f(self): show(self.b)",
+    "element of a list": "xs = [torch.ones(1) for _ in range(3)]\nshow(xs[0])",
+    "item of a dict": "for k, v in {'a': torch.ones(1)}.items(): show(v)",
+}
+OTHERS = {
+    "untyped parameter": ("def f(x): show(x)", "unknown"),
+    "rebound": ("x = torch.ones(1)\nx = foreign()\nshow(x)", "unknown"),
+    "on one branch": ("if a: x = torch.ones(1)\nelse: x = foreign()\nshow(x)", "unknown"),
+    "shadowed module": ("def f(torch): show(torch.ones(1))", "unknown"),
+    "queue": ("show(queue.Queue().size())", "unknown"),
+    "array": ("def f(a: np.ndarray): show(a.max(axis=0))", "ndarray"),
+    "numpy": ("show(torch.ones(2).numpy())", "ndarray"),
+    "plain list": ("show(torch.ones(2).tolist())", "list"),
+    "string": ("show('a'.split())", "list"),
+    "length": ("show(len(torch.ones(2)))", "int"),
+    "shape": ("show(torch.ones(2).shape)", "Size"),
+    "one size": ("show(torch.ones(2).size(0))", "int"),
+    "module": ("show(nn.Linear(2, 2))", "Module"),
+    "submodule": ("class N(nn.Module):\n    def __init__(self): self.norm = nn.BatchNorm2d(2)\n"
+                  "    def f(self): show(self.norm)", "Module"),
+    "own class": ("class A: pass\nshow(A())", "instance"),
+    "own network": ("class A(nn.Module): pass\nshow(A())", "Module"),
+    "optimizer": ("show(torch.optim.SGD(p, 0.1))", "Optimizer"),
+    "scheduler": ("show(torch.optim.lr_scheduler.StepLR(o, 3))", "Scheduler"),
+    "device": ("show(torch.device('cpu'))", "device"),
+    "else of isinstance": ("def f(x):\n    if isinstance(x, Tensor): pass\n    else: show(x)", "unknown"),
+    "loop may not run": ("x = foreign()\nfor i in y: x = torch.ones(1)\nshow(x)", "unknown"),
+    "comprehension leaks nothing": ("y = [x for x in torch.ones(3)]\nshow(x)", "unknown"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_tensors_are_recognised(name: str) -> None:
+    assert kind_of_show(TENSORS[name]) in ("Tensor", "Parameter")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_no_tensor_is_not_taken_for_one(name: str) -> None:
+    text, expected = OTHERS[name]
+    assert kind_of_show(text) == expected
+
+
+def test_results_are_known_across_files() -> None:
+    assert (
+        kind_of_show("from lib import make\nshow(make())", lib="import torch\ndef make(): return torch.ones(1)")
+        == "Tensor"
+    )
+
+
+def test_classes_are_known_across_files() -> None:
+    assert (
+        kind_of_show("import lib\nshow(lib.Net())", lib="from torch import nn\nclass Net(nn.Module): pass") == "Module"
+    )
+
+
+def test_recursion_ends() -> None:
+    assert kind_of_show("def f(x): return g(x)\ndef g(x): return f(x)\nshow(f(1))") == "unknown"
+
+
+def test_import_cycles_end() -> None:
+    other = "from m import a\nimport torch\nb = torch.ones(1)\n"
+    assert kind_of_show("from other import b\na = 1\nshow(b)", other=other) == "Tensor"

@@ -1,0 +1,113 @@
+"""The pipeline: one bad file is one reported file, and the order of work shows nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from torch2ms.config import Options
+from torch2ms.diagnostics import Severity
+from torch2ms.errors import OutputError
+from torch2ms.translator import pipeline
+from torch2ms.translator.file_translation import FileResult
+from torch2ms.translator.pipeline import translate_project, translate_source
+
+MakeTree = Callable[..., Path]
+NET = "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x.size(0)\n"
+FILES = {
+    "net.py": NET,
+    "main.py": "from net import Net\n\nprint(Net()(3))\n",
+    "bad.py": "import torch\nprint 'no'\n",
+    "free.py": "x = 1\n",
+    "data/a.bin": b"\0\1",
+    "run.sh": "python -m torch.distributed.run main.py\n",
+}
+
+
+def test_source_needs_no_file() -> None:
+    result = translate_source("import torch\nx = torch.ones(2)\n")
+    assert result.text == "from mindspore import ops\nx = ops.ones(2)\n"
+    assert [use.name for use in result.uses] == ["torch.ones"]
+
+
+def test_source_that_does_not_parse_is_refused() -> None:
+    with pytest.raises(SyntaxError):
+        translate_source("def")
+
+
+def test_a_bad_file_is_one_reported_file(make_tree: MakeTree) -> None:
+    report = translate_project(make_tree(FILES), None)
+    status = {file.path: file.status for file in report.files}
+    assert status["bad.py"] == "failed"
+    assert status["net.py"] == "translated"
+    assert {d.file for d in report.diagnostics if d.severity == Severity.ERROR} == {"bad.py"}
+
+
+def test_what_is_no_python_is_copied(make_tree: MakeTree, tmp_path: Path) -> None:
+    source, out = make_tree(FILES), tmp_path / "out"
+    report = translate_project(source, out)
+    for path in ("data/a.bin", "run.sh", "bad.py", "free.py"):
+        assert (out / path).read_bytes() == (source / path).read_bytes()
+    assert "T2M802" in {d.code for d in report.diagnostics if d.file == "run.sh"}
+
+
+def test_source_is_never_touched(make_tree: MakeTree, tmp_path: Path) -> None:
+    source = make_tree(FILES)
+    before = {path: path.read_bytes() for path in source.rglob("*") if path.is_file()}
+    translate_project(source, tmp_path / "out")
+    assert {path: path.read_bytes() for path in source.rglob("*") if path.is_file()} == before
+
+
+def test_an_existing_out_is_refused_without_force(make_tree: MakeTree, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("x")
+    with pytest.raises(OutputError):
+        translate_project(make_tree(FILES), tmp_path / "out")
+    assert (tmp_path / "out" / "mine").read_text() == "x"
+
+
+def test_a_dry_run_writes_nothing(make_tree: MakeTree, tmp_path: Path) -> None:
+    translate_project(make_tree(FILES), tmp_path / "out", dry_run=True)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_processes_change_nothing(make_tree: MakeTree) -> None:
+    source = make_tree(FILES)
+    assert translate_project(source, None) == translate_project(source, None, Options(jobs=2))
+
+
+def test_no_path_of_the_machine_is_written(make_tree: MakeTree, tmp_path: Path) -> None:
+    source, out = make_tree(FILES), tmp_path / "out"
+    translate_project(source, out)
+    for path in out.rglob("*"):
+        if path.is_file():
+            assert str(tmp_path).encode() not in path.read_bytes(), path
+
+
+def test_a_file_that_takes_too_long_costs_one_file(make_tree: MakeTree, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = pipeline.translate_file
+
+    def slow(path: str, *rest: object) -> FileResult:
+        if path == "net.py":
+            raise TimeoutError
+        return original(path, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pipeline, "translate_file", slow)
+    report = translate_project(make_tree(FILES), None)
+    status = {file.path: file.status for file in report.files}
+    assert status["net.py"] == "failed"
+    assert ("net.py", "T2M105") in {(d.file, d.code) for d in report.diagnostics}
+
+
+def test_the_report_counts_every_use(make_tree: MakeTree) -> None:
+    report = translate_project(
+        make_tree({"a.py": "import torch\nx = torch.ones(1), torch.ones(2)\ny = torch.nope()\n"}), None
+    )
+    uses = {use.name: use for use in report.apis}
+    assert [place.column for place in uses["torch.ones"].places] == [5, 20]
+    assert uses["torch.ones"].status == "mapped"
+    assert uses["torch.nope"].status == "unknown"
+    assert report.worst == Severity.ERROR
