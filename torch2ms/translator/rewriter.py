@@ -13,7 +13,7 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.context import Context, Frame
-from torch2ms.translator.passes import attributes, calls, devices, formatting, imports, modes, modules, training, values
+from torch2ms.translator.passes import attributes, calls, devices, formatting, imports, indexing, modes, modules, training, values
 from torch2ms.translator.syntax import child_fields
 
 __all__ = ["rewrite_module"]
@@ -49,6 +49,8 @@ class _Rewriter:
         updated = self._children(node)
         if isinstance(node, cst.FormattedStringExpression):
             return formatting.rewrite_field(node, updated, self.ctx)
+        if isinstance(updated, cst.Subscript) and isinstance(tree, ast.Subscript):
+            updated = indexing.rewrite_index(updated, tree, self.ctx)
         if tree is not None:
             updated = values.rewrite_expression(node, updated, tree, self.ctx)
         return updated
