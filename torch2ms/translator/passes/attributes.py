@@ -11,7 +11,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.overloads import field_of
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.calls import member_row
-from torch2ms.translator.recipes import RECIPES, CallSite, Replace
+from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.syntax import build
 
 __all__ = ["rewrite_attribute"]
@@ -55,6 +55,8 @@ def rewrite_attribute(
         call = ast.copy_location(ast.Call(tree, [], []), tree)
         site = CallSite(row, option, call, cst.Call(updated), None, updated.value, base)
         made = recipe(site, ctx) if recipe is not None else None
+        if isinstance(made, Replace) and not isinstance(tree.ctx, ast.Load) and isinstance(made.code, cst.Call):
+            made = Leave("it is written to, and MindSpore only lets it be read")
         if isinstance(made, Replace):
             ctx.account(tree, row.name, "mapped", option.target, option.fidelity)
             for code, message in made.codes:
