@@ -18,7 +18,8 @@ SECONDS = 20
 
 
 def is_tensor(value: Any) -> bool:
-    return type(value).__module__.split(".")[0] in ("torch", "mindspore") and hasattr(value, "shape") and hasattr(value, "dtype")
+    roots = {base.__module__.split(".")[0] for base in type(value).__mro__}
+    return bool(roots & {"torch", "mindspore"}) and hasattr(value, "shape") and hasattr(value, "dtype")
 
 
 def plain(value: Any) -> Any:
@@ -50,7 +51,7 @@ def fill(module: Any) -> Any:
     if hasattr(module, "trainable_params"):
         import mindspore
 
-        for index, parameter in enumerate(module.trainable_params()):
+        for index, parameter in enumerate(sorted(module.trainable_params(), key=_order(module))):
             shape = parameter.shape
             parameter.set_data(mindspore.Tensor(numbers(int(np.prod(shape)), index).reshape(shape)))
         return module
@@ -59,6 +60,23 @@ def fill(module: Any) -> Any:
     for index, parameter in enumerate(module.parameters()):
         parameter.data = torch.from_numpy(numbers(parameter.numel(), index).reshape(parameter.shape))
     return module
+
+
+def _order(module: Any) -> Any:
+    """Return a key that puts the weights of a recurrent layer in torch's order: by layer, then direction, then kind."""
+    kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight", "bias")
+    places = {id(parameter): index for index, parameter in enumerate(module.trainable_params())}
+    first: dict[str, int] = {}
+
+    def key(parameter: Any) -> tuple[Any, ...]:
+        prefix, _, last = parameter.name.rpartition(".")
+        start = first.setdefault(prefix, places[id(parameter)])
+        kind, _, layer = last.rpartition("_l")
+        return (start, layer, kinds.index(kind), 0) if kind in kinds else (start, "", 0, places[id(parameter)])
+
+    for parameter in module.trainable_params():
+        key(parameter)
+    return key
 
 
 def stop(number: int, frame: object) -> None:

@@ -121,6 +121,9 @@ def _names(text: str) -> set[str]:
 
 def shapes(expression: str) -> Iterator[tuple[str, str]]:
     """Yield the ways of writing an expression, each with its name."""
+    if expression.startswith("fill("):
+        yield from _layer_shapes(expression)
+        return
     yield "plain", f"out = {expression}"
     tree = ast.parse(expression, mode="eval").body
     if isinstance(tree, ast.Call):
@@ -138,6 +141,20 @@ def shapes(expression: str) -> Iterator[tuple[str, str]]:
         annotated = ", ".join(f"{name}: torch.Tensor" for name in arguments)
         yield "annotated", f"def f({annotated}):\n    return {expression}\n{call}"
         yield "unannotated", f"def f({', '.join(arguments)}):\n    result = {expression}\n    return result\n{call}"
+
+
+def _layer_shapes(expression: str) -> Iterator[tuple[str, str]]:
+    """Yield ``fill(layer)(input)`` as a program: built, filled, called; and with every argument of the layer named."""
+    tree = ast.parse(expression, mode="eval").body
+    fill = next(n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "fill")
+    layer = fill.args[0]
+    rest = expression.removeprefix(ast.get_source_segment(expression, fill) or "")
+    yield "plain", f"layer = {ast.unparse(layer)}\nfill(layer)\nout = layer{rest}"
+    names = _parameters(layer) if isinstance(layer, ast.Call) else []
+    if isinstance(layer, ast.Call) and names and layer.args and len(layer.args) <= len(names):
+        named = [ast.keyword(name, value) for name, value in zip(names, layer.args, strict=False)] + layer.keywords
+        text = ast.unparse(ast.Call(layer.func, [], named[::-1]))
+        yield "reversed", f"layer = {text}\nfill(layer)\nout = layer{rest}"
 
 
 def _parameters(call: ast.Call) -> list[str]:
