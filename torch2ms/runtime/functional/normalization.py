@@ -30,6 +30,9 @@ __all__ = [
     "scaled_dot_product_attention",
 ]
 
+# The gradient of ops.LayerNorm on CPU leaves eps out in MindSpore 2.0, and no longer does in 2.7.
+_EPS_IN_GRADIENT = tuple(int(part) for part in ms.__version__.split(".")[:2]) >= (2, 7)
+
 
 def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
     """Return ``input @ weight.T + bias``."""
@@ -87,7 +90,12 @@ def layer_norm(
     axis = input.ndim - len(shape)
     gamma = ops.ones(shape, input.dtype) if weight is None else weight
     beta = ops.zeros(shape, input.dtype) if bias is None else bias
-    return ops.LayerNorm(axis, axis, eps)(input, gamma, beta)[0]
+    if _EPS_IN_GRADIENT:
+        return ops.LayerNorm(axis, axis, eps)(input, gamma, beta)[0]
+    axes = tuple(range(axis, input.ndim))
+    centred = input.astype(ms.float32) - input.astype(ms.float32).mean(axes, True)
+    normal = centred * ops.rsqrt(ops.square(centred).mean(axes, True) + eps)
+    return (normal * gamma + beta).astype(input.dtype)
 
 
 def rms_norm(

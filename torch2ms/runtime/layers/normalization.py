@@ -10,6 +10,8 @@ from typing import Any, Optional, Sequence, Tuple, Union
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 
+from ..functional.normalization import layer_norm
+
 __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
@@ -114,13 +116,10 @@ class LayerNorm(nn.LayerNorm):
         super().__init__(shape, -1, -1, epsilon=eps)
         self.gamma.requires_grad = bool(elementwise_affine)
         self.beta.requires_grad = bool(elementwise_affine and bias)
-        self.normalized_rank = len(shape)
 
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised."""
-        axis = x.ndim - self.normalized_rank
-        y, _, _ = ops.LayerNorm(axis, axis, self.epsilon)(x, self.gamma, self.beta)
-        return y
+        return layer_norm(x, self.gamma.shape, self.gamma, self.beta, self.epsilon)
 
 
 class GroupNorm(nn.GroupNorm):
