@@ -40,5 +40,5 @@ def torch_imports(text: str) -> list[int]:
 
 def unreported_imports(output: str, diagnostics: Iterable[Diagnostic]) -> list[int]:
     """Return the imports of torch that stay although nothing in the file was reported as left."""
-    is_left = any(diagnostic.severity == Severity.ERROR for diagnostic in diagnostics)
+    is_left = any(diagnostic.severity > Severity.NOTE for diagnostic in diagnostics)
     return [] if is_left else torch_imports(output)

@@ -208,7 +208,7 @@ class Context:
 
     def left(self, name: str) -> cst.BaseExpression:
         """Return the full name of a torch API that stays; the file then needs ``import torch``."""
-        self.imports.keep(name.partition(".")[0])
+        self.imports.keep(name)
         return dotted_name(name)
 
     # ---- emitting

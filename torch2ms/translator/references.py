@@ -57,7 +57,8 @@ class ImportPlan:
     def __init__(self, analysis: FileAnalysis, symbols: SymbolTable, runtime: RuntimeMode) -> None:
         self.runtime = "torch2ms_runtime" if runtime == "copied" else RUNTIME
         self.needed: dict[Needed, None] = {}
-        self.kept: set[str] = set()
+        self.kept: set[str] = set()  # modules of torch that are still needed
+        self._modules: set[str] = set()  # modules that the file itself imports or imports from
         self._imports: dict[str, list[tuple[str, str | None]]] = {}  # bound name -> (module, attribute)
         self._stars = False
         self._bound: set[str] = set()
@@ -69,6 +70,8 @@ class ImportPlan:
         path = analysis.path
         for node in analysis.nodes:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
+                dotted = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+                self._modules.update(dotted)
                 for name, module, attribute in imported(node):
                     if name == "*":
                         self._stars = True
@@ -89,8 +92,9 @@ class ImportPlan:
         return name in self._imports or (self._stars and name not in self._bound)
 
     def keep(self, name: str) -> None:
-        """Have the file import ``name`` (torch or torchvision), because a reference to it stays."""
-        self.kept.add(name)
+        """Have the file import what a reference to ``name`` needs: torch, and the module the file took it from."""
+        self.kept.add(name.partition(".")[0])
+        self.kept.update(module for module in self._modules if name.startswith(f"{module}."))
 
     def reference(self, name: str, like: ast.AST | None = None) -> cst.BaseExpression:
         """Return an expression for a canonical name and plan its import."""

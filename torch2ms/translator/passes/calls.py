@@ -168,6 +168,8 @@ def _unknown_member(ctx: Context, func: ast.Attribute, base: Kind) -> None:
 def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receiver: Kind | None) -> cst.BaseExpression:
     if row.keep:
         ctx.account(tree.func, row.name, "kept", advice=row.keep)
+        if ctx.is_import_root(tree.func):
+            ctx.report("T2M307", tree, f"{row.name} stays torch's", symbol=row.name, advice=row.keep)
         return ctx.left_call(updated, tree, row.name)
     if row.unsupported:
         ctx.account(tree.func, row.name, "unsupported", advice=row.unsupported)

@@ -22,18 +22,23 @@ def rewrite_imports(module: cst.Module, ctx: Context) -> cst.Module:
     """Return the module with the imports that the rewritten code needs."""
     rewriter = _ImportRewriter(ctx)
     body = rewriter.block(module.body, 0)
-    kept = sorted(ctx.imports.kept - rewriter.guarded)
-    used = names_read(module) if ctx.imports.needed else set()
-    lines = [*_lines(ctx, used), *(_guarded(name) for name in kept)]
+    used = names_read(module) if ctx.imports.needed or ctx.imports.kept else set()
+    kept = sorted(name for name in ctx.imports.kept - rewriter.guarded if name.partition(".")[0] in used)
+    roots = sorted({name.partition(".")[0] for name in kept})
+    lines = [
+        *_lines(ctx, used),
+        *(_guarded(root, [name for name in kept if f"{name}.".startswith(f"{root}.")]) for root in roots),
+    ]
     if body is module.body and not lines:
         return module
     return _insert(module.with_changes(body=body), lines, rewriter.found)
 
 
-def _guarded(name: str) -> cst.BaseStatement:
+def _guarded(root: str, names: Sequence[str]) -> cst.BaseStatement:
     """Import torch where it is installed: the file must load without it, and only what is marked needs it."""
+    imports = "".join(f"    import {name}\n" for name in names)
     return cst.parse_statement(
-        f"try:  # only for what is marked TORCH2MS below\n    import {name}\nexcept ImportError:\n    {name} = None\n"
+        f"try:  # only for what is marked TORCH2MS below\n{imports}except ImportError:\n    {root} = None\n"
     )
 
 
@@ -117,8 +122,7 @@ class _ImportRewriter:
         kept = []
         for alias in node.names:
             name = alias.evaluated_name
-            bound = alias.evaluated_alias or name.partition(".")[0]
-            guarded = self.depth > 0 and bound == name and name in self.ctx.imports.kept
+            guarded = self.depth > 0 and alias.evaluated_alias is None and name in self.ctx.imports.kept
             if not self._is_torch(name) or guarded:
                 kept.append(alias)
                 self.guarded |= {name} if guarded else set()

@@ -71,6 +71,8 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
         return ctx.left(names[0]) if len(names) == 1 else node
     if row.keep:
         ctx.account(tree, row.name, "kept", advice=row.keep)
+        if not isinstance(ctx.parent(tree), ast.keyword):  # a setting handed on goes with its argument
+            ctx.report("T2M307", tree, f"{row.name} stays torch's", symbol=row.name, advice=row.keep)
         return ctx.left(row.name)
     options = ctx.tables.select(row, ctx.target)
     if row.unsupported or not options:
