@@ -16,7 +16,7 @@ def read_again(name: str, statement: ast.AST | None, ctx: Context) -> bool:
         return True
     child: ast.AST = statement
     parent = ctx.parent(child)
-    while parent is not None and not isinstance(parent, ast.Module):
+    while parent is not None:
         for field in ("body", "orelse", "finalbody"):
             block = getattr(parent, field, None)
             if isinstance(block, list) and child in block:

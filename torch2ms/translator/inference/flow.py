@@ -17,7 +17,7 @@ from torch2ms.translator.trees import children
 if TYPE_CHECKING:
     from torch2ms.translator.inference.world import ClassInfo, FileAnalysis, FunctionInfo, World
 
-__all__ = ["Flow"]
+__all__ = ["Flow", "is_inplace"]
 
 Env = dict[str, Kind]
 
@@ -245,7 +245,7 @@ class Flow(Expressions):
         kind = self.expr(node.value)
         for target in node.targets:
             self.assign(target, kind)
-            if self.owner is not None and isinstance(target, ast.Attribute) and _is_inplace(node.value):
+            if self.owner is not None and isinstance(target, ast.Attribute) and is_inplace(node.value):
                 self.owner.inplace.add(target.attr)
 
     def _AnnAssign(self, node: ast.AnnAssign) -> None:
@@ -435,7 +435,7 @@ _REGISTERING: dict[str, KindName] = {
 }
 
 
-def _is_inplace(value: ast.expr) -> bool:
+def is_inplace(value: ast.expr) -> bool:
     """Whether an expression makes a layer that changes its input: ``nn.ReLU(inplace=True)``, ``nn.ReLU(True)``."""
     if not isinstance(value, ast.Call):
         return False

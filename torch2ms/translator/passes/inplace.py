@@ -11,6 +11,7 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.flow import is_inplace
 from torch2ms.translator.later_reads import read_again
 from torch2ms.translator.recipes.views import owner_of, seen_elsewhere
 from torch2ms.translator.syntax import build, code_of
@@ -38,6 +39,14 @@ def inplace_layer(tree: ast.Call, ctx: Context) -> None:
 
 
 def _works_in_place(tree: ast.Call, ctx: Context) -> bool:
+    if isinstance(tree.func, ast.Call):
+        return is_inplace(tree.func)
+    if isinstance(tree.func, ast.Name):
+        name = tree.func.id
+        return any(
+            isinstance(node, ast.Assign) and is_inplace(node.value) and any(_is_name(t, name) for t in node.targets)
+            for node in ctx.analysis.nodes
+        )
     function = ctx.functions[-1]
     while function is not None and function.owner is None:
         function = function.outer
@@ -47,6 +56,10 @@ def _works_in_place(tree: ast.Call, ctx: Context) -> bool:
         return False
     keys = [key for key in ctx.world.ancestry(function.owner.key) if ":" in key]
     return any(ctx.world.changes_input(key, tree.func.attr) for key in keys)
+
+
+def _is_name(tree: ast.expr, name: str) -> bool:
+    return isinstance(tree, ast.Name) and tree.id == name
 
 
 def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.AugAssign | cst.Expr:

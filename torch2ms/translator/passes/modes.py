@@ -36,13 +36,23 @@ def _is_sensitive(tree: ast.Call, ctx: Context) -> bool:
         names = candidates(callee)
         if not names or not names[0].startswith("torch.nn.") or ctx.tables.kind_of_name(names[0]) != "class":
             return False
-        return _SENSITIVE.search(ast.unparse(tree)) is not None or (
-            names[0].endswith(".Sequential") and _is_opaque(tree, ctx) and _file_is_sensitive(ctx)
+        return (
+            _SENSITIVE.search(ast.unparse(tree)) is not None
+            or _reads_mode(ctx)
+            or (names[0].endswith(".Sequential") and _is_opaque(tree, ctx) and _file_is_sensitive(ctx))
         )
     if callee.name != "class":
         return False
     keys = [key for key in candidates(callee) if ":" in key]
     return bool(keys) and (_file_is_sensitive(ctx) or any(key.partition(":")[0] != ctx.path for key in keys))
+
+
+def _reads_mode(ctx: Context) -> bool:
+    """Whether the program asks a network for its mode; what a network reads of itself is not meant."""
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == "training" and getattr(node.value, "id", "") != "self"
+        for node in ctx.analysis.nodes
+    )
 
 
 def _is_opaque(tree: ast.Call, ctx: Context) -> bool:
@@ -67,6 +77,8 @@ def _is_used(tree: ast.Call, ctx: Context) -> bool:
     while parent is not None:
         if isinstance(parent, ast.Attribute):
             call = ctx.parent(parent)
+            if parent.attr == "training":
+                return True
             if parent.attr not in _SELF_RETURNING or not isinstance(call, ast.Call) or call.func is not parent:
                 return False
             child, parent = call, ctx.parent(call)

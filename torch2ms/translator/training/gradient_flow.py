@@ -136,13 +136,24 @@ class GradientFlow:
         for position in sorted(demanded):
             statement = statements[position]
             here = self._file.effects(statement)
-            entered = self.has_source(statement) and not self.makes_module(statement)
+            entered = self.has_source(statement) and not (self.makes_module(statement) or self._prepares(statement))
             if entered or overlaps(differentiable_reads(statement), paths):
                 found.add(position)
                 paths |= here.changes
             elif _is_plain(statement):
                 paths -= here.binds
         return found
+
+    def _prepares(self, statement: ast.stmt) -> bool:
+        """Whether the statement only sets weights, with no value but constants: ``nn.init.zeros_(net.weight)``."""
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call) or self._oracle.kind(call.func).name == "Module":
+            return False
+        if isinstance(call.func, ast.Name) and call.func.id in self._file.functions:
+            return False
+        values = [*call.args, *(keyword.value for keyword in call.keywords)]
+        weights = [value for value in values if self._oracle.kind(value).name in ("Module", "Parameter")]
+        return bool(weights) and all(value in weights or isinstance(value, ast.Constant) for value in values)
 
     def makes_module(self, statement: ast.stmt) -> bool:
         """Whether the statement binds a Module, an Optimizer or a class rather than a computed value."""
