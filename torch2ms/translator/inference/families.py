@@ -96,7 +96,7 @@ COMMON_NAMES = frozenset(
     partition prod put ravel repeat reshape resize round sort split squeeze sum swapaxes take tolist trace
     transpose view index count values keys items get update pop append extend insert remove clear format type
     name data shape dtype size ndim T real imag close open read write join strip replace add abs add_ div sub mul
-    pow where map apply set mode unique float int bool long half double to diff dim numel eq ne lt gt le ge
+    pow where map apply set mode unique float int bool long half double diff dim numel eq ne lt gt le ge
     exp log sqrt log2 sin cos tanh relu gather scatter masked_fill roll flip rename is_set register_hook""".split()
 )
 OPTIMIZER_ONLY = frozenset({"param_groups", "add_param_group"})
