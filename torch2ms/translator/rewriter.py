@@ -13,7 +13,18 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.context import Context, Frame
-from torch2ms.translator.passes import attributes, calls, devices, formatting, imports, indexing, modes, modules, training, values
+from torch2ms.translator.passes import (
+    attributes,
+    calls,
+    devices,
+    formatting,
+    imports,
+    indexing,
+    modes,
+    modules,
+    training,
+    values,
+)
 from torch2ms.translator.syntax import child_fields
 
 __all__ = ["rewrite_module"]

@@ -137,6 +137,8 @@ class _Writer:
         plan = self.plan
         if tree in plan.resets:
             return _like(self._lines(f"{plan.resets[tree].grads_name} = None"), updated)
+        if isinstance(tree, ast.If) and self._is_empty(tree, updated):
+            return _comments(updated)
         if tree in plan.gone:
             return [] if tree in plan.taken else _comments(updated)
         if tree in plan.steps and plan.steps[tree][1].by_hand:
@@ -146,6 +148,13 @@ class _Writer:
         if tree in plan.clips:
             return _like(self._clip(*plan.clips[tree]), updated)
         return updated
+
+    def _is_empty(self, tree: ast.If, updated: list[Statement]) -> bool:
+        """Whether a conditional loses all its statements, and asks nothing that could have an effect."""
+        if not all(s in self.plan.gone for s in (*tree.body, *tree.orelse)) or len(updated) != 1:
+            return False
+        asks = any(isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)) for node in walk(tree.test))
+        return not asks and "#" not in code_of(updated[0].with_changes(leading_lines=[]))
 
     def _lines(self, text: str) -> list[Statement]:
         return list(cst.parse_module(text).body)

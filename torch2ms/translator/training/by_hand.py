@@ -20,7 +20,7 @@ def updated_module(statement: ast.stmt, oracle: Oracle) -> ast.Call | None:
         return None
     if call.func.attr != "parameters" or dotted_path(call.func.value) is None:
         return None
-    if oracle.kind(call.func.value).name != "Module":
+    if oracle.kind(call.func.value).name not in ("Module", "unknown"):  # nothing else has parameters()
         return None
     found = gradients_of(statement)
     if not found or not all(_is_read(node, statement.target.id) for node in found):

@@ -117,6 +117,14 @@ class _Owners:
                     grown = True
         return tuple(sorted(found, key=lambda event: (event.order, event.call.col_offset)))
 
+    def are_alternatives(self, paths: Sequence[str], steps: Sequence[Event]) -> bool:
+        """Whether one of several updates of the same weights runs, the one by hand or an optimizer's."""
+        modules = {self.modules[path] for path in paths}
+        exclusive = all(
+            a.path == b.path or self.scope.are_exclusive(a.statement, b.statement) for a in steps for b in steps
+        )
+        return len(modules) == 1 and None not in modules and exclusive and any(step.by_hand for step in steps)
+
     def is_foreign(self, event: Event, backward: Event) -> bool:
         """Whether ``event`` stands in an outermost loop that ``backward`` does not stand in."""
         outermost = self.scope.loops(event.statement)[-1:]
@@ -173,6 +181,8 @@ def _own(owners: _Owners, backward: Event) -> Ownership | Refused:
     for path in optimizers:
         if not any(owners.resets(path, zero) for zero in zeros):
             return Refused(f"no zero_grad resets the gradients of {path} in this function")
+    if owners.are_alternatives(optimizers, steps):
+        optimizers = tuple(step.path for step in steps if step.by_hand)[:1]
     mode = _mode(owners, backward, siblings, steps, zeros)
     if isinstance(mode, Refused):
         return mode
@@ -215,7 +225,8 @@ def _mode(
     scope = owners.scope
     paths = owners.owners[id(backward)]
     first = siblings[0]
-    if all(_fresh(owners, path, first, steps, zeros) for path in paths):
+    either = owners.are_alternatives(paths, steps) and _reset_either_way(owners, first, zeros)
+    if either or all(_fresh(owners, path, first, steps, zeros) for path in paths):
         if len(siblings) == 1:
             return "assign", ()
         if all(_together(scope, first.statement, event.statement) for event in siblings):
@@ -253,6 +264,20 @@ def _fresh(owners: _Owners, path: str, first: Event, steps: Sequence[Event], zer
             return True
         # Under the guard of the step only: fresh when the step itself always runs where the backward call does.
     return False
+
+
+def _reset_either_way(owners: _Owners, first: Event, zeros: Sequence[Event]) -> bool:
+    """Whether both branches of a conditional reset the gradients, in every iteration before ``first``."""
+    scope = owners.scope
+    loop = next(iter(scope.loops(first.statement)), None)
+    around = scope.guards(first.statement, loop)
+    branches: dict[ast.If, set[int]] = {}
+    for zero in zeros:
+        if next(iter(scope.loops(zero.statement)), None) is loop and zero.order < first.order:
+            inner = [guard for guard in scope.guards(zero.statement, loop) if guard not in around]
+            if len(inner) == 1 and isinstance(inner[0][0], ast.If):
+                branches.setdefault(inner[0][0], set()).add(inner[0][1])
+    return any({id(test.body), id(test.orelse)} <= found for test, found in branches.items())
 
 
 def steps_of(ownership: Ownership) -> tuple[Step, ...]:
