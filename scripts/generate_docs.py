@@ -365,7 +365,8 @@ def _executed() -> str:
     counts = Counter(proof.mindspore for proof in proofs if proof.executed)
     failed = Counter(proof.mindspore for proof in proofs if proof.failed)
     words = (
-        f"{counts[release]} with MindSpore {release}" + (f" ({failed[release]} do not)" if failed[release] else "")
+        f"{counts[release]} with MindSpore {release}"
+        + (f" ({failed[release]} {'does' if failed[release] == 1 else 'do'} not)" if failed[release] else "")
         for release in sorted(counts, key=_release, reverse=True)
     )
     return ", ".join(words)
