@@ -134,3 +134,15 @@ def test_uses_that_say_nothing_of_the_calls(code: str) -> None:
 )
 def test_public_names(code: str, public: tuple[str, ...] | None) -> None:
     assert index_file("m.py", ast.parse(code)).public == public
+
+
+def test_a_folder_that_is_no_package_does_not_hide_torch() -> None:
+    symbols = table({"torch/train.py": "", "main.py": ""})
+    assert symbols.is_torch("main.py", "torch")
+    assert symbols.is_torch("torch/train.py", "torch.nn")
+
+
+def test_a_package_that_is_torchvision_itself() -> None:
+    symbols = table({"__init__.py": "", "datasets/utils.py": "", "models/a.py": ""}, "torchvision")
+    assert not symbols.is_torch("models/a.py", "torchvision.datasets.utils.name")
+    assert symbols.is_torch("models/a.py", "torch")

@@ -136,7 +136,10 @@ class SymbolTable:
 
     def is_torch(self, importer: str, module: str, level: int = 0) -> bool:
         """Whether an import is torch's or torchvision's, and not the project's own (SRC may be torchvision itself)."""
-        return level == 0 and is_torch_name(module) and self.find_module(importer, module, level) is None
+        if level or not is_torch_name(module):
+            return False
+        found = self.find_module(importer, module.partition(".")[0], level)
+        return found is None or found.endswith("/")  # a folder that is no package does not hide the installed one
 
     def _at(self, base: PurePosixPath, parts: list[str]) -> str | None:
         target = base.joinpath(*parts) if parts else base

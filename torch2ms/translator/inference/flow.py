@@ -11,7 +11,7 @@ from torch2ms.translator.inference.expressions import Expressions, element_of
 from torch2ms.translator.inference.families import MODULE_ONLY, OPTIMIZER_ONLY, TENSOR_ONLY
 from torch2ms.translator.inference.scopes import as_load, attributes_used, leaves, local_names
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
-from torch2ms.translator.names import imported, is_torch_name
+from torch2ms.translator.names import imported
 from torch2ms.translator.trees import children
 
 if TYPE_CHECKING:
@@ -196,11 +196,11 @@ class Flow(Expressions):
                 self.bind(name, Kind("module", f"{module}.{attribute}", evidence="import"))
 
     def _module(self, module: str, level: int) -> Kind:
+        if self.world.symbols.is_torch(self.analysis.path, module, level):
+            return Kind("api", self.world.tables.canonical(module), evidence="import")
         path = self.world.symbols.find_module(self.analysis.path, module, level)
         if path is not None:
             return Kind("module", f"project:{path}")
-        if is_torch_name(module):
-            return Kind("api", self.world.tables.canonical(module), evidence="import")
         return Kind("module", module, evidence="import")
 
     def _star(self, module: str, level: int) -> Env:
