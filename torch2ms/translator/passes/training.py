@@ -40,6 +40,7 @@ class TrainingPlan:
     clips: dict[ast.stmt, tuple[TrainingUnit, Clip]] = field(default_factory=dict)
     resets: dict[ast.stmt, TrainingUnit] = field(default_factory=dict)
     handled: set[ast.AST] = field(default_factory=set)  # calls that the plan replaces: no pass needs to
+    unset: dict[ast.stmt, list[str]] = field(default_factory=dict)  # names that are None to begin with
     gradients: dict[ast.AST, str] = field(default_factory=dict)  # a weight's .grad -> the name that holds it
     rewritten: dict[ast.stmt, list[Statement]] = field(default_factory=dict)
 
@@ -82,6 +83,9 @@ def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
     plan.handled.add(unit.call)
     if unit.accumulator is not None and unit.gradient == "accumulate":
         plan.accumulators.setdefault(unit.accumulator.statement, []).append(unit)
+    for name, first in unit.unset:
+        if name not in plan.unset.setdefault(first, []):
+            plan.unset[first].append(name)
     for step in unit.steps:
         plan.steps[step.statement] = (unit, step)
         plan.handled.add(step.call)
@@ -122,6 +126,8 @@ class _Writer:
         """Return what stands in the place of one statement."""
         plan = self.plan
         before: list[Statement] = []
+        for name in plan.unset.get(tree, ()):
+            before.extend(self._lines(f"{name} = None"))
         for unit in plan.accumulators.get(tree, ()):
             before.extend(self._lines(f"{unit.grads_name} = None"))
         for unit in plan.hoists.get(tree, ()):

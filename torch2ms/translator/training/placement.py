@@ -11,7 +11,7 @@ from torch2ms.translator.effects import root
 from torch2ms.translator.training.plan import Oracle, Place
 from torch2ms.translator.training.scope import ProjectFile, Scope
 
-__all__ = ["Interface", "find_interface", "may_be_missing"]
+__all__ = ["Interface", "find_interface", "find_unset", "may_be_missing"]
 
 _FIXED = frozenset(
     {"Module", "Optimizer", "Scheduler", "GradScaler", "DataLoader", "class", "function", "api", "module", "Transform"}
@@ -86,6 +86,31 @@ def _changes_first(body: Sequence[ast.stmt], name: str, file: ProjectFile) -> bo
         if name in certain_binds([statement]):
             return False
     return False
+
+
+def find_unset(scope: Scope, place: Place, names: Sequence[str]) -> tuple[tuple[str, ast.stmt], ...]:
+    """Return the ``names`` that may be unbound at ``place``, each with the statement of the scope that first binds it.
+
+    The source reads them only on the paths that bind them; the call of forward_fn reads them always.
+    """
+    bound = set(scope.parameters)
+    statement, block, index = place.statement, place.statements, place.index
+    for parent in (*scope.ancestors(statement), None):
+        bound |= certain_binds(block[:index])
+        if parent is None:
+            break
+        headers = [parent.target] if isinstance(parent, ast.For | ast.AsyncFor) else []
+        if isinstance(parent, ast.With | ast.AsyncWith):
+            headers = [item.optional_vars for item in parent.items if item.optional_vars is not None]
+        bound |= effects(headers).binds
+        location = scope.location(parent)
+        block, index = location.block, location.index
+    found = []
+    for name in names:
+        first = next((s for s in scope.body if name in effects(s).binds), None)
+        if name not in bound and first is not None:
+            found.append((name, first))
+    return tuple(found)
 
 
 def _unrolled(body: Sequence[ast.stmt]) -> list[ast.stmt]:

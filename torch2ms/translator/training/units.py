@@ -13,7 +13,7 @@ from torch2ms.translator.training.forward import Body, Forward, find_forward, pl
 from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.naming import Names, suffix_of
 from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, steps_of
-from torch2ms.translator.training.placement import Interface, find_interface, may_be_missing
+from torch2ms.translator.training.placement import Interface, find_interface, find_unset, may_be_missing
 from torch2ms.translator.training.plan import Clip, Oracle, Place, Shape, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.training.twins import condition_of, merge_twins
@@ -236,6 +236,7 @@ class _ScopePlanner:
             grads_name=self._grads_name(owner, suffix),
             hoist=interface.hoist,
             inline_grad=missing and conditional,
+            unset=find_unset(self.scope, Place(forward.block, body.start), interface.parameters),
             notes=(*body.notes, *owner.notes, *self._clip_notes(clips, (*members, ast.Expr(loss)))),
         )
 
