@@ -1,0 +1,208 @@
+"""Small programs in the shape of real training scripts: what their translations have to say, and what not."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from torch2ms.diagnostics import Severity
+from torch2ms.translator.pipeline import SourceResult, translate_source
+
+HEAD = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(3, 1)
+
+    def forward(self, x):
+        return self.line(x)
+
+net = Net()
+"""
+
+
+def translated(program: str, head: str = HEAD) -> SourceResult:
+    return translate_source(head + textwrap.dedent(program))
+
+
+def errors(result: SourceResult) -> list[str]:
+    return [item.message for item in result.diagnostics if item.severity is Severity.ERROR]
+
+
+BY_HAND = """
+for x, y in loader:
+    net.zero_grad()
+    loss = ((net(x) - y) ** 2).mean()
+    loss.backward()
+    {before}
+    for p in net.parameters():
+        {update}
+"""
+
+
+@pytest.mark.parametrize(
+    ("update", "expected"),
+    [
+        ("p.data.add_(p.grad, alpha=-lr)", "ops.assign(p, p + -lr * grad)"),
+        ("p.data.add_(-0.1 * p.grad)", "ops.assign(p, p + -0.1 * grad)"),
+        ("p -= p.grad", "ops.assign(p, p - grad)"),
+    ],
+)
+def test_update_without_an_optimizer(update: str, expected: str) -> None:
+    result = translated(BY_HAND.format(before="pass", update=update))
+    assert not errors(result)
+    assert "ms.value_and_grad(forward_fn, None, net.trainable_params())" in result.text
+    assert "for p, grad in zip(net.trainable_params(), grads):" in result.text
+    assert expected in result.text
+    assert ".grad" not in result.text
+
+
+def test_update_without_an_optimizer_after_clipping() -> None:
+    clip = "torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)"
+    result = translated(BY_HAND.format(before=clip, update="p.data.sub_(p.grad)"))
+    assert not errors(result)
+    assert "grads, _ = autograd.clip_grad_norm(grads, 1.0)" in result.text
+
+
+@pytest.mark.parametrize("update", ["p.grad.zero_()", "p.grad = None", "p.grad += p", "p.grad.data.clamp_(-1, 1)"])
+def test_gradients_that_are_written_to_stay(update: str) -> None:
+    result = translated(BY_HAND.format(before="pass", update=update))
+    assert "value_and_grad(forward_fn" not in result.text
+    assert any(item.code == "T2M404" for item in result.diagnostics)
+
+
+def test_one_of_two_updates() -> None:
+    result = translated("""
+        if fancy:
+            optimizer = torch.optim.AdamW(net.parameters(), lr=0.1)
+
+        def train():
+            for x, y in loader:
+                if fancy:
+                    optimizer.zero_grad()
+                else:
+                    net.zero_grad()
+                loss = ((net(x) - y) ** 2).mean()
+                loss.backward()
+                if fancy:
+                    optimizer.step()
+                else:
+                    for p in net.parameters():
+                        p.data.sub_(lr * p.grad)
+    """)
+    assert not errors(result)
+    assert "        loss, grads = grad_fn(x, y)\n        if fancy:\n            optimizer(grads)\n" in result.text
+    assert "pass" not in result.text
+
+
+def test_a_reset_in_one_branch_only_is_not_enough() -> None:
+    result = translated("""
+        optimizer = torch.optim.AdamW(net.parameters(), lr=0.1)
+        for x, y in loader:
+            if fancy:
+                optimizer.zero_grad()
+            loss = ((net(x) - y) ** 2).mean()
+            loss.backward()
+            if fancy:
+                optimizer.step()
+            else:
+                for p in net.parameters():
+                    p.data.sub_(lr * p.grad)
+    """)
+    assert "    loss, grads = grad_fn(" not in result.text
+
+
+def test_a_state_that_some_paths_leave_unbound() -> None:
+    result = translated("""
+        def train(net, optimizer, loader, recurrent, start):
+            if recurrent:
+                hidden = start()
+            for x, y in loader:
+                optimizer.zero_grad()
+                if recurrent:
+                    out, hidden = net(x, hidden.detach())
+                else:
+                    out = net(x)
+                loss = ((out - y) ** 2).mean()
+                loss.backward()
+                optimizer.step()
+    """)
+    assert "    hidden = None\n    if recurrent:\n        hidden = start()\n" in result.text
+    assert "(loss, hidden), grads = grad_fn(" in result.text
+
+
+def test_weights_changed_by_operators() -> None:
+    result = translated("""
+        for a, b in zip(net.parameters(), other.parameters()):
+            a *= 0.9
+            a += b
+    """)
+    assert "ops.assign(a, a * 0.9)" in result.text
+    assert "ops.assign(a, a + b)" in result.text
+
+
+def test_formats_of_tensors() -> None:
+    result = translated("""
+        loss = net(torch.zeros(2, 3)).mean()
+        print(f"{loss:.3f} {loss} {loss / 2:.1f} {len(data):5d}")
+        print("{:.3f} {}".format(loss, loss))
+        print("{1:d} {name:.2f}".format(0, len(data), name=loss))
+    """)
+    assert 'print(f"{loss.item():.3f} {loss} {(loss / 2).item():.1f} {len(data):5d}")' in result.text
+    assert 'print("{:.3f} {}".format(loss.item(), loss))' in result.text
+    assert 'print("{1:d} {name:.2f}".format(0, len(data), name=loss.item()))' in result.text
+
+
+def test_ranges_as_indices() -> None:
+    result = translated("""
+        x = torch.zeros(3, 4)
+        x[range(3), labels] = 1.0
+        names = table[range(3)]
+    """)
+    assert "x[list(range(3)), labels] = 1.0" in result.text
+    assert "names = table[range(3)]" in result.text
+
+
+def test_one_caller_that_hands_over_a_tensor_is_enough() -> None:
+    result = translated("""
+        def double(x):
+            return x.clone()
+
+        def outer(value):
+            return double(value)
+
+        double(torch.zeros(3))
+    """)
+    assert "return x.copy()" in result.text
+
+
+def test_networks_saved_whole_are_reported() -> None:
+    result = translated("torch.save(net, 'net.pt')\ntorch.save(net.state_dict(), 'state.pt')\n")
+    assert len(errors(result)) == 1
+    assert "net.state_dict()" in errors(result)[0]
+
+
+def test_what_the_loader_is_told_of_classes_goes() -> None:
+    result = translated("""
+        with open("net.pt", "rb") as f:
+            with torch.serialization.safe_globals([Net]):
+                state = torch.load(f)
+    """)
+    assert not errors(result)
+    assert 'with open("net.pt", "rb") as f:\n    state = checkpoint.load(f)\n' in result.text
+
+
+def test_images_and_labels_of_mnist_are_tensors() -> None:
+    result = translated("""
+        from torchvision import datasets
+
+        digits = datasets.MNIST("data")
+        images = digits.data.unsqueeze(1).clone()
+        count = digits.targets.size(0)
+    """)
+    assert "images = digits.data.unsqueeze(1).copy()" in result.text
+    assert "count = digits.targets.shape[0]" in result.text
