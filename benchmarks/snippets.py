@@ -128,7 +128,12 @@ def shapes(expression: str) -> Iterator[tuple[str, str]]:
     tree = ast.parse(expression, mode="eval").body
     if isinstance(tree, ast.Call):
         names = _parameters(tree)
-        if names and tree.args and len(tree.args) <= len(names) and not any(isinstance(a, ast.Starred) for a in tree.args):
+        if (
+            names
+            and tree.args
+            and len(tree.args) <= len(names)
+            and not any(isinstance(a, ast.Starred) for a in tree.args)
+        ):
             named = [ast.keyword(name, value) for name, value in zip(names, tree.args, strict=False)] + tree.keywords
             yield "named", f"out = {ast.unparse(ast.Call(tree.func, [], named))}"
             if len(named) > 1:
@@ -146,7 +151,9 @@ def shapes(expression: str) -> Iterator[tuple[str, str]]:
 def _layer_shapes(expression: str) -> Iterator[tuple[str, str]]:
     """Yield ``fill(layer)(input)`` as a program: built, filled, called; and with every argument of the layer named."""
     tree = ast.parse(expression, mode="eval").body
-    fill = next(n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "fill")
+    fill = next(
+        n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "fill"
+    )
     layer = fill.args[0]
     rest = expression.removeprefix(ast.get_source_segment(expression, fill) or "")
     yield "plain", f"layer = {ast.unparse(layer)}\nfill(layer)\nout = layer{rest}"
@@ -216,7 +223,9 @@ def execute(texts: list[str], framework: str, scratch: Path) -> list[Any]:
     while len(done) < len(texts):
         command = [sys.executable, str(Path(__file__).with_name("snippet_worker.py")), framework, jobs, results]
         log = (scratch / f"{framework}.log").open("ab")
-        ended = subprocess.run([*command, str(len(done))], env=environment, cwd=scratch, stdout=log, stderr=log, check=False)
+        ended = subprocess.run(
+            [*command, str(len(done))], env=environment, cwd=scratch, stdout=log, stderr=log, check=False
+        )
         done = _read(results)
         if len(done) < len(texts):
             with results.open("ab") as stream:

@@ -19,5 +19,6 @@ from .matrix import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .pointwise import *  # noqa: F403
 from .pooling import *  # noqa: F403
+from .seldom import *  # noqa: F403
 from .spectral import *  # noqa: F403
 from .tensor import *  # noqa: F403

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindspore import nn
+from mindspore import nn, ops
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
 
@@ -82,6 +82,13 @@ class LSTMCell(nn.LSTMCell):
     ) -> None:
         super().__init__(input_size, hidden_size, bool(bias))
 
+    def construct(self, x: Any, hx: Any = None) -> Any:
+        """Return the next hidden and cell states; the first ones are zero."""
+        if hx is None:
+            zeros = ops.zeros((x.shape[0], self.hidden_size), x.dtype)
+            hx = (zeros, zeros)
+        return super().construct(x, hx)
+
 
 class GRUCell(nn.GRUCell):
     """One step of a GRU."""
@@ -90,6 +97,10 @@ class GRUCell(nn.GRUCell):
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__(input_size, hidden_size, bool(bias))
+
+    def construct(self, x: Any, hx: Any = None) -> Any:
+        """Return the next hidden state; the first one is zero."""
+        return super().construct(x, ops.zeros((x.shape[0], self.hidden_size), x.dtype) if hx is None else hx)
 
 
 class RNNCell(nn.RNNCell):
@@ -105,3 +116,7 @@ class RNNCell(nn.RNNCell):
         dtype: Any = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bool(bias), nonlinearity)
+
+    def construct(self, x: Any, hx: Any = None) -> Any:
+        """Return the next hidden state; the first one is zero."""
+        return super().construct(x, ops.zeros((x.shape[0], self.hidden_size), x.dtype) if hx is None else hx)

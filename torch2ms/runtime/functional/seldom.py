@@ -1,0 +1,141 @@
+"""Functions that are seldom used, with PyTorch's signatures; each is a line or two of portable operators."""
+
+from __future__ import annotations
+
+from typing import Any, Tuple
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+__all__ = [
+    "addbmm",
+    "addr",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+    "broadcast_tensors",
+    "cummin",
+    "fill_diagonal",
+    "gcd",
+    "isneginf",
+    "isposinf",
+    "lcm",
+    "logaddexp2",
+    "logdet",
+    "msort",
+    "rsub",
+    "signbit",
+    "slogdet",
+    "tile",
+    "vdot",
+]
+
+
+def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
+    """Return ``other - alpha * input``."""
+    return other - (input if alpha == 1 else input * alpha)
+
+
+def isposinf(input: Tensor) -> Tensor:
+    """Return where the values are plus infinity."""
+    return ops.logical_and(ops.isinf(input), input > 0)
+
+
+def isneginf(input: Tensor) -> Tensor:
+    """Return where the values are minus infinity."""
+    return ops.logical_and(ops.isinf(input), input < 0)
+
+
+def signbit(input: Tensor) -> Tensor:
+    """Return where the sign bit is set: below zero, and minus zero."""
+    if not input.is_floating_point():
+        return input < 0
+    return ops.logical_or(input < 0, ops.logical_and(input == 0, ops.reciprocal(input) < 0))
+
+
+def bitwise_left_shift(input: Tensor, other: Any) -> Tensor:
+    """Return the bits of the integers moved ``other`` places to the left."""
+    return (input * _power_of_two(input, other)).astype(input.dtype)
+
+
+def bitwise_right_shift(input: Tensor, other: Any) -> Tensor:
+    """Return the bits of the integers moved ``other`` places to the right, the sign kept."""
+    return ops.floor_div(input, _power_of_two(input, other)).astype(input.dtype)
+
+
+def _power_of_two(input: Tensor, other: Any) -> Any:
+    return 2**other if isinstance(other, int) else ms.Tensor(2 ** other.asnumpy()).astype(input.dtype)
+
+
+def msort(input: Tensor) -> Tensor:
+    """Return the values sorted along the first axis."""
+    return ops.sort(input, 0)[0]
+
+
+def broadcast_tensors(*tensors: Tensor) -> Tuple[Tensor, ...]:
+    """Return the tensors in the shape they have together."""
+    shape = np.broadcast_shapes(*(tensor.shape for tensor in tensors))
+    return tuple(ops.broadcast_to(tensor, shape) for tensor in tensors)
+
+
+def cummin(input: Tensor, dim: int) -> Tuple[Tensor, Tensor]:
+    """Return the smallest values so far along ``dim`` and where they stand."""
+    values, indices = ops.cummin(input, dim)
+    return values, indices.astype(ms.int64)
+
+
+def vdot(input: Tensor, other: Tensor) -> Tensor:
+    """Return the dot product of two vectors; the first one conjugated where it is complex."""
+    return ((ops.conj(input) if input.is_complex() else input) * other).sum()
+
+
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Return ``beta * input + alpha *`` the sum of the batch's matrix products."""
+    product = ops.bmm(batch1, batch2).sum(0)
+    product = product if alpha == 1 else alpha * product
+    return product + (input if beta == 1 else beta * input) if beta else product
+
+
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Return ``beta * input + alpha *`` the outer product of two vectors."""
+    product = vec1.expand_dims(1) * vec2
+    product = product if alpha == 1 else alpha * product
+    return product + (input if beta == 1 else beta * input) if beta else product
+
+
+def slogdet(A: Tensor) -> Tuple[Tensor, Tensor]:
+    """Return the sign and the logarithm of the magnitude of determinants of square matrices."""
+    determinant = ops.det(A)
+    return ops.sign(determinant), ops.log(ops.abs(determinant))
+
+
+def logdet(input: Tensor) -> Tensor:
+    """Return the logarithm of determinants; NaN below zero."""
+    return ops.log(ops.det(input))
+
+
+def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
+    """Return ``log2(2 ** input + 2 ** other)`` without overflow."""
+    return ops.maximum(input, other) + ops.log2(1 + ops.pow(2, -ops.abs(input - other)))
+
+
+def gcd(input: Tensor, other: Tensor) -> Tensor:
+    """Return the greatest common divisors of integers."""
+    return ms.Tensor(np.gcd(input.asnumpy(), other.asnumpy()))
+
+
+def lcm(input: Tensor, other: Tensor) -> Tensor:
+    """Return the least common multiples of integers."""
+    return ms.Tensor(np.lcm(input.asnumpy(), other.asnumpy()))
+
+
+def tile(input: Tensor, dims: Any) -> Tensor:
+    """Return ``input`` repeated as often along each axis; axes that ``dims`` does not name count once."""
+    counts = tuple(int(count) for count in dims)
+    return ops.tile(input, (1,) * (input.ndim - len(counts)) + counts)
+
+
+def fill_diagonal(input: Tensor, fill_value: float) -> Tensor:
+    """Return the matrix with another diagonal."""
+    diagonal = ops.eye(input.shape[0], input.shape[1], ms.bool_)
+    return ops.masked_fill(input, diagonal, ms.Tensor(fill_value, input.dtype))
