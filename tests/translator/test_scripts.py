@@ -131,7 +131,7 @@ def test_a_state_that_some_paths_leave_unbound() -> None:
                 loss.backward()
                 optimizer.step()
     """)
-    assert "    hidden = None\n    if recurrent:\n        hidden = start()\n" in result.text
+    assert "    hidden = ()\n    if recurrent:\n        hidden = start()\n" in result.text
     assert "(loss, hidden), grads = grad_fn(" in result.text
 
 

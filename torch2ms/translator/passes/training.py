@@ -20,7 +20,7 @@ from torch2ms.translator.training import Clip, Step, TrainingUnit, UnitLeft, fin
 from torch2ms.translator.training.by_hand import gradients_of
 from torch2ms.translator.trees import walk
 
-__all__ = ["TrainingPlan", "plan_training", "rewrite_block"]
+__all__ = ["TrainingPlan", "is_left", "plan_training", "rewrite_block"]
 
 Statement = Any  # a libcst statement; blocks hold simple and compound ones alike
 
@@ -40,8 +40,9 @@ class TrainingPlan:
     clips: dict[ast.stmt, tuple[TrainingUnit, Clip]] = field(default_factory=dict)
     resets: dict[ast.stmt, TrainingUnit] = field(default_factory=dict)
     handled: set[ast.AST] = field(default_factory=set)  # calls that the plan replaces: no pass needs to
-    unset: dict[ast.stmt, list[str]] = field(default_factory=dict)  # names that are None to begin with
+    unset: dict[ast.stmt, list[str]] = field(default_factory=dict)  # names that are empty to begin with
     gradients: dict[ast.AST, str] = field(default_factory=dict)  # a weight's .grad -> the name that holds it
+    left_scopes: set[ast.AST] = field(default_factory=set)  # functions with a step that stays: all of it stays
     rewritten: dict[ast.stmt, list[Statement]] = field(default_factory=dict)
 
     def concerns(self, tree: ast.stmt) -> bool:
@@ -58,6 +59,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
     for found in find_units(ctx.analysis.tree, ctx.analysis):
         if isinstance(found, UnitLeft):
             plan.left.append(found)
+            plan.left_scopes.add(_scope(found.node, ctx))
         else:
             _enter(plan, found)
             _name_gradients(plan, found, ctx)
@@ -71,6 +73,19 @@ def _name_gradients(plan: TrainingPlan, unit: TrainingUnit, ctx: Context) -> Non
             taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
             name = "grad" if "grad" not in taken else f"{step.statement.target.id}_grad"
             plan.gradients.update((node, name) for node in gradients_of(step.statement))
+
+
+def _scope(node: ast.AST, ctx: Context) -> ast.AST:
+    """Return the function, or the module, that a statement stands in."""
+    current: ast.AST | None = node
+    while current is not None and not isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
+        current = ctx.parent(current)
+    return current if current is not None else ctx.analysis.tree
+
+
+def is_left(tree: ast.AST, ctx: Context) -> bool:
+    """Whether a statement of the training machinery stands in a function one of whose steps stays as it is."""
+    return bool(ctx.training.left_scopes) and _scope(tree, ctx) in ctx.training.left_scopes
 
 
 def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
@@ -127,7 +142,8 @@ class _Writer:
         plan = self.plan
         before: list[Statement] = []
         for name in plan.unset.get(tree, ()):
-            before.extend(self._lines(f"{name} = None"))
+            # Not None: value_and_grad takes a function that returns a loss and None for one without aux.
+            before.extend(self._lines(f"{name} = ()"))
         for unit in plan.accumulators.get(tree, ()):
             before.extend(self._lines(f"{unit.grads_name} = None"))
         for unit in plan.hoists.get(tree, ()):

@@ -109,7 +109,7 @@ class TrainingUnit:
     grads_name: str
     hoist: Place
     inline_grad: bool  # the optimizer may be missing: build grad_fn in the guarded gradient call itself
-    unset: tuple[tuple[str, ast.stmt], ...] = ()  # parameters some paths leave unbound; `name = None` goes in front of
+    unset: tuple[tuple[str, ast.stmt], ...] = ()  # parameters some paths leave unbound; `name = ()` goes in front of
     notes: tuple[str, ...] = ()  # when the result may differ; each a warning
 
     @property
