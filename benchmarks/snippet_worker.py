@@ -5,6 +5,7 @@ JOBS is a JSON list of texts; the outcome of each, from number START on, is appe
 
 from __future__ import annotations
 
+import contextlib
 import json
 import linecache
 import pickle
@@ -96,6 +97,15 @@ def run(text: str, number: int) -> Any:
         return "error", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        _settle()
+
+
+def _settle() -> None:
+    """Wait for kernels that still run, so that their errors do not surface in the next snippet."""
+    mindspore = sys.modules.get("mindspore")
+    if mindspore is not None:
+        with contextlib.suppress(Exception):
+            mindspore.runtime.synchronize()
 
 
 def main() -> None:

@@ -221,7 +221,8 @@ def execute(texts: list[str], framework: str, scratch: Path) -> list[Any]:
     environment["PYTHONPATH"] = str(scratch)
     done: list[Any] = []
     while len(done) < len(texts):
-        command = [sys.executable, str(Path(__file__).with_name("snippet_worker.py")), framework, jobs, results]
+        worker = Path(__file__).with_name("snippet_worker.py")
+        command = [sys.executable, str(worker), framework, str(jobs), str(results)]
         log = (scratch / f"{framework}.log").open("ab")
         ended = subprocess.run(
             [*command, str(len(done))], env=environment, cwd=scratch, stdout=log, stderr=log, check=False

@@ -67,7 +67,10 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
 
     Where somebody else holds a tensor that torch changes for them, T2M305 says that MindSpore does not.
     """
-    if not isinstance(tree.target, ast.Name) or not ctx.kind(tree.target).is_tensor:
+    if not isinstance(tree.target, ast.Name):
+        _element(tree, ctx)
+        return node
+    if not ctx.kind(tree.target).is_tensor:
         return node
     name = tree.target.id
     if ctx.kind(tree.target).name == "Parameter":
@@ -77,6 +80,14 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
         return cst.Expr(build(template, assign=assign, target=cst.Name(name), value=node.value))
     _seen_elsewhere(name, tree, ctx)
     return node
+
+
+def _element(tree: ast.AugAssign, ctx: Context) -> None:
+    """Report ``tensors[0] += y`` on a list or a dict: whoever else holds the tensor sees the change in torch alone."""
+    target = tree.target
+    if isinstance(target, ast.Subscript) and ctx.kind(target).is_tensor and not ctx.kind(target.value).is_tensor:
+        what = ast.unparse(target)
+        ctx.report("T2M305", tree, f"{what} is changed in place in torch; who else holds the tensor keeps the old one")
 
 
 def _seen_elsewhere(name: str, tree: ast.AugAssign, ctx: Context) -> None:
