@@ -32,12 +32,12 @@ RawRows = dict[str, dict[str, Any]]
 _loaded: dict[str, RawRows] = {}  # what this process loaded last: programs are translated file by file
 
 
-def load(mappings: tuple[str, ...] = ()) -> Tables:
+def load(mappings: tuple[str, ...] = (), *, store: bool = True) -> Tables:
     """Return the shipped tables with the rows of the users' own ``mappings`` over them (later ones win).
 
     Raises TableError when a table is wrong or a file of ``mappings`` cannot be read.
     """
-    rows = _compiled(sorted(DATA.rglob("*.toml")), root=DATA)
+    rows = _compiled(sorted(DATA.rglob("*.toml")), root=DATA, store=store)
     for mapping in mappings:
         path = Path(mapping)
         rows.update(_compile([(path, _read(path))], root=None))
@@ -57,7 +57,7 @@ def cache_directory() -> Path:
     return Path(base) / "torch2ms"
 
 
-def _compiled(paths: list[Path], root: Path) -> RawRows:
+def _compiled(paths: list[Path], root: Path, store: bool) -> RawRows:
     contents = [(path, _read(path)) for path in paths]
     digest = hashlib.blake2b(digest_size=16)
     for module in (__file__, checks.__file__, lookup.__file__, schema.__file__):
@@ -67,7 +67,7 @@ def _compiled(paths: list[Path], root: Path) -> RawRows:
     key = digest.hexdigest()
     if key not in _loaded:
         _loaded.clear()
-        _loaded[key] = _stored_or_compiled(key, contents, root)
+        _loaded[key] = _stored_or_compiled(key, contents, root) if store else _compile(contents, root)
     return dict(_loaded[key])
 
 

@@ -197,7 +197,7 @@ def _next(page: _Page, report: Report, summary: Summary, src: str, out: str) -> 
         rows.append(((f"torch2ms explain {code}", "green"), ("what it means and what to do", "dim")))
     if any(file.output is not None for file in report.files):
         entry = _entry(report)
-        command = f"torch2ms verify {_quote(src)} {_quote(out)} --entry {entry}"
+        command = f"torch2ms verify {_quote(src)} {_quote(out)} --entry {entry} --input SHAPE"
         rows.append(((command, "green"), ("prove that both compute the same", "dim")))
         if any(file.path == "train.py" and file.status == "generated" for file in report.files):
             rows.append(((f"cd {_quote(out)} && python train.py --dataset synthetic", "green"), ("train it", "dim")))

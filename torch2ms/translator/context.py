@@ -202,12 +202,21 @@ class Context:
 
     def left_call(self, updated: cst.Call, tree: ast.Call, name: str) -> cst.Call:
         """Return a call that stays torch's; a reference through an import is spelled out in full."""
+        if self.options.on_unsupported == "raise":
+            return cst.ensure_type(self._raising(name), cst.Call)
         if not self.is_import_root(tree.func):
             return updated
         return updated.with_changes(func=self.left(name))
 
+    def _raising(self, name: str) -> cst.BaseExpression:
+        """Return a call that raises where the program reaches it (``--on-unsupported raise``)."""
+        function = self.reference("torch2ms.runtime.unsupported.unsupported")
+        return cst.Call(function, [cst.Arg(self.literal(repr(name)))])
+
     def left(self, name: str) -> cst.BaseExpression:
         """Return the full name of a torch API that stays; the file then needs ``import torch``."""
+        if self.options.on_unsupported == "raise":
+            return self._raising(name)
         self.imports.keep(name)
         return dotted_name(name)
 

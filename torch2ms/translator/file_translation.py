@@ -10,7 +10,6 @@ import libcst as cst
 
 from torch2ms.config import Options
 from torch2ms.diagnostics import CODES, Diagnostic, Severity
-from torch2ms.errors import InternalError
 from torch2ms.translator.alignment import align
 from torch2ms.translator.context import Context, Use
 from torch2ms.translator.inference import World
@@ -37,8 +36,9 @@ def translate_file(path: str, text: str, world: World, options: Options) -> File
     """Translate one file of the project that ``world`` knows; a fault of ours becomes T2M900, never an exception."""
     try:
         return _translate(path, text, world, options)
-    except (InternalError, RecursionError, AssertionError, ValueError, TypeError, KeyError, IndexError, AttributeError,
-            cst.CSTValidationError, cst.ParserSyntaxError) as error:  # fmt: skip
+    except TimeoutError:
+        raise  # the worker's time limit
+    except Exception as error:
         return _fault(path, f"the file could not be translated: {type(error).__name__}: {error}")
 
 

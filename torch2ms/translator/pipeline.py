@@ -75,7 +75,7 @@ def translate_project(
     project = read_project(src, out=out)
     if out is not None and not dry_run:
         check_out(out, force=force)
-    load(options.mappings)
+    load(options.mappings, store=options.cache)
     with _rare_collections(len(project.files)):
         symbols, relevant, problems = _index(project)
         results = _translate_all(project, symbols, relevant, options, progress)

@@ -1,6 +1,6 @@
 """Differential checks of a translation: torch and mindspore in separate processes, arrays in ``.npz`` between them.
 
-design.md, section 6, says what is compared and what counts as equal: PyTorch in float64 is the reference, PyTorch in
+docs/parity.md says what is compared and what counts as equal: PyTorch in float64 is the reference, PyTorch in
 float32 gives the noise floor, and MindSpore in float32 may be at most 4 times as far off.
 
 The names load on first use: the translator, which has no need of NumPy, passes through here.

@@ -1,4 +1,4 @@
-"""Errors, floors and limits: the arithmetic of design.md, section 6. NumPy only."""
+"""Errors, floors and limits: the arithmetic of docs/parity.md. NumPy only."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Worker:
         """Send a request and return the reply; raises VerificationError with the worker's last words."""
         reply = self._exchange({"command": command, **request})
         if not reply["ok"]:
-            raise VerificationError(f"{self._name()}, {command}: {reply['error']}", advice=self._last_words())
+            raise VerificationError(f"{self._name()}, {command}: {reply['error']}", advice=self._advice(reply["error"]))
         return reply
 
     def _exchange(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -90,6 +90,13 @@ class Worker:
 
     def _name(self) -> str:
         return "PyTorch" if self.side == "torch_side" else "MindSpore"
+
+    def _advice(self, error: str) -> str:
+        """Return how to install a missing framework, else the worker's last words."""
+        for package in ("torch", "mindspore"):
+            if f"No module named '{package}'" in error:
+                return f"install it for {self.python}: pip install {package}"
+        return self._last_words()
 
     def _last_words(self) -> str:
         self._log.seek(0)

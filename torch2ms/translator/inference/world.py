@@ -24,7 +24,7 @@ from torch2ms.translator.trees import children, walk
 
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 
-FILES_KEPT = 80
+FILES_KEPT = 64
 CALLERS_READ = 3  # files looked at for the arguments a function is called with
 DEPTH = 4  # functions entered from one another for the kind of a result, an argument or an attribute
 

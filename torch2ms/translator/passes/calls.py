@@ -27,6 +27,7 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.dynamic import rewrite_dynamic
 from torch2ms.translator.passes.inplace import inplace_layer
+from torch2ms.translator.passes.training import is_left
 from torch2ms.translator.passes.values import choose_row
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 
@@ -67,6 +68,11 @@ def _is_forward(func: ast.Attribute, ctx: Context) -> bool:
     return base.name == "Module" or families == {"Module"}
 
 
+# What stays together with a training step that stays: the T2M402 at its backward call speaks for all of it.
+_STEP_PARTS = frozenset(
+    f"torch.{name}"
+    for name in ("Tensor.backward", "optim.Optimizer.zero_grad", "nn.Module.zero_grad", "optim.Optimizer.step")
+)
 _DYNAMIC = frozenset({"getattr", "hasattr", "eval", "exec", "import_module", "__import__"})
 
 
@@ -166,6 +172,9 @@ def _unknown_member(ctx: Context, func: ast.Attribute, base: Kind) -> None:
 
 
 def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receiver: Kind | None) -> cst.BaseExpression:
+    if row.name in _STEP_PARTS and is_left(tree, ctx):
+        ctx.account(tree.func, row.name, "unsupported", advice="part of a training step that stays as it is")
+        return updated
     if row.keep:
         ctx.account(tree.func, row.name, "kept", advice=row.keep)
         if ctx.is_import_root(tree.func):

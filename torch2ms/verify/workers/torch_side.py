@@ -19,7 +19,7 @@ from .dropout import Switch
 
 __all__ = ["main"]
 
-TWIN = 1e-7  # relative size of the twin's perturbation (design.md, section 6)
+TWIN = 1e-7  # relative size of the twin's perturbation (docs/parity.md)
 
 
 class Slot(NamedTuple):
