@@ -1,0 +1,47 @@
+"""A network of torch is born in train mode, a Cell is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+
+HEAD = "import torch\nimport torch.nn as nn\n"
+CLASS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4)
+
+    def forward(self, x):
+        return self.norm(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("bn = nn.BatchNorm2d(3)", "bn = nn.BatchNorm2d(3).set_train()"),
+        ("y = nn.Dropout(0.5)(x)", "y = nn.Dropout(p=0.5).set_train()(x)"),
+        ("net = nn.Sequential(nn.Linear(4, 4), nn.Dropout())", ".set_train()"),
+        (CLASS + "net = Net()", "net = Net().set_train()"),
+        (CLASS + "net = Net().to('cpu')", "net = Net().set_train()"),
+        (CLASS + "def build():\n    return Net()", "return Net().set_train()"),
+    ],
+)
+def test_new_networks_train(source: str, expected: str) -> None:
+    assert expected in translate_source(HEAD + source + "\n").text
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "fc = nn.Linear(3, 3)",
+        "net = nn.BatchNorm2d(3).eval()",
+        "net = nn.BatchNorm2d(3)\nnet.train()",
+        "layers = [nn.BatchNorm2d(3)]",
+        CLASS,
+    ],
+)
+def test_nothing_is_added_where_it_cannot_matter(source: str) -> None:
+    assert "set_train()" not in translate_source(HEAD + source + "\n").text.replace("net.set_train()", "")
