@@ -26,3 +26,15 @@ def test_translate_speed_prints_its_table(make_tree: Callable[..., Path]) -> Non
     assert heads.split()[:2] == ["folder", "lines"]
     assert row.split()[:2] == ["src", "150"]
     assert last.startswith("torch2ms --help: ")
+
+
+@pytest.mark.slow
+def test_snippets_are_translated_and_compared() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "snippets.py", "--only", "torch.argmax(x, 1)"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "right 100.00%" in done.stdout
