@@ -7,8 +7,7 @@ import pytest
 from torch2ms.translator.pipeline import translate_source
 
 HEAD = (
-    "import torch\nimport torch.nn as nn\n\n\n"
-    "def run(x: torch.Tensor, net: nn.Linear, device, dtype, other, args):\n"
+    "import torch\nimport torch.nn as nn\n\n\ndef run(x: torch.Tensor, net: nn.Linear, device, dtype, other, args):\n"
 )
 
 
