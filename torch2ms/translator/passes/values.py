@@ -89,6 +89,9 @@ def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, o
     use = ctx.use_of(tree)
     if use == "type" and row.kind == "class" and instance_of(row.name).is_tensor and row.name != "torch.nn.Parameter":
         target = "mindspore.Tensor"
+        if row.name != "torch.Tensor" and _is_tested(tree, ctx):
+            message = f"isinstance(x, {row.name.removeprefix('torch.')}) asked for a dtype as well; compare x.dtype"
+            ctx.report("T2M303", tree, message, symbol=row.name)
     if use == "decorator" and (target == RECEIVER or option.recipe == "no_grad"):
         from torch2ms.translator.recipes.contexts import PLAIN_CONTEXT
 
@@ -148,6 +151,14 @@ def _compatible(tree: ast.AST, row: Row, option: MappedTo, ctx: Context) -> bool
         return positional_ok and keywords_ok and not any(name in option.transform for name in used)
 
     return all(same(shape) for shape in shapes)
+
+
+def _is_tested(tree: ast.AST, ctx: Context) -> bool:
+    """Whether a class stands in an isinstance test."""
+    parent = ctx.parent(tree)
+    while isinstance(parent, (ast.Tuple, ast.Attribute)):
+        parent = ctx.parent(parent)
+    return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "isinstance"
 
 
 def rewrite_expression(node: cst.CSTNode, updated: Any, tree: ast.AST, ctx: Context) -> Any:
