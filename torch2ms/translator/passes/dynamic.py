@@ -27,9 +27,13 @@ def rewrite_dynamic(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Base
 def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
     owner = ctx.kind(tree.args[0]).of
     attribute = _string(tree.args[1]) if len(tree.args) > 1 else ""
-    if name == "getattr" and attribute and "|" not in owner:
-        row = ctx.tables.row(ctx.tables.canonical(f"{owner}.{attribute}"))
-        options = ctx.tables.select(row, ctx.target) if row is not None else ()
+    row = ctx.tables.row(ctx.tables.canonical(f"{owner}.{attribute}")) if attribute and "|" not in owner else None
+    if name == "hasattr" and row is not None:
+        answer = bool(row.keep or ctx.tables.select(row, ctx.target))
+        ctx.report("T2M302", tree, f"whether there is a {row.name} was answered from the tables", symbol=row.name)
+        return cst.Name(str(answer))
+    if name == "getattr" and row is not None:
+        options = ctx.tables.select(row, ctx.target)
         option = options[0] if options else None
         plain = option is not None and not (option.rename or option.recipe or option.add or option.transform)
         if option is not None and plain and not option.target.startswith("@") and ".Tensor." not in option.target:
