@@ -48,11 +48,13 @@ def child_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
 
 
 def names_read(node: cst.CSTNode) -> set[str]:
-    """Return every plain name below a node; attributes and keywords of calls are none."""
+    """Return every plain name below a node; attributes, keywords of calls and imports are none."""
     found: set[str] = set()
     stack: list[cst.CSTNode] = [node]
     while stack:
         current = stack.pop()
+        if isinstance(current, (cst.Import, cst.ImportFrom)):
+            continue
         if isinstance(current, cst.Name):
             found.add(current.value)
         elif isinstance(current, cst.SimpleString):
