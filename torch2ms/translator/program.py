@@ -163,7 +163,13 @@ class _Reader:
         names = [p.name for p in signature.parameters if p.kind.startswith("positional")] if signature else []
         pairs = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords if k.arg)]
         values = {name: self.constants.value(node) for name, node in pairs}
-        return {name: value for name, value in values.items() if value is not NOT_CONSTANT}
+        found = {name: value for name, value in values.items() if value is not NOT_CONSTANT}
+        if name.endswith(".DataLoader") and any(k.arg is None for k in call.keywords):
+            # DataLoader(data, **train_kwargs): the option of this name is what the dictionary is filled from
+            size = self.constants.options.get("batch_size")
+            if isinstance(size, int):
+                found.setdefault("batch_size", size)
+        return found
 
     def _role(self, call: ast.Call) -> str:
         parent_name = self._targets.get(call, "")

@@ -224,6 +224,8 @@ def _data_facts(findings: Sequence[Finding]) -> dict[str, object]:
                 facts["image_size"] = DATASETS[key].image_size
                 if isinstance(finding.kwargs.get("root"), str):
                     facts["data_path"] = finding.kwargs["root"]
+        elif finding.topic == "seed" and isinstance(finding.kwargs.get("seed"), int):
+            facts.setdefault("seed", finding.kwargs["seed"])
         elif last == "DataLoader" and isinstance(finding.kwargs.get("batch_size"), int) and finding.role != "eval":
             facts.setdefault("batch_size", finding.kwargs["batch_size"])
     composes = [f for f in findings if f.name.endswith(".Compose")]

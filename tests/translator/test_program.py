@@ -1,0 +1,54 @@
+"""The generated configuration states what the source states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from torch2ms import translate_project
+
+PROGRAM = """
+import argparse
+
+import torch
+from torch import nn
+from torchvision import datasets, transforms
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--seed", type=int, default=7)
+    args = parser.parse_args()
+    torch.manual_seed(args.seed)
+    train_kwargs = {"batch_size": args.batch_size}
+    data = datasets.MNIST("../data", train=True, transform=transforms.ToTensor())
+    train_loader = torch.utils.data.DataLoader(data, **train_kwargs)
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    for epoch in range(1, 4):
+        for x, y in train_loader:
+            optimizer.zero_grad()
+            loss = nn.functional.nll_loss(model(x), y)
+            loss.backward()
+            optimizer.step()
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(784, 10)
+
+    def forward(self, x):
+        return self.fc(torch.flatten(x, 1)).log_softmax(1)
+"""
+
+
+def test_options_behind_a_splat_and_the_seed_reach_the_configuration(
+    make_tree: Callable[..., Path], tmp_path: Path
+) -> None:
+    translate_project(make_tree({"main.py": PROGRAM}), tmp_path / "out")
+    lines = (tmp_path / "out" / "config.yaml").read_text().splitlines()
+    assert "seed: 7" in lines
+    assert "batch_size: 64" in lines
+    assert "epochs: 3" in lines
