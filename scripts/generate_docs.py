@@ -95,9 +95,9 @@ def cli_page() -> str:
     ]
 
     def add(entry: click.Command, path: str, parent: click.Context | None) -> None:
-        context = click.Context(
-            entry, info_name=path.split()[-1], parent=parent, max_content_width=100, terminal_width=100
-        )
+        settings = {**entry.context_settings, "max_content_width": 100, "terminal_width": 100}
+        # click keeps the help option of the first context that asked, so the settings must be those of a real call
+        context = click.Context(entry, info_name=path.split()[-1], parent=parent, **settings)
         if isinstance(entry, click.Group):
             for child_name, child in entry.commands.items():
                 add(child, f"{path} {child_name}", context)
