@@ -8,6 +8,7 @@ import pytest
 
 from torch2ms.mapping_tables.loader import load
 from torch2ms.translator.inference import FileAnalysis, World
+from torch2ms.translator.inference.flow import Flow
 from torch2ms.translator.symbols import SymbolTable, index_file
 
 HEAD = "import queue\nimport numpy as np\nimport torch\nimport torch.nn as nn\nfrom torch import Tensor\n"
@@ -113,3 +114,15 @@ def test_recursion_ends() -> None:
 def test_import_cycles_end() -> None:
     other = "from m import a\nimport torch\nb = torch.ones(1)\n"
     assert kind_of_show("from other import b\na = 1\nshow(b)", other=other) == "Tensor"
+
+
+def test_scripts_do_not_ask_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the module level of a script is run, what its classes do is found out once per name, not per question."""
+    runs = []
+    run = Flow.run_function
+    monkeypatch.setattr(Flow, "run_function", lambda flow: (runs.append(flow), run(flow))[1])
+    body = "    def m{0}(self):\n        self.a{0} = self.a{1} + self.m{2}()\n        return self.a{0}\n"
+    methods = "".join(body.format(i, (i + 1) % 8, (i + 3) % 8) for i in range(8))
+    start = "class Agent:\n    def __init__(self):\n        self.n = 0\n"
+    analyse({"m.py": f"{start}{methods}agent = Agent()\nwhile agent.m0():\n    x = agent.m1()\n"})
+    assert len(runs) < 200

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from torch2ms import translate_project
+from torch2ms.translator.program import is_importable
 
 PROGRAM = """
 import argparse
@@ -52,3 +55,17 @@ def test_options_behind_a_splat_and_the_seed_reach_the_configuration(
     assert "seed: 7" in lines
     assert "batch_size: 64" in lines
     assert "epochs: 3" in lines
+
+
+@pytest.mark.parametrize(
+    ("path", "importable"),
+    [
+        ("models/resnet.py", True),
+        ("models/__init__.py", True),
+        ("01-basics/main.py", False),
+        ("3d/net.py", False),
+        ("a/class/net.py", False),
+    ],
+)
+def test_only_what_can_be_imported_becomes_the_entry(path: str, importable: bool) -> None:
+    assert is_importable(path) is importable

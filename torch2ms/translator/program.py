@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from keyword import iskeyword
 from pathlib import PurePosixPath
 
 from torch2ms.reports.model import ChecklistItem, Place
@@ -17,7 +18,7 @@ from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 
-__all__ = ["Finding", "Network", "ProgramFindings", "read_program"]
+__all__ = ["Finding", "Network", "ProgramFindings", "is_importable", "module_name", "read_program"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,3 +255,8 @@ def module_name(path: str) -> str:
     if parts and parts[-1] == "__init__":
         parts.pop()
     return ".".join(parts)
+
+
+def is_importable(path: str) -> bool:
+    """Whether an import statement can name a project file: ``01-basics/main.py`` has no name that Python accepts."""
+    return all(part.isidentifier() and not iskeyword(part) for part in module_name(path).split("."))

@@ -15,7 +15,7 @@ from torch2ms.translator.constants import NOT_CONSTANT
 from torch2ms.translator.context import Use
 from torch2ms.translator.file_translation import FileResult
 from torch2ms.translator.names import is_torch_name
-from torch2ms.translator.program import Finding, Network, module_name
+from torch2ms.translator.program import Finding, Network, is_importable, module_name
 from torch2ms.translator.project import Project, SourceFile, mentions_torch
 from torch2ms.translator.symbols import SymbolTable
 
@@ -141,7 +141,8 @@ def _details(finding: Finding) -> Iterable[ChecklistItem]:
 
 def _program(results: Mapping[str, FileResult], options: Options, paths: Sequence[str]) -> ProgramFacts | None:
     """Return the facts of the generated program: of the training script if there is one, else of the first network."""
-    script = next((r for r in results.values() if r.program.network is not None and r.program.trains), None)
+    trained = [r for r in results.values() if r.program.network is not None and r.program.trains]
+    script = next((r for r in trained if r.program.network is not None and is_importable(r.program.network.path)), None)
     if script is None or script.program.network is None:
         return _network_only(results, options, paths)
     network = script.program.network
@@ -153,7 +154,10 @@ def _network_only(results: Mapping[str, FileResult], options: Options, paths: Se
     module, _, name = (options.entry or "").partition(":")
     if not module:
         keys = [
-            key for result in results.values() for key in result.program.modules if "." not in key.rpartition(":")[2]
+            key
+            for result in results.values()
+            for key in result.program.modules
+            if "." not in key.rpartition(":")[2] and is_importable(key.rpartition(":")[0])
         ]
         if not keys:
             return None

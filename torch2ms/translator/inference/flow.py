@@ -64,7 +64,10 @@ class Flow(Expressions):
     def bind(self, name: str, kind: Kind) -> None:
         """Bind a name in this scope."""
         self.env[name] = kind
-        self.seen[name] = join(self.seen[name], kind) if name in self.seen else kind
+        before = self.seen.get(name)
+        self.seen[name] = join(before, kind) if before is not None else kind
+        if self.info is None and self.seen[name] != before:
+            self.world.forget(self.analysis)
 
     # ---- running
 

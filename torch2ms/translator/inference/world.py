@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.translator.inference.annotations import annotated
@@ -75,6 +76,8 @@ class FileAnalysis:
     calls: dict[str, list[tuple[ast.Call, FunctionInfo | None]]] = field(default_factory=dict)
     passed: set[ast.AST] = field(default_factory=set)  # callees and arguments: what callers tell of a function
     complete: bool = False
+    # Answers found while the module level is being run, which may change: where they are kept, and under what
+    provisional: list[tuple[dict[Any, Any], object]] = field(default_factory=list)
     _nodes: list[ast.AST] | None = None
 
     @property
@@ -138,10 +141,25 @@ class World:
                 flow = Flow(self, analysis, None)
                 flow.run(analysis.tree.body)
             analysis.kinds.update(flow.kinds)
+            self.forget(analysis)
             analysis.complete = True
             self._names[path] = analysis.names
             self._evict()
         return analysis
+
+    def forget(self, analysis: FileAnalysis) -> None:
+        """Drop what was found out about a file whose module level is being run: it may say more from here on."""
+        if analysis.complete or not analysis.provisional:
+            return
+        for answers, question in analysis.provisional:
+            answers.pop(question, None)
+        analysis.provisional.clear()
+
+    def _remember(self, analysis: FileAnalysis, answers: dict[Any, Any], question: object, answer: object) -> None:
+        """Keep an answer: for good, or until the module level of an unfinished file binds another name."""
+        answers[question] = answer
+        if not analysis.complete:
+            analysis.provisional.append((answers, question))
 
     def _evict(self) -> None:
         for path, found in list(self._files.items()):
@@ -270,7 +288,7 @@ class World:
                     for name, kind in self.flow(analysis, method).stored.items():
                         found[name] = join(found[name], kind) if name in found else kind
             if not analysis.complete:
-                del self._attributes[question]
+                analysis.provisional.append((self._attributes, question))
         return found
 
     def attribute(self, key: str, name: str) -> Kind:
@@ -327,8 +345,7 @@ class World:
             self._running.pop()
             if self.depth < DEPTH:
                 flow.kinds = {node: kind for node, kind in flow.kinds.items() if node in analysis.passed}
-            if analysis.complete:
-                info.flows[self.depth] = flow
+            self._remember(analysis, info.flows, self.depth, flow)
         return flow
 
     def returns(self, key: str) -> Kind:
@@ -346,8 +363,7 @@ class World:
                 result = self.flow(analysis, info).result
         if not result.known:
             result = _promised(info, analysis, self)
-        if analysis.complete:
-            self._returns[question] = result
+        self._remember(analysis, self._returns, question, result)
         return result
 
     def parameters(self, info: FunctionInfo) -> dict[str, Kind]:
