@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from torch2ms.config import API_FAMILIES, DEVICES, OnUnsupported, Options, RuntimeMode, Target, parse_version
+from torch2ms.config import API_FAMILIES, DEVICES, Mode, OnUnsupported, Options, RuntimeMode, Target, parse_version
 from torch2ms.errors import UsageError
 
 __all__ = ["CHOICES", "FailOn", "Settings", "settings_for"]
@@ -24,6 +24,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "api": API_FAMILIES,
     "on-unsupported": get_args(OnUnsupported),
     "runtime": get_args(RuntimeMode),
+    "mode": get_args(Mode),
     "fail-on": get_args(FailOn),
 }
 _TEXTS = ("mindspore", "entry")
@@ -60,6 +61,7 @@ def settings_for(src: Path, given: Mapping[str, Any]) -> Settings:
         mappings=tuple(chosen.get("mapping", ())),
         on_unsupported=chosen.get("on-unsupported", default.on_unsupported),
         runtime=chosen.get("runtime", default.runtime),
+        mode=chosen.get("mode", default.mode),
         jobs=chosen.get("jobs", default.jobs) or os.cpu_count() or 1,
         cache=chosen.get("cache", default.cache),
     )

@@ -31,6 +31,7 @@ def _target_options(function: _Command) -> _Command:
         click.option("--api", type=click.Choice(CHOICES["api"]), help="API family to emit.  [default: auto]"),
         click.option("--entry", metavar="MODULE:CALLABLE", help="What builds the network, if it is not found."),
         click.option("--mapping", multiple=True, metavar="FILE", help="Your own mapping table; repeatable."),
+        click.option("--mode", type=click.Choice(CHOICES["mode"]), help="Mode it is to run in.  [default: pynative]"),
         click.option(
             "--on-unsupported",
             type=click.Choice(CHOICES["on-unsupported"]),

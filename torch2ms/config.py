@@ -14,6 +14,7 @@ Device = Literal["portable", "ascend", "gpu", "cpu"]
 ApiFamily = Literal["auto", "classic", "mint"]
 OnUnsupported = Literal["mark", "raise"]
 RuntimeMode = Literal["copied", "installed"]
+Mode = Literal["pynative", "graph"]
 
 DEVICES: tuple[Device, ...] = ("portable", "ascend", "gpu", "cpu")
 API_FAMILIES: tuple[ApiFamily, ...] = ("auto", "classic", "mint")
@@ -65,5 +66,6 @@ class Options:
     mappings: tuple[str, ...] = ()  # users' own TOML tables, later ones win
     on_unsupported: OnUnsupported = "mark"
     runtime: RuntimeMode = "copied"
+    mode: Mode = "pynative"  # how the program is to run: graph raises T2M6xx and T2M7xx to warnings
     jobs: int = 1
     cache: bool = True

@@ -99,8 +99,12 @@ _ALL = (
          "Replace the look-up by a dictionary of the names it can take."),
     Code("T2M502", "dynamic-code", _W, "eval/exec on a string that may hold torch code.", "Translate the string by hand."),
     Code("T2M503", "torch-in-string", _W, "A string names something of torch.", "Check where the string goes."),
-    Code("T2M601", "graph-mode", _N, "Graph mode rejects or freezes this construct; PyNative mode runs it.", ""),
-    Code("T2M701", "dynamic-shape", _N, "The shape of a result depends on data; graph mode recompiles or rejects it.", ""),
+    Code("T2M601", "graph-mode", _N,
+         "Graph mode does not compile this construct, or runs it only once; PyNative mode runs it as Python does. "
+         "A note; a warning with `--mode graph`.", "Stay in PyNative mode, or move it out of construct."),
+    Code("T2M701", "dynamic-shape", _N,
+         "The shape of a result depends on data; graph mode compiles it with a dynamic shape, anew, or not at all. "
+         "A note; a warning with `--mode graph`.", "Pad to a fixed size or mask the result, or stay in PyNative mode."),
     Code("T2M801", "weights", _W, "A parameter has no counterpart by rule in the translated network.", ""),
     Code("T2M802", "other-file", _N, "A file that is not Python mentions torch; it was copied as it is.", "Read it and adapt it."),
     Code("T2M900", "internal", _E, "torch2ms broke one of its promises here; please report it.",

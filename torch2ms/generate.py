@@ -79,6 +79,7 @@ class ProgramFacts:
     origin: str = ""  # the source file the facts come from, relative to SRC
     has_training: bool = True  # False: only convert_weights.py and requirements.txt
     device_target: str = "CPU"
+    mode: str = "pynative"  # or "graph"
     mindspore: tuple[int, int] = (2, 10)
     runtime: str = "torch2ms_runtime"
     train_file: str = "train.py"

@@ -64,7 +64,7 @@ class Context:
         self.accounted: set[ast.AST] = set()
         self.frames: list[Frame] = []
         self.functions: list[FunctionInfo | None] = [None]
-        self._pending: dict[ast.AST | None, list[tuple[str, str]]] = {}
+        self._pending: dict[ast.AST | None, list[tuple[str, str, Severity | None]]] = {}
         self._parents: dict[ast.AST, ast.AST] | None = None
         self.small: ast.AST | None = None  # the small statement being rewritten
         self.rebind: list[str] = []  # targets (a name, "x[...]") that the small statement must also bind to its value
@@ -184,14 +184,14 @@ class Context:
             if line not in self.frame.marks:
                 self.frame.marks.append(line)
 
-    def leave(self, code: str, tree: ast.stmt, reason: str) -> None:
+    def leave(self, code: str, tree: ast.stmt, reason: str, severity: Severity | None = None) -> None:
         """Say at a statement, before it is reached, why it stays as it is."""
-        self._pending.setdefault(tree, []).append((code, reason))
+        self._pending.setdefault(tree, []).append((code, reason, severity))
 
     def settle(self, tree: ast.AST | None) -> None:
         """Give the diagnostics that wait for the statement now being rewritten."""
-        for code, reason in self._pending.pop(tree, ()) if tree is not None else ():
-            self.report(code, tree, reason)  # type: ignore[arg-type]
+        for code, reason, severity in self._pending.pop(tree, ()) if tree is not None else ():
+            self.report(code, tree, reason, severity=severity)  # type: ignore[arg-type]
 
     def account(
         self, tree: ast.AST, name: str, status: str, target: str = "", fidelity: str = "", advice: str = ""

@@ -190,6 +190,8 @@ def _facts(script: FileResult, network: Network, options: Options) -> dict[str, 
         "origin": script.path,
         "mindspore": options.target.mindspore,
         "runtime": _runtime(options),
+        "device_target": _DEVICE_TARGETS.get(options.target.device, "CPU"),
+        "mode": options.mode,
     }
     if options.entry:
         facts["network_module"], _, facts["network_callable"] = options.entry.partition(":")
@@ -208,6 +210,7 @@ def _facts(script: FileResult, network: Network, options: Options) -> dict[str, 
     return facts
 
 
+_DEVICE_TARGETS = {"ascend": "Ascend", "gpu": "GPU"}  # config.yaml's word; it may be changed there
 _LOSSES = {"cross_entropy": "CrossEntropyLoss", "nll_loss": "NLLLoss", "mse_loss": "MSELoss", "l1_loss": "L1Loss"}
 
 

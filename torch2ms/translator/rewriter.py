@@ -13,6 +13,7 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.context import Context, Frame
+from torch2ms.translator.graph_mode import advise
 from torch2ms.translator.passes import (
     attributes,
     calls,
@@ -35,6 +36,7 @@ def rewrite_module(module: cst.Module, ctx: Context) -> cst.Module:
     ctx.training = training.plan_training(ctx)
     for left in ctx.training.left:
         ctx.leave(left.code, left.node, left.reason)
+    advise(ctx)
     rewriter = _Rewriter(ctx)
     body = rewriter.body(module.body, ctx.analysis.tree.body)
     module = module.with_changes(body=body) if body is not module.body else module

@@ -1,0 +1,122 @@
+"""Advice on graph mode (T2M601) and dynamic shape (T2M701): each construct is named where it stands, nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+from torch2ms.config import Options
+from torch2ms.diagnostics import Diagnostic, Severity
+
+NETWORK = """\
+import random
+import time
+
+import numpy as np
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(4, 4)])
+        self.seen = []
+
+    def forward(self, x: torch.Tensor, k: int = 2):
+{body}
+        return x
+
+    def helper(self, x):
+        try:
+            return x
+        finally:
+            pass
+
+    def never_called_by_forward(self, x):
+        return x[x > 0]
+"""
+
+
+def advice(body: str, mode: str = "pynative") -> tuple[str, list[Diagnostic]]:
+    indented = "\n".join(" " * 8 + line for line in body.splitlines())
+    result = translate_source(NETWORK.replace("{body}", indented), options=Options(mode=mode))  # type: ignore[arg-type]
+    return result.text, [d for d in result.diagnostics if d.code in ("T2M601", "T2M701")]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("try:\n    x = x + 1\nexcept ValueError:\n    pass", "try"),
+        ("with torch.no_grad():\n    x = x + 1", "with"),
+        ("if (n := x.shape[0]) > 1:\n    x = x + n", ":="),
+        ("import math", "import"),
+        ("y = x\ndel y", "del"),
+        ("for layer in self.layers:\n    x = layer(x)\nelse:\n    x = x + 1", "the else of a loop"),
+        ("for layer in reversed(self.layers):\n    x = layer(x)", "reversed() of layers"),
+        ("for p in self.parameters():\n    x = x + p.sum()", "parameters()"),
+        ("x = x + random.random()", "random.random() once"),
+        ("x = x + np.random.rand()", "numpy.random.rand() once"),
+        ("x = x + time.time()", "time.time() once"),
+        ("self.seen.append(x)", "self.seen.append()"),
+        ("x = self.helper(x)", "try"),
+    ],
+)
+def test_graph_mode(body: str, said: str) -> None:
+    _, found = advice(body)
+    assert [d.code for d in found] == ["T2M601"]
+    assert said in found[0].message
+    assert found[0].severity is Severity.NOTE
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("x = x[x > 0]", "mask"),
+        ("mask = x > 0\nx = x[mask]", "mask"),
+        ("x = x.masked_select(x > 0)", "masked_select"),
+        ("i = torch.nonzero(x)", "nonzero"),
+        ("u = torch.unique(x)", "unique"),
+        ("i = torch.where(x > 0)", "where"),
+        ("n = int(x.sum())\nx = x[:n]", "slice"),
+        ("n = x.sum().item()\nx = x[:n]", "slice"),
+        ("n = int(x.sum())\nx = torch.zeros(n, 3)", "size given to zeros"),
+        ("v, i = torch.topk(x, k)", "each k"),
+        ("if x.sum() > 0:\n    x = x[:2]", "branch"),
+        ("while x.max() < 8:\n    x = x * 2", "branch"),
+    ],
+)
+def test_dynamic_shape(body: str, said: str) -> None:
+    _, found = advice(body)
+    assert [d.code for d in found] == ["T2M701"]
+    assert said in found[0].message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "b, c = x.shape\nx = x.view(b, c)",
+        "n = x.shape[0] // 2\nx = x[:n]",
+        "x = torch.where(x > 0, x, -x)",
+        "x[x > 0] = 0",
+        "v, i = torch.topk(x, 3)",
+        "for layer in self.layers:\n    x = layer(x)",
+        "parts = []\nparts.append(x)\nx = torch.cat(parts)",
+        "if self.training:\n    x = x * 2",
+        "if x is None:\n    x = 2",
+        "x = torch.zeros(x.size(0), 3)",
+    ],
+)
+def test_what_compiles_is_not_mentioned(body: str) -> None:
+    assert advice(body)[1] == []
+
+
+def test_graph_mode_raises_the_severity_and_marks_the_code() -> None:
+    text, found = advice("x = x[x > 0]", mode="graph")
+    assert [d.severity for d in found] == [Severity.WARNING]
+    assert "# TORCH2MS T2M701: the size of what a mask selects depends on data\n        x = x[x > 0]" in text
+
+
+def test_only_networks_are_read() -> None:
+    text = "import torch\n\n\ndef f(x: torch.Tensor):\n    with torch.no_grad():\n        return x[x > 0]\n"
+    assert not [d for d in translate_source(text).diagnostics if d.code in ("T2M601", "T2M701")]
