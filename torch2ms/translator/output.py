@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
 from torch2ms.config import Options
 from torch2ms.generate import ProgramFacts, generate
@@ -13,8 +13,9 @@ from torch2ms.reports.model import Report
 from torch2ms.translator.emit import OutFile, emit
 from torch2ms.translator.file_translation import FileResult
 from torch2ms.translator.project import Project, SourceFile
+from torch2ms.translator.symbols import SymbolTable
 
-__all__ = ["generated_files", "requirements", "write_output"]
+__all__ = ["generated_files", "requirements", "script_folders", "write_output"]
 
 RUNTIME_NAME = "torch2ms_runtime"
 REPORT_NAME = "torch2ms_report"
@@ -66,6 +67,7 @@ def write_output(
     results: Mapping[str, FileResult],
     report: Report,
     generated: Mapping[str, str],
+    symbols: SymbolTable,
     options: Options,
     *,
     force: bool,
@@ -79,6 +81,8 @@ def write_output(
         reports = [OutFile(f"{REPORT_NAME}/{path.name}", copy_of=path) for path in paths]
         tree = [file for file in _tree(project, results) if file.path not in generated]
         files = [*tree, *_generated(generated), *_runtime(options, taken), *reports]
+        if options.runtime == "copied":
+            files.extend(_signposts(script_folders(results, symbols), taken))
         emitted = emit(out, files, force=force)
     if emitted.backup is not None:
         report.facts["backup"] = str(emitted.backup)
@@ -113,3 +117,53 @@ def _runtime(options: Options, taken: set[str]) -> Iterator[OutFile]:
         name = f"{RUNTIME_NAME}/{relative.as_posix()}"
         if path.is_file() and "__pycache__" not in relative.parts and name not in taken:
             yield OutFile(name, copy_of=path)
+
+
+def script_folders(results: Mapping[str, FileResult], symbols: SymbolTable) -> list[str]:
+    """Return the folders below the root with scripts of a project that uses the runtime.
+
+    Python looks for modules beside the script, not in the project's root. A script is a file that says itself that it
+    can be run, or, outside packages, one that no other imports.
+    """
+    if not any(result.text is not None and RUNTIME_NAME in result.text for result in results.values()):
+        return []
+    imported = {
+        symbols.find_module(path, module, level)
+        for path, file in symbols.files.items()
+        for level, module in file.imports
+    }
+    scripts = (
+        path
+        for path, result in results.items()
+        if result.text is not None
+        if "__main__" in result.text or (path not in imported and not _in_package(path, symbols))
+    )
+    return sorted({str(folder) for path in scripts if (folder := PurePosixPath(path).parent) != PurePosixPath(".")})
+
+
+def _in_package(path: str, symbols: SymbolTable) -> bool:
+    return str(PurePosixPath(path).parent / "__init__.py") in symbols.files
+
+
+_SIGNPOST = '''\
+"""Leads the scripts of this folder to the project's {name}: Python looks for modules beside the script."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+_folder = Path(__file__).resolve().parents[{levels}] / "{name}"
+_spec = importlib.util.spec_from_file_location(
+    __name__, _folder / "__init__.py", submodule_search_locations=[str(_folder)]
+)
+sys.modules[__name__] = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(sys.modules[__name__])
+'''
+
+
+def _signposts(folders: Sequence[str], taken: set[str]) -> Iterator[OutFile]:
+    for folder in folders:
+        path = f"{folder}/{RUNTIME_NAME}.py"
+        if path not in taken:
+            levels = len(PurePosixPath(folder).parts)
+            yield OutFile(path, data=_SIGNPOST.format(name=RUNTIME_NAME, levels=levels).encode())

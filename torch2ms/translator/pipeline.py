@@ -85,7 +85,7 @@ def translate_project(
     kept = [file for file in report.files if file.path not in generated]
     report = replace(report, files=(*kept, *entries))
     if out is not None and not dry_run:
-        write_output(out, project, results, report, generated, options, force=force)
+        write_output(out, project, results, report, generated, symbols, options, force=force)
     return report
 
 

@@ -1,0 +1,65 @@
+"""What OUT gets besides the translated files: scripts in folders find the runtime."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from torch2ms.config import Options
+from torch2ms.translator.pipeline import translate_project
+
+MakeTree = Callable[..., Path]
+TOPK = "import torch\n\n\ndef best(x: torch.Tensor):\n    return torch.topk(x, 1)\n"  # written with the runtime
+SCRIPT = "from {module} import best\nimport torch\n\nprint(best(torch.ones(2)))\n"
+TREE = {
+    "main.py": SCRIPT.format(module="lib.parts"),
+    "lib/__init__.py": "",
+    "lib/parts.py": TOPK,
+    "lib/unused.py": TOPK,  # of a package: imported by others, elsewhere
+    "models/net.py": TOPK,  # a folder without __init__.py whose module is imported
+    "tools/deep/train.py": SCRIPT.format(module="models.net"),
+    "lib/command.py": TOPK + '\n\nif __name__ == "__main__":\n    best(torch.ones(2))\n',
+}
+
+
+def test_folders_of_scripts_lead_to_the_runtime(make_tree: MakeTree, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    translate_project(make_tree(TREE), out)
+    found = sorted(path.relative_to(out).as_posix() for path in out.rglob("torch2ms_runtime.py"))
+    assert found == ["lib/torch2ms_runtime.py", "tools/deep/torch2ms_runtime.py"]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    code = (
+        "import importlib.util, torch2ms_runtime\n"
+        "print(torch2ms_runtime.__file__, importlib.util.find_spec('torch2ms_runtime.data').origin)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=out / "tools/deep",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    runtime = out.resolve() / "torch2ms_runtime"
+    assert done.stdout.split() == [str(runtime / "__init__.py"), str(runtime / "data.py")]
+
+
+def test_an_installed_runtime_needs_no_signs(make_tree: MakeTree, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    translate_project(make_tree(TREE), out, Options(runtime="installed"))
+    assert not list(out.rglob("torch2ms_runtime*"))
+
+
+def test_a_project_without_the_runtime_needs_no_signs(make_tree: MakeTree, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    translate_project(make_tree({"tools/train.py": "import torch\n\nprint(torch.ones(2))\n"}), out)
+    assert not list(out.rglob("torch2ms_runtime.py"))
+
+
+def test_a_file_of_that_name_stays(make_tree: MakeTree, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    translate_project(make_tree({**TREE, "tools/deep/torch2ms_runtime.py": "mine = 1\n"}), out)
+    assert (out / "tools/deep/torch2ms_runtime.py").read_text() == "mine = 1\n"
