@@ -6,6 +6,9 @@ maps other public spellings of the same object to it. Keys of a record, all opti
 ``k`` kind; ``s`` signature without ``self``; ``c`` signature of the call of an instance (``forward``, ``construct``);
 ``p`` platforms as letters (``a`` Ascend, ``g`` GPU, ``c`` CPU); ``b`` public base classes; ``d`` true when deprecated;
 ``o`` further signatures (overloads); ``t`` type of a constant; ``n`` changes announced by the docstring.
+
+``shared_members.json``, beside the folder, lists what other types that programs handle share with torch's objects
+(``scripts/harvest_members.py``).
 """
 
 from __future__ import annotations
@@ -21,7 +24,15 @@ from torch2ms.config import Version
 from torch2ms.mapping_tables.schema import Signature
 from torch2ms.mapping_tables.signatures import parse_signature
 
-__all__ = ["FOLDER", "Catalogue", "mindspore_catalogue", "mindspore_releases", "nearest_releases", "torch_catalogue"]
+__all__ = [
+    "FOLDER",
+    "Catalogue",
+    "mindspore_catalogue",
+    "mindspore_releases",
+    "nearest_releases",
+    "shared_members",
+    "torch_catalogue",
+]
 
 FOLDER = Path(__file__).with_name("catalogues")
 _DEVICES = {"a": "ascend", "g": "gpu", "c": "cpu"}
@@ -111,6 +122,14 @@ def torch_catalogue() -> Catalogue:
         names.update(part.names)
         aliases.update(part.aliases)
     return Catalogue(", ".join(part.title for part in parts), names, aliases)
+
+
+@lru_cache(maxsize=1)
+def shared_members() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the methods and the attributes that torch's objects share with others (arrays, strings, frames, ...)."""
+    data = json.loads(FOLDER.with_name("shared_members.json").read_text(encoding="utf-8"))
+    methods = frozenset(name for members in data.values() for name in members.get("m", ()))
+    return methods, frozenset(name for members in data.values() for name in members.get("a", ()))
 
 
 @lru_cache(maxsize=1)

@@ -11,7 +11,7 @@ import libcst as cst
 
 from torch2ms.mapping_tables.schema import Signature
 
-__all__ = ["BoundArgument", "BoundCall", "bind", "is_literal", "literal", "parsed", "same_literal"]
+__all__ = ["BoundArgument", "BoundCall", "accepts", "bind", "is_literal", "literal", "parsed", "same_literal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,10 @@ class BoundCall:
         return iter(self.arguments.values())
 
 
+# torch takes numpy's names of these parameters as well: torch.cat(xs, axis=1).
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+
+
 def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> BoundCall | None:
     """Bind the arguments of a call; None when nothing is known of the signature.
 
@@ -72,6 +76,8 @@ def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> Boun
         if arg.keyword is not None:
             value = next(keywords).value
             name = arg.keyword.value
+            if name not in names and _NUMPY_NAMES.get(name) in names:
+                name = _NUMPY_NAMES[name]
             made = BoundArgument(name, value, arg.value, arg, False)
             if (name in names or var_keyword) and name not in bound:
                 bound[name] = made
@@ -90,6 +96,18 @@ def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> Boun
         else:
             surplus.append(BoundArgument("", value, arg.value, arg, True))
     return BoundCall(bound, tuple(extra), splat, tuple(surplus), signature)
+
+
+def accepts(signature: Signature, call: ast.Call) -> bool:
+    """Whether every argument of a call finds a parameter; what a ``*`` or ``**`` holds is not known."""
+    kinds = [parameter.kind for parameter in signature.parameters]
+    slots = sum(kind in ("positional_only", "positional") for kind in kinds)
+    names = {p.name for p in signature.parameters if p.kind in ("positional", "keyword")}
+    given = [argument for argument in call.args if not isinstance(argument, ast.Starred)]
+    if len(given) > slots and "var_positional" not in kinds:
+        return False
+    keywords = [keyword.arg for keyword in call.keywords if keyword.arg is not None]
+    return "var_keyword" in kinds or all(name in names or _NUMPY_NAMES.get(name) in names for name in keywords)
 
 
 _NO_LITERAL = object()

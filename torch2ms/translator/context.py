@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +22,7 @@ from torch2ms.translator.references import ImportPlan
 from torch2ms.translator.syntax import dotted_name, parse_expression
 from torch2ms.translator.trees import children
 
-__all__ = ["Context", "Frame", "Use"]
+__all__ = ["Context", "Frame", "Trial", "Use"]
 
 
 @dataclass(slots=True)
@@ -46,6 +47,26 @@ class Use:
     place: Place
 
 
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a block of ``Context.trial`` has said so far."""
+
+    ctx: Context
+    _said: int
+    _bound: int
+    _before: int
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """The diagnostics given in the block."""
+        return self.ctx.diagnostics[self._said :]
+
+    @property
+    def has_statements(self) -> bool:
+        """Whether the block would bind names anew or put statements before the present one."""
+        return len(self.ctx.rebind) > self._bound or len(self.ctx.frame.before) > self._before
+
+
 class Context:
     """Everything a pass or a recipe may ask and say while a file is rewritten."""
 
@@ -61,7 +82,7 @@ class Context:
         self.imports = ImportPlan(analysis, world.symbols, options.runtime)
         self.diagnostics: list[Diagnostic] = []
         self.uses: list[Use] = []
-        self.accounted: set[ast.AST] = set()
+        self.accounted: dict[ast.AST, None] = {}
         self.frames: list[Frame] = []
         self.functions: list[FunctionInfo | None] = [None]
         self._pending: dict[ast.AST | None, list[tuple[str, str, Severity | None]]] = {}
@@ -197,7 +218,7 @@ class Context:
         self, tree: ast.AST, name: str, status: str, target: str = "", fidelity: str = "", advice: str = ""
     ) -> None:
         """Record what became of a torch reference; every reference must be accounted for."""
-        self.accounted.add(tree)
+        self.accounted[tree] = None
         self.uses.append(Use(name, status, target, fidelity, advice, self.place(tree)))
 
     def left_call(self, updated: cst.Call, tree: ast.Call, name: str) -> cst.Call:
@@ -219,6 +240,24 @@ class Context:
             return self._raising(name)
         self.imports.keep(name)
         return dotted_name(name)
+
+    @contextmanager
+    def trial(self) -> Iterator[Trial]:
+        """Let a block translate something to see what becomes of it, and forget all that it said and planned."""
+        counts = len(self.diagnostics), len(self.uses), len(self.accounted)
+        rebind, chains = list(self.rebind), dict(self.chain_starts)
+        frame = self.frames[-1] if self.frames else Frame(None)
+        marks, before, drop = list(frame.marks), list(frame.before), frame.drop
+        plan = self.imports.state()
+        try:
+            yield Trial(self, counts[0], len(rebind), len(before))
+        finally:
+            del self.diagnostics[counts[0] :], self.uses[counts[1] :]
+            while len(self.accounted) > counts[2]:
+                self.accounted.popitem()
+            self.rebind, self.chain_starts = rebind, chains
+            frame.marks, frame.before, frame.drop = marks, before, drop
+            self.imports.restore(plan)
 
     # ---- emitting
 

@@ -87,6 +87,14 @@ class ImportPlan:
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 self._bound.add(node.name)
 
+    def state(self) -> tuple[dict[Needed, None], set[str], dict[str, str]]:
+        """Return what is planned so far, for ``restore``."""
+        return dict(self.needed), set(self.kept), dict(self._taken)
+
+    def restore(self, state: tuple[dict[Needed, None], set[str], dict[str, str]]) -> None:
+        """Go back to an earlier plan."""
+        self.needed, self.kept, self._taken = state
+
     def is_import(self, name: str) -> bool:
         """Whether an import statement binds ``name`` (a star import binds what nothing else does)."""
         return name in self._imports or (self._stars and name not in self._bound)

@@ -26,7 +26,7 @@ from torch2ms.translator.passes import (
     training,
     values,
 )
-from torch2ms.translator.syntax import child_fields
+from torch2ms.translator.syntax import child_fields, code_of
 
 __all__ = ["rewrite_module"]
 
@@ -99,14 +99,15 @@ class _Rewriter:
         updated = node.with_changes(value=value) if value is not node.value else node
         if id(node) in self.ctx.callees or not isinstance(tree, ast.Attribute):
             return updated
-        return attributes.rewrite_attribute(node, updated, tree, self.ctx)
+        return _on_its_lines(node, attributes.rewrite_attribute(node, updated, tree, self.ctx))
 
     def _call(self, node: cst.Call, tree: ast.AST | None) -> Any:
         if not isinstance(tree, ast.Call):
             return self._children(node)
         self.ctx.callees.add(id(node.func))
         updated = formatting.rewrite_format(node, self._children(node), tree, self.ctx)
-        return modes.in_train_mode(calls.rewrite_call(node, updated, tree, self.ctx), tree, self.ctx)
+        new = _on_its_lines(node, calls.rewrite_call(node, updated, tree, self.ctx))
+        return modes.in_train_mode(new, tree, self.ctx)
 
     # ---- statements
 
@@ -295,6 +296,13 @@ def _attach(statements: Sequence[Any]) -> list[Any]:
     if any(line.comment is not None for line in waiting):
         kept.append(cst.SimpleStatementLine([cst.Pass()], leading_lines=waiting))
     return kept
+
+
+def _on_its_lines(node: cst.BaseExpression, new: Any) -> Any:
+    """Return what replaces an expression, with the parentheses that let it run over several lines."""
+    if not node.lpar or new.lpar or new is node or "\n" not in code_of(new):
+        return new
+    return new.with_changes(lpar=node.lpar, rpar=node.rpar)
 
 
 def _with_lines(before: list[cst.BaseStatement], node: Any) -> list[cst.BaseStatement]:

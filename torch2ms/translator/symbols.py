@@ -7,7 +7,7 @@ business of ``inference``, which reads the files it needs on demand.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -41,6 +41,9 @@ class FileIndex:
     escaped: frozenset[str]  # names whose value goes where it cannot be followed: results, containers, other libraries
     parameters: Mapping[str, frozenset[tuple[str, ...]]]  # function or class -> names of its parameters, without self
     public: tuple[str, ...] | None  # the literal ``__all__``
+    classes: Mapping[str, frozenset[str]]  # name of a class -> last identifiers of its bases
+    methods: Mapping[str, frozenset[str]]  # name of a method -> names of the classes of the file that define it
+    stored: frozenset[str]  # attributes that ``self.name = ...`` sets
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,25 @@ class SymbolTable:
     def callers(self, name: str) -> list[str]:
         """Return the files that call something named ``name`` or hand it on, in order."""
         return sorted(p for p, f in self.files.items() if name in f.calls or name in f.passed)
+
+    def definers(self, name: str) -> frozenset[str]:
+        """Return the names of the project's classes that define a method called ``name``."""
+        return frozenset(c for file in self.files.values() for c in file.methods.get(name, ()))
+
+    def stores(self, name: str) -> bool:
+        """Whether a class of the project sets an attribute called ``name`` on itself."""
+        return any(name in file.stored for file in self.files.values())
+
+    def bases(self, name: str) -> frozenset[str]:
+        """Return the names of all that the project's classes called ``name`` descend from, by identifiers alone."""
+        found: set[str] = set()
+        queue = [name]
+        while queue:
+            current = queue.pop()
+            new = {base for file in self.files.values() for base in file.classes.get(current, ())} - found
+            found |= new
+            queue.extend(new)
+        return frozenset(found)
 
     def shapes(self, names: frozenset[str]) -> frozenset[CallShape]:
         """Return every way in which something named like one of ``names`` is called anywhere in the project."""
@@ -161,9 +183,14 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
     passed: set[str] = set()
     handed: set[tuple[str, str, int]] = set()
     values = _Values()
+    stored: set[str] = set()
+    classes: dict[str, set[str]] = {}
+    methods: dict[str, set[str]] = {}
     parameters: dict[str, set[tuple[str, ...]]] = {}
     for node in walk(tree):
         values.see(node)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _last(node.value) == "self":
+            stored.add(node.attr)
         if isinstance(node, ast.Call):
             name = _last(node.func)
             splat = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
@@ -177,6 +204,9 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             parameters.setdefault(node.name, set()).add(_parameter_names(node))
         elif isinstance(node, ast.ClassDef):
+            classes.setdefault(node.name, set()).update(_last(base) for base in node.bases)
+            for method in _methods(node.body):
+                methods.setdefault(method, set()).add(node.name)
             made = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
             parameters.setdefault(node.name, set()).update(_parameter_names(n) for n in made)
         elif isinstance(node, ast.Import):
@@ -194,7 +224,22 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         values.escaped(),
         {name: frozenset(found) for name, found in parameters.items()},
         _declared_all(tree),
+        {name: frozenset(found) for name, found in classes.items()},
+        {name: frozenset(found) for name, found in methods.items()},
+        frozenset(stored),
     )
+
+
+def _methods(body: Iterable[ast.stmt]) -> Iterator[str]:
+    """Yield the names that the body of a class gives to methods and attributes."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.name
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+        elif isinstance(node, (ast.If, ast.Try)):
+            yield from _methods([*node.body, *node.orelse])
 
 
 class _Values:

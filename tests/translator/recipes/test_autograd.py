@@ -51,8 +51,16 @@ def test_what_stands_for_them(source: str, expected: str) -> None:
 
 
 def test_a_collective_binds_its_result() -> None:
-    source = "import torch.distributed as dist\ndef f(x: torch.Tensor):\n    dist.all_reduce(x)\n    return x\n"
+    source = "import torch.distributed as dist\ndef f(y):\n    x = y + 1\n    dist.all_reduce(x)\n    return x\n"
     assert "    x = collectives.all_reduce(x)\n    return x" in body_of(source)
+
+
+def test_a_collective_fills_what_others_hold() -> None:
+    source = "import torch.distributed as dist\ndef sync(values):\n    for x in values:\n        dist.broadcast(x, 0)\n"
+    assert "        x[...] = collectives.broadcast(x, 0)" in body_of(source)
+    weights = "import torch.distributed as dist\ndef sync(net: torch.nn.Module):\n    for p in net.parameters():\n"
+    code = body_of(weights + "        dist.broadcast(p.data, 0)\n")
+    assert "ops.assign(p, collectives.broadcast(ops.stop_gradient(p), 0))" in code
 
 
 def test_a_networks_own_switch_is_left() -> None:

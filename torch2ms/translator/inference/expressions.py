@@ -9,8 +9,6 @@ from torch2ms.translator.inference.builtin_calls import builtin_result, literal_
 from torch2ms.translator.inference.families import (
     BASE_ROWS,
     CALL_RESULTS,
-    MODULE_ONLY,
-    TENSOR_ONLY,
     instance_of,
 )
 from torch2ms.translator.inference.overloads import field_of, overloaded
@@ -250,6 +248,8 @@ class Expressions:
                     return found
         if base.name == "Module" and name == "training":
             return Kind("bool")
+        if not base.known:
+            base = self.world.evidence.of_attribute(name)
         return self._member(base, name, "attribute")
 
     def _api_attribute(self, base: Kind, name: str) -> Kind:
@@ -384,10 +384,9 @@ class Expressions:
             return base
         if base.known:
             return self._member(base, name, "method")
-        if name in TENSOR_ONLY:
-            return self._member(Kind("Tensor"), name, "method")
-        if name in MODULE_ONLY:
-            return self._member(Kind("Module"), name, "method")
+        told = self.world.evidence.of_call(name)
+        if told.known:
+            return self._member(told, name, "method")
         if (name == "size" and arguments) or (name == "to" and arguments and _moves(arguments[0])):
             return self._member(Kind("Tensor"), name, "method")
         return UNKNOWN

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.expressions import Expressions, element_of
-from torch2ms.translator.inference.families import MODULE_ONLY, OPTIMIZER_ONLY, TENSOR_ONLY
-from torch2ms.translator.inference.scopes import as_load, attributes_used, leaves, local_names
+from torch2ms.translator.inference.scopes import as_load, leaves, local_names, members_used
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
 from torch2ms.translator.names import imported
 from torch2ms.translator.trees import children
@@ -39,6 +38,7 @@ class Flow(Expressions):
         self.kinds: dict[ast.AST, Kind] = {}  # of every expression looked at
         self.stored: Env = {}  # what is set on self
         self._returned: list[Kind] = []
+        self._jumps: list[list[Env]] = []  # of each loop being run: what held at its breaks and continues
         self.locals: frozenset[str] = frozenset()
         if info is not None:
             if info.locals is None:
@@ -166,15 +166,14 @@ class Flow(Expressions):
             return Kind("Tensor", evidence="input of a network")
         assert self.info is not None
         if self.info.used is None:
-            self.info.used = attributes_used(self.info.node)
-        used = self.info.used.get(name, frozenset())
-        if used & MODULE_ONLY:
-            return Kind("Module", evidence=f"has .{min(used & MODULE_ONLY)}")
-        if used & OPTIMIZER_ONLY or {"zero_grad", "step"} <= used:
-            return Kind("Optimizer", evidence="has .zero_grad and .step")
-        if used & TENSOR_ONLY:
-            return Kind("Tensor", evidence=f"has .{min(used & TENSOR_ONLY)}")
-        return kind
+            self.info.used = members_used(self.info.node)
+        called, read = self.info.used.get(name, ((), frozenset()))
+        told = self.world.evidence.of_calls(called)
+        for attribute in sorted(read) if not told.known else ():
+            told = self.world.evidence.of_attribute(attribute)
+            if told.known:
+                break
+        return told if told.known else kind
 
     # ---- statements
 
@@ -292,20 +291,29 @@ class Flow(Expressions):
         if node.orelse and leaves(node.orelse):
             self.env = after_body
         elif not leaves(node.body):
-            self.env = _join_env(after_body, self.env, before)
+            self.env = _join_env(after_body, self.env)
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
         before = dict(self.env)
         for _ in range(2):
+            self._jumps.append([])
             if isinstance(node, ast.While):
                 self.expr(node.test)
             else:
                 self.assign(node.target, element_of(self.expr(node.iter)))
             self.run(node.body)
-            self.env = _join_env(before, self.env, before)
+            self.env = _join_env(before, self.env)
+            for env in self._jumps.pop():
+                self.env = _join_env(self.env, env)
         self.run(node.orelse)
 
     _For = _AsyncFor = _While = _loop
+
+    def _Break(self, node: ast.Break | ast.Continue) -> None:
+        if self._jumps:
+            self._jumps[-1].append(dict(self.env))
+
+    _Continue = _Break
 
     def _With(self, node: ast.With) -> None:
         for item in node.items:
@@ -329,7 +337,7 @@ class Flow(Expressions):
                 self.env[handler.name] = Kind("python")
             self.run(handler.body)
             if not leaves(handler.body):
-                joined = _join_env(joined, self.env, before)
+                joined = _join_env(joined, self.env)
         self.env = joined
         self.run(node.finalbody)
 
@@ -345,7 +353,7 @@ class Flow(Expressions):
             if case.guard is not None:
                 self.expr(case.guard)
             self.run(case.body)
-            joined = self.env if joined is None else _join_env(joined, self.env, before)
+            joined = self.env if joined is None else _join_env(joined, self.env)
         self.env = joined or before
 
     def _pattern(self, pattern: ast.pattern) -> None:
@@ -456,7 +464,7 @@ def _item(kind: Kind, index: int, count: int) -> Kind:
     return element_of(kind)
 
 
-def _join_env(a: Env, b: Env, before: Env) -> Env:
+def _join_env(a: Env, b: Env) -> Env:
     """Join two environments; a name only one path binds keeps what it has there."""
     joined = dict(a)
     for name, kind in b.items():

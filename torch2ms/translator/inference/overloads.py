@@ -44,7 +44,7 @@ def field_of(base: Kind, name: str) -> int | None:
 
 def _extremum(given: list[Kind], names: set[str | None]) -> Kind:
     """Along an axis values and indices, else one tensor."""
-    if "dim" in names or (given and given[0].name in ("int", "bool")):
+    if names & {"dim", "axis"} or (given and given[0].name in ("int", "bool")):
         return _PAIR
     if not given or given[0].is_tensor or "other" in names:
         return _TENSOR
@@ -52,7 +52,7 @@ def _extremum(given: list[Kind], names: set[str | None]) -> Kind:
 
 
 def _size(given: list[Kind], names: set[str | None]) -> Kind:
-    return Kind("int") if given or "dim" in names else Kind("Size")
+    return Kind("int") if given or names & {"dim", "axis"} else Kind("Size")
 
 
 def _type(given: list[Kind], names: set[str | None]) -> Kind:

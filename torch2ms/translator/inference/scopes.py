@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from torch2ms.translator.names import imported
 from torch2ms.translator.trees import children, walk
 
-__all__ = ["as_load", "attributes_used", "leaves", "local_names"]
+__all__ = ["as_load", "leaves", "local_names", "members_used"]
 
 
 def leaves(body: Sequence[ast.stmt]) -> bool:
@@ -49,10 +49,17 @@ def local_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> fr
     return frozenset(bound - outside)
 
 
-def attributes_used(node: ast.AST) -> dict[str, frozenset[str]]:
-    """Return, for every plain name in a function, the attributes read from it."""
-    used: dict[str, set[str]] = {}
+def members_used(node: ast.AST) -> dict[str, tuple[tuple[ast.Call, ...], frozenset[str]]]:
+    """Return, for every plain name in a function, the calls of its methods and the attributes read from it."""
+    called: dict[str, list[ast.Call]] = {}
+    read: dict[str, set[str]] = {}
+    callees: set[ast.AST] = set()
     for child in walk(node):
-        if isinstance(child, ast.Attribute) and isinstance(child.value, ast.Name):
-            used.setdefault(child.value.id, set()).add(child.attr)
-    return {name: frozenset(attributes) for name, attributes in used.items()}
+        if isinstance(child, ast.Call):
+            callees.add(child.func)
+            if isinstance(child.func, ast.Attribute) and isinstance(child.func.value, ast.Name):
+                called.setdefault(child.func.value.id, []).append(child)
+        elif isinstance(child, ast.Attribute) and isinstance(child.value, ast.Name) and child not in callees:
+            read.setdefault(child.value.id, set()).add(child.attr)
+    names = called.keys() | read.keys()
+    return {name: (tuple(called.get(name, ())), frozenset(read.get(name, ()))) for name in names}

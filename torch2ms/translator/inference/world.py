@@ -17,6 +17,7 @@ from typing import Any
 
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.translator.inference.annotations import annotated
+from torch2ms.translator.inference.evidence import Evidence
 from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.inference.flow import Flow
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
@@ -39,7 +40,7 @@ class FunctionInfo:
     owner: ClassInfo | None
     outer: FunctionInfo | None
     flows: dict[int, Flow] = field(default_factory=dict)  # by depth
-    used: dict[str, frozenset[str]] | None = None  # names and the attributes read from them
+    used: dict[str, tuple[tuple[ast.Call, ...], frozenset[str]]] | None = None  # of each name: see members_used
     locals: frozenset[str] | None = None
 
     @property
@@ -113,6 +114,7 @@ class World:
         self.parse = parse
         self.symbols = symbols
         self.tables = tables
+        self.evidence = Evidence(tables, symbols)
         self._files: OrderedDict[str, FileAnalysis | None] = OrderedDict()
         self.depth = DEPTH
         self._names: dict[str, dict[str, Kind]] = {}

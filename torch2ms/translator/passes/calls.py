@@ -15,19 +15,13 @@ from torch2ms.mapping_tables.schema import DROP, RECEIVER, Row
 from torch2ms.translator.binding import bind
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call, fits
-from torch2ms.translator.inference.families import (
-    BASE_ROWS,
-    COMMON_NAMES,
-    MODULE_BARE,
-    MODULE_ONLY,
-    OPTIMIZER_ONLY,
-    TENSOR_ONLY,
-)
+from torch2ms.translator.inference.families import BASE_ROWS
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.dynamic import rewrite_dynamic
 from torch2ms.translator.passes.inplace import inplace_layer
 from torch2ms.translator.passes.training import is_left
+from torch2ms.translator.passes.untyped import report_untyped, told
 from torch2ms.translator.passes.values import choose_row
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 
@@ -56,6 +50,8 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
             return _row_call(row, updated, tree, ctx, base)
         if _is_forward(tree.func, ctx) and isinstance(updated.func, cst.Attribute):
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("construct")))
+        if not ctx.kind(tree.func.value).known:
+            report_untyped(_row_call, updated, tree, ctx)
     return updated
 
 
@@ -95,18 +91,8 @@ def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
     if base.evidence in ("self", "super") and base.name != "Module":
         return None
     if base.name == "unknown":
-        if func.attr in MODULE_BARE and _is_bare_statement(ctx, func):
-            base = Kind("Module", evidence=f".{func.attr}() is a network's")
-        elif func.attr in TENSOR_ONLY:
-            base = Kind("Tensor", evidence=f"only tensors have .{func.attr}")
-        elif func.attr in MODULE_ONLY:
-            base = Kind("Module", evidence=f"only modules have .{func.attr}")
-        elif func.attr in OPTIMIZER_ONLY:
-            base = Kind("Optimizer", evidence=f"only optimizers have .{func.attr}")
-        elif _is_tensor_call(ctx, func):
-            base = Kind("Tensor", evidence=f".{func.attr}(...) with such arguments is a tensor's")
-        else:
-            _untyped(ctx, func)
+        base = told(func, ctx)
+        if not base.known:
             return None
     for key in candidates(base) if base.name not in ("Tensor", "dtype") else ():
         if ":" in key and ctx.world.sets(key, func.attr):
@@ -117,47 +103,6 @@ def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
             return row, base
     _unknown_member(ctx, func, base)
     return None
-
-
-def _is_tensor_call(ctx: Context, func: ast.Attribute) -> bool:
-    """Whether the arguments tell: ``x.size(0)``, ``x.to(device)``, ``x.to(torch.float16)``."""
-    call = ctx.parent(func)
-    if not isinstance(call, ast.Call) or call.func is not func:
-        return False
-    if func.attr == "size":
-        return len(call.args) == 1 and not call.keywords
-    if func.attr == "to" and call.args:
-        kind = ctx.kind(call.args[0])
-        named = isinstance(call.args[0], ast.Name) and "device" in call.args[0].id
-        return kind.name in ("device", "dtype") or named or (kind.name == "api" and ctx.is_import_root(call.args[0]))
-    return False
-
-
-def _untyped(ctx: Context, func: ast.Attribute) -> None:
-    """Report a name that would change on a tensor, where the receiver could not be typed."""
-    call = ctx.parent(func)
-    if func.attr in COMMON_NAMES or not isinstance(call, ast.Call) or call.func is not func:
-        return
-    for owner, target, what in _UNTYPED:
-        row = ctx.tables.row(f"{owner}.{func.attr}")
-        option = row.to[-1] if row is not None and row.to else None
-        if option is not None and (option.target != f"{target}.{func.attr}" or option.recipe is not None):
-            message = f"{ast.unparse(func.value)} could not be typed; .{func.attr} changes if it is a {what}"
-            ctx.report("T2M207", func, message, symbol=f"{owner}.{func.attr}")
-            return
-
-
-_UNTYPED = (
-    ("torch.Tensor", "mindspore.Tensor", "tensor"),
-    ("torch.nn.Module", "mindspore.nn.Cell", "network"),
-)
-
-
-def _is_bare_statement(ctx: Context, func: ast.Attribute) -> bool:
-    """Whether ``x.name()`` stands alone, without arguments."""
-    small = ctx.small
-    call = small.value if isinstance(small, ast.Expr) else None
-    return isinstance(call, ast.Call) and call.func is func and not call.args and not call.keywords
 
 
 def _unknown_member(ctx: Context, func: ast.Attribute, base: Kind) -> None:

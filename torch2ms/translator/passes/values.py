@@ -211,7 +211,7 @@ def drops_setting(tree: ast.AST | None, ctx: Context) -> bool:
     if any(ctx.kind(node).name == "api" for node in ast.walk(tree.value)):
         return False
     for node in (target, target.value):
-        ctx.accounted.add(node)
+        ctx.accounted[node] = None
     ctx.account(target, row.name, "removed")
     ctx.report("T2M304", tree, f"{row.name} has no effect in MindSpore; dropped", symbol=row.name)
     return True

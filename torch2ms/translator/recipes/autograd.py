@@ -9,7 +9,8 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.contexts import PLAIN_CONTEXT
-from torch2ms.translator.syntax import parse_expression
+from torch2ms.translator.recipes.views import owner_of
+from torch2ms.translator.syntax import fix_commas, parse_expression
 
 __all__: list[str] = []
 
@@ -91,9 +92,27 @@ def collective(site: CallSite, ctx: Context) -> Outcome:
     if tensor is None or not is_statement or not isinstance(tensor.tree, (ast.Name, ast.Attribute, ast.Subscript)):
         return Leave("it changes a tensor that cannot be bound anew here")
     made = emit_call(site, ctx)
-    if isinstance(made, Replace):
-        ctx.rebind.append(ast.unparse(tensor.tree))
+    if isinstance(made, Leave):
+        return made
+    name = ast.unparse(tensor.tree)
+    if ctx.kind(tensor.tree).name == "Parameter" or _is_data(tensor.tree):
+        args = fix_commas([cst.Arg(_plain(tensor.code)), cst.Arg(made.code)], ())
+        return Replace(cst.Call(ctx.reference("mindspore.ops.assign"), args), made.codes)
+    owned = isinstance(tensor.tree, ast.Name) and owner_of(tensor.tree.id, site.tree, ctx) == "fresh"
+    # Whoever else holds the tensor (a list, a network, the caller) must see the change.
+    ctx.rebind.append(name if owned or isinstance(tensor.tree, ast.Subscript) else f"{name}[...]")
     return made
+
+
+def _is_data(tree: ast.expr) -> bool:
+    return isinstance(tree, ast.Attribute) and tree.attr == "data"
+
+
+def _plain(code: cst.BaseExpression) -> cst.BaseExpression:
+    """Return ``p`` of what ``p.data`` became."""
+    if isinstance(code, cst.Call) and len(code.args) == 1:
+        return code.args[0].value
+    return code.value if isinstance(code, cst.Attribute) and code.attr.value == "data" else code
 
 
 @recipe("grad_mode")

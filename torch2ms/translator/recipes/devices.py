@@ -38,7 +38,7 @@ def _word(tree: ast.expr) -> str:
 
 def describes_device(tree: ast.expr, kind: Kind) -> bool:
     """Whether an argument says a device: a torch.device, its name or number, or something called a device."""
-    if kind.name in ("device", "str", "int", "none"):
+    if kind.name in ("device", "str", "int") or (isinstance(tree, ast.Constant) and tree.value is None):
         return True
     if isinstance(tree, ast.Attribute) and tree.attr == "device":
         return True

@@ -1,0 +1,120 @@
+"""Receivers without annotations: what their methods tell, and what is said where they tell nothing."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from torch2ms.translator.pipeline import SourceResult, translate_source
+
+HEAD = "import torch\nimport numpy as np\n\n"
+
+
+def translated(source: str) -> SourceResult:
+    return translate_source(HEAD + textwrap.dedent(source))
+
+
+def codes(result: SourceResult) -> list[str]:
+    return [d.code for d in result.diagnostics if str(d.severity) != "note"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "return x.reshape(-1, 3)",
+        "return x.mean(axis=0), x.std(axis=0), x.max(axis=1)",  # numpy's word
+        "return x.split(','), x.index('a'), x.values()",
+        "x.sort()",
+        "x.add(3)",
+        "return x.item(), x.sum(), x.tolist(), x.log(1, 'message')",
+        "return x.transpose(2, 0, 1)",  # only arrays take three
+        "return x.relu(3)",
+        "return {k: v.copy() for k, v in x.items()}",
+    ],
+)
+def test_what_stays_and_is_not_reported(statement: str) -> None:
+    source = f"def f(x):\n    {statement}\n"
+    result = translated(source + "y = torch.ones(3)\n")
+    assert statement in result.text
+    assert not codes(result)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("h.size()", "h.shape"),
+        ("h.size(0)", "h.shape[0]"),
+        ("h.max(dim=1)[0]", "ops.max(h, axis=1)[0]"),
+        ("h.clone()", "h.copy()"),
+        ("h.t()", "ops.t(h)"),
+        ("h.norm(2)", "functional.norm(h, 2)"),
+        ("h.numpy()", "h.asnumpy()"),
+        ("h.cuda()", "h"),
+    ],
+)
+def test_what_only_tensors_have(expression: str, expected: str) -> None:
+    result = translated(f"def f(box):\n    h = box.find()\n    return {expression}\n\ny = torch.ones(3)\n")
+    assert f"return {expected}" in result.text
+    assert not codes(result)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["h.max(1)", "h.std()", "h.repeat(1, 2)", "h.sort(1)", "h.var(0)", "a, b = h.min(axis=1)", "h.unique()"],
+)
+def test_what_arrays_have_as_well_is_reported_where_it_differs(expression: str) -> None:
+    result = translated(f"def f(box):\n    h = box.find()\n    return {expression}\n".replace("return a", "a"))
+    assert expression in result.text
+    assert codes(result) == ["T2M207"]
+
+
+@pytest.mark.parametrize(
+    ("definition", "call"),
+    [
+        ("class Box:\n    def size(self):\n        return 3\n", "x.size()"),
+        ("class Box:\n    def cuda(self):\n        return self\n", "x.cuda()"),
+        ("class Agent:\n    def eval(self):\n        return self\n", "x.eval()"),
+        (
+            "class Net(torch.nn.Module):\n    def __init__(self):\n        self.norm = torch.nn.Identity()\n",
+            "x.norm(2)",
+        ),
+    ],
+)
+def test_a_name_of_the_projects_own_tells_nothing(definition: str, call: str) -> None:
+    result = translated(f"{definition}\ndef f(x):\n    {call}\n    y = {call}\n    return y\n")
+    assert f"    y = {call}\n" in result.text
+    assert "T2M207" in codes(result)
+
+
+def test_a_trial_leaves_nothing_behind() -> None:
+    result = translated("def f(box):\n    h = box.find()\n    return h.unique(), h.max(1)\n")
+    assert "import mindspore" not in result.text
+    assert "torch2ms_runtime" not in result.text
+    assert not result.uses
+
+
+def test_a_break_carries_what_was_bound() -> None:
+    result = translated("""
+        def f(values):
+            found = None
+            for v in values:
+                if isinstance(v, torch.Tensor):
+                    found = v
+                    break
+            return torch.tensor(3.0).to(found)
+    """)
+    assert "return ms.tensor(3.0).astype(found.dtype)" in result.text
+
+
+def test_numpys_names_of_parameters() -> None:
+    result = translated(
+        "def f(xs):\n    return torch.cat(xs, axis=1), torch.sum(torch.ones(2, 3), axis=1, keepdims=True)\n"
+    )
+    assert "ops.cat(xs, axis=1)" in result.text
+    assert not codes(result)
+
+
+def test_parentheses_that_hold_lines_together_stay() -> None:
+    result = translated("def f(x: torch.Tensor):\n    y = (x\n         .sum(-1)\n         .cpu())\n    return y\n")
+    assert "    y = (x\n         .sum(-1))\n" in result.text

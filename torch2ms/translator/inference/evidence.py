@@ -1,0 +1,142 @@
+"""Evidence: what the name of a method says of a receiver that nothing else is known of.
+
+Derived from the catalogues: a method that torch's tensors have, and neither networks nor optimizers nor any other type
+that programs handle (arrays, strings, containers, frames, pictures), tells a tensor; likewise for networks and
+optimizers. A name that the project itself gives to a method or an attribute tells nothing, unless every class that
+defines it is of one family.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from torch2ms.mapping_tables.catalogue import Catalogue, shared_members
+from torch2ms.mapping_tables.lookup import Tables
+from torch2ms.translator.binding import accepts
+from torch2ms.translator.inference.families import BASE_ROWS, instance_of
+from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
+from torch2ms.translator.symbols import SymbolTable
+
+__all__ = ["Evidence", "members_of"]
+
+_FAMILIES: tuple[KindName, ...] = ("Tensor", "Module", "Optimizer")
+_WORDS: dict[str, str] = {"Tensor": "tensors", "Module": "networks", "Optimizer": "optimizers"}
+
+
+def members_of(catalogue: Catalogue, owner: str) -> dict[str, str]:
+    """Return the public members of a torch class with their kinds: ``method``, ``attribute``."""
+    prefix = f"{owner}."
+    found: dict[str, str] = {}
+    for name, record in catalogue.names.items():
+        if name.startswith(prefix) and "." not in (last := name[len(prefix) :]) and not last.startswith("_"):
+            found[last] = str(record["k"])
+    return found
+
+
+class Evidence:
+    """Says which kind of receiver the names of members tell."""
+
+    def __init__(self, tables: Tables, symbols: SymbolTable) -> None:
+        """Take the tables and the index of the project."""
+        self._tables = tables
+        self._symbols = symbols
+        self._project: dict[tuple[str, KindName], KindName] = {}
+        self._calls: dict[str, KindName] = {}
+        self._attributes: dict[str, KindName] = {}
+        self._alike: dict[str, KindName] = {}  # methods of several families that become the same on each
+        members = {family: members_of(tables.catalogue, BASE_ROWS[family]) for family in _FAMILIES}
+        shared_methods, shared_attributes = shared_members()
+        for name in {name for found in members.values() for name in found}:
+            families = [family for family in _FAMILIES if name in members[family]]
+            if len(families) > 1:
+                if name not in shared_methods and _agree(name, families, tables):
+                    self._alike[name] = families[0]
+                continue
+            kind = members[families[0]][name]
+            if kind in ("method", "function"):
+                if name not in shared_methods:
+                    self._calls[name] = families[0]
+            elif name not in shared_methods and name not in shared_attributes and _is_telling(name):
+                self._attributes[name] = families[0]
+
+    def of_call(self, name: str) -> Kind:
+        """Return the kind of ``x`` that a call ``x.name(...)`` tells; UNKNOWN when other things may answer to it."""
+        return self._told(name, self._calls)
+
+    def of_either(self, name: str) -> Kind:
+        """Return a kind to translate a call by where several are possible and all agree: ``x.cuda()``."""
+        return self._told(name, self._alike)
+
+    def of_attribute(self, name: str) -> Kind:
+        """Return the kind of ``x`` that reading ``x.name`` tells."""
+        return self._told(name, self._attributes)
+
+    def of_calls(self, calls: Iterable[ast.Call]) -> Kind:
+        """Return the kind of ``x`` that calls of several of its methods tell."""
+        names = {call.func.attr: call for call in calls if isinstance(call.func, ast.Attribute)}
+        told = {name: self.of_call(name) for name in sorted(names)}
+        found = {
+            kind.name: kind
+            for name, kind in told.items()
+            if kind.known and (kind.name != "Tensor" or self.takes(name, names[name]))
+        }
+        if {"zero_grad", "step"} <= names.keys() and "Module" not in found:
+            return Kind("Optimizer", evidence="has .zero_grad and .step")
+        # A network's part may be called like a method of tensors; the other way round it does not happen.
+        return found.get("Module") or found.get("Optimizer") or found.get("Tensor") or UNKNOWN
+
+    def takes(self, name: str, call: ast.Call) -> bool:
+        """Whether a tensor's method can be called with these arguments."""
+        signatures = self._tables.overloads(f"torch.Tensor.{name}")
+        return not signatures or any(accepts(signature, call) for signature in signatures)
+
+    def is_free(self, name: str, family: KindName) -> bool:
+        """Whether the project's own classes give the name to nothing but this family."""
+        return self._project_family(name, family) == family
+
+    def _told(self, name: str, table: dict[str, KindName]) -> Kind:
+        family = table.get(name)
+        if family is None or not self.is_free(name, family):
+            return UNKNOWN
+        return Kind(family, evidence=f"only {_WORDS[family]} have .{name}")
+
+    def _project_family(self, name: str, family: KindName) -> KindName:
+        question = (name, family)
+        if question not in self._project:
+            kinds = {self._family(owner) for owner in self._symbols.definers(name)}
+            agrees = kinds <= {family} and (kinds or not self._symbols.stores(name))
+            self._project[question] = family if agrees else "unknown"
+        return self._project[question]
+
+    def _family(self, owner: str) -> KindName:
+        """Return what a class of the project is, by the identifiers of its bases."""
+        for base in sorted(self._symbols.bases(owner)):
+            for module in ("torch.nn", "torch.optim", "torch", "torch.autograd"):
+                made = instance_of(f"{module}.{base}")
+                if made.known and self._tables.kind_of_name(f"{module}.{base}") == "class":
+                    return made.name
+            if base.endswith("Module"):
+                return "Module"  # a frame's own: LightningModule
+            if base == "Function":
+                return "Module"  # a gradient of its own: forward means what it means on a network
+        return "instance"
+
+
+# Attributes are common words (device, layout, stride of a configuration); only what no one else would say counts.
+_TELLING = frozenset({"grad", "param_groups"})
+
+
+def _is_telling(name: str) -> bool:
+    return name.startswith(("is_", "grad_")) or name in _TELLING
+
+
+def _agree(name: str, families: list[KindName], tables: Tables) -> bool:
+    """Whether a member of several families becomes the same on each: ``x.cuda()`` goes on tensors and networks."""
+    rows = [tables.row(f"{BASE_ROWS[family]}.{name}") for family in families]
+    first = rows[0]
+    if first is None or not first.to:
+        return False
+    return all(row is not None and [t.target for t in row.to] == [t.target for t in first.to] for row in rows) and all(
+        row is not None and [t.recipe for t in row.to] == [t.recipe for t in first.to] for row in rows
+    )

@@ -1,0 +1,133 @@
+"""Receivers nobody knows the kind of: told by what is called on them, or reported where it would matter.
+
+A name that only tensors have tells a tensor. A name that arrays or strings have as well tells nothing: then the call is
+translated for a trial as a tensor's and as a network's, and where that would change it, T2M207 says so.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Protocol
+
+import libcst as cst
+
+from torch2ms.diagnostics import Severity
+from torch2ms.mapping_tables.catalogue import shared_members
+from torch2ms.mapping_tables.schema import Row
+from torch2ms.translator.context import Context
+from torch2ms.translator.inference.families import BASE_ROWS, MODULE_BARE
+from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
+from torch2ms.translator.syntax import code_of
+
+__all__ = ["RowCall", "report_untyped", "told"]
+
+_FAMILIES: tuple[tuple[KindName, str], ...] = (("Tensor", "tensor"), ("Module", "network"))
+# No value of a tensor, and hardly an argument of a tensor's method.
+_NOT_TENSORS = ("str", "Module", "class", "function", "api", "module", "dict")
+# What strings and containers have as well, and tensors hardly ever: only the arguments can tell a tensor.
+_BUILTIN = frozenset({"add", "index", "sort", "split", "sub", "subtract", "values"})
+
+
+class RowCall(Protocol):
+    """What translates a call by a row for a receiver of some kind (``passes.calls``)."""
+
+    def __call__(
+        self, row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receiver: Kind | None
+    ) -> cst.BaseExpression:
+        """Return what the call becomes."""
+
+
+def told(func: ast.Attribute, ctx: Context) -> Kind:
+    """Return the kind of ``x`` that ``x.name`` tells where it stands; UNKNOWN when it may be many things."""
+    call = ctx.parent(func)
+    if not isinstance(call, ast.Call) or call.func is not func:
+        return ctx.world.evidence.of_attribute(func.attr)
+    if func.attr in MODULE_BARE:
+        return _network_mode(func, call, ctx)
+    kind = ctx.world.evidence.of_call(func.attr)
+    if not kind.known:
+        kind = ctx.world.evidence.of_either(func.attr)
+    if kind.name == "Tensor" and not ctx.world.evidence.takes(func.attr, call):
+        return UNKNOWN
+    if not kind.known and _is_tensor_call(func, call, ctx):
+        return Kind("Tensor", evidence=f".{func.attr}(...) with such arguments is a tensor's")
+    return kind
+
+
+def _network_mode(func: ast.Attribute, call: ast.Call, ctx: Context) -> Kind:
+    """``x.eval()`` and ``x.train()`` as statements are a network's, unless the project has them on something else."""
+    small = ctx.small
+    if not (isinstance(small, ast.Expr) and small.value is call) or call.args or call.keywords:
+        return UNKNOWN
+    if not ctx.world.evidence.is_free(func.attr, "Module"):
+        return UNKNOWN
+    return Kind("Module", evidence=f".{func.attr}() is a network's")
+
+
+def _is_tensor_call(func: ast.Attribute, call: ast.Call, ctx: Context) -> bool:
+    """Whether the arguments tell: ``x.size(0)``, ``x.max(dim=1)``, ``x.to(device)``, ``x.to(torch.float16)``."""
+    if ctx.tables.row(f"torch.Tensor.{func.attr}") is None:
+        return False
+    if func.attr == "to" and call.args:
+        kind = ctx.kind(call.args[0])
+        named = isinstance(call.args[0], ast.Name) and "device" in call.args[0].id
+        return kind.name in ("device", "dtype") or named or (kind.name == "api" and ctx.is_import_root(call.args[0]))
+    if not ctx.world.evidence.is_free(func.attr, "Tensor"):
+        return False
+    if func.attr == "size":
+        return len(call.args) <= 1 and all(keyword.arg == "dim" for keyword in call.keywords)
+    names = {keyword.arg for keyword in call.keywords}
+    return bool(names & {"dim", "keepdim"}) and ctx.world.evidence.takes(func.attr, call)
+
+
+def report_untyped(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Context) -> None:
+    """Report a method call that would change on a tensor or a network, where the receiver could not be typed."""
+    func = tree.func
+    if not isinstance(func, ast.Attribute) or func.attr.startswith("__"):
+        return
+    for family, word in _FAMILIES:
+        name = f"{BASE_ROWS[family]}.{func.attr}"
+        row = ctx.tables.row(name)
+        if row is None or row.kind not in ("method", "function"):
+            continue
+        if family == "Tensor" and _is_none_of_tensors(func, tree, ctx):
+            continue
+        if _changes(row_call, row, updated, tree, ctx, Kind(family)):
+            message = f"{ast.unparse(func.value)} could not be typed; .{func.attr} changes if it is a {word}"
+            ctx.report("T2M207", func, message, symbol=name)
+            return
+        if family == "Tensor":
+            return  # right as it stands on a tensor; that it is a network is far less likely
+
+
+def _is_none_of_tensors(func: ast.Attribute, call: ast.Call, ctx: Context) -> bool:
+    """Whether the form of a call shows that it is no tensor's: an unused result, arguments that tensors do not take."""
+    shared = func.attr in shared_members()[0]
+    kinds = [ctx.kind(argument).name for argument in call.args]
+    if not ctx.world.evidence.takes(func.attr, call):
+        return True
+    if shared and isinstance(ctx.small, ast.Expr) and ctx.small.value is call:
+        return True  # list.sort(), set.add(x), queue.put(x)
+    if func.attr in _BUILTIN:
+        return not any(kind in ("int", "list", "tuple", "Tensor", "Parameter") for kind in kinds)
+    if any(keyword.arg == "axis" for keyword in call.keywords):
+        return not _is_pair(call, ctx)  # numpy's word; but only torch gives values and indices
+    return bool(kinds) and kinds[0] in _NOT_TENSORS
+
+
+def _is_pair(call: ast.Call, ctx: Context) -> bool:
+    """Whether a result is taken apart into two: ``values, indices = x.max(axis=1)``, ``x.max(axis=1)[0]``."""
+    parent = ctx.parent(call)
+    if isinstance(parent, ast.Subscript):
+        return isinstance(parent.slice, ast.Constant) and parent.slice.value in (0, 1)
+    if not isinstance(parent, ast.Assign):
+        return False
+    return any(isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == 2 for target in parent.targets)
+
+
+def _changes(row_call: RowCall, row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, kind: Kind) -> bool:
+    """Whether a call would be translated to something else, or reported, on a receiver of this kind."""
+    with ctx.trial() as trial:
+        new = row_call(row, updated, tree, ctx, kind)
+        said = any(diagnostic.severity > Severity.NOTE for diagnostic in trial.diagnostics)
+        return said or trial.has_statements or code_of(new) != code_of(updated)
