@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
@@ -14,10 +14,11 @@ from torch2ms.translator.alignment import align
 from torch2ms.translator.context import Context, Use
 from torch2ms.translator.inference import World
 from torch2ms.translator.names import is_torch_name
+from torch2ms.translator.notebooks import NotebookText
 from torch2ms.translator.program import ProgramFindings, read_program
 from torch2ms.translator.rewriter import rewrite_module
 
-__all__ = ["FileResult", "translate_file"]
+__all__ = ["FileResult", "in_cells", "translate_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,18 @@ def _translate(path: str, text: str, world: World, options: Options) -> FileResu
     analysis.release()
     ctx.close()
     return FileResult(path, output if output != text else None, diagnostics, tuple(ctx.uses), program=program)
+
+
+def in_cells(result: FileResult, source: NotebookText) -> FileResult:
+    """Return the translation of a notebook with its places in the file; no module can import a network from there."""
+    if result.text is not None and source.split(result.text) is None:
+        return _fault(result.path, "the border of a cell was lost; the notebook was copied as it is")
+    return replace(
+        result,
+        diagnostics=tuple(source.diagnostic(found) for found in result.diagnostics),
+        uses=tuple(replace(use, place=source.place(use.place)) for use in result.uses),
+        program=ProgramFindings(),
+    )
 
 
 def _is_translated(path: str, world: World) -> bool:

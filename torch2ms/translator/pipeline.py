@@ -17,8 +17,9 @@ from torch2ms.diagnostics import CODES, Diagnostic
 from torch2ms.mapping_tables.loader import load
 from torch2ms.reports.model import FileReport, Report
 from torch2ms.translator.context import Use
-from torch2ms.translator.file_translation import FileResult, translate_file
+from torch2ms.translator.file_translation import FileResult, in_cells, translate_file
 from torch2ms.translator.inference import World
+from torch2ms.translator.notebooks import NotebookText
 from torch2ms.translator.project import Project, SourceFile, read_project
 from torch2ms.translator.symbols import FileIndex, SymbolTable, index_file
 
@@ -145,6 +146,8 @@ class _Worker:
         try:
             with _limit(SECONDS_PER_FILE):
                 result = translate_file(path, source.text, self._world, self._options)
+                if isinstance(source, NotebookText):
+                    result = in_cells(result, source)
                 # A repaired file must not be copied as it is, even when nothing else of it changed.
                 return replace(result, text=source.text) if source.repaired and result.text is None else result
         except TimeoutError:

@@ -21,6 +21,7 @@ from typing import Literal
 
 from torch2ms.diagnostics import CODES, Diagnostic
 from torch2ms.errors import InputError, UsageError
+from torch2ms.translator.notebooks import read_notebook
 from torch2ms.translator.source_text import SourceText, decode, diagnose
 
 __all__ = ["FileKind", "Project", "SourceFile", "mentions_torch", "read_project", "refuse_nesting"]
@@ -63,7 +64,8 @@ class SourceFile:
             data = self.data
         except OSError as error:
             return SourceText(path=self.path, data=b"", diagnostics=(unreadable(self.path, error),))
-        return decode(data, self.path, is_parsed=is_parsed)
+        read = read_notebook if self.kind == "notebook" else decode
+        return read(data, self.path, is_parsed=is_parsed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,8 @@ class Project:
 
     @property
     def python_files(self) -> tuple[SourceFile, ...]:
-        """The files that are Python modules or scripts."""
-        return tuple(file for file in self.files if file.kind == "python" and file.link is None)
+        """The files that hold Python: modules, scripts and notebooks."""
+        return tuple(file for file in self.files if file.kind != "other" and file.link is None)
 
 
 def mentions_torch(data: bytes) -> bool:

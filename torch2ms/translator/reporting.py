@@ -65,9 +65,9 @@ def _file(file: SourceFile, result: FileResult | None, is_parsed: bool) -> tuple
     """Return the report of one file; other files that mention torch get a note."""
     if file.link is not None:
         return FileReport(file.path, "copied", note=f"a link to {file.link}"), []
-    if file.kind != "python":
+    source = file.load(is_parsed=is_parsed) if file.kind != "other" else None
+    if source is None or (file.kind == "notebook" and source.text is None):
         return FileReport(file.path, "copied"), list(_mention(file))
-    source = file.load(is_parsed=is_parsed)
     original = source.original if source.text is not None else None
     if not is_parsed or source.text is None:
         return FileReport(file.path, "failed", original, None, "copied as it is", encoding=source.encoding), []
