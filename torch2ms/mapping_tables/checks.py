@@ -6,6 +6,7 @@ The result is plain data (what JSON can hold), so that it can be kept; rows beco
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -22,9 +23,10 @@ FIDELITIES = ("exact", "approximate", "partial")
 RUN_KEYS = frozenset(
     {
         "args", "objects", "input", "copy_weights", "grad", "train", "compare", "dtype", "tolerance", "graph", "check",
-        "steps", "state", "raises", "reference", "skip",
+        "steps", "state", "raises", "reference", "skip", "calls",
     }
 )  # fmt: skip
+RANGE = r"-?\d+(\.\d+)?\.\.-?\d+(\.\d+)?"  # of numbers: "1..4", "0.0..1.0"
 _COMPARISONS: dict[str, Callable[[Version, Version], bool]] = {
     ">=": lambda version, bound: version >= bound,
     "<=": lambda version, bound: version <= bound,
@@ -141,6 +143,20 @@ def _run(where: str, value: Any) -> dict[str, Any]:
     return table
 
 
+def _domain(where: str, value: Any) -> dict[str, Any]:
+    """Check what the arguments of a row may be when its examples are varied."""
+    table = _any_table(where, value)
+    for name, allowed in table.items():
+        place = f"{where}.{name}"
+        if isinstance(allowed, dict):
+            _checked(place, allowed, {"values": _text, "dtypes": _texts}, ())
+        elif isinstance(allowed, list):
+            _expressions(place, dict(enumerate(_texts(place, allowed))))
+        elif allowed != "fixed" and not re.fullmatch(RANGE, _text(place, allowed)):
+            raise _fail(place, 'a list of sources, a range such as "0.0..1.0", "fixed" or a table', allowed)
+    return table
+
+
 Check = Callable[[str, Any], Any]
 _TARGET: dict[str, Check] = {
     "target": _filled, "recipe": _filled, "mindspore": _versions, "device": _devices, "when": _expressions,
@@ -190,7 +206,7 @@ def _examples(where: str, value: Any) -> list[dict[str, Any]]:
 
 _ROW: dict[str, Check] = {
     "kind": _one_of(*ROW_KINDS), "to": _targets, "keep": _filled, "unsupported": _filled, "returns": _text,
-    "signature": _signature, "adapter": _filled, "example": _examples,
+    "signature": _signature, "adapter": _filled, "domain": _domain, "example": _examples,
 }  # fmt: skip
 
 

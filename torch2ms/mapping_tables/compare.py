@@ -21,6 +21,11 @@ class Verdict:
     detail: str = ""
     difference: float | None = None
 
+    @property
+    def failed(self) -> bool:
+        """Whether the two sides do not agree."""
+        return self.result in ("different", "error")
+
 
 class _Unequal(Exception):
     """Two results differ; the message says where and how."""

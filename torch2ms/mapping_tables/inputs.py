@@ -60,6 +60,13 @@ def _arange(random: np.random.RandomState, *bounds: float) -> Any:
     return np.arange(*bounds, dtype=np.int64 if all(isinstance(bound, int) for bound in bounds) else np.float32)
 
 
+def _specials(random: np.random.RandomState, *shape: int) -> Any:
+    values = _normal(random, *shape)
+    places = random.permutation(values.size)[: max(1, values.size // 3)]
+    values.flat[places] = np.resize(np.array([np.nan, np.inf, -np.inf, 0.0, -0.0], np.float32), places.size)
+    return values
+
+
 def _image(random: np.random.RandomState, height: int, width: int, mode: str = "RGB") -> Any:
     shape = (height, width) if mode == "L" else (height, width, len(mode))
     return {TAG: "image", "value": random.randint(0, 256, shape).astype(np.uint8), "mode": mode}
@@ -88,6 +95,7 @@ FUNCTIONS: Mapping[str, Make] = {
     "positive": lambda random, *shape: _uniform(random, *shape) + np.float32(0.1),
     "probabilities": _probabilities,
     "spd": _spd,
+    "specials": _specials,
     "complex": _complex,
     "cast": _cast,
     "param": lambda random, value: {TAG: "param", "value": value},

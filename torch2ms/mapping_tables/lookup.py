@@ -193,6 +193,7 @@ class Tables:
             returns=raw.get("returns", ""),
             signature=parse_signature(signature) if signature else None,
             adapter=raw.get("adapter", ""),
+            domain=raw.get("domain", {}),
             examples=tuple(Example(**example) for example in raw.get("example", ())),
             file=raw["file"],
         )

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from torch2ms.mapping_tables.example_calls import producer
 from torch2ms.mapping_tables.lookup import Tables
-from torch2ms.mapping_tables.schema import Example
+from torch2ms.mapping_tables.runtime_source import runtime_code
+from torch2ms.mapping_tables.schema import Example, Row
 
-__all__ = ["PROOFS", "Proof", "digest_of", "proofs_of", "read_proofs", "write_proofs"]
+__all__ = ["PROOFS", "Proof", "digest_of", "is_stale", "proofs_of", "read_proofs", "write_proofs"]
 
 PROOFS = Path(__file__).with_name("proofs.json")
 _FAILED = ("different", "error")
+# What a target says about the call that is emitted; its notes and diagnostics may change without a new proof.
+_PROVED_KEYS = (
+    "target", "recipe", "mindspore", "device", "when", "rename", "transform", "write_default", "add", "drop", "reject",
+    "state", "reshape",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -24,7 +31,9 @@ class Proof:
 
     ``result``: "equal" (values; ``difference`` is the largest, as a share of the largest magnitude or of 1),
     "same shape", "same distribution", "both raise", "ran", or "different", "error", or "skipped" (not executed:
-    ``detail`` says why).
+    ``detail`` says why). ``calls`` are the letters of ``call_shapes.LETTERS`` that the call was executed in, with the
+    same outcome, and after a slash those that are marked instead. ``graph`` is what came out under ``mindspore.jit``:
+    "equal", "different", "fails", or empty where that was no question.
     """
 
     row: str
@@ -35,6 +44,8 @@ class Proof:
     difference: float | None
     digest: str
     detail: str = ""
+    calls: str = ""
+    graph: str = ""
 
     @property
     def failed(self) -> bool:
@@ -47,10 +58,32 @@ class Proof:
         return not self.failed and self.result not in ("skipped", "ran")
 
 
-def digest_of(example: Example) -> str:
-    """Return a short digest of all that an example says."""
-    text = json.dumps([example.before, example.after, dict(example.run)], sort_keys=True)
+def digest_of(tables: Tables, row: Row, example: Example) -> str:
+    """Return a short digest of all that a proof rests on.
+
+    That is what the example says, the target it shows (its releases, devices and what becomes of the arguments) and the
+    runtime's code that it reaches.
+    """
+    option = producer(tables, row, example)
+    shown = {} if option is None else {key: _data(getattr(option, key)) for key in _PROVED_KEYS}
+    objects = [code["mindspore"] for code in dict(example.run.get("objects", {})).values()]
+    runtime = runtime_code("\n".join([example.after, *objects]))
+    text = json.dumps([example.before, example.after, dict(example.run), shown, runtime], sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+def _data(value: object) -> object:
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def is_stale(tables: Tables, proof: Proof) -> bool:
+    """Whether the example of a proof, its target or the runtime's code behind it changed since, or is no more."""
+    row = tables.row(proof.row)
+    if row is None or row.name != proof.row or proof.example >= len(row.examples):
+        return True
+    return digest_of(tables, row, row.examples[proof.example]) != proof.digest
 
 
 def read_proofs(path: Path = PROOFS) -> list[Proof]:
@@ -63,7 +96,11 @@ def read_proofs(path: Path = PROOFS) -> list[Proof]:
 def write_proofs(path: Path, proofs: Iterable[Proof], tables: Tables) -> None:
     """Write the newest proof of each example and release, without those of examples that changed or are no more."""
     newest = {(proof.row, proof.example, proof.mindspore, proof.device): proof for proof in proofs}
-    valid = {(row.name, i): digest_of(example) for row in tables.rows() for i, example in enumerate(row.examples)}
+    valid = {
+        (row.name, index): digest_of(tables, row, example)
+        for row in tables.rows()
+        for index, example in enumerate(row.examples)
+    }
     kept = sorted(proof for key, proof in newest.items() if valid.get(key[:2]) == proof.digest)
     lines = ",\n".join(json.dumps(_fields(proof)) for proof in kept)
     path.write_text(f'{{"fields": {json.dumps(list(Proof.__slots__))},\n"proofs": [\n{lines}\n]}}\n', encoding="utf-8")
@@ -71,9 +108,13 @@ def write_proofs(path: Path, proofs: Iterable[Proof], tables: Tables) -> None:
 
 def _fields(proof: Proof) -> list[object]:
     difference = None if proof.difference is None else float(f"{proof.difference:.2g}")
-    return [
-        proof.row, proof.example, proof.mindspore, proof.device, proof.result, difference, proof.digest, proof.detail
+    fields = [
+        proof.row, proof.example, proof.mindspore, proof.device, proof.result, difference, proof.digest, proof.detail,
+        proof.calls, proof.graph,
     ]  # fmt: skip
+    while fields[-1] == "":  # the last ones have defaults
+        fields.pop()
+    return fields
 
 
 @lru_cache(maxsize=1)

@@ -10,33 +10,31 @@ of what has changed since counts for nothing. Exit code 1 when an example fails.
 from __future__ import annotations
 
 import argparse
+import ast
 import fnmatch
 import os
-import pickle
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from torch2ms.config import Version, parse_version
-from torch2ms.errors import TableError, Torch2msError, VerificationError
+from torch2ms.errors import TableError, Torch2msError
+from torch2ms.mapping_tables.call_shapes import LETTERS, call_shapes
 from torch2ms.mapping_tables.checks import holds_for
 from torch2ms.mapping_tables.compare import Verdict, judge
 from torch2ms.mapping_tables.example_calls import producer
+from torch2ms.mapping_tables.execution import Answers, Case, Workplace, release_of, workplace
 from torch2ms.mapping_tables.inputs import evaluate
 from torch2ms.mapping_tables.loader import load
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.mapping_tables.proofs import PROOFS, Proof, digest_of, read_proofs, write_proofs
 from torch2ms.mapping_tables.schema import Example, Row
+from torch2ms.mapping_tables.trials import translated
 from torch2ms.weights import rules_from_rows
 
 __all__ = ["case_of", "main", "prove"]
-
-BATCH = 150  # examples a process: importing a framework takes seconds, and a crash costs one restart
-PATIENCE = 240  # seconds without a new result until a process counts as hung
 
 
 def case_of(name: str, index: int, example: Example, rules: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,48 +78,155 @@ def _given(text: Any, name: str) -> Any:
     return evaluate(text, name) if isinstance(text, str) else text
 
 
+@dataclass(slots=True)
+class _Job:
+    """One example that is executed: its case, the cases of the other ways of writing its call, what came out."""
+
+    row: Row
+    index: int
+    example: Example
+    case: Case
+    shapes: list[tuple[str, Case]] = field(default_factory=list)  # with their letters
+    own: str = ""  # the letters of the example's own text
+    marked: str = ""  # the letters of the shapes that are marked instead of translated
+
+
 def prove(
-    tables: Tables, only: Sequence[str] = (), python: str = sys.executable, known: Iterable[Proof] = ()
+    tables: Tables,
+    only: Sequence[str] = (),
+    python: str = sys.executable,
+    known: Iterable[Proof] = (),
+    references: Answers | None = None,
+    graph: bool = False,
 ) -> list[Proof]:
     """Run the examples of the rows that ``only`` matches; return their proofs for the MindSpore of ``python``.
 
-    An example that has not changed since one of the ``known`` proofs found it right is not run again.
+    Every call is also run in the other shapes it can be written in (``call_shapes``); with ``graph``, functions and
+    layers are run under ``mindspore.jit`` as well. An example that has not changed since one of the ``known`` proofs
+    found it right is not run again. ``references`` collects PyTorch's answers, for the next release.
 
     Raises VerificationError when a side cannot be started.
     """
     python = str(Path(python).absolute()) if os.sep in python else python  # the sides run in another folder
-    release = _release(python)
+    release = release_of(python)
     version = parse_version(release)
     rules = rules_from_rows(tables.rows())
     proofs: list[Proof] = []
-    cases: dict[str, tuple[dict[str, Any], Example]] = {}
+    jobs: list[_Job] = []
     done = {(p.row, p.example, p.digest) for p in known if p.mindspore == release and not p.failed}
     for row, index, example in _examples(tables, only):
-        if (row.name, index, digest_of(example)) in done:
+        if (row.name, index, digest_of(tables, row, example)) in done:
             continue
         reason = _not_here(tables, row, example, version)
         if reason:
-            proofs.append(_proof(row.name, index, example, release, Verdict("skipped", reason)))
+            proofs.append(_proof(tables, row, index, release, Verdict("skipped", reason)))
             continue
         try:
-            case = case_of(row.name, index, example, rules)
-            cases[case["id"]] = (case, example)
+            jobs.append(_Job(row, index, example, case_of(row.name, index, example, rules)))
         except TableError as error:
-            proofs.append(_proof(row.name, index, example, release, Verdict("error", str(error))))
-    with tempfile.TemporaryDirectory(prefix="torch2ms-prove-") as folder:
-        here = _workplace(Path(folder))
-        queue = [case for case, _ in cases.values()]
-        for start in range(0, len(queue), BATCH):
-            batch = queue[start : start + BATCH]
-            expected = _run("torch", sys.executable, batch, here)
-            for case in batch:
-                case["state"] = expected[case["id"]].get("ok", {}).get("state", {})
-            found = _run("mindspore", python, batch, here)
-            for case in batch:
-                verdict = judge(case, expected[case["id"]], found[case["id"]])
-                name, _, index_text = case["id"].rpartition("#")
-                proofs.append(_proof(name, int(index_text), cases[case["id"]][1], release, verdict))
+            proofs.append(_proof(tables, row, index, release, Verdict("error", str(error))))
+    for job in jobs:
+        _add_shapes(tables, job, version)
+    if jobs:
+        with workplace() as place:
+            runner = _Runner(place, python, {} if references is None else references)
+            runner.run([case for job in jobs for case in (job.case, *(case for _, case in job.shapes))])
+            judged = [(job, *_judged(job, runner)) for job in jobs]
+            columns = runner.in_graph([job for job, verdict, _ in judged if _has_graph(job, verdict)]) if graph else {}
+        for job, verdict, calls in judged:
+            column = columns.get(job.case["id"], "")
+            proofs.append(_proof(tables, job.row, job.index, release, verdict, calls, column))
     return proofs
+
+
+def _add_shapes(tables: Tables, job: _Job, version: Version) -> None:
+    """Translate the other ways of writing the example's call, and make their cases."""
+    own = ast.unparse(ast.parse(job.example.before))
+    wanted = job.example.run.get("calls", "".join(LETTERS))
+    if job.case["raises"]:
+        return
+    allowed: tuple[str, ...] | None = None
+    for shape in call_shapes(tables, job.row, job.example):
+        if shape.before == own:
+            job.own += shape.letters
+            continue
+        if not set(shape.letters) <= set(wanted):
+            continue
+        trial = translated(job.example, shape.before, version)
+        if trial.marks and allowed is None:
+            allowed = translated(job.example, own, version).marks
+        if set(trial.marks) - set(allowed or ()):
+            job.marked += shape.letters
+            continue
+        case = {**job.case, "id": f"{job.case['id']} as {shape.before}", "after": trial.after}
+        if "reference" not in job.example.run:
+            case["before"] = shape.before
+        job.shapes.append((shape.letters, case))
+
+
+class _Runner:
+    """Runs cases on both sides and remembers the answers."""
+
+    def __init__(self, place: Workplace, python: str, references: Answers) -> None:
+        self._place = place
+        self._python = python
+        self.expected = references
+        self.found: Answers = {}
+
+    def run(self, cases: Sequence[Case]) -> None:
+        """Run cases: PyTorch first, whose weights MindSpore's layers get."""
+        self.expected.update(
+            self._place.run("torch", sys.executable, [case for case in cases if case["id"] not in self.expected])
+        )
+        for case in cases:
+            case["state"] = self.expected[case["id"]].get("ok", {}).get("state", {})
+        able = [case for case in cases if "ok" in self.expected[case["id"]] or case["raises"]]
+        self.found.update(self._place.run("mindspore", self._python, able))
+
+    def verdict(self, case: Case) -> Verdict:
+        """Return the verdict on a case that was run."""
+        return judge(case, self.expected[case["id"]], self.found.get(case["id"], {"error": "not run", "type": ""}))
+
+    def in_graph(self, jobs: Sequence[_Job]) -> dict[str, str]:
+        """Run examples under ``mindspore.jit``; return by case "equal", or how it fails."""
+        cases = [{**job.case, "graph": "only", "grad": False} for job in jobs]
+        answers = self._place.run("mindspore", self._python, cases)
+        found = {}
+        for case in cases:
+            verdict = judge(case, self.expected[case["id"]], answers[case["id"]])
+            found[case["id"]] = "fails" if verdict.result == "error" else verdict.result
+        return found
+
+
+def _judged(job: _Job, runner: _Runner) -> tuple[Verdict, str]:
+    """Return the verdict on an example, all shapes of its call included, and the letters of the shapes."""
+    verdict = runner.verdict(job.case)
+    if verdict.failed:
+        return verdict, ""
+    agreed = job.own
+    for letters, case in job.shapes:
+        if "ok" not in runner.expected[case["id"]]:
+            continue  # torch cannot be called like this
+        other = runner.verdict(case)
+        if other.failed:
+            detail = f"{LETTERS[letters[0]]}: {case['before'].strip()} -> {case['after'].strip()}: {other.detail}"
+            return Verdict(other.result, detail), ""
+        agreed += letters
+        verdict = Verdict(verdict.result, verdict.detail, max_of(verdict.difference, other.difference))
+    marked = "".join(letter for letter in LETTERS if letter in job.marked and letter not in agreed)
+    calls = "".join(letter for letter in LETTERS if letter in agreed)
+    return verdict, f"{calls}/{marked}" if marked else calls
+
+
+def max_of(a: float | None, b: float | None) -> float | None:
+    """Return the larger of two differences, None standing for one that was not measured."""
+    return b if a is None else a if b is None else max(a, b)
+
+
+def _has_graph(job: _Job, verdict: Verdict) -> bool:
+    """Whether graph mode is a question for an example: a function of tensors, a method or a layer."""
+    tensors = job.case["inputs"] or any(hasattr(value, "dtype") for value in job.case["args"].values())
+    return bool(verdict.result == "equal" and job.case["check"] in ("value", "layer") and tensors)
 
 
 def _examples(tables: Tables, only: Sequence[str]) -> Iterator[tuple[Row, int, Example]]:
@@ -145,86 +250,13 @@ def _not_here(tables: Tables, row: Row, example: Example, version: Version) -> s
     return ""
 
 
-def _proof(name: str, index: int, example: Example, release: str, verdict: Verdict) -> Proof:
-    return Proof(name, index, release, "CPU", verdict.result, verdict.difference, digest_of(example), verdict.detail)
-
-
-def _release(python: str) -> str:
-    code = "import importlib.metadata as m; print(m.version('mindspore'))"
-    try:
-        done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise VerificationError(f"{python} cannot be started: {error.strerror}") from error
-    if done.returncode:
-        raise VerificationError(f"{python} has no MindSpore", advice="name the Python of an environment that has it")
-    return done.stdout.strip()
-
-
-def _workplace(folder: Path) -> Path:
-    """Make a folder where the sides and the runtime can be imported, whatever torch2ms itself needs."""
-    ignored = shutil.ignore_patterns("__pycache__")
-    (folder / "torch2ms").mkdir()
-    (folder / "torch2ms" / "__init__.py").touch()
-    shutil.copytree(Path(__file__).parent.parent / "runtime", folder / "torch2ms" / "runtime", ignore=ignored)
-    shutil.copytree(Path(__file__).with_name("proving"), folder / "proving", ignore=ignored)
-    return folder
-
-
-def _run(side: str, python: str, cases: Sequence[Mapping[str, Any]], here: Path) -> dict[str, dict[str, Any]]:
-    """Return what one side answers, by case; a case that kills or hangs its process is answered by an error."""
-    answers: dict[str, dict[str, Any]] = {}
-    results = here / f"{side}.results"
-    while left := [case for case in cases if case["id"] not in answers]:
-        results.unlink(missing_ok=True)
-        (here / "cases").write_bytes(pickle.dumps(left, protocol=4))
-        failure = _supervise([python, "-W", "ignore", "-m", "proving", side, "cases", results.name], here, results)
-        started = _collect(results, answers)
-        if started is not None:
-            answers[started] = {"error": failure or "the process ended", "type": "Crash"}
-        elif not any(case["id"] in answers for case in left):
-            raise VerificationError(f"the {side} side does not start: {failure}")
-    return answers
-
-
-def _supervise(command: Sequence[str], here: Path, results: Path) -> str:
-    """Run a side; return how it failed, empty when it did not."""
-    environment = {**os.environ, "PYTHONPATH": str(here), "OMP_NUM_THREADS": "2", "ONEDNN_MAX_CPU_ISA": "AVX2"}
-    with (here / "errors").open("wb") as errors:
-        process = subprocess.Popen(command, cwd=here, env=environment, stdout=errors, stderr=errors)
-        size = -1
-        while True:
-            try:
-                code = process.wait(PATIENCE)
-                break
-            except subprocess.TimeoutExpired:
-                now = results.stat().st_size if results.exists() else 0
-                if now == size:
-                    process.kill()
-                    process.wait()
-                    return f"no result for {PATIENCE} s"
-                size = now
-    if code == 0:
-        return ""
-    tail = (here / "errors").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-3:]
-    return f"exit code {code}: {' | '.join(tail)}"
-
-
-def _collect(results: Path, answers: dict[str, dict[str, Any]]) -> str | None:
-    """Read the results so far into ``answers``; return the case that was started and not finished."""
-    started: str | None = None
-    if results.exists():
-        with results.open("rb") as stream:
-            while True:
-                try:
-                    record = pickle.load(stream)
-                except (EOFError, pickle.UnpicklingError):
-                    break
-                if record[0] == "start":
-                    started = record[1]
-                else:
-                    answers[record[1]] = record[2]
-                    started = None
-    return started
+def _proof(
+    tables: Tables, row: Row, index: int, release: str, verdict: Verdict, calls: str = "", graph: str = ""
+) -> Proof:
+    digest = digest_of(tables, row, row.examples[index])
+    return Proof(
+        row.name, index, release, "CPU", verdict.result, verdict.difference, digest, verdict.detail, calls, graph
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -234,12 +266,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--python", action="append", default=[], help="Python of an environment with a MindSpore")
     parser.add_argument("--mapping", action="append", default=[], help="further table; proofs are not written")
     parser.add_argument("--missing", action="store_true", help="only examples without a proof of their present text")
+    parser.add_argument("--graph", action="store_true", help="also run functions and layers under mindspore.jit")
     parser.add_argument("--no-write", action="store_true", help="leave proofs.json as it is")
     options = parser.parse_args(arguments)
     tables = load(tuple(options.mapping))
     failed = 0
+    references: Answers = {}
     for python in options.python or [sys.executable]:
-        proofs = prove(tables, options.only, python, read_proofs() if options.missing else ())
+        known = read_proofs() if options.missing else ()
+        proofs = prove(tables, options.only, python, known, references, graph=options.graph)
         for proof in proofs:
             if proof.failed:
                 failed += 1
@@ -248,6 +283,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 )
         counts = {result: sum(proof.result == result for proof in proofs) for result in {p.result for p in proofs}}
         print(f"{len(proofs)} examples:", ", ".join(f"{count} {result}" for result, count in sorted(counts.items())))
+        sys.stdout.flush()
         if not (options.no_write or options.mapping):
             write_proofs(PROOFS, [*read_proofs(PROOFS), *proofs], tables)
     return 1 if failed else 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from torch2ms.mapping_tables.schema import Signature
 from torch2ms.mapping_tables.signatures import signature_of_node
 
-__all__ = ["PREFIX", "runtime_has", "runtime_signature"]
+__all__ = ["PREFIX", "runtime_code", "runtime_has", "runtime_signature"]
 
 PREFIX = "torch2ms.runtime."
 _FOLDER = Path(__file__).parent.parent / "runtime"
@@ -109,3 +109,127 @@ def _constructor(node: ast.ClassDef, name: str) -> Signature | None:
             if inherited is not None:
                 return inherited
     return None
+
+
+Place = tuple[tuple[str, ...], str]  # the parts of a module, and a name it defines
+
+
+def runtime_code(code: str) -> str:
+    """Return the runtime's source that a piece of code reaches: what it names, and what that uses, in a fixed order.
+
+    Comments and docstrings are left out, so that rewording one changes nothing.
+    """
+    reached: dict[Place, str] = {}
+    waiting = [place for name in _runtime_names(code) if (place := _place(name)) is not None]
+    while waiting:
+        place = waiting.pop()
+        if place not in reached:
+            text, used = _definition(place)
+            reached[place] = text
+            waiting += used
+    return "\n".join(reached[place] for place in sorted(reached))
+
+
+@lru_cache(maxsize=4096)
+def _runtime_names(code: str) -> tuple[str, ...]:
+    if PREFIX not in code:
+        return ()
+    names = {ast.unparse(node) for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Attribute)}
+    return tuple(sorted(name for name in names if name.startswith(PREFIX)))
+
+
+@lru_cache(maxsize=2048)
+def _place(name: str) -> Place | None:
+    """Return where a runtime name is defined; of a member of a class, where the class is."""
+    parts = tuple(name.removeprefix(PREFIX).split("."))
+    for cut in range(len(parts) - 1, 0, -1):
+        if _module(parts[:cut]) is not None:
+            return _resolved(parts[:cut], parts[cut])
+    return None
+
+
+@lru_cache(maxsize=64)
+def _imports(parts: tuple[str, ...]) -> dict[str, Place]:
+    """Return from which module a module has its imported names, and what they are called there."""
+    module = _module(parts)
+    found: dict[str, Place] = {}
+    package = parts if _is_package(parts) else parts[:-1]
+    for node in ast.walk(module) if module is not None else ():
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - (node.level - 1)]
+            source = (*base, *(node.module.split(".") if node.module else ()))
+            for alias in node.names:
+                names = _defined(source) if alias.name == "*" else {alias.asname or alias.name: alias.name}
+                found.update((here, (source, there)) for here, there in names.items())
+    return found
+
+
+@lru_cache(maxsize=64)
+def _defined(parts: tuple[str, ...]) -> dict[str, str]:
+    """Return the names that a module defines itself."""
+    module = _module(parts)
+    statements = _statements(module.body) if module is not None else []
+    own = [node for node in statements if not isinstance(node, ast.ImportFrom)]
+    return {name: name for name in _members(own, ())}
+
+
+@lru_cache(maxsize=8192)
+def _resolved(parts: tuple[str, ...], name: str) -> Place | None:
+    """Return where a name of a module is defined; ``(module, "")`` is a whole module, None is none of the runtime's."""
+    for _ in range(10):  # a name is handed on a few times at most
+        if name in _defined(parts):
+            return parts, name
+        source = _imports(parts).get(name)
+        if source is None:
+            return None
+        if _module((*source[0], name_there := source[1])) is not None:
+            return (*source[0], name_there), ""
+        parts, name = source
+    return None
+
+
+@lru_cache(maxsize=2048)
+def _definition(place: Place) -> tuple[str, tuple[Place, ...]]:
+    """Return the source of a definition and the places of what it uses."""
+    parts, name = place
+    module = _module(parts)
+    if module is None or not name:
+        return "", ()
+    nodes = [node for node in _statements(module.body) if name in _members([node], ())]
+    used: set[Place | None] = set()
+    for node in (item for statement in nodes for item in ast.walk(statement)):
+        if isinstance(node, ast.Name):
+            used.add(_resolved(parts, node.id))
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            owner = _resolved(parts, node.value.id)
+            used.add(_resolved(owner[0], node.attr) if owner is not None and not owner[1] else None)
+    return "\n".join(_bare_source(parts, node) for node in nodes), tuple(
+        sorted(item for item in used if item is not None and item != place)
+    )
+
+
+def _statements(body: list[ast.stmt]) -> list[ast.stmt]:
+    found = []
+    for node in body:
+        found += _statements(node.body + node.orelse) if isinstance(node, (ast.If, ast.Try)) else [node]
+    return found
+
+
+def _bare_source(parts: tuple[str, ...], node: ast.stmt) -> str:
+    """Return the lines of a definition without docstrings, comments and blank lines."""
+    lines = _source_lines(parts)
+    decorators = getattr(node, "decorator_list", [])
+    first = min([node.lineno, *(item.lineno for item in decorators)])
+    skipped: set[int] = set()
+    for item in ast.walk(node):
+        if isinstance(item, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(item, clean=False) is not None:
+            skipped.update(range(item.body[0].lineno, (item.body[0].end_lineno or 0) + 1))
+    kept = [lines[number - 1] for number in range(first, (node.end_lineno or first) + 1) if number not in skipped]
+    return "\n".join(line.rstrip() for line in kept if line.strip() and not line.lstrip().startswith("#"))
+
+
+@lru_cache(maxsize=64)
+def _source_lines(parts: tuple[str, ...]) -> list[str]:
+    stem = _FOLDER.joinpath(*parts)
+    path = stem.with_suffix(".py") if stem.with_suffix(".py").is_file() else stem / "__init__.py"
+    return path.read_text(encoding="utf-8").splitlines()

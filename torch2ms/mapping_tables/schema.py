@@ -101,6 +101,7 @@ class Row:
     unsupported: str = ""
     returns: str = ""  # kind of the result: "Tensor", "Module", "tuple[Tensor, Tensor]", "int", ...
     signature: Signature | None = None  # overrides the catalogue's
+    domain: Mapping[str, Any] = field(default_factory=dict)  # torch parameter -> what it may be when examples are varied
     adapter: str = ""  # runtime class or function with torch's own signature, for use as a value or base class
     examples: tuple[Example, ...] = ()
     file: str = ""  # where the row is written, for messages

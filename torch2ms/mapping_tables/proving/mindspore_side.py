@@ -93,6 +93,8 @@ def execute(case: Case) -> dict[str, Any]:
     layers = {name: layer for name, layer in layers_of(scope, value).items() if name == "@"}
     prepare(layers, case, problems, maps)
     layers = layers_of(kept, value)
+    if case["graph"] == "only":
+        return {"value": FRAMEWORK.plain(in_graph(case, value, layers))}
 
     def call(scope: dict[str, Any], inputs: list[Any]) -> Any:
         """Run the example on other tensors; its layer is made once only."""

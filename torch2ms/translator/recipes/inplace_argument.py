@@ -18,7 +18,8 @@ def inplace_argument(site: CallSite, ctx: Context) -> Outcome:
     made = emit_call(site, ctx)
     if isinstance(made, Leave):
         return made
-    first = site.tree.args[0] if site.tree.args else None
+    given = site.argument("input")
+    first = site.tree.args[0] if site.tree.args else given.tree if given is not None else None
     inplace = site.argument("inplace")
     if first is None or inplace is None:
         return made

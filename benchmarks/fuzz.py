@@ -1,0 +1,180 @@
+"""Vary the arguments of random rows within their declared domain, and compare PyTorch with what is emitted.
+
+    python benchmarks/fuzz.py                        # 300 rows, seed 1, 8 variants each
+    python benchmarks/fuzz.py --seed 7 --rows 100    # others
+    python benchmarks/fuzz.py --only 'torch.nn.*'    # rows whose name matches
+
+Each variant is translated as a user's code would be, both sides run in processes of their own, and value, shape, dtype
+and, where the example has it, gradient are compared. A variant is
+
+- *outside*: PyTorch itself rejects it, so that it is not in the domain;
+- *marked*: the translation says that it cannot do it (a warning or an error that the example itself does not have);
+- *right*: both sides agree;
+- *loud*: MindSpore raises where PyTorch computes;
+- *silent*: both compute, and the results differ. Exit code 1 when there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+from hypothesis import HealthCheck, Phase
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+
+from variation import Variant, variants  # noqa: E402
+
+from torch2ms.errors import TableError  # noqa: E402
+from torch2ms.mapping_tables.compare import judge  # noqa: E402
+from torch2ms.mapping_tables.execution import Case, workplace  # noqa: E402
+from torch2ms.mapping_tables.loader import load  # noqa: E402
+from torch2ms.mapping_tables.lookup import Tables  # noqa: E402
+from torch2ms.mapping_tables.prove import case_of  # noqa: E402
+from torch2ms.mapping_tables.schema import Example, Row  # noqa: E402
+from torch2ms.mapping_tables.trials import translated  # noqa: E402
+from torch2ms.weights import rules_from_rows  # noqa: E402
+
+# Rounding of the wider of the dtypes in play, where it is coarser than an example's own tolerance
+ROUGH = {"float16": 1e-2, "bfloat16": 3e-2}
+VERDICTS = ("right", "marked", "outside", "loud", "silent")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came out of one variant."""
+
+    row: str
+    verdict: str
+    before: str
+    given: str
+    after: str
+    detail: str
+
+    def __str__(self) -> str:
+        """Return a few lines that show the variant."""
+        lines = [f"{self.verdict} {self.row}: {self.before.strip()}", f"    with  {self.given}"]
+        lines += [f"    gives {self.after.strip()}"] if self.after else []
+        return "\n".join([*lines, f"    {self.detail[:400]}"]).replace("\n\n", "\n")
+
+
+def chosen_examples(tables: Tables, rows: int, seed: int, only: Sequence[str]) -> list[tuple[Row, int, Example]]:
+    """Return an example each of random rows that can be executed here."""
+    found = []
+    for row in tables.rows():
+        able = [
+            (row, index, example)
+            for index, example in enumerate(row.examples)
+            if not {"skip", "raises"} & set(example.run)
+            and example.run.get("compare", "value") != "none"
+            and example.mindspore == "2.10"
+            and example.device in ("portable", "cpu")
+            and ".mint." not in example.after
+        ]
+        if able and (row.to or row.keep) and (not only or any(fnmatch.fnmatchcase(row.name, p) for p in only)):
+            found.append(able)
+    dice = random.Random(seed)
+    return [dice.choice(able) for able in dice.sample(found, min(rows, len(found)))]
+
+
+def drawn(tables: Tables, row: Row, example: Example, count: int, seed: int) -> list[Variant]:
+    """Return different variants of an example, as hypothesis draws them from the row's domain."""
+    found: dict[str, Variant] = {}
+
+    @hypothesis.seed(seed)
+    @hypothesis.settings(
+        max_examples=count,
+        phases=[Phase.generate],
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @hypothesis.given(variants(tables, row, example))
+    def collect(variant: Variant) -> None:
+        found.setdefault(repr(variant), variant)
+
+    collect()
+    return list(found.values())
+
+
+def cases_of(
+    tables: Tables, chosen: Sequence[tuple[Row, int, Example]], count: int, seed: int
+) -> Iterator[tuple[Row, Example, Variant, Case]]:
+    """Give the variants of the examples as cases for both sides; MindSpore's code is still the example's."""
+    rules = rules_from_rows(tables.rows())
+    for row, index, example in chosen:
+        for number, variant in enumerate(drawn(tables, row, example, count, seed)):
+            run: dict[str, Any] = {**example.run, "args": dict(variant.args), "grad": bool(example.run.get("grad"))}
+            if variant.inputs:
+                run["input"] = list(variant.inputs)
+            if not variant.smooth:
+                run["grad"] = False
+            rough = max((ROUGH[name] for name in ROUGH if name in f"{variant}"), default=0.0)
+            run["tolerance"] = max(float(run.get("tolerance", 1e-5)), rough)
+            try:
+                case = case_of(row.name, index, replace(example, before=variant.before, run=run), rules)
+            except TableError:
+                continue  # no input of the language: a permutation of minus one things
+            yield row, replace(example, run=run), variant, {**case, "id": f"{row.name}#{index}~{number}"}
+
+
+def fuzz(tables: Tables, rows: int, count: int, seed: int, only: Sequence[str] = ()) -> list[Finding]:
+    """Return what came out of ``count`` variants of each of ``rows`` random rows."""
+    drafted = list(cases_of(tables, chosen_examples(tables, rows, seed, only), count, seed))
+    findings: list[Finding] = []
+    with workplace() as place:
+        expected = place.run("torch", sys.executable, [case for *_, case in drafted])
+        able: list[tuple[str, str, str, Case]] = []
+        own: dict[int, tuple[str, ...]] = {}
+        for row, example, variant, case in drafted:
+            given = ", ".join(f"{name}={text}" for name, text in variant.args.items())
+            given = "; ".join([given, *map(str, variant.inputs)]).strip("; ")
+            if "error" in (answer := expected[case["id"]]):
+                findings.append(Finding(row.name, "outside", variant.before, given, "", answer["error"]))
+                continue
+            if id(row) not in own:
+                own[id(row)] = translated(example, example.before).marks
+            trial = translated(example, variant.before)
+            if new := set(trial.marks) - set(own[id(row)]):
+                findings.append(Finding(row.name, "marked", variant.before, given, trial.after, sorted(new)[0]))
+                continue
+            case |= {"after": trial.after, "state": answer["ok"].get("state", {})}
+            able.append((row.name, given, variant.before, case))
+        found = place.run("mindspore", sys.executable, [case for *_, case in able])
+    for name, given, before, case in able:
+        verdict = judge(case, expected[case["id"]], found[case["id"]])
+        word = {"different": "silent", "error": "loud"}.get(verdict.result, "right")
+        findings.append(Finding(name, word, before, given, case["after"], verdict.detail))
+    return findings
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fuzz, print what is silent or loud and the counts; return 1 when something is silent."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rows", type=int, default=300, help="how many rows")
+    parser.add_argument("--variants", type=int, default=8, help="how many variants of each")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="rows whose name matches")
+    parser.add_argument("--show", action="append", default=[], choices=VERDICTS, help="print these as well")
+    options = parser.parse_args(arguments)
+    findings = fuzz(load(), options.rows, options.variants, options.seed, options.only)
+    for finding in findings:
+        if finding.verdict in ("silent", *options.show):
+            print(finding)
+    counts = Counter(finding.verdict for finding in findings)
+    rows = len({finding.row for finding in findings})
+    print(f"{len(findings)} variants of {rows} rows:", ", ".join(f"{counts[name]} {name}" for name in VERDICTS))
+    return 1 if counts["silent"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
