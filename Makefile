@@ -12,8 +12,10 @@ DEMO ?= demo
 # reference convolution on AVX-512 machines unless it is told to stay with AVX2
 RUN := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-2} ONEDNN_MAX_CPU_ISA=$${ONEDNN_MAX_CPU_ISA:-AVX2}
 PYTEST_ARGS ?=
+PROVE_ARGS ?=
+FUZZ_ARGS ?=
 
-.PHONY: help demo test lint prove bench docs corpus install clean
+.PHONY: help demo test lint prove fuzz bench docs corpus install clean
 .DELETE_ON_ERROR:
 
 help:
@@ -21,6 +23,7 @@ help:
 	@echo "make test    all tests (PYTEST_ARGS='-m \"not slow\"' for the quick ones)"
 	@echo "make lint    ruff, mypy --strict, sizes of files and functions, mapping tables"
 	@echo "make prove   run every mapping's example in PyTorch and in MindSpore and compare"
+	@echo "make fuzz    vary the arguments of 300 random mappings and compare again (FUZZ_ARGS='--seed 7')"
 	@echo "make bench   speed and memory of the translator"
 	@echo "make docs    generate the reference pages from the data"
 	@echo "make clean   remove what the targets made, the virtual environment included"
@@ -41,7 +44,10 @@ lint: $(VENV)/.installed
 	exit $$status
 
 prove: $(VENV)/.installed
-	$(RUN) $(BIN)/python -m torch2ms.mapping_tables.prove
+	$(RUN) $(BIN)/python -m torch2ms.mapping_tables.prove --graph $(PROVE_ARGS)
+
+fuzz: $(VENV)/.installed
+	$(RUN) $(BIN)/python benchmarks/fuzz.py $(FUZZ_ARGS)
 
 bench: $(VENV)/.installed $(VENV)/.corpus
 	$(RUN) $(BIN)/python benchmarks/translate_speed.py examples/resnet50_cifar10 $(wildcard $(VENV)/corpus/timm)

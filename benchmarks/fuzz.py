@@ -44,7 +44,9 @@ from torch2ms.mapping_tables.schema import Example, Row  # noqa: E402
 from torch2ms.mapping_tables.trials import translated  # noqa: E402
 from torch2ms.weights import rules_from_rows  # noqa: E402
 
-# Rounding of the wider of the dtypes in play, where it is coarser than an example's own tolerance
+# Values are larger than in the examples, and MindSpore's tanh on CPU is off by 1e-4: figures like the acceptance's
+TOLERANCE = 2e-4
+# Rounding of the coarser of the dtypes in play
 ROUGH = {"float16": 1e-2, "bfloat16": 3e-2}
 VERDICTS = ("right", "marked", "outside", "loud", "silent")
 
@@ -119,7 +121,7 @@ def cases_of(
             if not variant.smooth:
                 run["grad"] = False
             rough = max((ROUGH[name] for name in ROUGH if name in f"{variant}"), default=0.0)
-            run["tolerance"] = max(float(run.get("tolerance", 1e-5)), rough)
+            run["tolerance"] = max(float(run.get("tolerance", 0.0)), TOLERANCE, rough)
             try:
                 case = case_of(row.name, index, replace(example, before=variant.before, run=run), rules)
             except TableError:
@@ -152,6 +154,8 @@ def fuzz(tables: Tables, rows: int, count: int, seed: int, only: Sequence[str] =
         found = place.run("mindspore", sys.executable, [case for *_, case in able])
     for name, given, before, case in able:
         verdict = judge(case, expected[case["id"]], found[case["id"]])
+        if "too few to compare" in verdict.detail:
+            continue  # a random tensor that became small
         word = {"different": "silent", "error": "loud"}.get(verdict.result, "right")
         findings.append(Finding(name, word, before, given, case["after"], verdict.detail))
     return findings

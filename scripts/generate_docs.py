@@ -262,7 +262,8 @@ def _proofs(row: Row) -> list[Proof]:
     """Return the proofs of the examples as they are now; those of examples that were changed since prove nothing."""
     from torch2ms.mapping_tables.proofs import digest_of, proofs_of
 
-    digests = dict(enumerate(map(digest_of, row.examples)))
+    tables = _tables()
+    digests = {index: digest_of(tables, row, example) for index, example in enumerate(row.examples)}
     return [proof for proof in proofs_of(row.name) if digests.get(proof.example) == proof.digest]
 
 

@@ -128,7 +128,7 @@ def test_proofs_of_changed_examples_are_dropped(only: Only, tmp_path: Path) -> N
     tables = only(ABS)
     row = tables.row("torch.abs")
     assert row is not None
-    digest = digest_of(row.examples[0])
+    digest = digest_of(tables, row, row.examples[0])
     path = tmp_path / "proofs.json"
     good = Proof("torch.abs", 0, "2.10.0", "CPU", "equal", 1.234e-7, digest)
     stale = Proof("torch.abs", 0, "2.9.0", "CPU", "equal", 0.0, "other")
@@ -147,7 +147,7 @@ def test_what_is_proved_is_not_run_again(only: Only, monkeypatch: pytest.MonkeyP
     tables = only(ABS)
     row = tables.row("torch.abs")
     assert row is not None
-    monkeypatch.setattr("torch2ms.mapping_tables.prove._release", lambda python: "2.10.0")
-    monkeypatch.setattr("torch2ms.mapping_tables.prove._run", lambda *arguments: pytest.fail("a process was started"))
-    good = Proof("torch.abs", 0, "2.10.0", "CPU", "equal", 0.0, digest_of(row.examples[0]))
+    monkeypatch.setattr("torch2ms.mapping_tables.prove.release_of", lambda python: "2.10.0")
+    monkeypatch.setattr("torch2ms.mapping_tables.prove.workplace", lambda: pytest.fail("a process was started"))
+    good = Proof("torch.abs", 0, "2.10.0", "CPU", "equal", 0.0, digest_of(tables, row, row.examples[0]))
     assert prove(tables, known=[good]) == []

@@ -53,7 +53,7 @@ def test_every_example_has_a_proof_of_its_present_text(tables: Tables, proofs: d
         f"{row.name} example {index}"
         for row in tables.rows()
         for index, example in enumerate(row.examples)
-        if (row.name, index) not in proofs or proofs[row.name, index].digest != digest_of(example)
+        if (row.name, index) not in proofs or proofs[row.name, index].digest != digest_of(tables, row, example)
     ]
     assert missing == [], "run: python -m torch2ms.mapping_tables.prove"
 

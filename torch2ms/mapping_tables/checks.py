@@ -160,7 +160,8 @@ def _domain(where: str, value: Any) -> dict[str, Any]:
 Check = Callable[[str, Any], Any]
 _TARGET: dict[str, Check] = {
     "target": _filled, "recipe": _filled, "mindspore": _versions, "device": _devices, "when": _expressions,
-    "rename": _text_table, "transform": _text_table, "write_default": _texts, "add": _expressions, "drop": _texts,
+    "rename": _text_table, "transform": _text_table, "write_default": _texts, "named": _texts, "add": _expressions,
+    "drop": _texts,
     "reject": _text_table, "state": _state, "reshape": _text_table, "attributes": _text_table,
     "fidelity": _one_of(*FIDELITIES), "codes": _texts, "notes": _text,
 }  # fmt: skip

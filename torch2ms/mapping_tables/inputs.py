@@ -63,7 +63,7 @@ def _arange(random: np.random.RandomState, *bounds: float) -> Any:
 def _specials(random: np.random.RandomState, *shape: int) -> Any:
     values = _normal(random, *shape)
     places = random.permutation(values.size)[: max(1, values.size // 3)]
-    values.flat[places] = np.resize(np.array([np.nan, np.inf, -np.inf, 0.0, -0.0], np.float32), places.size)
+    values.flat[places] = np.resize(np.array([np.inf, -np.inf, 0.0, -0.0], np.float32), places.size)
     return values
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from torch2ms.config import OLDEST, Version, parse_version
 from torch2ms.diagnostics import CODES
@@ -17,7 +18,7 @@ from torch2ms.mapping_tables.catalogue import mindspore_catalogue, mindspore_rel
 from torch2ms.mapping_tables.checks import holds_for
 from torch2ms.mapping_tables.example_calls import producer, same_literal
 from torch2ms.mapping_tables.lookup import Tables
-from torch2ms.mapping_tables.proofs import proofs_of
+from torch2ms.mapping_tables.proofs import digest_of, proofs_of
 from torch2ms.mapping_tables.runtime_source import PREFIX, runtime_has, runtime_signature
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, MappedTo, Parameter, Row, Signature
 from torch2ms.mapping_tables.transforms import TRANSFORMS
@@ -28,6 +29,7 @@ __all__ = ["Problem", "lint"]
 TORCH_ONLY = frozenset(
     {"out", "layout", "device", "requires_grad", "pin_memory", "memory_format", "generator", "_stacklevel", "names"}
 )
+_SHIPPED = Path(__file__).with_name("data")
 # Defaults that are written differently and mean the same.
 SAME_DEFAULTS = (
     {"None", "mindspore.float32"},
@@ -123,7 +125,15 @@ def _parameter_names(tables: Tables, row: Row) -> Iterator[str]:
     """Names on the left are torch's, names on the right the target's."""
     known = tables.overloads(row.name)
     for option in row.to:
-        ours = [*option.rename, *option.transform, *option.when, *option.write_default, *option.drop, *option.reject]
+        ours = [
+            *option.rename,
+            *option.transform,
+            *option.when,
+            *option.write_default,
+            *option.drop,
+            *option.reject,
+            *option.named,
+        ]
         if known:
             for name in dict.fromkeys(ours):
                 if not _accepts(known, name):
@@ -265,6 +275,19 @@ def _examples(tables: Tables, row: Row) -> Iterator[str]:
             yield f"{_label(row, option)}: no example shows this target"
 
 
+def _proofs(tables: Tables, row: Row) -> Iterator[str]:
+    """A proof holds for the example, the target and the runtime's code that were executed, and for nothing else."""
+    if Path(row.file).is_absolute() or not (_SHIPPED / row.file).is_file():
+        return  # a user's row: the proofs are the shipped one's
+    try:
+        present = {index: digest_of(tables, row, example) for index, example in enumerate(row.examples)}
+    except (SyntaxError, UsageError):
+        return  # said by the check of the examples
+    stale = sorted({proof.example for proof in proofs_of(row.name) if present.get(proof.example) != proof.digest})
+    if stale:
+        yield f"example {', '.join(map(str, stale))} changed since it was executed: run make prove PROVE_ARGS=--missing"
+
+
 def _known_name(tables: Tables, row: Row) -> Iterator[str]:
     if tables.catalogue.record(row.name) is None and not tables.names_its_kind(row):
         yield "torch has no such name; if an older one had, say its kind"
@@ -327,4 +350,5 @@ _CHECKS = (
     _examples,
     _known_name,
     _words,
+    _proofs,
 )

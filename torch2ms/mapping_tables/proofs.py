@@ -14,14 +14,14 @@ from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.mapping_tables.runtime_source import runtime_code
 from torch2ms.mapping_tables.schema import Example, Row
 
-__all__ = ["PROOFS", "Proof", "digest_of", "is_stale", "proofs_of", "read_proofs", "write_proofs"]
+__all__ = ["PROOFS", "Proof", "digest_of", "proofs_of", "read_proofs", "write_proofs"]
 
 PROOFS = Path(__file__).with_name("proofs.json")
 _FAILED = ("different", "error")
 # What a target says about the call that is emitted; its notes and diagnostics may change without a new proof.
 _PROVED_KEYS = (
-    "target", "recipe", "mindspore", "device", "when", "rename", "transform", "write_default", "add", "drop", "reject",
-    "state", "reshape",
+    "target", "recipe", "mindspore", "device", "when", "rename", "transform", "write_default", "named", "add", "drop",
+    "reject", "state", "reshape",
 )  # fmt: skip
 
 
@@ -76,14 +76,6 @@ def _data(value: object) -> object:
     if isinstance(value, frozenset):
         return sorted(value)
     return dict(value) if isinstance(value, Mapping) else value
-
-
-def is_stale(tables: Tables, proof: Proof) -> bool:
-    """Whether the example of a proof, its target or the runtime's code behind it changed since, or is no more."""
-    row = tables.row(proof.row)
-    if row is None or row.name != proof.row or proof.example >= len(row.examples):
-        return True
-    return digest_of(tables, row, row.examples[proof.example]) != proof.digest
 
 
 def read_proofs(path: Path = PROOFS) -> list[Proof]:

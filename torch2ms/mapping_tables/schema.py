@@ -60,6 +60,7 @@ class MappedTo:
     rename: Mapping[str, str] = field(default_factory=dict)  # torch parameter -> target parameter
     transform: Mapping[str, str] = field(default_factory=dict)  # torch parameter -> function of transforms.py
     write_default: tuple[str, ...] = ()  # torch parameters whose default is spelled out when absent
+    named: tuple[str, ...] = ()  # torch parameters that are passed by name, whatever place the call gives them
     add: Mapping[str, str] = field(default_factory=dict)  # target parameter -> literal source text
     drop: tuple[str, ...] = ()  # torch parameters without effect on the result
     reject: Mapping[str, str] = field(default_factory=dict)  # torch parameter -> advice; T2M203 unless at its default
@@ -101,7 +102,9 @@ class Row:
     unsupported: str = ""
     returns: str = ""  # kind of the result: "Tensor", "Module", "tuple[Tensor, Tensor]", "int", ...
     signature: Signature | None = None  # overrides the catalogue's
-    domain: Mapping[str, Any] = field(default_factory=dict)  # torch parameter -> what it may be when examples are varied
+    domain: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # torch parameter -> what it may be when examples are varied
     adapter: str = ""  # runtime class or function with torch's own signature, for use as a value or base class
     examples: tuple[Example, ...] = ()
     file: str = ""  # where the row is written, for messages

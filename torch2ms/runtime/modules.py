@@ -124,9 +124,9 @@ def extend(cells: nn.SequentialCell, others: Iterable[nn.Cell]) -> nn.Sequential
     return cells
 
 
-def register_parameter(cell: nn.Cell, name: str, parameter: Union[ms.Parameter, None]) -> None:
+def register_parameter(cell: nn.Cell, name: str, param: Union[ms.Parameter, None]) -> None:
     """Give ``cell`` a parameter, or None in the place of one."""
-    setattr(cell, name, parameter)
+    setattr(cell, name, param)
 
 
 _OTHER_NAMES = {

@@ -188,9 +188,13 @@ class _Builder:
 
     def _append(self, argument: BoundArgument, name: str, value: cst.BaseExpression) -> None:
         arg = argument.arg if value is argument.arg.value else argument.arg.with_changes(value=value)
-        if argument.positional and not self.named and self._slot_is(name, argument):
+        by_place = argument.positional and argument.parameter not in self.site.option.named
+        if by_place and not self.named and self._slot_is(name, argument):
             self.args.append(arg)
             self.position += 1
+            return
+        if self._is_starred(name) and not self.named:
+            self.args.append(cst.Arg(arg.value, comma=arg.comma))
             return
         self.named = True
         if arg.keyword is not None and arg.keyword.value == name:
@@ -198,6 +202,11 @@ class _Builder:
         else:
             made = keyword_arg(name, arg.value)
             self.args.append(made.with_changes(comma=arg.comma, whitespace_after_arg=arg.whitespace_after_arg))
+
+    def _is_starred(self, name: str) -> bool:
+        """Whether a parameter is the target's ``*args``, to which nothing can be passed by name."""
+        known = self.signature.get(name) if self.signature is not None else None
+        return known is not None and known.kind == "var_positional"
 
     def _slot_is(self, name: str, argument: BoundArgument) -> bool:
         """Whether the next positional slot of the target is the parameter ``name``."""

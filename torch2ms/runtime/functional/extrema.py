@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 import mindspore as ms
 from mindspore import Tensor, ops
 
-__all__ = ["max", "min"]
+__all__ = ["argmax", "argmin", "max", "min"]
 
 
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
@@ -28,3 +28,15 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
         return input.min()
     index, values = ops.ArgMinWithValue(int(dim), keepdim)(input)
     return values, index.astype(ms.int64)  # ops.min gives int32 indices in MindSpore 2.0
+
+
+def argmax(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Tensor:
+    """Return the int64 index of the largest element, along ``dim`` or of all; ``keepdim`` keeps every axis."""
+    found = ops.argmax(input, dim, keepdim)
+    return found.reshape((1,) * input.ndim) if dim is None and keepdim else found
+
+
+def argmin(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Tensor:
+    """Return the int64 index of the smallest element, along ``dim`` or of all; ``keepdim`` keeps every axis."""
+    found = ops.argmin(input, dim, keepdim).astype(ms.int64)
+    return found.reshape((1,) * input.ndim) if dim is None and keepdim else found

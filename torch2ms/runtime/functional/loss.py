@@ -180,7 +180,7 @@ def kl_div(
     if log_target:
         loss = ops.exp(target) * (target - input)
     else:
-        safe = ops.where(target > 0, target, ops.ones_like(target))
+        safe = ops.where(target == 0, ops.ones_like(target), target)  # of a negative target, torch makes NaN as well
         loss = target * ops.log(safe) - target * input
     if name == "batchmean":
         return loss.sum() / input.shape[0]

@@ -10,7 +10,6 @@ from mindspore import Tensor, ops
 
 __all__ = [
     "addmm",
-    "argmin",
     "argsort",
     "baddbmm",
     "bincount",
@@ -268,11 +267,6 @@ def topk(
     """Return the ``k`` largest (or smallest) values in order and their int64 indices."""
     values, indices = ops.topk(input, k, -1 if dim is None else dim, largest, True)
     return values, indices.astype(ms.int64)
-
-
-def argmin(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Tensor:
-    """Return the int64 index of the smallest value."""
-    return ops.argmin(input, dim, keepdim).astype(ms.int64)
 
 
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Tuple[Tensor, Tensor]:

@@ -36,7 +36,9 @@ def plain_context(site: CallSite, ctx: Context) -> Outcome:
 @recipe("transparent")
 def transparent(site: CallSite, ctx: Context) -> Outcome:
     """``torch.compile(network)`` is the network; as a decorator or a statement it goes."""
-    first = next(iter(site.bound), None) if site.bound is not None else None
+    first = None
+    if site.bound is not None and site.bound.signature.parameters:
+        first = site.bound.get(site.bound.signature.parameters[0].name) or next(iter(site.bound), None)
     args = site.updated.args
     if ctx.use_of(site.tree) == "decorator" or (first is None and not args):
         return _dropped(site, ctx) or Leave("there is nothing to stand for the call")
