@@ -17,6 +17,7 @@ from .image import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .matrix import *  # noqa: F403
 from .normalization import *  # noqa: F403
+from .places import *  # noqa: F403
 from .pointwise import *  # noqa: F403
 from .pooling import *  # noqa: F403
 from .seldom import *  # noqa: F403

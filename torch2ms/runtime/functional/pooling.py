@@ -12,13 +12,12 @@ __all__ = [
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
-    "adaptive_max_pool1d",
-    "adaptive_max_pool2d",
-    "adaptive_max_pool3d",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
+    "lp_pool1d",
     "lp_pool2d",
+    "lp_pool3d",
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
@@ -110,8 +109,9 @@ def max_pool3d(
     return_indices: bool = False,
 ) -> Any:
     """Return the largest value of each window of (batch, channels, depth, height, width)."""
-    return ops.max_pool3d(
-        input,
+    unbatched = input.ndim == 4
+    result = ops.max_pool3d(
+        ops.expand_dims(input, 0) if unbatched else input,
         _ints(kernel_size, 3),
         _ints(kernel_size if stride is None else stride, 3),
         _ints(padding, 3),
@@ -119,6 +119,9 @@ def max_pool3d(
         ceil_mode,
         return_indices,
     )
+    if not unbatched:
+        return result
+    return tuple(ops.squeeze(part, 0) for part in result) if return_indices else ops.squeeze(result, 0)
 
 
 def avg_pool2d(
@@ -178,8 +181,9 @@ def avg_pool3d(
 ) -> Tensor:
     """Return the mean of each window of (batch, channels, depth, height, width)."""
     widths = _twice(_ints(padding, 3))
-    return ops.avg_pool3d(
-        input,
+    unbatched = input.ndim == 4
+    result = ops.avg_pool3d(
+        ops.expand_dims(input, 0) if unbatched else input,
         _ints(kernel_size, 3),
         _ints(kernel_size if stride is None else stride, 3),
         widths,
@@ -187,6 +191,7 @@ def avg_pool3d(
         count_include_pad,
         divisor_override or 0,
     )
+    return ops.squeeze(result, 0) if unbatched else result
 
 
 def _windows(size: int, count: int) -> Tuple[Tuple[int, int], ...]:
@@ -225,31 +230,21 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     return x
 
 
-def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Tensor:
-    """Return the largest value of (batch, channels, length) in ``output_size`` windows; indices are not computed."""
-    if return_indices:
-        raise ValueError("return_indices=True has no equivalent in MindSpore's adaptive max pooling")
-    count = _ints(output_size, 1)[0]
-    parts = [ops.amax(input[..., start:stop], -1, True) for start, stop in _windows(input.shape[-1], count)]
-    return parts[0] if count == 1 else ops.concat(parts, -1)
+def _power_mean(mean: Tensor, places: int, norm_type: float) -> Tensor:
+    """Return the power average of windows of ``places`` values from the mean of their powers."""
+    return ops.pow(ops.sign(mean) * ops.relu(ops.abs(mean)) * places, 1.0 / norm_type)
 
 
-def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Tensor:
-    """Return the largest value of (batch, channels, height, width) in ``output_size`` windows, without indices."""
-    if return_indices:
-        raise ValueError("return_indices=True has no equivalent in MindSpore's adaptive max pooling")
-    height, width = _sizes(input, output_size, 2)
-    rows = ops.swapaxes(adaptive_max_pool1d(ops.swapaxes(input, -2, -1), height), -2, -1)
-    return adaptive_max_pool1d(rows, width)
-
-
-def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Tensor:
-    """Return the largest value of (..., depth, height, width) in ``output_size`` windows, without indices."""
-    depth, height, width = _sizes(input, output_size, 3)
-    x = input
-    for axis, count in ((-3, depth), (-2, height), (-1, width)):
-        x = ops.swapaxes(adaptive_max_pool1d(ops.swapaxes(x, axis, -1), count, return_indices), axis, -1)
-    return x
+def lp_pool1d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: IntOrInts,
+    stride: Optional[IntOrInts] = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Return ``(sum of input ** norm_type over the window) ** (1 / norm_type)`` of (batch, channels, length)."""
+    mean = avg_pool1d(ops.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    return _power_mean(mean, _ints(kernel_size, 1)[0], norm_type)
 
 
 def lp_pool2d(
@@ -262,4 +257,17 @@ def lp_pool2d(
     """Return ``(sum of input ** norm_type over the window) ** (1 / norm_type)``."""
     height, width = _ints(kernel_size, 2)
     mean = avg_pool2d(ops.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
-    return ops.pow(ops.sign(mean) * ops.relu(ops.abs(mean)) * (height * width), 1.0 / norm_type)
+    return _power_mean(mean, height * width, norm_type)
+
+
+def lp_pool3d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: IntOrInts,
+    stride: Optional[IntOrInts] = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Return ``(sum of input ** norm_type over the window) ** (1 / norm_type)`` of (..., depth, height, width)."""
+    depth, height, width = _ints(kernel_size, 3)
+    mean = avg_pool3d(ops.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    return _power_mean(mean, depth * height * width, norm_type)

@@ -14,13 +14,19 @@ __all__ = [
     "AdaptiveAvgPool3d",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
     "AvgPool1d",
     "AvgPool2d",
     "AvgPool3d",
+    "LPPool1d",
     "LPPool2d",
+    "LPPool3d",
     "MaxPool1d",
     "MaxPool2d",
     "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
 ]
 
 IntOrInts = Union[int, Sequence[int]]
@@ -169,30 +175,42 @@ class AdaptiveAvgPool3d(_Adaptive):
     function = staticmethod(F.adaptive_avg_pool3d)
 
 
-class AdaptiveMaxPool1d(_Adaptive):
+class _AdaptiveMax(nn.Cell):
+    """Largest value of each of ``output_size`` windows, with its place when asked for."""
+
+    function: Any = None
+
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__()
+        self.output_size, self.return_indices = output_size, return_indices
+
+    def construct(self, x: Tensor) -> Any:
+        """Return the pooled ``x``, with the indices when asked for."""
+        return type(self).function(x, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool1d(_AdaptiveMax):
     """Max pooling of (batch, channels, length) to ``output_size``."""
 
     function = staticmethod(F.adaptive_max_pool1d)
 
-    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
-        if return_indices:
-            raise ValueError("return_indices=True has no equivalent in MindSpore's adaptive max pooling")
-        super().__init__(output_size)
 
-
-class AdaptiveMaxPool2d(_Adaptive):
+class AdaptiveMaxPool2d(_AdaptiveMax):
     """Max pooling of (batch, channels, height, width) to ``output_size``."""
 
     function = staticmethod(F.adaptive_max_pool2d)
 
-    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
-        if return_indices:
-            raise ValueError("return_indices=True has no equivalent in MindSpore's adaptive max pooling")
-        super().__init__(output_size)
+
+class AdaptiveMaxPool3d(_AdaptiveMax):
+    """Max pooling of (batch, channels, depth, height, width) to ``output_size``."""
+
+    function = staticmethod(F.adaptive_max_pool3d)
 
 
-class LPPool2d(nn.Cell):
+class _LPPool(nn.Cell):
     """Power-average pooling: ``(sum of x ** p over the window) ** (1 / p)``."""
+
+    function: Any = None
 
     def __init__(
         self, norm_type: float, kernel_size: IntOrInts, stride: Optional[IntOrInts] = None, ceil_mode: bool = False
@@ -202,4 +220,55 @@ class LPPool2d(nn.Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the pooled ``x``."""
-        return F.lp_pool2d(x, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+        return type(self).function(x, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool1d(_LPPool):
+    """Power-average pooling of (batch, channels, length)."""
+
+    function = staticmethod(F.lp_pool1d)
+
+
+class LPPool2d(_LPPool):
+    """Power-average pooling of (batch, channels, height, width)."""
+
+    function = staticmethod(F.lp_pool2d)
+
+
+class LPPool3d(_LPPool):
+    """Power-average pooling of (batch, channels, depth, height, width)."""
+
+    function = staticmethod(F.lp_pool3d)
+
+
+class _MaxUnpool(nn.Cell):
+    """The inverse of max pooling: the maxima at their places, zeros elsewhere."""
+
+    function: Any = None
+
+    def __init__(self, kernel_size: IntOrInts, stride: Optional[IntOrInts] = None, padding: IntOrInts = 0) -> None:
+        super().__init__()
+        self.kernel_size, self.padding = kernel_size, padding
+        self.stride = kernel_size if stride is None else stride
+
+    def construct(self, x: Tensor, indices: Tensor, output_size: Optional[Sequence[int]] = None) -> Tensor:
+        """Return the values of ``x`` at ``indices`` (of the flattened axes) in zeros."""
+        return type(self).function(x, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """Inverse max pooling of (batch, channels, length)."""
+
+    function = staticmethod(F.max_unpool1d)
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """Inverse max pooling of (batch, channels, height, width)."""
+
+    function = staticmethod(F.max_unpool2d)
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """Inverse max pooling of (batch, channels, depth, height, width)."""
+
+    function = staticmethod(F.max_unpool3d)
