@@ -89,6 +89,16 @@ class ProgramFacts:
     state_rules: Mapping[str, Mapping[str, Any]] | None = None  # of torch2ms.weights.table_rules(), the default
 
 
+def requirement_entries(mindspore: tuple[int, int]) -> dict[str, str]:
+    """Return what OUT needs, package -> line of a requirements file."""
+    numpy = "1.25" if mindspore > (2, 6) else "1.20"
+    return {
+        "mindspore": f"mindspore>={mindspore[0]}.{mindspore[1]}",
+        "numpy": f"numpy>={numpy},<2",  # MindSpore up to 2.10 does not work with numpy 2
+        "pillow": "pillow",
+    }
+
+
 def rename_taken(facts: ProgramFacts, taken: Sequence[str]) -> ProgramFacts:
     """Return ``facts`` with ``ms_`` in front of every generated file name that the project has already."""
     from dataclasses import replace
@@ -142,7 +152,7 @@ def _context(facts: ProgramFacts) -> dict[str, Any]:
     return {
         "facts": facts,
         "target": facts.mindspore,
-        "mindspore_requirement": f"mindspore>={facts.mindspore[0]}.{facts.mindspore[1]}",
+        "requirements": requirement_entries(facts.mindspore),
         "dataset_title": data.title,
         "dataset_choices": ", ".join(f'"{choice}"' for choice in choices) + ("," if len(choices) == 1 else ""),
         "synthetic": synthetic,

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from torch2ms.config import Options
-from torch2ms.generate import ProgramFacts, generate
+from torch2ms.generate import ProgramFacts, generate, requirement_entries
 from torch2ms.reports.model import Report
 from torch2ms.translator.emit import OutFile, emit
 from torch2ms.translator.file_translation import FileResult
 from torch2ms.translator.project import Project, SourceFile
+from torch2ms.translator.requirement_files import is_requirement_file, translate_requirements
 from torch2ms.translator.symbols import SymbolTable
 
-__all__ = ["generated_files", "requirements", "script_folders", "write_output"]
+__all__ = ["generated_files", "requirement_texts", "script_folders", "write_output"]
 
 RUNTIME_NAME = "torch2ms_runtime"
 REPORT_NAME = "torch2ms_report"
@@ -23,18 +24,10 @@ _RUNTIME = Path(__file__).resolve().parent.parent / "runtime"
 
 
 def generated_files(project: Project, program: ProgramFacts | None) -> dict[str, str]:
-    """Return the texts that OUT gets besides the mirrored tree, by path; a file of SRC is never overwritten.
-
-    A ``requirements.txt`` of SRC is the exception: it keeps its lines, with torch's replaced by what OUT needs.
-    """
-    files = {} if program is None else generate(program)
-    taken = {file.path: file for file in project.files}
-    needs = files.pop("requirements.txt", None)
-    made = {path: text for path, text in files.items() if path not in taken}
-    if needs is not None:
-        source = taken.get("requirements.txt")
-        made["requirements.txt"] = needs if source is None else requirements(_text(source), needs)
-    return made
+    """Return the texts that OUT gets besides the mirrored tree, by path; a file of SRC is never overwritten."""
+    taken = {file.path for file in project.files}
+    made = generate(program) if program is not None else {}
+    return {path: text for path, text in made.items() if path not in taken}
 
 
 def _text(file: SourceFile) -> str:
@@ -44,21 +37,19 @@ def _text(file: SourceFile) -> str:
         return ""
 
 
-_PACKAGE = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
-_REPLACED = frozenset({"torch", "torchvision", "torchaudio", "torchtext", "numpy", "pytorch"})
-
-
-def requirements(text: str, needs: str) -> str:
-    """Return SRC's requirements with the lines of torch and numpy replaced by ``needs``; all others stay."""
-    wanted = [line for line in needs.splitlines() if line and not line.startswith("#")]
-    kept = [line for line in text.splitlines() if _package(line) not in _REPLACED]
-    names = {_package(line) for line in kept}
-    return "\n".join([*kept, *(line for line in wanted if _package(line) not in names)]) + "\n"
-
-
-def _package(line: str) -> str:
-    found = _PACKAGE.match(line)
-    return found.group(1).lower() if found is not None else ""
+def requirement_texts(project: Project, results: Mapping[str, FileResult], options: Options) -> dict[str, FileResult]:
+    """Return the translations of the files of SRC that state requirements and change."""
+    needs = requirement_entries(options.target.mindspore)
+    translated = any(result.text is not None for result in results.values())
+    made: dict[str, FileResult] = {}
+    for file in project.files:
+        if file.link is None and is_requirement_file(file.path):
+            result = results.get(file.path, FileResult(file.path, None))
+            text = _text(file).replace("\r\n", "\n") if result.text is None else result.text
+            new = translate_requirements(file.path, text, needs, add=translated and file.path == "requirements.txt")
+            if new != text:
+                made[file.path] = replace(result, text=new)
+    return made
 
 
 def write_output(

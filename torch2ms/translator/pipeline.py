@@ -69,7 +69,7 @@ def translate_project(
     Raises UsageError, InputError, OutputError or TableError; what is wrong with single files is in the report.
     """
     from torch2ms.translator.emit import check_out
-    from torch2ms.translator.output import generated_files, write_output
+    from torch2ms.translator.output import generated_files, requirement_texts, write_output
     from torch2ms.translator.reporting import make_report
 
     options = options or Options()
@@ -80,6 +80,7 @@ def translate_project(
     with _rare_collections(len(project.files)):
         symbols, relevant, problems = _index(project)
         results = _translate_all(project, symbols, relevant, options, progress)
+        results |= requirement_texts(project, results, options)
         report, program = make_report(project, results, problems, symbols, options)
     generated = generated_files(project, program)
     entries = [FileReport(p, "generated", None, t, executable=p.endswith(".sh")) for p, t in sorted(generated.items())]

@@ -65,8 +65,11 @@ def _file(file: SourceFile, result: FileResult | None, is_parsed: bool) -> tuple
     """Return the report of one file; other files that mention torch get a note."""
     if file.link is not None:
         return FileReport(file.path, "copied", note=f"a link to {file.link}"), []
-    source = file.load(is_parsed=is_parsed) if file.kind != "other" else None
-    if source is None or (file.kind == "notebook" and source.text is None):
+    if file.kind == "other" and (result is None or result.text is None):
+        return FileReport(file.path, "copied"), list(_mention(file))
+    is_parsed = is_parsed or file.kind == "other"
+    source = file.load(is_parsed=is_parsed)
+    if file.kind == "notebook" and source.text is None:
         return FileReport(file.path, "copied"), list(_mention(file))
     original = source.original if source.text is not None else None
     if not is_parsed or source.text is None:
