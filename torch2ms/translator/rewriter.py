@@ -21,6 +21,7 @@ from torch2ms.translator.passes import (
     formatting,
     imports,
     indexing,
+    launch,
     modes,
     modules,
     training,
@@ -40,7 +41,7 @@ def rewrite_module(module: cst.Module, ctx: Context) -> cst.Module:
     rewriter = _Rewriter(ctx)
     body = rewriter.body(module.body, ctx.analysis.tree.body)
     module = module.with_changes(body=body) if body is not module.body else module
-    return imports.rewrite_imports(module, ctx)
+    return launch.reach_runtime(imports.rewrite_imports(module, ctx), ctx)
 
 
 class _Rewriter:

@@ -1,0 +1,178 @@
+"""Synthetic data in the on-disk formats that training scripts read: what a download would have left, only smaller.
+
+Every maker writes below a folder, in a fixed order from a fixed seed, and makes classes that can be told apart, so that a
+loss can fall. No maker needs PyTorch, torchvision or MindSpore.
+"""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+__all__ = ["MAKERS", "make"]
+
+SEED = 20240501
+WORDS = "the a cat dog bird sees likes finds red small old house tree river and then sings sleeps runs home".split()
+
+
+def _patterns(classes: int, shape: tuple[int, ...], seed: int = SEED) -> np.ndarray:
+    """One smooth picture a class: uint8, shape (classes, *shape)."""
+    rng = np.random.default_rng(seed)
+    small = rng.integers(0, 2, (classes, 4, 4, *shape[2:])) * 200
+    return np.repeat(np.repeat(small, -(-shape[0] // 4), 1), -(-shape[1] // 4), 2)[:, : shape[0], : shape[1]]
+
+
+def _images(count: int, classes: int, shape: tuple[int, ...], seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pictures with their classes: uint8 of shape (count, *shape), and int64."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(count) % classes)
+    noise = rng.integers(0, 56, (count, *shape))
+    return (_patterns(classes, shape)[labels] + noise).astype(np.uint8), labels
+
+
+def mnist(folder: Path, train: int = 1280, test: int = 256) -> None:
+    """The four idx files of MNIST below ``folder/MNIST/raw``, and of FashionMNIST beside it."""
+    for name in ("MNIST", "FashionMNIST"):
+        raw = folder / name / "raw"
+        raw.mkdir(parents=True, exist_ok=True)
+        for prefix, count, seed in (("train", train, 1), ("t10k", test, 2)):
+            pictures, labels = _images(count, 10, (28, 28), seed)
+            head = struct.pack(">IIII", 2051, count, 28, 28)
+            (raw / f"{prefix}-images-idx3-ubyte").write_bytes(head + pictures.tobytes())
+            head = struct.pack(">II", 2049, count)
+            (raw / f"{prefix}-labels-idx1-ubyte").write_bytes(head + labels.astype(np.uint8).tobytes())
+
+
+def cifar10(folder: Path, train: int = 320, test: int = 100) -> None:
+    """The Python version of CIFAR-10: six pickled batches and the names of the classes."""
+    root = folder / "cifar-10-batches-py"
+    root.mkdir(parents=True, exist_ok=True)
+    parts = [(f"data_batch_{index}", train // 5, index) for index in range(1, 6)]
+    for name, count, seed in [*parts, ("test_batch", test, 9)]:
+        pictures, labels = _images(count, 10, (32, 32, 3), seed)
+        entry = {"data": pictures.transpose(0, 3, 1, 2).reshape(count, -1), "labels": labels.tolist()}
+        (root / name).write_bytes(pickle.dumps(entry, protocol=2))
+    names = "airplane automobile bird cat deer dog frog horse ship truck".split()
+    (root / "batches.meta").write_bytes(pickle.dumps({"label_names": names}, protocol=2))
+
+
+def cifar100(folder: Path, train: int = 320, test: int = 100) -> None:
+    """The Python version of CIFAR-100: train, test and meta, pickled."""
+    root = folder / "cifar-100-python"
+    root.mkdir(parents=True, exist_ok=True)
+    for name, count, seed in (("train", train, 1), ("test", test, 2)):
+        pictures, labels = _images(count, 100, (32, 32, 3), seed)
+        entry = {
+            "data": pictures.transpose(0, 3, 1, 2).reshape(count, -1),
+            "fine_labels": labels.tolist(),
+            "coarse_labels": (labels // 5).tolist(),
+        }
+        (root / name).write_bytes(pickle.dumps(entry, protocol=2))
+    meta = {
+        "fine_label_names": [f"class{i}" for i in range(100)],
+        "coarse_label_names": [f"super{i}" for i in range(20)],
+    }
+    (root / "meta").write_bytes(pickle.dumps(meta, protocol=2))
+
+
+def image_folder(folder: Path, count: int = 8, classes: int = 2, size: int = 64) -> None:
+    """Pictures as ``folder/<class>/<number>.jpg``."""
+    pictures, labels = _images(count * classes, classes, (size, size, 3), 3)
+    for index, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
+        place = folder / f"class{label}"
+        place.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(picture).save(place / f"{index}.jpg")
+
+
+def pictures(folder: Path, count: int = 8, size: int = 96) -> None:
+    """Pictures as ``folder/<number>.jpg``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for index, picture in enumerate(_images(count, 4, (size, size, 3), 4)[0]):
+        Image.fromarray(picture).save(folder / f"{index:03}.jpg")
+
+
+def paired_pictures(folder: Path, count: int = 6, size: int = 128) -> None:
+    """``folder/A`` and ``folder/B``: pictures of two domains, unpaired."""
+    for name, seed in (("A", 5), ("B", 6)):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        for index, picture in enumerate(_images(count, 2, (size, size, 3), seed)[0]):
+            Image.fromarray(picture).save(folder / name / f"{index:03}.jpg")
+
+
+def segmentation(folder: Path, count: int = 12, size: int = 64) -> None:
+    """``folder/imgs`` and ``folder/masks``: pictures, and the rectangles in them as masks of 0 and 1."""
+    rng = np.random.default_rng(SEED)
+    for name in ("imgs", "masks"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for index in range(count):
+        mask = np.zeros((size, size), np.uint8)
+        top, left = rng.integers(4, size // 2, 2)
+        mask[top : top + size // 3, left : left + size // 3] = 1
+        picture = rng.integers(0, 60, (size, size, 3)) + mask[..., None] * 150
+        Image.fromarray(picture.astype(np.uint8)).save(folder / "imgs" / f"{index:03}.png")
+        Image.fromarray(mask).save(folder / "masks" / f"{index:03}.png")
+
+
+def _sentences(count: int, seed: int) -> str:
+    rng = np.random.default_rng(seed)
+    lines = []
+    for _ in range(count):
+        start = int(rng.integers(0, len(WORDS)))
+        lines.append(" ".join(WORDS[(start + step) % len(WORDS)] for step in range(int(rng.integers(5, 12)))))
+    return " \n".join(lines) + " \n"
+
+
+def words(folder: Path, train: int = 400) -> None:
+    """A corpus as train.txt, valid.txt and test.txt: sentences of few words, one a line."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, count, seed in (("train", train, 1), ("valid", 40, 2), ("test", 40, 3)):
+        (folder / f"{name}.txt").write_text(_sentences(count, seed))
+
+
+def text(path: Path, count: int = 1500) -> None:
+    """One text file of sentences."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(_sentences(count, 1))
+
+
+def cora(folder: Path, nodes: int = 1600, features: int = 64) -> None:
+    """A citation graph in the format of Cora: cora.content (id, words, class) and cora.cites (pairs of ids)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(SEED)
+    topics = rng.integers(0, 7, nodes)
+    seen = rng.random((7, features)) < 0.25
+    rows = []
+    for node in range(nodes):
+        has = (seen[topics[node]] & (rng.random(features) < 0.7)) | (rng.random(features) < 0.05)
+        has[node % features] = True
+        rows.append("\t".join([str(1000 + node), *(str(int(h)) for h in has), f"Topic_{topics[node]}"]))
+    (folder / "cora.content").write_text("\n".join(rows) + "\n")
+    edges = []
+    for node in range(nodes):
+        same = np.flatnonzero(topics == topics[node])
+        edges += [f"{1000 + node}\t{1000 + int(other)}" for other in rng.choice(same, 2) if other != node]
+    (folder / "cora.cites").write_text("\n".join(edges) + "\n")
+
+
+MAKERS: dict[str, Callable[..., None]] = {
+    "mnist": mnist,
+    "cifar10": cifar10,
+    "cifar100": cifar100,
+    "image_folder": image_folder,
+    "pictures": pictures,
+    "paired_pictures": paired_pictures,
+    "segmentation": segmentation,
+    "words": words,
+    "text": text,
+    "cora": cora,
+}
+
+
+def make(folder: Path, kind: str, place: str, **sizes: int) -> None:
+    """Make the data ``kind`` at ``place``, a path below ``folder``."""
+    MAKERS[kind]((folder / place).resolve(), **sizes)
