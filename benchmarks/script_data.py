@@ -1,7 +1,7 @@
 """Synthetic data in the on-disk formats that training scripts read: what a download would have left, only smaller.
 
-Every maker writes below a folder, in a fixed order from a fixed seed, and makes classes that can be told apart, so that a
-loss can fall. No maker needs PyTorch, torchvision or MindSpore.
+Every maker writes below a folder, in a fixed order from a fixed seed, and makes classes that can be told apart, so that
+a loss can fall. No maker needs PyTorch, torchvision or MindSpore.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Translate training scripts of public repositories and run them unedited, with their own command lines, on synthetic data.
+"""Run training scripts of public repositories unedited after translation, on synthetic data.
 
     python benchmarks/scripts.py --repos FOLDER [--only NAME ...] [--json FILE]
 
-What is run stands in ``scripts.toml``. A repository is looked for as ``FOLDER/owner+name``; one that is not there is
-fetched with ``git clone`` if ``--fetch`` is given, else its scripts are skipped, with a message. A script passes when all
-its commands exit with 0, its loss falls where it is expected to, and its checkpoints are there and can be read.
+What is run, with which command lines, stands in ``scripts.toml``. A repository is looked for as ``FOLDER/owner+name``;
+one that is not there is fetched with ``git clone`` if ``--fetch`` is given, else its scripts are skipped, with a
+message. A script passes when all its commands exit with 0, its loss falls where it is expected to, and its checkpoints
+are there and can be read.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import pytest
 
 from torch2ms import translate_project
 
-NEEDS = "import torch\n\n\ndef f(x: torch.Tensor):\n    return torch.nn.functional.gelu(x).to(torch.int64), torch.linspace(0, 1, 3)\n"
+NEEDS = "import torch\n\n\ndef f(count):\n    return torch.linspace(0, 1, count)\n"
 PATH = "sys.path.append(str(Path(__file__).resolve().parents[1]))"
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints: written atomically, checked when read, and read without executing anything.
+"""Checkpoints: written atomically, checked when read, and read without executing anything, whole networks excepted.
 
 A file is in the safetensors format (8 bytes of header length, a JSON header, raw arrays), so that other tools read it
 too. The header also keeps the shape of the saved object (dicts, lists, tuples, numbers, strings, None) and a CRC-32 of
@@ -18,6 +18,8 @@ from typing import Any, BinaryIO, Dict, List, Optional, Tuple, Union
 
 import mindspore as ms
 import numpy as np
+
+from . import networks
 
 __all__ = ["CheckpointError", "CheckpointStore", "load", "load_network", "load_weights", "save", "weights_of"]
 
@@ -55,8 +57,16 @@ class _Packer:
             return {"ns": self.pack(vars(value), path)["d"]}
         if isinstance(value, (ms.Tensor, np.ndarray, np.generic)):
             return self.pack_array(value, path)
-        hint = ": save its state_dict() instead" if isinstance(value, ms.nn.Cell) else ""
-        raise TypeError(f"cannot save {type(value).__name__} at {path or 'the top'!r}{hint}")
+        return self.pack_object(value, path)
+
+    def pack_object(self, value: Any, path: str) -> Any:
+        """Keep a network, or an object of a class of the program, as the bytes of a pickle."""
+        name = _join(path, "object")
+        try:
+            content = networks.to_bytes(value)
+        except TypeError as error:
+            raise TypeError(f"{error}, at {path or 'the top'!r}") from error
+        return {"o": self.pack_array(np.frombuffer(content, np.uint8), name)["a"]}
 
     def pack_array(self, value: Any, path: str) -> Any:
         name, number = path or "value", 1
@@ -91,6 +101,11 @@ def _unpack(node: Any, arrays: Dict[str, Any]) -> Any:
         items = [_unpack(item, arrays) for item in content]
         return items if kind == "l" else tuple(items)
     tag, array = arrays[content]
+    if kind == "o":
+        try:
+            return networks.from_bytes(array.tobytes())
+        except Exception as error:  # whatever the program's own classes raise
+            raise CheckpointError(f"{content} in the checkpoint cannot be made again: {error}") from error
     return array if kind == "a" else _tensor(tag, array, content if kind == "p" else None)
 
 
@@ -107,7 +122,8 @@ def save(obj: Any, path: Union[PathLike, BinaryIO]) -> None:
     """Write ``obj`` to exactly the file ``path`` (or a binary file object).
 
     ``obj``: a state_dict, or dicts, lists and tuples of tensors, arrays, numbers and strings, and argparse namespaces.
-    Raises TypeError for anything else (a whole network, a function), and OSError where the disk refuses.
+    Anything else, such as a whole network, is pickled (see :mod:`.networks`). Raises TypeError for what cannot be (a
+    lambda), and OSError where the disk refuses.
     """
     packer = _Packer()
     tree = json.dumps(packer.pack(obj, ""))
@@ -165,14 +181,17 @@ def _umask() -> int:
     return mask
 
 
-def load(path: Union[PathLike, BinaryIO], map_location: object = None, **_: object) -> Any:
+def load(
+    path: Union[PathLike, BinaryIO], map_location: object = None, *, weights_only: bool = False, **_: object
+) -> Any:
     """Return what :func:`save` wrote, or the tensors of a plain safetensors or MindSpore ``.ckpt`` file as a dict.
 
+    A network that was saved whole runs code when it is read, like any pickle; with ``weights_only`` it is refused.
     ``map_location`` and further keywords are accepted and ignored: MindSpore places tensors itself. Raises
     FileNotFoundError, or CheckpointError where the file is damaged or of another kind.
     """
     if hasattr(path, "read"):
-        return _parse(path.read(), "the stream")
+        return _parse(path.read(), "the stream", weights_only)
     name = os.fspath(path)
     with open(name, "rb") as stream:
         start = stream.read(4)
@@ -185,14 +204,14 @@ def load(path: Union[PathLike, BinaryIO], map_location: object = None, **_: obje
         content = stream.read()
     if str(name).endswith(".ckpt") and not _looks_like_safetensors(content):
         return ms.load_checkpoint(name)
-    return _parse(content, name)
+    return _parse(content, name, weights_only)
 
 
 def _looks_like_safetensors(content: bytes) -> bool:
     return len(content) > 8 and content[8:9] == b"{" and int.from_bytes(content[:8], "little") <= len(content) - 8
 
 
-def _parse(content: bytes, name: object) -> Any:
+def _parse(content: bytes, name: object, weights_only: bool = False) -> Any:
     if not _looks_like_safetensors(content):
         raise CheckpointError(f"{name} is damaged, or is no checkpoint (safetensors, or MindSpore's .ckpt)")
     start = 8 + int.from_bytes(content[:8], "little")
@@ -206,6 +225,8 @@ def _parse(content: bytes, name: object) -> Any:
             raise CheckpointError(f"{name} is damaged: its checksum does not fit its content")
         arrays = {key: _array(entry, data) for key, entry in header.items()}
         if metadata.get("torch2ms") == _FORMAT:
+            if weights_only and '{"o": ' in metadata["tree"]:
+                raise CheckpointError(f"{name} holds a network, not only weights: weights_only=False runs its code")
             return _unpack(json.loads(metadata["tree"]), arrays)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CheckpointError(f"{name} is damaged: {error}") from error

@@ -1,4 +1,4 @@
-"""Scripts below the root: Python looks for modules beside the script that is started, and the runtime stands at the root.
+"""Scripts below the root: Python looks beside the script that is started, and the runtime stands at the root.
 
 A script in ``tools/`` that needs the runtime, itself or through a module of the project, puts the root on its path.
 """

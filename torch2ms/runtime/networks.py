@@ -1,0 +1,47 @@
+"""Networks kept whole: structure, weights and modes of a Cell as bytes, for programs that save the network itself.
+
+As with any pickle, classes are kept by the place they are imported from, and reading runs code: read only files of
+people you trust. What survives a move of the code is a ``state_dict``.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from typing import Any, Dict, Tuple
+
+from mindspore.ops.primitive import Primitive
+
+__all__ = ["from_bytes", "to_bytes"]
+
+
+def _make(primitive: Any, arguments: Dict[str, Any]) -> Any:
+    return primitive(**arguments)
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles Cells: the operators they hold cannot be pickled, but are made again from their arguments."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, Primitive) and hasattr(obj, "init_attrs"):
+            made: Tuple[Any, ...] = (_make, (type(obj), dict(obj.init_attrs)))
+            return made
+        return NotImplemented
+
+
+def to_bytes(obj: object) -> bytes:
+    """Return ``obj``, a Cell or any object that holds Cells, as bytes.
+
+    Raises TypeError for what has no name to be found by: a lambda, a class defined inside a function, an open file.
+    """
+    stream = io.BytesIO()
+    try:
+        _Pickler(stream, protocol=4).dump(obj)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise TypeError(f"cannot save {type(obj).__name__}: {error}") from error
+    return stream.getvalue()
+
+
+def from_bytes(content: bytes) -> Any:
+    """Return what :func:`to_bytes` took; its classes must be importable under their old names."""
+    return pickle.loads(content)
