@@ -118,3 +118,88 @@ def test_numpys_names_of_parameters() -> None:
 def test_parentheses_that_hold_lines_together_stay() -> None:
     result = translated("def f(x: torch.Tensor):\n    y = (x\n         .sum(-1)\n         .cpu())\n    return y\n")
     assert "    y = (x\n         .sum(-1))\n" in result.text
+
+
+TYPED = """
+import torch
+import torchvision.transforms as T
+from dataclasses import dataclass
+from typing import Dict, List, NamedTuple
+
+
+class Pair(NamedTuple):
+    a: torch.Tensor
+    b: torch.Tensor
+
+
+class Holder:
+    def __init__(self):
+        self.items = []
+        self.memo = {}
+
+    def put(self, t: torch.Tensor):
+        self.items.append(t)
+        self.memo["k"] = t
+
+
+class Rows(torch.utils.data.Dataset):
+    def __getitem__(self, i):
+        return torch.ones(3), "name"
+
+
+def rest(*args, **kwargs):
+    return args[0].std(), kwargs["x"].std()
+
+
+rest(torch.ones(3), x=torch.ones(3))
+
+
+def f(h: Holder, p: Pair, u, net, loader, path):
+    first, _ = p
+    for row, name in torch.utils.data.DataLoader(Rows()):
+        pass
+    for given in loader:
+        net.eval()
+        out = net(given)
+    options = {"x": torch.ones(3), "n": 3}
+    copied = {**options}
+    named = dict(t=torch.ones(3))
+    image = T.Compose([T.Resize(3), T.ToTensor()])(path)
+    losses = []
+    losses.append(torch.ones(3))
+    picked = (lambda v: v)(torch.ones(3))
+    several = [t.std() for t in map(lambda v: v, losses)]
+    if isinstance(u, torch.Tensor) and EXPRESSION:
+        return EXPRESSION
+    return EXPRESSION
+"""
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        "first", "row", "out", "given", 'options["x"]', 'named["t"]', "image", "losses[0]", "sum(losses)", "picked",
+        "h.items[0]", 'h.memo["k"]', "[i for i in h.items][0]", "(u if isinstance(u, torch.Tensor) else None)",
+    ],
+)  # fmt: skip
+def test_where_tensors_come_from(tensor: str) -> None:
+    result = translate_source(TYPED.replace("EXPRESSION", f"{tensor}.std()"))
+    assert "T2M207" not in codes(result), result.diagnostics
+    assert result.text.count("functional.std(") == 6
+
+
+@pytest.mark.parametrize("value", ['name[0].split("/")', 'options["n"].real', "Holder().put", 'copied["n"].real'])
+def test_what_is_no_tensor(value: str) -> None:
+    result = translate_source(TYPED.replace("EXPRESSION", value))
+    assert f"return {value}" in result.text
+
+
+def test_a_parameter_tells_only_until_it_is_bound_anew() -> None:
+    result = translated("""
+        def f(image, tf):
+            size = image.max(1)
+            image = tf(image)
+            return image.unsqueeze(0)
+    """)
+    assert "size = image.max(1)" in result.text
+    assert "T2M207" in codes(result)

@@ -43,7 +43,7 @@ KindName = Literal[
     "none",
     "tuple",  # items = kinds of the elements when known
     "list",  # items[0] = common kind of the elements when known
-    "dict",  # items[0] = common kind of the values when known
+    "dict",  # items[0] = common kind of the values when known; with keys in ``of``, items = kinds of their values
     "iterator",  # items[0] = kind of what iteration gives
     "python",  # some other plain Python value, certainly no torch object
     "self",  # in table rows only: the kind of the receiver
@@ -103,6 +103,8 @@ def join(a: Kind, b: Kind) -> Kind:
         return likely
     if a.is_tensor and b.is_tensor:
         return Kind("Tensor", a.of if a.of == b.of else "", evidence=a.evidence)
+    if a.name == b.name == "dict" and a.of != b.of:
+        return Kind("dict", "", (join(_held(a), _held(b)),), a.evidence)
     if a.name == b.name:
         of = _union(a.of, b.of)
         if len(a.items) == len(b.items):
@@ -110,6 +112,14 @@ def join(a: Kind, b: Kind) -> Kind:
             return Kind(a.name, of, items, a.evidence)
         return Kind(a.name, of, (), a.evidence)
     return UNKNOWN
+
+
+def _held(kind: Kind) -> Kind:
+    """Return what all values of a dictionary are."""
+    found = kind.items[0] if kind.items else UNKNOWN
+    for other in kind.items[1:]:
+        found = join(found, other)
+    return found
 
 
 def _likely(a: Kind, b: Kind) -> Kind | None:

@@ -43,7 +43,7 @@ class FileIndex:
     public: tuple[str, ...] | None  # the literal ``__all__``
     classes: Mapping[str, frozenset[str]]  # name of a class -> last identifiers of its bases
     methods: Mapping[str, frozenset[str]]  # name of a method -> names of the classes of the file that define it
-    stored: frozenset[str]  # attributes that ``self.name = ...`` sets
+    stored: frozenset[str]  # attributes set on ``self`` that may be called: layers, functions
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class SymbolTable:
         return frozenset(c for file in self.files.values() for c in file.methods.get(name, ()))
 
     def stores(self, name: str) -> bool:
-        """Whether a class of the project sets an attribute called ``name`` on itself."""
+        """Whether a class of the project has an attribute called ``name`` that may be called."""
         return any(name in file.stored for file in self.files.values())
 
     def bases(self, name: str) -> frozenset[str]:
@@ -189,8 +189,8 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
     parameters: dict[str, set[tuple[str, ...]]] = {}
     for node in walk(tree):
         values.see(node)
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _last(node.value) == "self":
-            stored.add(node.attr)
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.Call)):
+            stored.update(_callable_attributes(node))
         if isinstance(node, ast.Call):
             name = _last(node.func)
             splat = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
@@ -228,6 +228,22 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         {name: frozenset(found) for name, found in methods.items()},
         frozenset(stored),
     )
+
+
+_PLAIN_MAKERS = frozenset({"int", "float", "bool", "str", "len", "tuple", "list", "dict", "set", "min", "max", "sum"})
+
+
+def _callable_attributes(node: ast.Assign | ast.AnnAssign | ast.Call) -> Iterator[str]:
+    """Yield the attributes of ``self`` that a statement gives something callable, or that an expression calls."""
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and _last(node.func.value) == "self":
+            yield node.func.attr
+        return
+    made = isinstance(node.value, ast.Call) and _last(node.value.func) not in _PLAIN_MAKERS
+    if made or isinstance(node.value, ast.Lambda):
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Attribute) and _last(target.value) == "self":
+                yield target.attr
 
 
 def _methods(body: Iterable[ast.stmt]) -> Iterator[str]:

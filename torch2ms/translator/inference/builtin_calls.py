@@ -42,7 +42,7 @@ def literal_name(node: ast.expr) -> str:
 
 def builtin_result(name: str, node: ast.Call, arguments: list[Kind], attribute: Callable[[Kind, str], Kind]) -> Kind:
     """Return the kind of ``name(...)`` for a Python builtin."""
-    from torch2ms.translator.inference.expressions import element_of
+    from torch2ms.translator.inference.containers import element_of
 
     if name in _FIXED:
         return _FIXED[name]

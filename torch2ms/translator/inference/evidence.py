@@ -9,12 +9,12 @@ defines it is of one family.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
 from torch2ms.mapping_tables.catalogue import Catalogue, shared_members
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.translator.binding import accepts
-from torch2ms.translator.inference.families import BASE_ROWS, instance_of
+from torch2ms.translator.inference.families import BASE_ROWS, MODULE_BARE, instance_of
+from torch2ms.translator.inference.scopes import Uses, links
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
 from torch2ms.translator.symbols import SymbolTable
 
@@ -46,6 +46,7 @@ class Evidence:
         self._attributes: dict[str, KindName] = {}
         self._alike: dict[str, KindName] = {}  # methods of several families that become the same on each
         members = {family: members_of(tables.catalogue, BASE_ROWS[family]) for family in _FAMILIES}
+        self._tensor = frozenset(members["Tensor"])
         shared_methods, shared_attributes = shared_members()
         for name in {name for found in members.values() for name in found}:
             families = [family for family in _FAMILIES if name in members[family]]
@@ -72,22 +73,28 @@ class Evidence:
         """Return the kind of ``x`` that reading ``x.name`` tells."""
         return self._told(name, self._attributes)
 
-    def of_calls(self, calls: Iterable[ast.Call]) -> Kind:
-        """Return the kind of ``x`` that calls of several of its methods tell."""
-        names = {call.func.attr: call for call in calls if isinstance(call.func, ast.Attribute)}
-        told = {name: self.of_call(name) for name in sorted(names)}
-        found = {
-            kind.name: kind
-            for name, kind in told.items()
-            if kind.known and (kind.name != "Tensor" or self.takes(name, names[name]))
-        }
+    def of_uses(self, uses: Uses) -> Kind:
+        """Return the kind of ``x`` that what is done with it tells."""
+        names = {call.func.attr: call for call in uses.calls if isinstance(call.func, ast.Attribute)}
+        told = [self.of_call(name) for name in sorted(names) if self.takes(name, names[name])]
+        told += [self.of_chain(links(chain)) for chain in uses.chains]
+        told += [self.of_attribute(name) for name in sorted({node.attr for node in uses.read} - names.keys())]
+        found = {kind.name: kind for kind in reversed(told) if kind.known}
         if {"zero_grad", "step"} <= names.keys() and "Module" not in found:
             return Kind("Optimizer", evidence="has .zero_grad and .step")
         # A network's part may be called like a method of tensors; the other way round it does not happen.
+        if "Module" not in found and uses.called and names.keys() & MODULE_BARE:
+            return Kind("Module", evidence=f"is called, and has .{min(names.keys() & MODULE_BARE)}")
         return found.get("Module") or found.get("Optimizer") or found.get("Tensor") or UNKNOWN
 
+    def of_chain(self, chain: tuple[str, ...]) -> Kind:
+        """Return the kind that a chain of methods tells of its start: ``x.transpose(1, 2).contiguous()``, a tensor."""
+        if not all(name in self._tensor for name in chain) or not self.is_free(chain[0], "Tensor"):
+            return UNKNOWN
+        return next((told for name in chain[1:] if (told := self.of_call(name)).name == "Tensor"), UNKNOWN)
+
     def takes(self, name: str, call: ast.Call) -> bool:
-        """Whether a tensor's method can be called with these arguments."""
+        """Whether a tensor's method of this name, if there is one, can be called with these arguments."""
         signatures = self._tables.overloads(f"torch.Tensor.{name}")
         return not signatures or any(accepts(signature, call) for signature in signatures)
 

@@ -6,6 +6,18 @@ import ast
 from typing import TYPE_CHECKING
 
 from torch2ms.translator.inference.builtin_calls import builtin_result, literal_name
+from torch2ms.translator.inference.callables import Callables
+from torch2ms.translator.inference.containers import (
+    NOTHING,
+    TENSOR_MAKERS,
+    common,
+    container_method,
+    element_of,
+    library_result,
+    makes_tensor,
+    moves,
+    value_of,
+)
 from torch2ms.translator.inference.families import (
     BASE_ROWS,
     CALL_RESULTS,
@@ -18,7 +30,7 @@ from torch2ms.translator.names import PROJECT, candidates
 if TYPE_CHECKING:
     from torch2ms.translator.inference.world import ClassInfo, FileAnalysis, World
 
-__all__ = ["Expressions", "element_of"]
+__all__ = ["Expressions"]
 
 _PYTHON = Kind("python")
 _CONSTANTS: dict[type, Kind] = {
@@ -32,7 +44,7 @@ _NUMBERS = ("int", "float", "bool")
 _PLAIN = frozenset({"int", "float", "bool", "str", "none"})
 
 
-class Expressions:
+class Expressions(Callables):
     """Computes and records the kind of expressions; Flow adds names and statements."""
 
     world: World
@@ -53,6 +65,10 @@ class Expressions:
 
     def assign(self, target: ast.expr, kind: Kind) -> None:
         """Give a target a kind (Flow)."""
+        raise NotImplementedError
+
+    def narrow(self, test: ast.expr, holds: bool) -> None:
+        """Learn from a condition (Flow)."""
         raise NotImplementedError
 
     def expr(self, node: ast.expr) -> Kind:
@@ -95,7 +111,7 @@ class Expressions:
 
     def _List(self, node: ast.List | ast.Set) -> Kind:
         kinds = [self.expr(element) for element in node.elts]
-        return Kind("list", items=(_common(kinds),) if kinds else ())
+        return Kind("list", items=(common(kinds) if kinds else NOTHING,))
 
     _Set = _List
 
@@ -107,24 +123,32 @@ class Expressions:
             if key is not None:
                 self.expr(key)
         kinds = [self.expr(value) for value in node.values]
-        return Kind("dict", items=(_common(kinds),) if kinds else ())
+        keys = [key.value if isinstance(key, ast.Constant) else None for key in node.keys]
+        if kinds and len(set(keys)) == len(keys) and all(_is_plain_key(key) for key in keys):
+            return Kind("dict", "|".join(map(str, keys)), tuple(kinds))
+        pairs = zip(node.keys, kinds, strict=True)
+        kinds = [element_of(kind) if key is None else kind for key, kind in pairs]
+        return Kind("dict", items=(common(kinds) if kinds else NOTHING,))
 
     def _comprehension(self, generators: list[ast.comprehension], elements: list[ast.expr]) -> Kind:
-        saved = self._scope()
+        saved = self.scope()
         for generator in generators:
-            self.assign(generator.target, element_of(self.expr(generator.iter)))
+            self.assign(generator.target, self.iterated(self.expr(generator.iter)))
             for test in generator.ifs:
                 self.expr(test)
+                self.narrow(test, True)
         kinds = [self.expr(element) for element in elements]
-        self._restore(saved)
+        self.restore(saved)
         return kinds[-1]
 
-    def _scope(self) -> tuple[dict[str, Kind], dict[str, Kind]]:
+    def scope(self) -> tuple[dict[str, Kind], dict[str, Kind]]:
+        """Open a scope of its own, and return the one around it."""
         before = self.env, self.seen
         self.env, self.seen = dict(self.env), dict(self.seen)
         return before
 
-    def _restore(self, saved: tuple[dict[str, Kind], dict[str, Kind]]) -> None:
+    def restore(self, saved: tuple[dict[str, Kind], dict[str, Kind]]) -> None:
+        """Go back to the scope around."""
         self.env, self.seen = saved
 
     def _ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Kind:
@@ -136,13 +160,9 @@ class Expressions:
         return Kind("dict", items=(self._comprehension(node.generators, [node.key, node.value]),))
 
     def _Lambda(self, node: ast.Lambda) -> Kind:
-        saved = self._scope()
         for default in [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]:
             self.expr(default)
-        for arg in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
-            self.env[arg.arg] = UNKNOWN
-        self.expr(node.body)
-        self._restore(saved)
+        self.run_lambda(node, [])
         return Kind("python")
 
     def _NamedExpr(self, node: ast.NamedExpr) -> Kind:
@@ -175,8 +195,13 @@ class Expressions:
         return Kind("bool") if isinstance(node.op, ast.Not) else kind
 
     def _BoolOp(self, node: ast.BoolOp) -> Kind:
-        kinds = [self.expr(value) for value in node.values]
-        return _common(kinds)
+        kinds: list[Kind] = []
+        before = dict(self.env)
+        for value in node.values:
+            kinds.append(self.expr(value))
+            self.narrow(value, isinstance(node.op, ast.And))
+        self.env = {**self.env, **before}
+        return common(kinds)
 
     def _Compare(self, node: ast.Compare) -> Kind:
         kinds = [self.expr(node.left), *(self.expr(value) for value in node.comparators)]
@@ -187,7 +212,14 @@ class Expressions:
 
     def _IfExp(self, node: ast.IfExp) -> Kind:
         self.expr(node.test)
-        return join(self.expr(node.body), self.expr(node.orelse))
+        before = dict(self.env)
+        self.narrow(node.test, True)
+        body = self.expr(node.body)
+        self.env = dict(before)
+        self.narrow(node.test, False)
+        orelse = self.expr(node.orelse)
+        self.env = before
+        return join(body, orelse)
 
     def _Await(self, node: ast.Await) -> Kind:
         return self.expr(node.value)
@@ -206,6 +238,8 @@ class Expressions:
             return kind if isinstance(node.slice, ast.Slice) else Kind("int")
         if isinstance(node.slice, ast.Slice):
             return Kind("list", items=(element_of(kind),)) if kind.name == "tuple" else kind
+        if kind.name == "dict" and isinstance(node.slice, ast.Constant):
+            return value_of(kind, node.slice.value)
         if kind.name == "tuple" and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
             position = node.slice.value
             return kind.items[position] if -len(kind.items) <= position < len(kind.items) else element_of(kind)
@@ -238,14 +272,12 @@ class Expressions:
         position = field_of(base, name)
         if position is not None:
             return base.items[position]
-        found = UNKNOWN
         if base.evidence == "self" and name in self.stored:
             return self.stored[name]
-        for key in candidates(base):
-            if ":" in key:
-                found = self.world.attribute(key, name)
-                if found.known:
-                    return found
+        members = [self.world.attribute(key, name) for key in candidates(base) if ":" in key]
+        members = [member for member in members if member.known]
+        if members:
+            return common(members) if all(member.name == "function" for member in members) else members[0]
         if base.name == "Module" and name == "training":
             return Kind("bool")
         if not base.known:
@@ -296,10 +328,18 @@ class Expressions:
         callee = self.expr(node.func)
         arguments = [self.expr(arg) for arg in node.args]
         keywords = {keyword.arg: self.expr(keyword.value) for keyword in node.keywords}
+        made = self.called_lambda(node, arguments)
+        if made is not None:
+            return made
         result = self._result(node, callee, arguments)
+        if literal_name(node.func) == "dict" and keywords and not node.args and None not in keywords:
+            return Kind("dict", "|".join(map(str, keywords)), tuple(keywords.values()))
         if result.name == "DataLoader" and not result.items:
             dataset = arguments[0] if arguments else keywords.get("dataset", UNKNOWN)
-            return Kind("DataLoader", result.of, (dataset,), result.evidence)
+            collate = keywords.get("collate_fn", UNKNOWN)
+            return Kind("DataLoader", result.of, (collate if collate.known else dataset,), result.evidence)
+        if result.name == "Transform" and result.of.endswith(".Compose") and makes_tensor(node):
+            return Kind("Transform", result.of, (Kind("Tensor", evidence="ToTensor"),), result.evidence)
         if result.name == "Module" and result.of.endswith((".Sequential", ".ModuleList", ".DataParallel")):
             return Kind("Module", result.of, tuple(arguments[:1]), result.evidence)
         return result
@@ -315,11 +355,13 @@ class Expressions:
             return made.because("likely class")
         if callee.name == "class":
             kinds = [self.world.family(key) for key in candidates(callee)]
-            return _common(kinds)
+            return common(kinds)
         if callee.name == "function":
-            return _common([self.world.returns(key) for key in candidates(callee)])
+            return common([self.world.returns(key) for key in candidates(callee)])
         if callee.name == "Module":
             return self._network_result(callee)
+        if callee.name == "Transform" and (callee.items or callee.of.endswith(TENSOR_MAKERS)):
+            return Kind("Tensor", evidence="result of a transform")
         if isinstance(node.func, ast.Attribute):
             base = self.kinds.get(node.func.value, UNKNOWN)
             return self._method_result(base, node.func.attr, arguments)
@@ -328,7 +370,7 @@ class Expressions:
                 return self._super()
             return builtin_result(node.func.id, node, arguments, self.attribute)
         if callee.name == "module":
-            return _library_result(callee.of)
+            return library_result(callee.of)
         return UNKNOWN
 
     def _overloaded(self, node: ast.Call, callee: Kind, arguments: list[Kind]) -> Kind | None:
@@ -351,7 +393,7 @@ class Expressions:
                 kinds.append(parse_kind(row.returns, name))
             else:
                 kinds.append(UNKNOWN)
-        result = _common(kinds)
+        result = common(kinds)
         if result.name == "argument":
             return arguments[0] if arguments else UNKNOWN
         return result
@@ -366,14 +408,14 @@ class Expressions:
                     continue
                 key = next(iter(self.world.torch_bases(key)), "")
             kinds.append(parse_kind(CALL_RESULTS.get(key, "Tensor"), "result of a layer"))
-        result = _common(kinds) if kinds else UNKNOWN
+        result = common(kinds) if kinds else UNKNOWN
         return result if result.known else Kind("Tensor", evidence="result of a network")
 
     def _method_result(self, base: Kind, name: str, arguments: list[Kind]) -> Kind:
         if base.name in ("list", "tuple", "dict", "iterator"):
-            return _container_method(base, name)
+            return container_method(base, name)
         if base.name == "module":
-            return _library_result(f"{base.of}.{name}")
+            return library_result(f"{base.of}.{name}")
         if base.name == "ndarray":
             return Kind("ndarray") if name not in ("item", "tolist") else Kind("python")
         if base.name == "str":
@@ -387,7 +429,7 @@ class Expressions:
         told = self.world.evidence.of_call(name)
         if told.known:
             return self._member(told, name, "method")
-        if (name == "size" and arguments) or (name == "to" and arguments and _moves(arguments[0])):
+        if (name == "size" and arguments) or (name == "to" and arguments and moves(arguments[0])):
             return self._member(Kind("Tensor"), name, "method")
         return UNKNOWN
 
@@ -406,94 +448,16 @@ class Expressions:
     def instance(self, classes: ast.expr) -> Kind:
         """Return the kind that ``isinstance(x, classes)`` proves."""
         if isinstance(classes, ast.Tuple):
-            return _common([self.instance(element) for element in classes.elts])
+            return common([self.instance(element) for element in classes.elts])
         kind = self.expr(classes)
         if kind.name == "api":
-            return _common([instance_of(name) for name in candidates(kind)])
+            return common([instance_of(name) for name in candidates(kind)])
         if kind.name == "class":
-            return _common([self.world.family(key) for key in candidates(kind)])
+            return common([self.world.family(key) for key in candidates(kind)])
         name = literal_name(classes)
         return Kind(name) if name in _PLAIN or name in ("list", "tuple", "dict") else UNKNOWN  # type: ignore[arg-type]
 
 
-def _moves(kind: Kind) -> bool:
-    """Whether an argument of ``.to`` says a device or a dtype: then the receiver is a tensor (or a network)."""
-    return kind.name in ("device", "dtype") or kind.name == "api"
-
-
-def _common(kinds: list[Kind]) -> Kind:
-    if not kinds:
-        return UNKNOWN
-    result = kinds[0]
-    for kind in kinds[1:]:
-        result = join(result, kind)
-    return result
-
-
-def element_of(kind: Kind) -> Kind:
-    """Return the kind of what iterating over, indexing or unpacking a value gives."""
-    if kind.is_tensor:
-        return Kind("Tensor", evidence="part of a tensor")
-    if kind.name in ("list", "iterator"):
-        return kind.items[0] if kind.items else UNKNOWN
-    if kind.name == "dict":
-        return kind.items[0] if kind.items else UNKNOWN
-    if kind.name == "tuple":
-        return _common(list(kind.items))
-    if kind.name == "DataLoader":
-        return Kind("list", items=(Kind("Tensor", evidence="batch of a DataLoader"),), evidence="batch of a DataLoader")
-    if kind.name == "Module":
-        return Kind("Module", evidence="part of a container")
-    if kind.name == "Size":
-        return Kind("int")
-    if kind.name in ("ndarray", "str"):
-        return kind
-    return UNKNOWN
-
-
-_DICT_METHODS = {
-    "items": "tuple",
-    "values": "value",
-    "keys": "key",
-    "get": "value",
-    "pop": "value",
-    "setdefault": "value",
-}
-
-
-def _container_method(base: Kind, name: str) -> Kind:
-    if base.name == "dict":
-        value = base.items[0] if base.items else UNKNOWN
-        what = _DICT_METHODS.get(name)
-        if what == "tuple":
-            return Kind("iterator", items=(Kind("tuple", items=(UNKNOWN, value)),))
-        if what == "value":
-            return Kind("iterator", items=(value,)) if name == "values" else value
-        return Kind("iterator", items=(UNKNOWN,)) if what == "key" else UNKNOWN
-    if name in ("pop",):
-        return element_of(base)
-    if name in ("copy",):
-        return base
-    if name in ("index", "count"):
-        return Kind("int")
-    return Kind("none") if name in ("append", "extend", "insert", "sort", "reverse", "clear") else UNKNOWN
-
-
-# Libraries whose results are certainly no torch objects; of any other library nothing is known.
-_PYTHON_LIBRARIES = frozenset(
-    """argparse json math os sys re time datetime random pathlib logging collections itertools glob shutil pickle
-    csv yaml functools subprocess tempfile warnings typing enum string struct inspect hashlib platform socket""".split()
-)
-
-
-def _library_result(name: str) -> Kind:
-    root = name.partition(".")[0]
-    if root in ("numpy", "cv2"):
-        return Kind("ndarray")
-    if root == "PIL":
-        return Kind("image")
-    if name == "copy.deepcopy" or root not in _PYTHON_LIBRARIES:
-        return UNKNOWN
-    if root == "math":
-        return Kind("float") if name not in ("math.ceil", "math.floor", "math.prod") else Kind("int")
-    return Kind("python")
+def _is_plain_key(key: object) -> bool:
+    """Whether a key of a dictionary may stand in the ``of`` of its kind."""
+    return isinstance(key, str) and key != "" and not key.startswith("torch") and not set(key) & set("|:")

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torch2ms.translator.inference.annotations import annotated
-from torch2ms.translator.inference.expressions import Expressions, element_of
-from torch2ms.translator.inference.scopes import as_load, leaves, local_names, members_used
+from torch2ms.translator.inference.containers import added, element_of
+from torch2ms.translator.inference.parameters import Parameters
+from torch2ms.translator.inference.scopes import as_load, leaves, local_names
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
 from torch2ms.translator.names import imported
 from torch2ms.translator.trees import children
@@ -16,12 +17,12 @@ from torch2ms.translator.trees import children
 if TYPE_CHECKING:
     from torch2ms.translator.inference.world import ClassInfo, FileAnalysis, FunctionInfo, World
 
-__all__ = ["Flow", "is_inplace"]
+__all__ = ["PUTTING", "Flow", "is_inplace"]
 
 Env = dict[str, Kind]
 
 
-class Flow(Expressions):
+class Flow(Parameters):
     """Runs statements in order, keeping the kind of every name; branches are joined, loops are run twice."""
 
     def __init__(
@@ -30,7 +31,7 @@ class Flow(Expressions):
         self.world = world
         self.analysis = analysis
         self.info = info
-        self.outer = outer
+        self.outer: Flow | None = outer
         self.env: Env = {}
         self.seen: Env = {} if info is not None else analysis.names
         self.owner: ClassInfo | None = info.owner if info is not None else None
@@ -38,6 +39,8 @@ class Flow(Expressions):
         self.kinds: dict[ast.AST, Kind] = {}  # of every expression looked at
         self.stored: Env = {}  # what is set on self
         self._returned: list[Kind] = []
+        self.handed: dict[ast.Lambda, list[Kind]] = {}
+        self.lambdas: dict[str, ast.Lambda] = {}
         self._jumps: list[list[Env]] = []  # of each loop being run: what held at its breaks and continues
         self.locals: frozenset[str] = frozenset()
         if info is not None:
@@ -63,6 +66,8 @@ class Flow(Expressions):
 
     def bind(self, name: str, kind: Kind) -> None:
         """Bind a name in this scope."""
+        if not kind.known:
+            kind = self.told_of_variable(name)
         self.env[name] = kind
         before = self.seen.get(name)
         self.seen[name] = join(before, kind) if before is not None else kind
@@ -98,82 +103,6 @@ class Flow(Expressions):
                 for child in children(statement):
                     if isinstance(child, ast.expr):
                         self.expr(child)
-
-    def _bind_parameters(self, arguments: ast.arguments) -> None:
-        assert self.info is not None
-        positional = [*arguments.posonlyargs, *arguments.args]
-        defaults: dict[str, ast.expr] = {}
-        for arg, value in zip(reversed(positional), reversed(arguments.defaults), strict=False):
-            defaults[arg.arg] = value
-        for arg, kw_default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-            if kw_default is not None:
-                defaults[arg.arg] = kw_default
-        static = any(getattr(d, "id", "") == "staticmethod" for d in getattr(self.info.node, "decorator_list", ()))
-        is_method = self.owner is not None and not static
-        evidence: dict[str, Kind] | None = None
-        for index, arg in enumerate([*positional, *arguments.kwonlyargs]):
-            if index == 0 and is_method and positional:
-                self.bind(arg.arg, self._self_kind())
-                continue
-            kind = annotated(arg.annotation, self.expr, self.world.family)
-            if arg.annotation is not None:
-                self.expr(arg.annotation)
-            default = defaults.get(arg.arg)
-            if not kind.known or kind.name == "none":
-                kind = join(kind, self._from_default(default))
-            if not kind.known or kind.name == "none" or (kind.name == "list" and not kind.items):
-                if evidence is None:
-                    evidence = self.world.parameters(self.info)
-                called = evidence.get(arg.arg, UNKNOWN)
-                if called.known and called.name not in ("api", "class", "function"):
-                    kind = called.because(f"called with {called.evidence or called.name}")
-            if not kind.known or kind.name == "none":
-                kind = self._from_role(arg.arg, kind)
-            self.bind(arg.arg, kind)
-        if arguments.vararg is not None:
-            tensor = self._is_forward()
-            self.bind(arguments.vararg.arg, Kind("list", items=(Kind("Tensor"),) if tensor else ()))
-        if arguments.kwarg is not None:
-            self.bind(arguments.kwarg.arg, Kind("dict"))
-
-    def _self_kind(self) -> Kind:
-        assert self.owner is not None
-        decorators = getattr(self.info.node, "decorator_list", ()) if self.info is not None else ()
-        if any(getattr(d, "id", "") == "classmethod" for d in decorators):
-            return Kind("class", self.owner.key)
-        return self.world.family(self.owner.key).because("self")
-
-    def _from_default(self, default: ast.expr | None) -> Kind:
-        if default is None:
-            return UNKNOWN
-        kind = self.outer.expr(default) if self.outer is not None else self.expr(default)
-        # A class or function as default is one of many that may be passed: its name is no fact about the parameter.
-        if kind.name in ("api", "class", "function"):
-            return join(UNKNOWN, kind) if kind.name != "function" else UNKNOWN
-        return kind
-
-    def _is_forward(self) -> bool:
-        return (
-            self.info is not None
-            and self.owner is not None
-            and self.info.name in ("forward", "forward_features", "forward_head", "_forward_impl")
-            and self.world.family(self.owner.key).name == "Module"
-        )
-
-    def _from_role(self, name: str, kind: Kind) -> Kind:
-        """Guess a parameter's kind from its role: inputs of a network are tensors; some methods tell the receiver."""
-        if self._is_forward():
-            return Kind("Tensor", evidence="input of a network")
-        assert self.info is not None
-        if self.info.used is None:
-            self.info.used = members_used(self.info.node)
-        called, read = self.info.used.get(name, ((), frozenset()))
-        told = self.world.evidence.of_calls(called)
-        for attribute in sorted(read) if not told.known else ():
-            told = self.world.evidence.of_attribute(attribute)
-            if told.known:
-                break
-        return told if told.known else kind
 
     # ---- statements
 
@@ -247,6 +176,8 @@ class Flow(Expressions):
         kind = self.expr(node.value)
         for target in node.targets:
             self.assign(target, kind)
+            if isinstance(target, ast.Name) and isinstance(node.value, ast.Lambda):
+                self.lambdas[target.id] = node.value
             if self.owner is not None and isinstance(target, ast.Attribute) and is_inplace(node.value):
                 self.owner.inplace.add(target.attr)
 
@@ -273,6 +204,7 @@ class Flow(Expressions):
         kind = self.expr(node.value)
         if isinstance(node.value, ast.Call):
             self._registered(node.value)
+            self._put(node.value)
         if isinstance(node.value, (ast.Yield, ast.YieldFrom)):
             self._returned.append(Kind("iterator", items=(kind,)))
 
@@ -300,7 +232,7 @@ class Flow(Expressions):
             if isinstance(node, ast.While):
                 self.expr(node.test)
             else:
-                self.assign(node.target, element_of(self.expr(node.iter)))
+                self.assign(node.target, self.iterated(self.expr(node.iter)))
             self.run(node.body)
             self.env = _join_env(before, self.env)
             for env in self._jumps.pop():
@@ -314,6 +246,12 @@ class Flow(Expressions):
             self._jumps[-1].append(dict(self.env))
 
     _Continue = _Break
+
+    def _Assert(self, node: ast.Assert) -> None:
+        self.expr(node.test)
+        if node.msg is not None:
+            self.expr(node.msg)
+        self.narrow(node.test, True)
 
     def _With(self, node: ast.With) -> None:
         for item in node.items:
@@ -384,15 +322,47 @@ class Flow(Expressions):
                 if isinstance(element, ast.Starred):
                     self.assign(element.value, Kind("list", items=(element_of(kind),)))
                 else:
-                    self.assign(element, _item(kind, index, len(target.elts)))
+                    self.assign(element, self._part(kind, index, len(target.elts)))
         elif isinstance(target, ast.Attribute):
             base = self.expr(target.value)
             self._store(base, target, kind)
         elif isinstance(target, ast.Subscript):
-            self.expr(target.value)
+            held = self.expr(target.value)
             self.expr(target.slice)
+            if not isinstance(target.slice, ast.Slice):
+                self._hold(target.value, held, kind)
         elif isinstance(target, ast.Starred):
             self.assign(target.value, kind)
+
+    def _put(self, call: ast.Call) -> None:
+        """Learn from ``values.append(x)`` and its relatives what a list or a dictionary holds."""
+        function = call.func
+        if not isinstance(function, ast.Attribute) or not call.args:
+            return
+        held = self.kinds.get(function.value, UNKNOWN)
+        last = self.kinds.get(call.args[-1], UNKNOWN)
+        if function.attr in PUTTING:
+            self._hold(function.value, held, element_of(last) if function.attr in ("extend", "update") else last)
+
+    def _hold(self, container: ast.expr, held: Kind, value: Kind) -> None:
+        """Record that a list or a dictionary holds a further value."""
+        if held.name not in ("list", "dict") or not held.items:
+            return
+        new = added(held, value)
+        if isinstance(container, ast.Name):
+            self.env[container.id] = self.seen[container.id] = new
+        elif isinstance(container, ast.Attribute):
+            self._store(self.kinds.get(container.value, UNKNOWN), container, new)
+
+    def _part(self, kind: Kind, index: int, count: int) -> Kind:
+        """Return the kind of one element of an unpacked value; a named tuple's are its fields."""
+        if kind.name == "instance" and ":" in kind.of and "|" not in kind.of:
+            info = self.world.class_info(kind.of)
+            if info is not None and any(base.of.endswith("NamedTuple") for base in info.bases):
+                declared = [node.target for node in info.node.body if isinstance(node, ast.AnnAssign)]
+                fields = [target.id for target in declared if isinstance(target, ast.Name)]
+                return self.world.attribute(kind.of, fields[index]) if len(fields) == count else UNKNOWN
+        return _item(kind, index, count)
 
     def _store(self, base: Kind, target: ast.Attribute, kind: Kind) -> None:
         """Record ``self.name = value`` for the class, however often it is set."""
@@ -425,19 +395,28 @@ class Flow(Expressions):
             if isinstance(test.op, ast.And) == holds:
                 for value in test.values:
                     self.narrow(value, holds)
-        elif (
-            holds
-            and isinstance(test, ast.Call)
-            and getattr(test.func, "id", "") == "isinstance"
-            and len(test.args) == 2
-        ):
-            subject, classes = test.args
-            if isinstance(subject, ast.Name):
-                kind = self.instance(classes)
-                if kind.known:
-                    self.env[subject.id] = kind.because("isinstance")
+        elif holds and isinstance(test, (ast.Call, ast.Compare)):
+            subject, kind = self._tested(test)
+            if isinstance(subject, ast.Name) and kind.known:
+                self.env[subject.id] = kind.because("isinstance")
+
+    def _tested(self, test: ast.Call | ast.Compare) -> tuple[ast.expr | None, Kind]:
+        """Return what a test of a class is about, and the kind it proves."""
+        if isinstance(test, ast.Compare):
+            left = test.left
+            is_type = isinstance(left, ast.Call) and getattr(left.func, "id", "") == "type" and len(left.args) == 1
+            if not is_type or len(test.ops) != 1 or not isinstance(test.ops[0], (ast.Is, ast.Eq)):
+                return None, UNKNOWN
+            assert isinstance(left, ast.Call)
+            return left.args[0], self.instance(test.comparators[0])
+        if getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:
+            return test.args[0], self.instance(test.args[1])
+        if self.kinds.get(test.func, UNKNOWN).of == "torch.is_tensor" and len(test.args) == 1:
+            return test.args[0], Kind("Tensor")
+        return None, UNKNOWN
 
 
+PUTTING = frozenset({"append", "appendleft", "add", "insert", "setdefault", "extend", "update"})
 _REGISTERING: dict[str, KindName] = {
     "register_buffer": "Tensor",
     "register_parameter": "Parameter",

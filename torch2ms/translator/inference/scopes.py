@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from torch2ms.translator.names import imported
 from torch2ms.translator.trees import children, walk
 
-__all__ = ["as_load", "leaves", "local_names", "members_used"]
+__all__ = ["Uses", "as_load", "leaves", "links", "local_names", "root_of", "uses_of"]
 
 
 def leaves(body: Sequence[ast.stmt]) -> bool:
@@ -49,17 +50,68 @@ def local_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> fr
     return frozenset(bound - outside)
 
 
-def members_used(node: ast.AST) -> dict[str, tuple[tuple[ast.Call, ...], frozenset[str]]]:
-    """Return, for every plain name in a function, the calls of its methods and the attributes read from it."""
-    called: dict[str, list[ast.Call]] = {}
-    read: dict[str, set[str]] = {}
-    callees: set[ast.AST] = set()
+@dataclass(slots=True)
+class Uses:
+    """What a stretch of code does with one name."""
+
+    calls: list[ast.Call] = field(default_factory=list)  # of its methods: x.f()
+    chains: list[ast.Call] = field(default_factory=list)  # of methods of its methods: x.f().g()
+    read: list[ast.Attribute] = field(default_factory=list)
+    called: bool = False  # x() itself
+    bound: list[int] = field(default_factory=list)  # lines that bind it anew
+
+    def before(self, line: int) -> Uses:
+        """Return the uses up to a line."""
+        calls = [call for call in self.calls if call.lineno <= line]
+        chains = [call for call in self.chains if call.lineno <= line]
+        return Uses(calls, chains, [node for node in self.read if node.lineno <= line], self.called)
+
+    def see(self, node: ast.Call | ast.Attribute) -> None:
+        """Take in a call or an attribute that starts at the name."""
+        if isinstance(node, ast.Attribute):
+            if isinstance(node.value, ast.Name):
+                self.read.append(node)
+        elif isinstance(node.func, ast.Name):
+            self.called = True
+        elif isinstance(node.func, ast.Attribute):
+            if isinstance(node.func.value, ast.Name):
+                self.calls.append(node)
+            else:
+                self.chains.append(node)
+
+
+def uses_of(node: ast.AST) -> dict[str, Uses]:
+    """Return what a small piece of code does with each plain name."""
+    found: dict[str, Uses] = {}
     for child in walk(node):
-        if isinstance(child, ast.Call):
-            callees.add(child.func)
-            if isinstance(child.func, ast.Attribute) and isinstance(child.func.value, ast.Name):
-                called.setdefault(child.func.value.id, []).append(child)
-        elif isinstance(child, ast.Attribute) and isinstance(child.value, ast.Name) and child not in callees:
-            read.setdefault(child.value.id, set()).add(child.attr)
-    names = called.keys() | read.keys()
-    return {name: (tuple(called.get(name, ())), frozenset(read.get(name, ()))) for name in names}
+        if isinstance(child, (ast.Call, ast.Attribute)) and (root := root_of(child)) is not None:
+            found.setdefault(root, Uses()).see(child)
+    return found
+
+
+def links(node: ast.expr) -> tuple[str, ...]:
+    """Return the members a chain goes through, from its start: ``x.data.max(1)[1].cpu`` is (data, max, cpu)."""
+    found: list[str] = []
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute):
+            found.append(node.attr)
+            node = node.value
+        elif isinstance(node, ast.Call):
+            node = node.func
+        elif isinstance(node, ast.Subscript):
+            node = node.value
+        else:
+            break
+    return tuple(reversed(found))
+
+
+def root_of(node: ast.expr) -> str | None:
+    """Return the plain name that a chain of calls, attributes and subscripts starts at."""
+    while not isinstance(node, ast.Name):
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
+            node = node.value
+        elif isinstance(node, ast.Call):
+            node = node.func
+        else:
+            return None
+    return node.id

@@ -12,99 +12,23 @@ import ast
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.translator.inference.annotations import annotated
+from torch2ms.translator.inference.declarations import ClassInfo, FileAnalysis, FunctionInfo, declare
 from torch2ms.translator.inference.evidence import Evidence
 from torch2ms.translator.inference.families import instance_of
-from torch2ms.translator.inference.flow import Flow
+from torch2ms.translator.inference.flow import PUTTING, Flow
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 from torch2ms.translator.symbols import SymbolTable
-from torch2ms.translator.trees import children, walk
+from torch2ms.translator.trees import walk
 
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 
 FILES_KEPT = 64
 CALLERS_READ = 3  # files looked at for the arguments a function is called with
 DEPTH = 4  # functions entered from one another for the kind of a result, an argument or an attribute
-
-
-@dataclass(slots=True)
-class FunctionInfo:
-    """One function or method: its node, its class if it is a method, the function it stands in."""
-
-    key: str
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-    owner: ClassInfo | None
-    outer: FunctionInfo | None
-    flows: dict[int, Flow] = field(default_factory=dict)  # by depth
-    used: dict[str, tuple[tuple[ast.Call, ...], frozenset[str]]] | None = None  # of each name: see members_used
-    locals: frozenset[str] | None = None
-
-    @property
-    def name(self) -> str:
-        """The function's own name."""
-        return getattr(self.node, "name", "<lambda>")
-
-
-@dataclass(slots=True)
-class ClassInfo:
-    """One class of the project."""
-
-    key: str
-    node: ast.ClassDef
-    path: str
-    bases: tuple[Kind, ...] = ()
-    methods: dict[str, FunctionInfo] = field(default_factory=dict)
-    constants: dict[str, Kind] = field(default_factory=dict)  # attributes set in the body of the class
-    inplace: set[str] = field(default_factory=set)  # attributes that hold layers made with inplace=True
-
-
-@dataclass(slots=True)
-class FileAnalysis:
-    """What is known of one file: the kind of every expression looked at, its functions and classes."""
-
-    path: str
-    tree: ast.Module
-    kinds: dict[ast.AST, Kind] = field(default_factory=dict)
-    names: dict[str, Kind] = field(default_factory=dict)  # module level, joined over all assignments
-    functions: dict[str, FunctionInfo] = field(default_factory=dict)
-    classes: dict[str, ClassInfo] = field(default_factory=dict)
-    function_of: dict[ast.AST, FunctionInfo] = field(default_factory=dict)  # function node -> info
-    class_of: dict[ast.AST, ClassInfo] = field(default_factory=dict)
-    calls: dict[str, list[tuple[ast.Call, FunctionInfo | None]]] = field(default_factory=dict)
-    passed: set[ast.AST] = field(default_factory=set)  # callees and arguments: what callers tell of a function
-    complete: bool = False
-    # Answers found while the module level is being run, which may change: where they are kept, and under what
-    provisional: list[tuple[dict[Any, Any], object]] = field(default_factory=list)
-    _nodes: list[ast.AST] | None = None
-
-    @property
-    def nodes(self) -> list[ast.AST]:
-        """Every node of the tree, found once; ``release`` lets go of it."""
-        if self._nodes is None:
-            self._nodes = list(walk(self.tree))
-        return self._nodes
-
-    def release(self) -> None:
-        """Forget what only the translation of this file needed."""
-        self._nodes = None
-
-    def close(self) -> None:
-        """Cut the cycles between files, functions and flows, so that the trees go at once."""
-        for function in self.functions.values():
-            function.flows.clear()
-            function.owner = function.outer = None
-        for info in self.classes.values():
-            info.methods.clear()
-        self.functions.clear()
-        self.classes.clear()
-
-    def kind(self, node: ast.AST) -> Kind:
-        """Return the kind of an expression; UNKNOWN when nothing was found."""
-        return self.kinds.get(node, UNKNOWN)
 
 
 class World:
@@ -138,7 +62,7 @@ class World:
         analysis = None if tree is None else FileAnalysis(path, tree)
         self._files[path] = analysis
         if analysis is not None:
-            _declare(analysis)
+            declare(analysis)
             with self._at(DEPTH):
                 flow = Flow(self, analysis, None)
                 flow.run(analysis.tree.body)
@@ -420,13 +344,20 @@ def _arguments(call: ast.Call, info: FunctionInfo, kinds: Mapping[ast.AST, Kind]
     names = [arg.arg for arg in [*arguments.posonlyargs, *arguments.args]]
     if info.owner is not None and names:
         names = names[1:]
-    for name, value in zip(names, call.args, strict=False):
+    rest = arguments.vararg.arg if arguments.vararg is not None else None
+    for position, value in enumerate(call.args):
         if isinstance(value, ast.Starred):
             break
-        yield name, kinds.get(value, UNKNOWN)
+        if position < len(names):
+            yield names[position], kinds.get(value, UNKNOWN)
+        elif rest is not None:
+            yield rest, Kind("list", items=(kinds.get(value, UNKNOWN),))
+    named = {*names, *(arg.arg for arg in arguments.kwonlyargs)}
     for keyword in call.keywords:
-        if keyword.arg:
+        if keyword.arg in named:
             yield keyword.arg, kinds.get(keyword.value, UNKNOWN)
+        elif keyword.arg and arguments.kwarg is not None:
+            yield arguments.kwarg.arg, Kind("dict", items=(kinds.get(keyword.value, UNKNOWN),))
 
 
 def _promised(info: FunctionInfo, analysis: FileAnalysis, world: World) -> Kind:
@@ -442,57 +373,16 @@ def _promised(info: FunctionInfo, analysis: FileAnalysis, world: World) -> Kind:
     return annotated(returns, kind_of, world.family)
 
 
-def _declare(analysis: FileAnalysis) -> None:
-    """Register every function and class of the file, and every call by the last identifier of its callee."""
-
-    def visit(node: ast.AST, prefix: str, owner: ClassInfo | None, outer: FunctionInfo | None) -> None:
-        for child in children(node):
-            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                name = _unique(f"{prefix}{child.name}", analysis.functions)
-                info = FunctionInfo(f"{analysis.path}:{name}", child, owner, outer)
-                analysis.functions[name] = info
-                analysis.function_of[child] = info
-                if owner is not None:
-                    owner.methods[child.name] = info
-                visit(child, f"{name}.", None, info)
-            elif isinstance(child, ast.ClassDef):
-                name = _unique(f"{prefix}{child.name}", analysis.classes)
-                made = ClassInfo(f"{analysis.path}:{name}", child, analysis.path)
-                analysis.classes[name] = made
-                analysis.class_of[child] = made
-                visit(child, f"{name}.", made, outer)
-            else:
-                if isinstance(child, ast.Call):
-                    _index_call(analysis, child, outer)
-                visit(child, prefix, owner if isinstance(child, (ast.If, ast.Try)) else None, outer)
-
-    visit(analysis.tree, "", None, None)
-
-
-def _index_call(analysis: FileAnalysis, call: ast.Call, outer: FunctionInfo | None) -> None:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    if name:
-        analysis.calls.setdefault(name, []).append((call, outer))
-        analysis.passed.add(call.func)
-        analysis.passed.update(call.args)
-        analysis.passed.update(keyword.value for keyword in call.keywords)
-
-
-def _unique(name: str, taken: dict[str, FunctionInfo] | dict[str, ClassInfo]) -> str:
-    """Return ``name``, or with a number where a file defines it more than once."""
-    if name not in taken:
-        return name
-    number = 2
-    while f"{name}#{number}" in taken:
-        number += 1
-    return f"{name}#{number}"
-
-
 def _stores_on_self(node: ast.AST) -> bool:
-    return any(
-        isinstance(n, ast.Attribute)
-        and isinstance(n.ctx, ast.Store)
-        and isinstance(n.value, ast.Name)
-        and n.value.id == "self"
-        for n in walk(node)
-    )
+    """Whether a method sets attributes of ``self``, or puts something into them."""
+    for child in walk(node):
+        target: ast.expr | None = None
+        if isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Store):
+            target = child
+        elif isinstance(child, ast.Subscript) and isinstance(child.ctx, ast.Store):
+            target = child.value
+        elif isinstance(child, ast.Call) and isinstance(child.func, ast.Attribute) and child.func.attr in PUTTING:
+            target = child.func.value
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+            return True
+    return False

@@ -1,0 +1,150 @@
+"""Containers and libraries: what is in lists, dictionaries and tuples, and what other packages return."""
+
+from __future__ import annotations
+
+import ast
+
+from torch2ms.translator.kinds import UNKNOWN, Kind, join
+
+__all__ = [
+    "NOTHING",
+    "TENSOR_MAKERS",
+    "added",
+    "batch_of",
+    "common",
+    "container_method",
+    "element_of",
+    "library_result",
+    "makes_tensor",
+    "moves",
+    "value_of",
+]
+
+# What an empty list or dictionary holds: whatever is put into it later.
+NOTHING = Kind("none", evidence="nothing yet")
+
+
+def moves(kind: Kind) -> bool:
+    """Whether an argument of ``.to`` says a device or a dtype: then the receiver is a tensor (or a network)."""
+    return kind.name in ("device", "dtype") or kind.name == "api"
+
+
+def common(kinds: list[Kind]) -> Kind:
+    """Return what holds of all of several values."""
+    if not kinds:
+        return UNKNOWN
+    result = kinds[0]
+    for kind in kinds[1:]:
+        result = join(result, kind)
+    return result
+
+
+def element_of(kind: Kind) -> Kind:
+    """Return the kind of what iterating over, indexing or unpacking a value gives."""
+    if kind.is_tensor:
+        return Kind("Tensor", evidence="part of a tensor")
+    if kind.name in ("list", "iterator"):
+        return _filled(kind.items[0]) if kind.items else UNKNOWN
+    if kind.name in ("tuple", "dict"):
+        return _filled(common(list(kind.items)))
+    if kind.name == "DataLoader":
+        # One tensor or several: what is done with either - methods, indexing, unpacking - is the same on this kind.
+        return Kind("Tensor", evidence="batch of a DataLoader")
+    if kind.name == "Module":
+        return Kind("Module", evidence="part of a container")
+    if kind.name == "Size":
+        return Kind("int")
+    if kind.name in ("ndarray", "str"):
+        return kind
+    return UNKNOWN
+
+
+def _filled(kind: Kind) -> Kind:
+    """Return the kind of an element; of a container that is still empty nothing is known."""
+    return UNKNOWN if kind.name == "none" else kind
+
+
+def value_of(kind: Kind, key: object) -> Kind:
+    """Return the kind of a dictionary's value at a key that is known."""
+    keys = kind.of.split("|") if kind.of else []
+    if isinstance(key, str) and key in keys:
+        return _filled(kind.items[keys.index(key)])
+    return element_of(kind)
+
+
+def batch_of(kind: Kind) -> Kind:
+    """Return the batch that default collation makes of such elements."""
+    if kind.name in ("tuple", "dict"):
+        parts = tuple(batch_of(part) for part in kind.items)
+        return Kind("tuple" if kind.name == "tuple" else "dict", kind.of, parts, "batch of a DataLoader")
+    if kind.name == "list":
+        return Kind("list", items=tuple(batch_of(part) for part in kind.items))
+    if kind.name == "str":
+        return Kind("list", items=(kind,))
+    return Kind("Tensor", evidence="batch of a DataLoader")
+
+
+# Transforms that give a tensor whatever they get.
+TENSOR_MAKERS = (".ToTensor", ".PILToTensor", ".ToImage")
+
+
+def makes_tensor(call: ast.Call) -> bool:
+    """Whether a composition of transforms has one that makes a tensor."""
+    names = [getattr(n.func, "attr", getattr(n.func, "id", "")) for n in ast.walk(call) if isinstance(n, ast.Call)]
+    return any(f".{name}" in TENSOR_MAKERS for name in names)
+
+
+def added(kind: Kind, value: Kind) -> Kind:
+    """Return the kind of a list or dictionary that another value was put into."""
+    held = common(list(kind.items)) if kind.items else UNKNOWN
+    return Kind(kind.name, "", (join(held, value),), kind.evidence)
+
+
+_DICT_METHODS = {
+    "items": "tuple",
+    "values": "value",
+    "keys": "key",
+    "get": "value",
+    "pop": "value",
+    "setdefault": "value",
+}
+
+
+def container_method(base: Kind, name: str) -> Kind:
+    """Return what a method of a list, tuple, dictionary or iterator gives."""
+    if base.name == "dict":
+        value = element_of(base)
+        what = _DICT_METHODS.get(name)
+        if what == "tuple":
+            return Kind("iterator", items=(Kind("tuple", items=(UNKNOWN, value)),))
+        if what == "value":
+            return Kind("iterator", items=(value,)) if name == "values" else value
+        return Kind("iterator", items=(UNKNOWN,)) if what == "key" else UNKNOWN
+    if name in ("pop",):
+        return element_of(base)
+    if name in ("copy",):
+        return base
+    if name in ("index", "count"):
+        return Kind("int")
+    return Kind("none") if name in ("append", "extend", "insert", "sort", "reverse", "clear") else UNKNOWN
+
+
+# Libraries whose results are certainly no torch objects; of any other library nothing is known.
+_PYTHON_LIBRARIES = frozenset(
+    """argparse json math os sys re time datetime random pathlib logging collections itertools glob shutil pickle
+    csv yaml functools subprocess tempfile warnings typing enum string struct inspect hashlib platform socket""".split()
+)
+
+
+def library_result(name: str) -> Kind:
+    """Return what a function of another package gives, where that is certain."""
+    root = name.partition(".")[0]
+    if root in ("numpy", "cv2"):
+        return Kind("ndarray")
+    if root == "PIL":
+        return Kind("image")
+    if name == "copy.deepcopy" or root not in _PYTHON_LIBRARIES:
+        return UNKNOWN
+    if root == "math":
+        return Kind("float") if name not in ("math.ceil", "math.floor", "math.prod") else Kind("int")
+    return Kind("python")

@@ -1,0 +1,157 @@
+"""Declarations: the functions and classes of a file, its calls, and what it does with plain names."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from torch2ms.translator.inference.scopes import Uses, root_of
+from torch2ms.translator.kinds import UNKNOWN, Kind
+from torch2ms.translator.trees import children, walk
+
+if TYPE_CHECKING:
+    from torch2ms.translator.inference.flow import Flow
+
+__all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "declare"]
+
+
+@dataclass(slots=True)
+class FunctionInfo:
+    """One function or method: its node, its class if it is a method, the function it stands in."""
+
+    key: str
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    owner: ClassInfo | None
+    outer: FunctionInfo | None
+    flows: dict[int, Flow] = field(default_factory=dict)  # by depth
+    uses: dict[str, Uses] = field(default_factory=dict)  # what is done with each plain name in it
+    locals: frozenset[str] | None = None
+
+    @property
+    def name(self) -> str:
+        """The function's own name."""
+        return getattr(self.node, "name", "<lambda>")
+
+
+@dataclass(slots=True)
+class ClassInfo:
+    """One class of the project."""
+
+    key: str
+    node: ast.ClassDef
+    path: str
+    bases: tuple[Kind, ...] = ()
+    methods: dict[str, FunctionInfo] = field(default_factory=dict)
+    constants: dict[str, Kind] = field(default_factory=dict)  # attributes set in the body of the class
+    inplace: set[str] = field(default_factory=set)  # attributes that hold layers made with inplace=True
+
+
+@dataclass(slots=True)
+class FileAnalysis:
+    """What is known of one file: the kind of every expression looked at, its functions and classes."""
+
+    path: str
+    tree: ast.Module
+    kinds: dict[ast.AST, Kind] = field(default_factory=dict)
+    names: dict[str, Kind] = field(default_factory=dict)  # module level, joined over all assignments
+    functions: dict[str, FunctionInfo] = field(default_factory=dict)
+    classes: dict[str, ClassInfo] = field(default_factory=dict)
+    function_of: dict[ast.AST, FunctionInfo] = field(default_factory=dict)  # function node -> info
+    class_of: dict[ast.AST, ClassInfo] = field(default_factory=dict)
+    calls: dict[str, list[tuple[ast.Call, FunctionInfo | None]]] = field(default_factory=dict)
+    uses: dict[str, Uses] = field(default_factory=dict)  # what is done with each plain name at module level
+    passed: set[ast.AST] = field(default_factory=set)  # callees and arguments: what callers tell of a function
+    complete: bool = False
+    # Answers found while the module level is being run, which may change: where they are kept, and under what
+    provisional: list[tuple[dict[Any, Any], object]] = field(default_factory=list)
+    _nodes: list[ast.AST] | None = None
+
+    @property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the tree, found once; ``release`` lets go of it."""
+        if self._nodes is None:
+            self._nodes = list(walk(self.tree))
+        return self._nodes
+
+    def release(self) -> None:
+        """Forget what only the translation of this file needed."""
+        self._nodes = None
+
+    def close(self) -> None:
+        """Cut the cycles between files, functions and flows, so that the trees go at once."""
+        for function in self.functions.values():
+            function.flows.clear()
+            function.owner = function.outer = None
+        for info in self.classes.values():
+            info.methods.clear()
+        self.functions.clear()
+        self.classes.clear()
+
+    def kind(self, node: ast.AST) -> Kind:
+        """Return the kind of an expression; UNKNOWN when nothing was found."""
+        return self.kinds.get(node, UNKNOWN)
+
+
+def declare(analysis: FileAnalysis) -> None:
+    """Register every function and class of the file, and every call by the last identifier of its callee."""
+
+    def visit(node: ast.AST, prefix: str, owner: ClassInfo | None, outer: FunctionInfo | None) -> None:
+        for child in children(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                name = _unique(f"{prefix}{child.name}", analysis.functions)
+                info = FunctionInfo(f"{analysis.path}:{name}", child, owner, outer)
+                analysis.functions[name] = info
+                analysis.function_of[child] = info
+                if owner is not None:
+                    owner.methods[child.name] = info
+                visit(child, f"{name}.", None, info)
+            elif isinstance(child, ast.ClassDef):
+                name = _unique(f"{prefix}{child.name}", analysis.classes)
+                made = ClassInfo(f"{analysis.path}:{name}", child, analysis.path)
+                analysis.classes[name] = made
+                analysis.class_of[child] = made
+                visit(child, f"{name}.", made, outer)
+            else:
+                if isinstance(child, ast.Call):
+                    _index_call(analysis, child, outer)
+                if isinstance(child, (ast.Call, ast.Attribute)):
+                    _index_use(analysis, child, outer)
+                elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+                    scope = outer if outer is not None else analysis
+                    scope.uses.setdefault(child.id, Uses()).bound.append(child.lineno)
+                visit(child, prefix, owner if isinstance(child, (ast.If, ast.Try)) else None, outer)
+
+    visit(analysis.tree, "", None, None)
+
+
+def _index_call(analysis: FileAnalysis, call: ast.Call, outer: FunctionInfo | None) -> None:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name:
+        analysis.calls.setdefault(name, []).append((call, outer))
+        analysis.passed.add(call.func)
+        analysis.passed.update(call.args)
+        analysis.passed.update(keyword.value for keyword in call.keywords)
+
+
+def _index_use(analysis: FileAnalysis, node: ast.Call | ast.Attribute, outer: FunctionInfo | None) -> None:
+    """Record what is done with a plain name, in its function and in those around it."""
+    root = root_of(node)
+    if root is None:
+        return
+    scope: FunctionInfo | FileAnalysis = outer if outer is not None else analysis
+    while True:
+        scope.uses.setdefault(root, Uses()).see(node)
+        if not isinstance(scope, FunctionInfo) or scope.outer is None:
+            return
+        scope = scope.outer
+
+
+def _unique(name: str, taken: dict[str, FunctionInfo] | dict[str, ClassInfo]) -> str:
+    """Return ``name``, or with a number where a file defines it more than once."""
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}#{number}" in taken:
+        number += 1
+    return f"{name}#{number}"

@@ -1,0 +1,120 @@
+"""Parameters: the kinds a function starts with - annotations, defaults, its callers, and what it does with them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from torch2ms.translator.inference.annotations import annotated
+from torch2ms.translator.inference.declarations import FunctionInfo
+from torch2ms.translator.inference.expressions import Expressions
+from torch2ms.translator.inference.scopes import Uses
+from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
+
+__all__ = ["Parameters"]
+
+
+class Parameters(Expressions):
+    """Binds the parameters of a function; Flow adds the statements."""
+
+    info: FunctionInfo | None
+    outer: Any  # the flow of the function around this one, or None
+    locals: frozenset[str]
+    given: frozenset[str] = frozenset()  # the parameters
+
+    def _bind_parameters(self, arguments: ast.arguments) -> None:
+        assert self.info is not None
+        positional = [*arguments.posonlyargs, *arguments.args]
+        defaults: dict[str, ast.expr] = {}
+        for arg, value in zip(reversed(positional), reversed(arguments.defaults), strict=False):
+            defaults[arg.arg] = value
+        for arg, kw_default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            if kw_default is not None:
+                defaults[arg.arg] = kw_default
+        self.given = frozenset(arg.arg for arg in [*positional, *arguments.kwonlyargs])
+        static = any(getattr(d, "id", "") == "staticmethod" for d in getattr(self.info.node, "decorator_list", ()))
+        is_method = self.owner is not None and not static
+        evidence: dict[str, Kind] | None = None
+        for index, arg in enumerate([*positional, *arguments.kwonlyargs]):
+            if index == 0 and is_method and positional:
+                self.bind(arg.arg, self._self_kind())
+                continue
+            kind = annotated(arg.annotation, self.expr, self.world.family)
+            if arg.annotation is not None:
+                self.expr(arg.annotation)
+            default = defaults.get(arg.arg)
+            if not kind.known or kind.name == "none":
+                kind = join(kind, self._from_default(default))
+            if not kind.known or kind.name == "none" or (kind.name == "list" and not kind.items):
+                if evidence is None:
+                    evidence = self.world.parameters(self.info)
+                called = evidence.get(arg.arg, UNKNOWN)
+                if called.known and called.name not in ("api", "class", "function"):
+                    kind = called.because(f"called with {called.evidence or called.name}")
+            if not kind.known or kind.name == "none":
+                kind = self._from_role(arg.arg, kind)
+            self.bind(arg.arg, kind)
+        if arguments.vararg is not None:
+            tensor = self._is_forward()
+            kind = Kind("list", items=(Kind("Tensor"),)) if tensor else self._rest(arguments.vararg, "list")
+            self.bind(arguments.vararg.arg, kind)
+        if arguments.kwarg is not None:
+            self.bind(arguments.kwarg.arg, self._rest(arguments.kwarg, "dict"))
+
+    def _rest(self, arg: ast.arg, name: KindName) -> Kind:
+        """Return the kind of ``*args`` or ``**kwargs``: annotated, or as the project calls the function."""
+        assert self.info is not None
+        if arg.annotation is not None:
+            held = annotated(arg.annotation, self.expr, self.world.family)
+            return Kind(name, items=(held,)) if held.known else Kind(name)
+        called = self.world.parameters(self.info).get(arg.arg, UNKNOWN)
+        return called if called.name == name else Kind(name)
+
+    def _self_kind(self) -> Kind:
+        assert self.owner is not None
+        decorators = getattr(self.info.node, "decorator_list", ()) if self.info is not None else ()
+        if any(getattr(d, "id", "") == "classmethod" for d in decorators):
+            return Kind("class", self.owner.key)
+        return self.world.family(self.owner.key).because("self")
+
+    def _from_default(self, default: ast.expr | None) -> Kind:
+        if default is None:
+            return UNKNOWN
+        kind = self.outer.expr(default) if self.outer is not None else self.expr(default)
+        # A class or function as default is one of many that may be passed: its name is no fact about the parameter.
+        if kind.name in ("api", "class", "function"):
+            return join(UNKNOWN, kind) if kind.name != "function" else UNKNOWN
+        return kind
+
+    def _is_forward(self) -> bool:
+        return (
+            self.info is not None
+            and self.owner is not None
+            and self.info.name in ("forward", "forward_features", "forward_head", "_forward_impl")
+            and self.world.family(self.owner.key).name == "Module"
+        )
+
+    def _from_role(self, name: str, kind: Kind) -> Kind:
+        """Guess a parameter's kind from its role: inputs of a network are tensors; some methods tell the receiver."""
+        if self._is_forward():
+            return Kind("Tensor", evidence="input of a network")
+        told = self._told(name)
+        if not told.known and name.endswith("loader"):
+            return Kind("DataLoader", "torch.utils.data.DataLoader", evidence="is called a loader")
+        return told if told.known else kind
+
+    def _told(self, name: str) -> Kind:
+        """Return what the uses of a parameter tell of its kind, as long as it is not bound anew."""
+        assert self.info is not None
+        uses = self.info.uses.get(name)
+        if uses is None:
+            return UNKNOWN
+        return self.world.evidence.of_uses(uses.before(min(uses.bound)) if uses.bound else uses)
+
+    def told_of_variable(self, name: str) -> Kind:
+        """Return what the uses of a name tell that one statement binds."""
+        if name in self.given:
+            return UNKNOWN
+        found: dict[str, Uses] = self.info.uses if self.info is not None else self.analysis.uses
+        uses = found.get(name)
+        return self.world.evidence.of_uses(uses) if uses is not None and len(uses.bound) == 1 else UNKNOWN
