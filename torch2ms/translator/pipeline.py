@@ -22,6 +22,7 @@ from torch2ms.translator.inference import World
 from torch2ms.translator.notebooks import NotebookText
 from torch2ms.translator.project import Project, SourceFile, read_project
 from torch2ms.translator.symbols import FileIndex, SymbolTable, index_file
+from torch2ms.translator.third_party import torch_package
 
 __all__ = ["SourceResult", "translate_project", "translate_source"]
 
@@ -48,7 +49,7 @@ def translate_source(text: str, *, filename: str = "<string>", options: Options 
     tree = ast.parse(text)
     index = index_file(path, tree)
     symbols = SymbolTable.build([index])
-    if not any(symbols.is_torch(path, module, level) for level, module in index.imports):
+    if not _uses_torch(index, symbols):
         return SourceResult(text, ())
     world = World(lambda p: tree if p == path else None, symbols, load(options.mappings))
     result = translate_file(path, text, world, options)
@@ -104,10 +105,18 @@ def _index(project: Project) -> tuple[SymbolTable, list[str], list[Diagnostic]]:
             if source.repaired:
                 repaired.add(file.path)
     symbols = SymbolTable.build(files, project.root.name)
-    users = {f.path for f in files if any(symbols.is_torch(f.path, module, level) for level, module in f.imports)}
+    users = {f.path for f in files if _uses_torch(f, symbols)}
     reached = _reached(symbols, users) | repaired
     # The runtime of an earlier translation reads torch's files on purpose.
     return symbols, sorted(path for path in reached if not path.startswith(f"{RUNTIME_NAME}/")), problems
+
+
+def _uses_torch(file: FileIndex, symbols: SymbolTable) -> bool:
+    """Whether a file imports torch or a package that is built on it."""
+    return any(
+        symbols.is_torch(file.path, module, level) or torch_package(symbols, file.path, module, level)
+        for level, module in file.imports
+    )
 
 
 def _reached(symbols: SymbolTable, users: set[str]) -> set[str]:

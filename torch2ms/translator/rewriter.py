@@ -28,8 +28,11 @@ from torch2ms.translator.passes import (
     values,
 )
 from torch2ms.translator.syntax import child_fields, code_of
+from torch2ms.translator.third_party import report_packages
 
 __all__ = ["rewrite_module"]
+
+MARK = "# TORCH2MS "
 
 
 def rewrite_module(module: cst.Module, ctx: Context) -> cst.Module:
@@ -38,10 +41,20 @@ def rewrite_module(module: cst.Module, ctx: Context) -> cst.Module:
     for left in ctx.training.left:
         ctx.leave(left.code, left.node, left.reason)
     advise(ctx)
+    report_packages(ctx)
     rewriter = _Rewriter(ctx)
-    body = rewriter.body(module.body, ctx.analysis.tree.body)
+    body = _marked_once(rewriter.body(module.body, ctx.analysis.tree.body), module)
     module = module.with_changes(body=body) if body is not module.body else module
     return launch.reach_runtime(imports.rewrite_imports(module, ctx), ctx)
+
+
+def _marked_once(body: Sequence[Any], module: cst.Module) -> Sequence[Any]:
+    """Take marks off the first statement that an earlier translation left: they are the header of the module."""
+    header = {x.comment.value for x in module.header if x.comment is not None and x.comment.value.startswith(MARK)}
+    if not header or not body or body[0] is module.body[0]:
+        return body
+    lines = [x for x in body[0].leading_lines if x.comment is None or x.comment.value not in header]
+    return [body[0].with_changes(leading_lines=lines), *body[1:]]
 
 
 class _Rewriter:

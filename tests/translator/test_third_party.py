@@ -1,0 +1,44 @@
+"""Packages built on PyTorch are reported where they are imported; everything else is none of theirs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from torch2ms.translator.names import TORCH_ROOTS
+from torch2ms.translator.pipeline import translate_project
+from torch2ms.translator.third_party import _packages
+
+MakeTree = Callable[..., Path]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import timm",
+        "import timm.models as m",
+        "from transformers import BertModel",
+        "import os, torchmetrics",
+        "from pytorch_lightning.callbacks import Callback",
+    ],
+)
+def test_imports_are_marked_once(make_tree: MakeTree, tmp_path: Path, line: str) -> None:
+    report = translate_project(make_tree({"a.py": f"{line}\n"}), tmp_path / "out")
+    assert [d.code for d in report.diagnostics] == ["T2M307"]
+    text = (tmp_path / "out/a.py").read_text()
+    assert re.fullmatch(rf"# TORCH2MS T2M307: .*\n{re.escape(line)}\n", text)
+    translate_project(tmp_path / "out", tmp_path / "again")
+    assert (tmp_path / "again/a.py").read_text() == text
+
+
+def test_modules_of_the_project_are_not_packages(make_tree: MakeTree, tmp_path: Path) -> None:
+    tree = {"a.py": "import clip\nfrom .timm import x\nimport timmy\n", "clip.py": "", "timm.py": "x = 1\n"}
+    assert not translate_project(make_tree(tree), tmp_path / "out").diagnostics
+
+
+def test_what_has_rows_is_not_listed() -> None:
+    assert not TORCH_ROOTS & set(_packages())
+    assert list(_packages()) == sorted(_packages(), key=str.lower)

@@ -1,0 +1,51 @@
+"""Packages built on PyTorch: their imports stay, and are reported: nothing of them works on MindSpore's objects."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.symbols import SymbolTable
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["report_packages", "torch_package"]
+
+_FILE = Path(__file__).resolve().parent.parent / "mapping_tables" / "packages.toml"
+
+
+@lru_cache(maxsize=1)
+def _packages() -> Mapping[str, str]:
+    return dict(tomllib.loads(_FILE.read_text(encoding="utf-8")))
+
+
+def torch_package(symbols: SymbolTable, path: str, module: str, level: int = 0) -> str | None:
+    """Return the package built on PyTorch that an import names; None for others and for modules of the project."""
+    root = module.partition(".")[0]
+    if level or root not in _packages() or symbols.find_module(path, root, 0) is not None:
+        return None
+    return root
+
+
+def report_packages(ctx: Context) -> None:
+    """Give T2M307 at every import of a package that is built on PyTorch."""
+    for node in ctx.analysis.nodes:
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            modules = [node.module]
+        else:
+            continue
+        for module in modules:
+            package = torch_package(ctx.world.symbols, ctx.path, module, getattr(node, "level", 0))
+            if package is not None:
+                advice = _packages()[package]
+                message = f"{package} works on PyTorch's tensors and modules; what uses it does not run on MindSpore's"
+                ctx.leave("T2M307", node, f"{message}; {advice}" if advice else message)
