@@ -58,8 +58,8 @@ def test_local_names_do_not_hide_what_is_emitted() -> None:
 def test_torch_that_stays_is_imported_with_a_guard() -> None:
     text = translate_source(TORCH + "x = torch.no_such_function()\n").text
     assert (
-        "try:  # only for what is marked TORCH2MS below\n    import torch\nexcept ImportError:\n    torch = None\n"
-        in text
+        "try:  # only for what is marked TORCH2MS below\n    import torch\n"
+        "except ImportError:\n    from torch2ms_runtime.missing import torch\n" in text
     )
     assert "torch.no_such_function()" in text
 

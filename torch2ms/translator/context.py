@@ -79,7 +79,7 @@ class Context:
         self.target: Target = options.target
         self.path = analysis.path
         self.quote = "'"  # the commoner quote of the file
-        self.imports = ImportPlan(analysis, world.symbols, options.runtime)
+        self.imports = ImportPlan(analysis, world, options.runtime)
         self.diagnostics: list[Diagnostic] = []
         self.uses: list[Use] = []
         self.accounted: dict[ast.AST, None] = {}

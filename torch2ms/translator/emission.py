@@ -51,6 +51,9 @@ def fits(option: MappedTo, bound: BoundCall | None, row: Row, ctx: Context) -> s
         return None if not (option.when or option.reject) else "its signature is not known"
     if bound.splat and _needs_names(option) and option.recipe not in SPLAT_SAFE:
         return "arguments are passed with * or **, so that they cannot be renamed"
+    dtype = bound.get("dtype")
+    if dtype is not None and row.kind == "class" and row.adapter and not _is_dtype(dtype.tree, ctx):
+        return "dtype may be None, which MindSpore's layers do not take"
     for name, wanted in option.when.items():
         argument = bound.get(name)
         parameter = bound.signature.get(name)
@@ -64,6 +67,11 @@ def fits(option: MappedTo, bound: BoundCall | None, row: Row, ctx: Context) -> s
         if argument is not None and not same_literal(argument.tree, parameter.default if parameter else None):
             return f"the argument {name}={ast.unparse(argument.tree)} has no counterpart: {advice}"
     return None
+
+
+def _is_dtype(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an expression names a dtype itself; what a variable of that kind holds may be None as well."""
+    return isinstance(tree, ast.Attribute) and ctx.kind(tree).name in ("dtype", "api")
 
 
 def _needs_names(option: MappedTo) -> bool:

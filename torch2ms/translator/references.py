@@ -13,12 +13,11 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torch2ms.config import RuntimeMode
-from torch2ms.translator.inference import FileAnalysis
+from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.names import imported
-from torch2ms.translator.symbols import SymbolTable
 from torch2ms.translator.syntax import dotted_name
 
-__all__ = ["ImportPlan", "Needed"]
+__all__ = ["ImportPlan", "Needed", "hands_on"]
 
 RUNTIME = "torch2ms.runtime"
 _BUILTINS = frozenset(dir(builtins))
@@ -51,10 +50,21 @@ class Needed:
     alias: str
 
 
+def hands_on(world: World, path: str, module: str, level: int, name: str) -> bool:
+    """Say whether ``from module import name``, written in ``path``, gets a name of torch's from a project file.
+
+    Such a file has the name no longer once it is translated.
+    """
+    if world.symbols.is_torch(path, module, level):
+        return False
+    found = world.symbols.find_module(path, module, level)
+    return found is not None and world.export(found, name).name == "api"
+
+
 class ImportPlan:
     """The imports that the emitted file needs, and the torch imports that must stay."""
 
-    def __init__(self, analysis: FileAnalysis, symbols: SymbolTable, runtime: RuntimeMode) -> None:
+    def __init__(self, analysis: FileAnalysis, world: World, runtime: RuntimeMode) -> None:
         self.runtime = "torch2ms_runtime" if runtime == "copied" else RUNTIME
         self.needed: dict[Needed, None] = {}
         self.kept: set[str] = set()  # modules of torch that are still needed
@@ -64,9 +74,9 @@ class ImportPlan:
         self._bound: set[str] = set()
         self._torch: set[str] = set()
         self._taken: dict[str, str] = {}  # alias -> what it stands for
-        self._scan(analysis, symbols)
+        self._scan(analysis, world)
 
-    def _scan(self, analysis: FileAnalysis, symbols: SymbolTable) -> None:
+    def _scan(self, analysis: FileAnalysis, world: World) -> None:
         path = analysis.path
         for node in analysis.nodes:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -77,7 +87,9 @@ class ImportPlan:
                         self._stars = True
                         continue
                     level = getattr(node, "level", 0)
-                    from_torch = symbols.is_torch(path, module, level)
+                    from_torch = world.symbols.is_torch(path, module, level) or (
+                        attribute is not None and hands_on(world, path, module, level, attribute)
+                    )
                     self._imports.setdefault(name, []).append(("." * level + module, attribute))
                     (self._torch if from_torch else self._bound).add(name)
             elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -118,6 +130,8 @@ class ImportPlan:
         module, _, _last = name.rpartition(".")
         if not module:
             return cst.Name(name)
+        if isinstance(like, ast.Name):
+            return self._bare(module, _last, like.id)
         root = self._alias(Needed("", module, module))
         return dotted_name(f"{root}.{_last}")
 

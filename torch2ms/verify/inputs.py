@@ -26,6 +26,12 @@ class InputSpec:
     dtype: str = "float32"
     high: int = 2
 
+    def __str__(self) -> str:
+        shape = "x".join(map(str, self.shape)) or "scalar"
+        if self.dtype == "float32":
+            return shape
+        return f"{shape}:{self.dtype}" + (f"<{self.high}" if self.dtype != "bool" else "")
+
     def draw(self, generator: np.random.Generator) -> NDArray[Any]:
         """Return one random array."""
         if self.dtype == "float32":

@@ -8,13 +8,14 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from torch2ms.errors import VerificationError
 
-__all__ = ["Worker", "environment"]
+__all__ = ["Worker", "WorkerError", "environment"]
 
 Side = Literal["torch_side", "mindspore_side"]
 
@@ -31,6 +32,7 @@ def load(name, folder):
 workers, runtime, side = sys.argv[1:4]
 load("torch2ms_worker", workers)
 if side == "mindspore_side":
+    sys.modules["torch"] = None  # a translation must do without, though torch may well be installed here
     load("torch2ms_worker_runtime", runtime)
     weights = importlib.import_module("torch2ms_worker_runtime.weights")
     importlib.import_module("torch2ms_worker.mindspore_side").main(weights)
@@ -51,11 +53,27 @@ def environment() -> dict[str, str]:
     return own
 
 
-class Worker:
-    """One side of the comparison; use it as a context manager."""
+class WorkerError(VerificationError):
+    """What a worker answered instead of a result; ``trace`` is [file, line] of each frame, the innermost last.
 
-    def __init__(self, side: Side, python: str | None = None) -> None:
+    ``trace`` is empty where the process ended.
+    """
+
+    def __init__(self, message: str, *, advice: str = "", trace: list[list[Any]], side: Side) -> None:
+        super().__init__(message, advice=advice)
+        self.trace = trace
         self.side = side
+
+
+class Worker:
+    """One side of the comparison; use it as a context manager.
+
+    ``limit``: seconds after which a request is given up and the process is ended; 0 waits for ever.
+    """
+
+    def __init__(self, side: Side, python: str | None = None, limit: float = 0) -> None:
+        self.side: Side = side
+        self.limit = limit
         self.python = python or sys.executable
         # a file, not a pipe: what the user's program prints must never make it wait
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
@@ -68,10 +86,11 @@ class Worker:
             raise VerificationError(f"cannot start {self.python}: {error.strerror}") from error
 
     def call(self, command: str, **request: Any) -> dict[str, Any]:
-        """Send a request and return the reply; raises VerificationError with the worker's last words."""
+        """Send a request and return the reply; raises WorkerError with the worker's last words."""
         reply = self._exchange({"command": command, **request})
         if not reply["ok"]:
-            raise VerificationError(f"{self._name()}, {command}: {reply['error']}", advice=self._advice(reply["error"]))
+            message = f"{self._name()}, {command}: {reply['error']}"
+            raise WorkerError(message, advice=self._advice(reply["error"]), trace=reply["trace"], side=self.side)
         return reply
 
     def _exchange(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -81,12 +100,24 @@ class Worker:
             with contextlib.suppress(BrokenPipeError):
                 stdin.write(json.dumps(request) + "\n")
                 stdin.flush()
-                line = stdout.readline()
+                line = self._answer(stdout)
         if not line:
             code = self._process.wait()
-            raise VerificationError(f"{self._name()} ended with exit code {code}", advice=self._last_words())
+            message = f"{self._name()} ended with exit code {code}"
+            raise WorkerError(message, advice=self._last_words(), trace=[], side=self.side)
         reply: dict[str, Any] = json.loads(line)
         return reply
+
+    def _answer(self, stdout: IO[str]) -> str:
+        """Wait for one line, at most for the limit."""
+        timer = threading.Timer(self.limit, self._process.kill) if self.limit else None
+        if timer is not None:
+            timer.start()
+        try:
+            return stdout.readline()
+        finally:
+            if timer is not None:
+                timer.cancel()
 
     def _name(self) -> str:
         return "PyTorch" if self.side == "torch_side" else "MindSpore"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +20,7 @@ from torch2ms.verify.report import VerifyReport
 from torch2ms.verify.training import TrainingCheck
 from torch2ms.weights import Rules, table_rules
 
-__all__ = ["verify"]
+__all__ = ["compare", "make_plan", "verify"]
 
 
 def verify(
@@ -57,11 +56,45 @@ def verify(
 
     Raises UsageError and InputError for what makes no sense, VerificationError where one side cannot be run.
     """
-    plan = Plan(
+    plan = make_plan(
+        entry=entry,
+        inputs=inputs,
+        kwargs=kwargs,
+        optimizer=_with_target(parse_optimizer(optimizer), optimizer_target, mappings),
+        seeds=seeds,
+        loss=loss,
+        train_steps=train_steps,
+        train_inputs=train_inputs,
+        gradients=gradients,
+        graph=graph,
+        tolerance=tolerance,
+    )
+    _check(source, output, plan)
+    own_rules = rules if rules is not None else table_rules(mappings)
+    with Worker("torch_side", torch_python) as torch, Worker("mindspore_side", mindspore_python) as mindspore:
+        return compare(source, output, plan, own_rules, (torch, mindspore), progress)
+
+
+def make_plan(
+    *,
+    entry: str,
+    inputs: Sequence[str],
+    kwargs: Mapping[str, Any] | None = None,
+    optimizer: OptimizerSpec | None = None,
+    seeds: Sequence[int] = (1, 2, 3),
+    loss: str = "auto",
+    train_steps: int = 0,
+    train_inputs: Sequence[str] = (),
+    gradients: bool = True,
+    graph: bool = True,
+    tolerance: float | None = None,
+) -> Plan:
+    """Return the plan of a comparison from the texts of :func:`verify`; raises UsageError for what makes no sense."""
+    return Plan(
         entry=entry,
         inputs=tuple(parse_input(text) for text in inputs),
         kwargs=dict(kwargs or {}),
-        optimizer=_with_target(parse_optimizer(optimizer), optimizer_target, mappings),
+        optimizer=optimizer or parse_optimizer("SGD(lr=0.1)"),
         seeds=tuple(seeds),
         loss=loss,
         train_steps=train_steps,
@@ -70,35 +103,37 @@ def verify(
         graph=graph,
         tolerance=tolerance,
     )
-    _check(source, output, plan)
-    own_rules = rules if rules is not None else table_rules(mappings)
-    comparison, facts = _compare(source, output, plan, own_rules, (torch_python, mindspore_python), progress)
-    return VerifyReport(
-        entry,
-        tuple(comparison.figures),
-        tuple(comparison.problems),
-        tuple(comparison.notes),
-        {"inputs": list(inputs), "optimizer": str(plan.optimizer), "seeds": list(seeds), **facts},
-        comparison.curves,
-    )
 
 
-def _compare(
+def compare(
     source: Path,
     output: Path,
     plan: Plan,
     rules: Rules,
-    pythons: tuple[str | None, str | None],
-    progress: Callable[[str], None],
-) -> tuple[Comparison, dict[str, Any]]:
-    """Start both sides, run every check and clear up; return what was found, and the facts of the report."""
-    with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="torch2ms-verify-")))
-        torch = stack.enter_context(Worker("torch_side", pythons[0]))
-        mindspore = stack.enter_context(Worker("mindspore_side", pythons[1]))
-        comparison = Comparison(plan, torch, mindspore, folder, progress)
+    workers: tuple[Worker, Worker],
+    progress: Callable[[str], None] = lambda message: None,
+) -> VerifyReport:
+    """Run every check of a plan with the two running workers, PyTorch's first; they can be used again afterwards.
+
+    Raises VerificationError where one side cannot be run.
+    """
+    with tempfile.TemporaryDirectory(prefix="torch2ms-verify-") as folder:
+        comparison = Comparison(plan, *workers, Path(folder), progress)
         root = {"entry": plan.entry, "kwargs": dict(plan.kwargs)}
-        return comparison, _run(comparison, str(source.resolve()), str(output.resolve()), root, rules, pythons[1])
+        facts = _run(comparison, str(source.resolve()), str(output.resolve()), root, rules, workers[1].python)
+    return VerifyReport(
+        plan.entry,
+        tuple(comparison.figures),
+        tuple(comparison.problems),
+        tuple(comparison.notes),
+        {
+            "inputs": [str(spec) for spec in plan.inputs],
+            "optimizer": str(plan.optimizer),
+            "seeds": list(plan.seeds),
+            **facts,
+        },
+        comparison.curves,
+    )
 
 
 def _with_target(optimizer: OptimizerSpec, target: str, mappings: tuple[str, ...]) -> OptimizerSpec:
@@ -140,6 +175,9 @@ def _run(
     }
     comparison.problems += [f"T2M801: {problem}" for problem in mindspore["problems"]]
     check_trainable(comparison, reply["trainable"], mindspore)
+    if reply["trainable_numbers"] != mindspore["trainable_numbers"]:
+        ours, theirs = mindspore["trainable_numbers"], reply["trainable_numbers"]
+        comparison.problems.append(f"PyTorch trains {theirs} numbers, MindSpore {ours}")
     if mindspore["problems"]:
         return facts
     seeds = _pynative(comparison, prepared)

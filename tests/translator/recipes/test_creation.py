@@ -43,9 +43,15 @@ def test_tensors_that_are_made(source: str, expected: str) -> None:
     assert value_of(source)[0] == expected
 
 
-@pytest.mark.parametrize("source", ["torch.zeros(2, out=x)", "torch.zeros(2, **options)", "torch.zeros()"])
+@pytest.mark.parametrize("source", ["torch.zeros(2, out=x)", "torch.zeros()"])
 def test_what_cannot_be_said_is_left(source: str) -> None:
     assert value_of(source) == (source, ["T2M203"])
+
+
+@pytest.mark.parametrize("name", ["zeros", "ones", "empty", "rand", "arange", "tensor", "eye", "zeros_like"])
+def test_options_behind_stars_go_to_a_function_that_takes_them(name: str) -> None:
+    target = "new_tensor" if name == "tensor" else name
+    assert value_of(f"torch.{name}(x, **options)") == (f"functional.{target}(x, **options)", [])
 
 
 def test_a_gradient_asked_for_is_noted() -> None:

@@ -25,6 +25,14 @@ def _with_bias(output: Tensor, bias: Optional[Tensor]) -> Tensor:
     return output + bias.reshape((1, -1) + (1,) * (output.ndim - 2))
 
 
+def _widths(padding: Any) -> Tuple[int, ...]:
+    """Return (top, bottom, left, right) from PyTorch's padding, or from that of a MindSpore layer, which is just so."""
+    if isinstance(padding, (tuple, list)) and len(padding) == 4:
+        return tuple(int(width) for width in padding)
+    top, left = _ints(padding, 2)
+    return top, top, left, left
+
+
 def conv2d(
     input: Tensor,
     weight: Tensor,
@@ -38,10 +46,9 @@ def conv2d(
     unbatched = input.ndim == 3
     x = ops.expand_dims(input, 0) if unbatched else input
     if isinstance(padding, str):
-        mode, widths = padding, (0, 0, 0, 0)
+        mode, widths = padding, _widths(0)
     else:
-        top, left = _ints(padding, 2)
-        mode, widths = "pad", (top, top, left, left)
+        mode, widths = "pad", _widths(padding)
     convolve = ops.Conv2D(
         weight.shape[0],
         weight.shape[2:],

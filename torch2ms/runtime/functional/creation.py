@@ -15,15 +15,21 @@ from mindspore import Tensor, ops
 from ..seed import default_generator
 
 __all__ = [
+    "arange",
     "bernoulli",
     "calculate_gain",
     "empty",
+    "empty_like",
+    "eye",
     "get_default_dtype",
     "linspace",
     "logspace",
+    "meshgrid",
     "multinomial",
+    "new_tensor",
     "normal",
     "ones",
+    "ones_like",
     "poisson",
     "rand",
     "randint",
@@ -32,6 +38,7 @@ __all__ = [
     "seed",
     "typed_tensor",
     "zeros",
+    "zeros_like",
 ]
 
 
@@ -54,6 +61,43 @@ def ones(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
 def empty(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
     """Return zeros: MindSpore has no uninitialised memory on every device."""
     return zeros(*size, dtype=dtype)
+
+
+def new_tensor(data: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return ``data`` as a new tensor; its dtype follows the data unless it is given."""
+    return Tensor(data, dtype)
+
+
+def zeros_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return zeros in the shape of ``input``, and in its dtype unless one is given."""
+    return ops.zeros_like(input, dtype=dtype)
+
+
+def ones_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return ones in the shape of ``input``, and in its dtype unless one is given."""
+    return ops.ones_like(input, dtype=dtype)
+
+
+def empty_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return zeros in the shape of ``input``, and in its dtype unless one is given."""
+    return ops.zeros_like(input, dtype=dtype)
+
+
+def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return the numbers from ``start`` (0 when only one bound is given) up to, but without, ``end``."""
+    low, high = (0, start) if end is None else (start, end)
+    return ops.arange(low, high, step, dtype=dtype)
+
+
+def eye(n: int, m: Optional[int] = None, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return ones on the diagonal of ``n`` rows and ``m`` columns, zeros elsewhere; float32 unless dtype is given."""
+    return ops.eye(n, n if m is None else m, ms.float32 if dtype is None else dtype)
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> Tuple[Tensor, ...]:
+    """Return the coordinates of a grid along each of the given axes: tensors, or one sequence of them."""
+    axes = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+    return tuple(ops.meshgrid(*axes, indexing=indexing))
 
 
 def typed_tensor(*data: Any, dtype: Any = ms.float32) -> Tensor:

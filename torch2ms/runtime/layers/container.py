@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from mindspore import Parameter, Tensor, nn
 
-__all__ = ["ParameterDict", "ParameterList", "Sequential"]
+__all__ = ["ModuleDict", "ParameterDict", "ParameterList", "Sequential"]
 
 
 def _parameter(value: Any, name: str) -> Parameter:
@@ -100,6 +100,14 @@ class ParameterDict(nn.Cell):
     def as_dict(self) -> Dict[str, Parameter]:
         """Return a plain dictionary of the parameters."""
         return dict(self.items())
+
+
+class ModuleDict(nn.CellDict):
+    """``mindspore.nn.CellDict`` that holds networks of any kind: CellDict refuses lists and sequences of layers."""
+
+    def _validate_cell_type(self, cell: Any) -> None:
+        if not isinstance(cell, nn.Cell):
+            raise TypeError(f"{type(cell).__name__} is not a network")
 
 
 class Sequential(nn.SequentialCell):

@@ -6,6 +6,8 @@ from typing import Any, Sequence, Tuple, Union
 
 from mindspore import Tensor, nn, ops
 
+from .arguments import typed
+
 __all__ = [
     "Conv1d",
     "Conv2d",
@@ -111,6 +113,7 @@ class Conv1d(nn.Conv1d):
             dilation=dilations[0],
             group=groups,
             has_bias=bool(bias),
+            **typed(dtype),
         )
         self.padded = padded
 
@@ -154,6 +157,7 @@ class Conv2d(nn.Conv2d):
             dilation=dilations,
             group=groups,
             has_bias=bool(bias),
+            **typed(dtype),
         )
         self.padded = padded
 
@@ -197,6 +201,7 @@ class Conv3d(nn.Conv3d):
             dilation=dilations,
             group=groups,
             has_bias=bool(bias),
+            **typed(dtype),
         )
         self.padded = padded
 
@@ -248,6 +253,7 @@ class ConvTranspose1d(nn.Conv1dTranspose):
             dilation=_ints(dilation, 1)[0],
             group=groups,
             has_bias=bool(bias),
+            **typed(dtype),
         )
         self.crop = (width, extra) if self_crop else None
         self.beyond = max(0, extra - width)
@@ -301,6 +307,7 @@ class ConvTranspose2d(nn.Conv2dTranspose):
             dilation=_ints(dilation, 2),
             group=groups,
             has_bias=bool(bias),
+            **typed(dtype),
         )
         self.crop = tuple(zip(widths, extra)) if self_crop else None
 
@@ -353,4 +360,5 @@ class ConvTranspose3d(nn.Conv3dTranspose):
             dilation=_ints(dilation, 3),
             group=groups,
             has_bias=bool(bias),
+            **typed(dtype),
         )

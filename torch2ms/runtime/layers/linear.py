@@ -6,6 +6,8 @@ from typing import Any
 
 from mindspore import nn
 
+from .arguments import typed
+
 __all__ = ["Bilinear", "Identity", "Linear"]
 
 
@@ -15,7 +17,7 @@ class Linear(nn.Dense):
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
-        super().__init__(in_features, out_features, has_bias=bool(bias))
+        super().__init__(in_features, out_features, has_bias=bool(bias), **typed(dtype))
         self.in_features = in_features
         self.out_features = out_features
 
@@ -32,7 +34,7 @@ class Bilinear(nn.BiDense):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(in1_features, in2_features, out_features, has_bias=bool(bias))
+        super().__init__(in1_features, in2_features, out_features, has_bias=bool(bias), **typed(dtype))
 
 
 class Identity(nn.Cell):

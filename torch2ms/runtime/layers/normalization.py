@@ -11,6 +11,7 @@ import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 
 from ..functional.normalization import layer_norm
+from .arguments import typed
 
 __all__ = [
     "BatchNorm1d",
@@ -41,7 +42,7 @@ def _batch_options(
     """Return the arguments of MindSpore's batch normalisation: without running statistics always the batch's."""
     return {
         "num_features": num_features,
-        "eps": eps,
+        "eps": float(eps),
         "momentum": _kept(momentum),
         "affine": bool(affine),
         "use_batch_statistics": None if track_running_stats else True,
@@ -61,7 +62,7 @@ class BatchNorm1d(nn.BatchNorm1d):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(**_batch_options(num_features, eps, momentum, affine, track_running_stats))
+        super().__init__(**_batch_options(num_features, eps, momentum, affine, track_running_stats), **typed(dtype))
 
 
 class BatchNorm2d(nn.BatchNorm2d):
@@ -77,7 +78,7 @@ class BatchNorm2d(nn.BatchNorm2d):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(**_batch_options(num_features, eps, momentum, affine, track_running_stats))
+        super().__init__(**_batch_options(num_features, eps, momentum, affine, track_running_stats), **typed(dtype))
 
 
 class BatchNorm3d(nn.BatchNorm3d):
@@ -93,7 +94,7 @@ class BatchNorm3d(nn.BatchNorm3d):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(**_batch_options(num_features, eps, momentum, affine, track_running_stats))
+        super().__init__(**_batch_options(num_features, eps, momentum, affine, track_running_stats), **typed(dtype))
 
 
 class LayerNorm(nn.LayerNorm):
@@ -113,7 +114,7 @@ class LayerNorm(nn.LayerNorm):
         dtype: Any = None,
     ) -> None:
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-        super().__init__(shape, -1, -1, epsilon=eps)
+        super().__init__(shape, -1, -1, epsilon=eps, **typed(dtype))
         self.gamma.requires_grad = bool(elementwise_affine)
         self.beta.requires_grad = bool(elementwise_affine and bias)
 
@@ -134,7 +135,7 @@ class GroupNorm(nn.GroupNorm):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(num_groups, num_channels, eps=eps, affine=bool(affine))
+        super().__init__(num_groups, num_channels, eps=eps, affine=bool(affine), **typed(dtype))
 
 
 class _InstanceNorm(nn.Cell):

@@ -44,7 +44,7 @@ class ClassInfo:
     bases: tuple[Kind, ...] = ()
     methods: dict[str, FunctionInfo] = field(default_factory=dict)
     constants: dict[str, Kind] = field(default_factory=dict)  # attributes set in the body of the class
-    inplace: set[str] = field(default_factory=set)  # attributes that hold layers made with inplace=True
+    inplace: dict[str, str] = field(default_factory=dict)  # layers with inplace=True: relu, block[0]; and their class
 
 
 @dataclass(slots=True)

@@ -17,7 +17,9 @@ from torch2ms.translator.trees import children
 if TYPE_CHECKING:
     from torch2ms.translator.inference.world import ClassInfo, FileAnalysis, FunctionInfo, World
 
-__all__ = ["PUTTING", "Flow", "is_inplace"]
+__all__ = ["PUTTING", "Flow", "inplace_start", "is_inplace"]
+
+_STAND_INS = ("torch2ms_runtime.missing", "torch2ms.runtime.missing")
 
 Env = dict[str, Kind]
 
@@ -112,6 +114,8 @@ class Flow(Parameters):
 
     def _ImportFrom(self, node: ast.ImportFrom) -> None:
         for name, module, attribute in imported(node):
+            if module in _STAND_INS:
+                continue  # what a translated file puts in torch's place means torch
             if attribute == "*":
                 for public, kind in self._star(module, node.level).items():
                     self.bind(public, kind)
@@ -178,8 +182,9 @@ class Flow(Parameters):
             self.assign(target, kind)
             if isinstance(target, ast.Name) and isinstance(node.value, ast.Lambda):
                 self.lambdas[target.id] = node.value
-            if self.owner is not None and isinstance(target, ast.Attribute) and is_inplace(node.value):
-                self.owner.inplace.add(target.attr)
+            if self.owner is not None and isinstance(target, ast.Attribute):
+                found = inplace_start(node.value)
+                self.owner.inplace.update({target.attr + found[0]: found[1]} if found is not None else {})
 
     def _AnnAssign(self, node: ast.AnnAssign) -> None:
         kind = annotated(node.annotation, self.expr, self.world.family)
@@ -434,6 +439,17 @@ def is_inplace(value: ast.expr) -> bool:
         return True
     first = value.args[0] if value.args else None
     return name in ("ReLU", "ReLU6", "SiLU", "Hardswish") and isinstance(first, ast.Constant) and first.value is True
+
+
+def inplace_start(value: ast.expr) -> tuple[str, str] | None:
+    """Return where the layer is that changes a layer's own input ("", or "[0]" in a Sequential), and its class."""
+    if not isinstance(value, ast.Call):
+        return None
+    name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+    if is_inplace(value):
+        return "", name
+    first = inplace_start(value.args[0]) if name == "Sequential" and value.args else None
+    return None if first is None else (f"[0]{first[0]}", first[1])
 
 
 def _item(kind: Kind, index: int, count: int) -> Kind:

@@ -42,7 +42,7 @@ class World:
         self._files: OrderedDict[str, FileAnalysis | None] = OrderedDict()
         self.depth = DEPTH
         self._names: dict[str, dict[str, Kind]] = {}
-        self._inplace: dict[str, frozenset[str]] = {}
+        self._inplace: dict[str, dict[str, str]] = {}
         self._ancestry: dict[str, tuple[str, ...]] = {}
         self._methods: dict[str, dict[str, str]] = {}
         self._attributes: dict[tuple[str, int], dict[str, Kind]] = {}
@@ -228,13 +228,13 @@ class World:
                     return Kind("function", self._methods[base][name])
         return UNKNOWN
 
-    def changes_input(self, key: str, name: str) -> bool:
-        """Whether an attribute of a project class holds a layer that works in place."""
+    def changes_input(self, key: str, name: str) -> str:
+        """Return the class of the layer in an attribute (``name[0]``: the first in it), if it works in place."""
         if key not in self._inplace:
             self.attributes(key)
             info = self.class_info(key)
-            self._inplace[key] = frozenset(info.inplace) if info is not None else frozenset()
-        return name in self._inplace[key]
+            self._inplace[key] = info.inplace if info is not None else {}
+        return self._inplace[key].get(name, "")
 
     def sets(self, key: str, name: str) -> bool:
         """Whether the project gives the class an attribute or a method of this name."""

@@ -188,7 +188,9 @@ def _note(made: Replace, site: CallSite, ctx: Context) -> None:
 
 
 def _left(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, obstacles: list[str]) -> cst.BaseExpression:
-    adapter = _adapted(row, updated, tree, ctx)
+    bound = bind(tree, updated, ctx.tables.signature(row.name))
+    splat = bound is not None and bound.splat
+    adapter = _adapted(row, updated, tree, ctx) if row.kind == "class" or splat else None
     if adapter is not None:
         return adapter
     reason = obstacles[-1] if obstacles else "no alternative fits"
@@ -198,8 +200,16 @@ def _left(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, obstacles: 
 
 
 def _adapted(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
-    """Fall back to the runtime's class with torch's own signature, which needs no rewriting of arguments."""
-    if not row.adapter or row.kind != "class":
+    """Fall back to the runtime's class or function with torch's own signature: no argument needs rewriting.
+
+    That of a method takes the receiver first.
+    """
+    if not row.adapter or row.kind not in ("class", "function", "method"):
         return None
+    if row.kind == "method":
+        if not isinstance(updated.func, cst.Attribute):
+            return None
+        receiver = cst.Arg(updated.func.value, comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+        updated = updated.with_changes(args=[receiver, *updated.args])
     ctx.account(tree.func, row.name, "mapped", row.adapter, "exact")
     return updated.with_changes(func=ctx.reference(row.adapter, tree.func))

@@ -10,7 +10,7 @@ import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.references import Needed
+from torch2ms.translator.references import Needed, hands_on
 from torch2ms.translator.syntax import names_read
 
 __all__ = ["rewrite_imports"]
@@ -22,23 +22,25 @@ def rewrite_imports(module: cst.Module, ctx: Context) -> cst.Module:
     """Return the module with the imports that the rewritten code needs."""
     rewriter = _ImportRewriter(ctx)
     body = rewriter.block(module.body, 0)
-    used = names_read(module) if ctx.imports.needed or ctx.imports.kept else set()
+    used = names_read(module.with_changes(body=body)) if ctx.imports.needed or ctx.imports.kept else set()
     kept = sorted(name for name in ctx.imports.kept - rewriter.guarded if name.partition(".")[0] in used)
     roots = sorted({name.partition(".")[0] for name in kept})
     lines = [
         *_lines(ctx, used),
-        *(_guarded(root, [name for name in kept if f"{name}.".startswith(f"{root}.")]) for root in roots),
+        *(_guarded(ctx, root, [name for name in kept if f"{name}.".startswith(f"{root}.")]) for root in roots),
     ]
     if body is module.body and not lines:
         return module
     return _insert(module.with_changes(body=body), lines, rewriter.found)
 
 
-def _guarded(root: str, names: Sequence[str]) -> cst.BaseStatement:
+def _guarded(ctx: Context, root: str, names: Sequence[str]) -> cst.BaseStatement:
     """Import torch where it is installed: the file must load without it, and only what is marked needs it."""
+    missing = f"{ctx.imports.runtime}.missing"
     imports = "".join(f"    import {name}\n" for name in names)
     return cst.parse_statement(
-        f"try:  # only for what is marked TORCH2MS below\n{imports}except ImportError:\n    {root} = None\n"
+        f"try:  # only for what is marked TORCH2MS below\n{imports}"
+        f"except ImportError:\n    from {missing} import {root}\n"
     )
 
 
@@ -97,7 +99,7 @@ class _ImportRewriter:
         imports = [(part, self._import(part)) for part in node.body]
         if all(new is part for part, new in imports):
             return [node]
-        kept: list[Any] = [new for _, new in imports if new is not None]
+        kept: list[Any] = [part for _, new in imports for part in (new if isinstance(new, list) else [new]) if part]
         first = not self.found and self.depth == 0
         self.found = self.found or first
         if kept:
@@ -129,12 +131,52 @@ class _ImportRewriter:
         return _with_names(node, kept, node.names)
 
     def _from(self, node: cst.ImportFrom) -> Any:
-        if node.relative or node.module is None:
-            return node
-        module = get_full_name_for_node(node.module) or ""
-        if not self._is_torch(module):
-            return node
+        if isinstance(node.names, cst.ImportStar):
+            return None if not node.relative and self._is_torch(_module_of(node)) else node
+        if node.relative or not self._is_torch(_module_of(node)):
+            kept = [alias for alias in node.names if not self._hands_on(node, alias)]
+            return _with_names(node, kept, node.names)
+        bound = [line for alias in node.names if (line := self._fallback(_module_of(node), alias)) is not None]
+        return bound or None
+
+    def _hands_on(self, node: cst.ImportFrom, alias: cst.ImportAlias) -> bool:
+        """Whether a name of torch's is taken from a file of the project: its uses name MindSpore's themselves."""
+        here = self.ctx.analysis.names.get(alias.evaluated_alias or alias.evaluated_name)
+        if self.depth == 0 and here is not None and here.name != "api":
+            return False
+        level = len(node.relative)
+        return hands_on(self.ctx.world, self.ctx.path, _module_of(node), level, alias.evaluated_name)
+
+    def _fallback(self, module: str, alias: cst.ImportAlias) -> cst.BaseSmallStatement | None:
+        """Return what keeps a name bound that the file binds otherwise as well: ``try: from torch import x``.
+
+        Its uses stay as they are, since they may mean either. Where MindSpore has nothing, the import fails as it does
+        where torch lacks the name, and the source's own fallback is taken.
+        """
+        name = alias.evaluated_alias or alias.evaluated_name
+        here = self.ctx.analysis.names.get(name)
+        if self.depth == 0 or here is None or here.name == "api":
+            return None
+        target = _target_of(self.ctx, self.ctx.tables.canonical(f"{module}.{alias.evaluated_name}"))
+        if target is None:
+            return cst.ensure_type(_statement(f"raise ImportError({alias.evaluated_name!r})").body[0], cst.Raise)
+        return cst.Assign([cst.AssignTarget(cst.Name(name))], self.ctx.reference(target))
+
+
+def _module_of(node: cst.ImportFrom) -> str:
+    return (get_full_name_for_node(node.module) or "") if node.module is not None else ""
+
+
+def _target_of(ctx: Context, name: str) -> str | None:
+    """Return what takes torch's arguments in a name's place, or None."""
+    row = ctx.tables.row(name)
+    options = ctx.tables.select(row, ctx.target) if row is not None and not row.unsupported else ()
+    if row is None or not options:
         return None
+    first = options[0]
+    changed = first.recipe or first.rename or first.transform or first.write_default or first.add or first.drop
+    plain = not changed and not first.target.startswith("@") and "Tensor." not in first.target
+    return row.adapter or (first.target if plain else None)
 
 
 def _with_names(node: Any, kept: Sequence[cst.ImportAlias], names: Sequence[cst.ImportAlias]) -> Any:

@@ -21,7 +21,10 @@ __all__ = ["augmented", "inplace_layer"]
 
 def inplace_layer(tree: ast.Call, ctx: Context) -> None:
     """Keep the meaning of ``y = self.relu(x)`` where the layer changes ``x`` and ``x`` is read again."""
-    if not _works_in_place(tree, ctx) or not tree.args or not isinstance(tree.args[0], ast.Name):
+    if not tree.args or not isinstance(tree.args[0], ast.Name):
+        return
+    if not _works_in_place(tree, ctx):
+        _first_layer(tree, tree.args[0].id, ctx)
         return
     name, small = tree.args[0].id, ctx.small
     if isinstance(small, ast.Return) or not isinstance(small, (ast.Assign, ast.Expr)):
@@ -47,15 +50,49 @@ def _works_in_place(tree: ast.Call, ctx: Context) -> bool:
             isinstance(node, ast.Assign) and is_inplace(node.value) and any(_is_name(t, name) for t in node.targets)
             for node in ctx.analysis.nodes
         )
+    owner = _own_class(tree, ctx)
+    if owner is None or not isinstance(tree.func, ast.Attribute):
+        return False
+    keys = [key for key in ctx.world.ancestry(owner) if ":" in key]
+    return any(ctx.world.changes_input(key, tree.func.attr) for key in keys)
+
+
+# Activations that leave their own result as it is
+_IDEMPOTENT = ("ReLU", "ReLU6", "Hardtanh")
+
+
+def _first_layer(tree: ast.Call, name: str, ctx: Context) -> None:
+    """Keep the meaning of ``y = self.block(x)`` where the block is a Sequential whose first layer changes ``x``.
+
+    ``x = self.block[0](x)`` in front of it says so, where the layer may run twice.
+    """
+    owner = _own_class(tree, ctx)
+    small = ctx.small
+    if owner is None or not isinstance(tree.func, ast.Attribute) or not isinstance(small, (ast.Assign, ast.Expr)):
+        return
+    keys = [key for key in ctx.world.ancestry(owner) if ":" in key]
+    start = "[0]"
+    while len(start) < 12 and not any(ctx.world.changes_input(key, tree.func.attr + start) for key in keys):
+        start += "[0]"
+    targets = {t.id for t in getattr(small, "targets", ()) if isinstance(t, ast.Name)}
+    if len(start) >= 12 or name in targets or not read_again(name, small, ctx):
+        return
+    layer = ast.unparse(tree.func) + start
+    whole = small.value is tree and seen_elsewhere(name, small, ctx) == "fresh"
+    if whole and any(ctx.world.changes_input(key, tree.func.attr + start) in _IDEMPOTENT for key in keys):
+        ctx.frame.before.append(cst.parse_statement(f"{name} = {layer}({name})"))
+    else:
+        ctx.report("T2M305", tree, f"{layer} changes {name} in place, which is read again; MindSpore leaves it")
+
+
+def _own_class(tree: ast.Call, ctx: Context) -> str | None:
+    """Return the key of the class whose method calls an attribute of ``self``, or None."""
     function = ctx.functions[-1]
     while function is not None and function.owner is None:
         function = function.outer
     if function is None or function.owner is None or not isinstance(tree.func, ast.Attribute):
-        return False
-    if ctx.kind(tree.func.value).evidence != "self":
-        return False
-    keys = [key for key in ctx.world.ancestry(function.owner.key) if ":" in key]
-    return any(ctx.world.changes_input(key, tree.func.attr) for key in keys)
+        return None
+    return function.owner.key if ctx.kind(tree.func.value).evidence == "self" else None
 
 
 def _is_name(tree: ast.expr, name: str) -> bool:

@@ -92,7 +92,7 @@ def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, o
         if row.name != "torch.Tensor" and _is_tested(tree, ctx):
             message = f"isinstance(x, {row.name.removeprefix('torch.')}) asked for a dtype as well; compare x.dtype"
             ctx.report("T2M303", tree, message, symbol=row.name)
-    if use == "decorator" and (target == RECEIVER or option.recipe == "no_grad"):
+    if use == "decorator" and (target in (RECEIVER, DROP) or option.recipe == "no_grad"):
         from torch2ms.translator.recipes.contexts import PLAIN_CONTEXT
 
         ctx.account(tree, row.name, "removed")

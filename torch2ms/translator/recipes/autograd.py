@@ -49,6 +49,13 @@ def transparent(site: CallSite, ctx: Context) -> Outcome:
     )
 
 
+@recipe("annotated")
+def annotated(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.jit.annotate(type, value)`` is the value."""
+    value = site.argument("the_value")
+    return Replace(value.code) if value is not None else Leave("its value is not named")
+
+
 @recipe("literal")
 def literal(site: CallSite, ctx: Context) -> Outcome:
     """A call whose result is always the same in MindSpore: its target is the value."""

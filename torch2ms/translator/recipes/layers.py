@@ -13,13 +13,32 @@ from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, 
 from torch2ms.translator.syntax import fix_commas, keyword_arg
 from torch2ms.translator.trees import walk
 
-__all__ = ["pool_stride", "sequential"]
+__all__ = ["cell_dict", "pool_stride", "sequential"]
 
 
 @recipe("sequential", takes_stars=True)
 def sequential(site: CallSite, ctx: Context) -> Outcome:
     """``nn.Sequential(*layers)`` and ``nn.Sequential(OrderedDict(...))``: SequentialCell takes the same."""
     return Replace(site.updated.with_changes(func=ctx.reference(site.option.target, site.tree.func)))
+
+
+_CONTAINERS = frozenset(f"torch.nn.{name}" for name in ("Sequential", "ModuleList", "ModuleDict"))
+
+
+@recipe("cell_dict")
+def cell_dict(site: CallSite, ctx: Context) -> Outcome:
+    """``nn.ModuleDict``: CellDict, which takes single layers only, where all of its networks are seen to be such."""
+    given = site.argument("modules")
+    if given is None or not isinstance(given.tree, ast.Dict):
+        return Leave("CellDict takes single layers only")
+    kinds = [ctx.kind(value) for value in given.tree.values]
+    if None in given.tree.keys or not all(k.name == "Module" and _is_single(k.of) for k in kinds):
+        return Leave("CellDict takes single layers only")
+    return emit_call(site, ctx)
+
+
+def _is_single(names: str) -> bool:
+    return all(name.startswith("torch.nn.") and name not in _CONTAINERS for name in names.split("|"))
 
 
 @recipe("pool_stride")

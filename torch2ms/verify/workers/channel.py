@@ -30,7 +30,8 @@ def serve(handlers: Mapping[str, Handler]) -> None:
             reply = {"ok": True, **handlers[request.pop("command")](**request)}
         except Exception as error:  # whatever the user's network raises is an answer
             traceback.print_exc()
-            reply = {"ok": False, "error": f"{type(error).__name__}: {error}".strip()}
+            trace = [[frame.filename, frame.lineno] for frame in traceback.extract_tb(error.__traceback__)]
+            reply = {"ok": False, "error": f"{type(error).__name__}: {error}".strip(), "trace": trace}
         replies.write(json.dumps(reply) + "\n")
         replies.flush()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import os
 import sys
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Set
@@ -29,17 +30,24 @@ class MindSporeSide:
         self.keys: Any = None
         self.bridge: Optional[Bridge] = None
         self.dropout = Switch()
+        self.wrapped = False
         self.present: Set[str] = set()  # the torch keys that were loaded
 
     def build(
         self, root: str, entry: str, kwargs: Dict[str, Any], rules: Dict[str, Any], keys: Sequence[str], graph: bool
     ) -> Dict[str, Any]:
-        """Build the network and pair its parameters with the torch keys; ``problems`` names what is left over."""
+        """Build the network and pair its parameters with the torch keys; ``problems`` names what is left over.
+
+        May be called again for another network.
+        """
         _choose_mode(graph)
-        sys.path.insert(0, root)
+        self.net = self.keys = self.bridge = None
+        if root not in sys.path:
+            sys.path.insert(0, root)
         os.chdir(root)
-        if not graph:  # graph mode compiles the layers' source, which a wrapper would hide
+        if not graph and not self.wrapped:  # graph mode compiles the layers' source, which a wrapper would hide
             _wrap_dropout(self.dropout)
+            self.wrapped = True
         module, _, name = entry.partition(":")
         target: Any = importlib.import_module(module)
         for part in name.split("."):
@@ -51,7 +59,18 @@ class MindSporeSide:
             "python": sys.version.split()[0],
             "problems": self.weights.match(self.keys, keys),
             "trainable": sorted({self._torch_name(parameter) for parameter in self.net.trainable_params()}),
+            "trainable_numbers": self._trainable_numbers(keys),
         }
+
+    def sources(self, root: str) -> Dict[str, Any]:
+        """Return [file, first line, last line] of each class of the project that the network is made of."""
+        return {"sources": _sources(self.net, root) if self.net is not None else []}
+
+    def _trainable_numbers(self, keys: Sequence[str]) -> int:
+        """Return how many numbers are trained, of the parameters that the torch network has as well."""
+        known = set(keys)
+        ours = {id(entry.tensor) for entry in self.keys.entries if entry.torch in known}
+        return sum(int(np.prod(p.shape)) for p in self.net.trainable_params() if id(p) in ours)
 
     def _torch_name(self, tensor: Any) -> str:
         return next((entry.torch for entry in self.keys.entries if entry.tensor is tensor), f"?{tensor.name}")
@@ -150,6 +169,17 @@ class MindSporeSide:
         return {"losses": losses}
 
 
+def _sources(net: Any, root: str) -> List[List[Any]]:
+    found = []
+    for cls in {type(cell) for _, cell in net.cells_and_names()}:
+        with contextlib.suppress(OSError, TypeError):
+            file = inspect.getfile(cls)
+            if os.path.realpath(file).startswith(os.path.realpath(root) + os.sep):
+                lines, first = inspect.getsourcelines(cls)
+                found.append([file, first, first + len(lines) - 1])
+    return sorted(found)
+
+
 def _choose_mode(graph: bool) -> None:
     if hasattr(ms, "set_device"):
         ms.set_device("CPU")
@@ -231,4 +261,4 @@ def _ones(name: str) -> Any:
 def main(weights: Any) -> None:
     """Serve until the parent hangs up."""
     side = MindSporeSide(weights)
-    serve({name: getattr(side, name) for name in ("build", "outputs", "gradients", "step", "free_run")})
+    serve({name: getattr(side, name) for name in ("build", "sources", "outputs", "gradients", "step", "free_run")})

@@ -40,8 +40,10 @@ class TorchSide:
         _wrap_dropout(self.dropout)
 
     def build(self, root: str, entry: str, kwargs: Dict[str, Any]) -> Dict[str, Any]:
-        """Import the network's builder from the project at ``root``."""
-        sys.path.insert(0, root)
+        """Import the network's builder from the project at ``root``; may be called again for another network."""
+        self.slots.clear()
+        if root not in sys.path:
+            sys.path.insert(0, root)
         os.chdir(root)
         module, _, name = entry.partition(":")
         target: Any = importlib.import_module(module)
@@ -64,6 +66,7 @@ class TorchSide:
             "keys": list(net.state_dict()),
             "trainable": [name for name, parameter in net.named_parameters() if parameter.requires_grad],
             "numbers": sum(parameter.numel() for parameter in net.parameters()),
+            "trainable_numbers": sum(parameter.numel() for parameter in _trainable(net)),
         }
 
     def _places(self, net: Any, batch: str, train: bool) -> Dict[str, List[int]]:
@@ -267,11 +270,13 @@ def _wrap_dropout(switch: Switch) -> None:
     switch.wrap(torch, "dropout", rate)
     attention = functional.scaled_dot_product_attention
 
-    def attend(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, **rest: Any) -> Any:
+    def attend(
+        query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, *args: Any, **rest: Any
+    ) -> Any:
         if switch.off and dropout_p:
             switch.rates.append(float(dropout_p))
             dropout_p = 0.0
-        return attention(query, key, value, attn_mask, dropout_p, **rest)
+        return attention(query, key, value, attn_mask, dropout_p, *args, **rest)
 
     functional.scaled_dot_product_attention = attend
 
