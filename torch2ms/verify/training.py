@@ -12,7 +12,7 @@ from torch2ms.verify.figures import MINIMUM, Figure, judge, judge_single, median
 from torch2ms.verify.gradients import relative
 from torch2ms.verify.inputs import OptimizerSpec
 
-__all__ = ["TrainingCheck"]
+__all__ = ["TrainingCheck", "free_run_ratio"]
 
 _TWIN_FACTOR = 10.0
 # MindSpore computes Adam's bias corrections 1 - beta^t in float32, PyTorch in Python's float64: half a unit in the last
@@ -112,16 +112,7 @@ class TrainingCheck:
 
     def _free_run(self, curve: Sequence[float], twin: Sequence[float], ours: Sequence[float]) -> None:
         """Hold the distance of the loss curves against the twin's: its largest so far, since curves part for good."""
-        widest = ratio = own = other = 0.0
-        for step, (wanted, perturbed, found) in enumerate(zip(curve, twin, ours, strict=True)):
-            widest = max(widest, abs(perturbed - wanted))
-            # an update that is off by a share moves the loss by that share of what training has moved it
-            moved = max(curve[: step + 1]) - min(curve[: step + 1])
-            limit = max(_TWIN_FACTOR * widest, MINIMUM * abs(wanted)) + self.rounding * moved
-            distance = abs(found - wanted)
-            ratio = max(ratio, distance / limit if distance == distance else float("inf"))
-            own = max(own, relative(found, wanted))
-            other = max(other, relative(perturbed, wanted))
+        ratio, own, other = free_run_ratio(curve, twin, ours, self.rounding)
         self.ratios.append(ratio)
         self.distances.append((own, other))
         if "PyTorch" not in self.comparison.curves:
@@ -175,6 +166,27 @@ class TrainingCheck:
             for name, (ours, floors) in self.single.items()
         ]
         return max(figures, key=lambda figure: figure.ours / figure.limit)
+
+
+def free_run_ratio(
+    curve: Sequence[float], twin: Sequence[float], ours: Sequence[float], rounding: float = 0.0
+) -> tuple[float, float, float]:
+    """Return how far ``ours`` is from ``curve`` over what is allowed, and the largest relative distances of both.
+
+    Allowed is ten times the largest distance of the twin so far, since curves part for good; ``rounding`` is a share
+    of what training has moved the loss.
+    """
+    widest = ratio = own = other = 0.0
+    for step, (wanted, perturbed, found) in enumerate(zip(curve, twin, ours, strict=True)):
+        widest = max(widest, abs(perturbed - wanted))
+        # an update that is off by a share moves the loss by that share of what training has moved it
+        moved = max(curve[: step + 1]) - min(curve[: step + 1])
+        limit = max(_TWIN_FACTOR * widest, MINIMUM * abs(wanted)) + rounding * moved
+        distance = abs(found - wanted)
+        ratio = max(ratio, distance / limit if distance == distance else float("inf"))
+        own = max(own, relative(found, wanted))
+        other = max(other, relative(perturbed, wanted))
+    return ratio, own, other
 
 
 def _rounding_of(optimizer: OptimizerSpec) -> float:

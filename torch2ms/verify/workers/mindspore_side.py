@@ -150,7 +150,7 @@ class MindSporeSide:
         """Return the optimizer, in the state that ``arrays`` hold; where they hold none, as if new."""
         parameters = self.net.trainable_params()
         if self.bridge is None:  # one for all steps: its first step compiles
-            self.bridge = Bridge(optimizer["name"], optimizer["target"], parameters, optimizer["settings"])
+            self.bridge = Bridge.build(optimizer["name"], optimizer["target"], parameters, optimizer["settings"])
         names = {id(parameter): self._torch_name(parameter) for parameter in parameters}
         entries = {entry.torch: entry for entry in self.keys.entries}
         self.bridge.load(arrays, names, lambda name, array: self.weights.place(entries[name], array))

@@ -28,17 +28,21 @@ STATE: Dict[str, Dict[str, str]] = {
 
 
 class Bridge:
-    """A MindSpore optimizer (``target``) that can be set to any state of its torch counterpart (``name``)."""
+    """A MindSpore optimizer that can be set to any state of its torch counterpart (``name``)."""
 
-    def __init__(self, name: str, target: str, parameters: Sequence[Any], settings: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, optimizer: Any) -> None:
         if name not in STATE:
             raise ValueError(f"no state map for the optimizer {name}; known are {', '.join(sorted(STATE))}")
-        self.name = name
-        module, _, cls = target.rpartition(".")
+        self.name, self.optimizer = name, optimizer
+        self._fresh = [parameter.asnumpy().copy() for target in self._targets() for parameter in target]
+
+    @classmethod
+    def build(cls, name: str, target: str, parameters: Sequence[Any], settings: Mapping[str, Any]) -> Bridge:
+        """Return the bridge to a new optimizer of the class ``target`` (a canonical name)."""
+        module, _, own = target.rpartition(".")
         # the runtime is loaded under a private name here
         module = module.replace("torch2ms.runtime", "torch2ms_worker_runtime")
-        self.optimizer = getattr(importlib.import_module(module), cls)(list(parameters), **settings)
-        self._fresh = [parameter.asnumpy().copy() for target in self._targets() for parameter in target]
+        return cls(name, getattr(importlib.import_module(module), own)(list(parameters), **settings))
 
     def _targets(self) -> List[Any]:
         names = dict.fromkeys([*STATE[self.name].values(), *(["stat"] if self.name == "SGD" else [])])
@@ -50,15 +54,17 @@ class Bridge:
         arrays: Mapping[str, NDArray[Any]],
         names: Mapping[int, str],
         place: Callable[[str, NDArray[Any]], NDArray[Any]],
+        fresh: bool = True,
     ) -> None:
-        """Set the state from ``optimizer:KEY:PARAMETER`` arrays; what torch does not have yet gets its first value.
+        """Set the state from ``optimizer:KEY:PARAMETER`` arrays.
 
-        ``names`` are the torch names by the parameter's id; ``place`` brings an array into MindSpore's shape.
+        ``names`` are the torch names by the parameter's id; ``place`` brings an array into MindSpore's shape. What
+        torch does not have yet gets its first value, unless ``fresh`` is false (the optimizer has stepped already).
         """
-        fresh = iter(self._fresh)
-        for target in self._targets():
+        first = iter(self._fresh if fresh else [])
+        for target in self._targets() if fresh else []:
             for parameter in target:
-                assign(parameter, next(fresh))
+                assign(parameter, next(first))
         for key, attribute in STATE[self.name].items():
             target = getattr(self.optimizer, attribute, None)
             if target is None:
