@@ -14,8 +14,10 @@ RUN := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-2} ONEDNN_MAX_CPU_ISA=$${ONEDNN_MAX_C
 PYTEST_ARGS ?=
 PROVE_ARGS ?=
 FUZZ_ARGS ?=
+# Checkouts of the programs that `make parity` trains: pytorch+examples, kuangliu+pytorch-cifar, karpathy+nanoGPT
+SOURCES ?= sources
 
-.PHONY: help demo test lint prove fuzz bench docs corpus install clean
+.PHONY: help demo test lint prove fuzz parity bench docs corpus install clean
 .DELETE_ON_ERROR:
 
 help:
@@ -24,6 +26,7 @@ help:
 	@echo "make lint    ruff, mypy --strict, sizes of files and functions, mapping tables"
 	@echo "make prove   run every mapping's example in PyTorch and in MindSpore and compare"
 	@echo "make fuzz    vary the arguments of 300 random mappings and compare again (FUZZ_ARGS='--seed 7')"
+	@echo "make parity  train real programs and their translations side by side (SOURCES=folder of owner+name checkouts)"
 	@echo "make bench   speed and memory of the translator"
 	@echo "make docs    generate the reference pages from the data"
 	@echo "make clean   remove what the targets made, the virtual environment included"
@@ -51,6 +54,9 @@ fuzz: $(VENV)/.installed
 
 bench: $(VENV)/.installed $(VENV)/.corpus
 	$(RUN) $(BIN)/python benchmarks/translate_speed.py examples/resnet50_cifar10 $(wildcard $(VENV)/corpus/timm)
+
+parity: $(VENV)/.installed
+	$(RUN) $(BIN)/python scripts/training_parity.py --sources $(SOURCES)
 
 docs: $(VENV)/.installed
 	$(BIN)/python scripts/generate_docs.py

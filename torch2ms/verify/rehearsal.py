@@ -272,8 +272,8 @@ def _free_run(recorded: _Run, twin: _Run, free: _Run) -> list[Figure]:
     figures = []
     for label in dict.fromkeys(recorded.labels):
         places = [number for number, own in enumerate(recorded.labels) if own == label]
-        columns = [[run.losses[place] for place in places] for run in (recorded, twin, free)]
-        ratio, own, other = free_run_ratio(*columns, rounding=_ROUNDING)
+        curve, perturbed, found = ([run.losses[place] for place in places] for run in (recorded, twin, free))
+        ratio, own, other = free_run_ratio(curve, perturbed, found, _ROUNDING)
         limit = own / ratio if ratio else MINIMUM
         figures.append(Figure("free run", f"loss {label}", own, other, limit, ratio <= 1, "floor: the perturbed twin"))
     return figures

@@ -6,6 +6,7 @@ device a process.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Optional, Tuple
 
 import mindspore as ms
@@ -141,11 +142,18 @@ def rand(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
 def randint(
     low: Any, high: Any = None, size: Any = None, *, dtype: Any = None, generator: Any = None, **options: Any
 ) -> Tensor:
-    """Return random ints from ``low`` (0 when only one bound is given) up to, but without, ``high``."""
+    """Return random ints from ``low`` (0 when only one bound is given) up to, but without, ``high``.
+
+    Those of a ``generator`` are PyTorch's own for the same seed.
+    """
     if size is None:
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
+    if generator is not None:
+        shape = tuple(int(value) for value in size)
+        drawn = [generator.randint(int(low), int(high)) for _ in range(math.prod(shape))]
+        return Tensor(np.asarray(drawn, np.int64).reshape(shape), ms.int64 if dtype is None else dtype)
     numbers = ops.randint(int(low), int(high), tuple(int(value) for value in size))
     return numbers if dtype is None else numbers.astype(dtype)
 

@@ -6,6 +6,7 @@ given from outside: batches instead of a data loader's, random numbers from one 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -77,7 +78,7 @@ class Stream:
         self.position = 0
         self.length = max(1, len(self.batches) // 2)  # two epochs, so that what stands between them runs too
 
-    def loader(self, dataset: Any = None, *_: Any, **__: Any) -> "_Loader":
+    def loader(self, dataset: Any = None, *_: Any, **__: Any) -> _Loader:
         """Return a loader, whatever the program asked for."""
         return _Loader(self, dataset)
 
@@ -236,10 +237,8 @@ class Rehearsal:
         main = ModuleType("__main__")
         main.__file__ = str(script)
         sys.modules["__main__"] = main
-        try:
+        with contextlib.suppress(Finished):
             exec(compile(script.read_text(encoding="utf-8"), str(script), "exec"), main.__dict__)
-        except Finished:
-            pass
         facts = {"losses": self.losses, "labels": self.labels, "steps": self.steps, "networks": list(self.networks)}
         save_arrays(self.job["result"], self.record)
         Path(self.job["result"] + ".json").write_text(json.dumps(facts), encoding="utf-8")

@@ -92,17 +92,21 @@ class MindSporeRehearsal(Rehearsal):
         return find_networks(sys._getframe(2), _SKIP, nn.Cell, wanted)
 
     def patch(self, runtime: Optional[ModuleType]) -> None:
-        """Give batches and random numbers, and listen."""
+        """Give batches and random numbers, write no files, and listen."""
         _no_dropout(runtime)
         self._patch_random(runtime)
         self._listen()
         if runtime is None:
             return
         stream = Stream(self.job["arrays"], self.tensor)
-        for name, replacement in (("data", {"DataLoader": stream.loader}), ("datasets", None), ("image_grids", None)):
-            module = _member(runtime, name)
-            for key in getattr(module, "__all__", ()) if replacement is None else replacement:
-                setattr(module, key, MagicMock(name=key) if replacement is None else replacement[key])
+        data, checkpoint = _member(runtime, "data"), _member(runtime, "checkpoint")
+        if data is not None:
+            data.DataLoader = stream.loader
+        if checkpoint is not None:
+            checkpoint.save = lambda *_, **__: None
+        for module in (_member(runtime, "datasets"), _member(runtime, "image_grids")):
+            for name in getattr(module, "__all__", ()):
+                setattr(module, name, MagicMock(name=name))
 
     def _patch_random(self, runtime: Optional[ModuleType]) -> None:
         def shape_of(size: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[int, ...]:

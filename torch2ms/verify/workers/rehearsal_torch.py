@@ -56,9 +56,10 @@ class TorchRehearsal(Rehearsal):
     def load_state(self, name: str, optimizer: Any = None) -> None:
         """Take over the recorded run's state, in this run's precision."""
         arrays = load_arrays(str(Path(self.job["states"]) / f"{name}.npz"))
+        moved = self.moved_by(optimizer)
         with torch.no_grad():
-            for own, net in self.networks.items():
-                for key, value in net.state_dict().items():
+            for own in moved:
+                for key, value in self.networks[own].state_dict().items():
                     if f"{own}:{key}" in arrays:
                         value.copy_(torch.from_numpy(arrays[f"{own}:{key}"]))
             if optimizer is not None:
@@ -68,7 +69,16 @@ class TorchRehearsal(Rehearsal):
                         array = arrays.get(f"optimizer:{key}:{names.get(id(parameter))}")
                         if array is not None and torch.is_tensor(value):
                             value.copy_(torch.from_numpy(array))
-        self.perturb(list(self.networks), self.steps)
+        self.perturb(moved, self.steps)
+
+    def moved_by(self, optimizer: Any) -> List[str]:
+        """Return the networks that an optimizer trains; the graph of another one may be waiting for its backward."""
+        own = {id(parameter) for group in getattr(optimizer, "param_groups", []) for parameter in group["params"]}
+        return [
+            name
+            for name, net in self.networks.items()
+            if not own or any(id(parameter) in own for parameter in net.parameters())
+        ]
 
     def perturb(self, names: List[str], step: int) -> None:
         """Move the weights of a twin."""
@@ -81,7 +91,11 @@ class TorchRehearsal(Rehearsal):
                     parameter.mul_(1 + _TWIN * torch.randn(parameter.shape, generator=generator))
 
     def start(self, names: List[str]) -> None:
-        """Write the first weights in the recorded run, read them in the others."""
+        """Write the first weights in the recorded run, read them in the others; no recurrent layer drops anything."""
+        for name in names:
+            for module in self.networks[name].modules():
+                if isinstance(module, torch.nn.RNNBase):
+                    module.dropout = 0.0
         if not self.job["recorded"]:
             for name in names:
                 self.load_state(f"start-{name}")
@@ -105,7 +119,8 @@ class TorchRehearsal(Rehearsal):
         save_arrays(str(Path(self.job["states"]) / f"after-{self.steps}.npz"), arrays)
 
     def patch(self) -> None:
-        """Give batches and random numbers, and listen."""
+        """Give batches and random numbers, write no files, and listen."""
+        torch.save = lambda *_, **__: None
         data.DataLoader = data.dataloader.DataLoader = Stream(self.job["arrays"], self.tensor).loader
         _no_dropout()
         self._patch_random()
@@ -185,11 +200,13 @@ def _no_dropout() -> None:
     torch.dropout = lambda input, *_, **__: input
     attention = functional.scaled_dot_product_attention
 
-    def attend(query: Any, key: Any, value: Any, mask: Any = None, dropout_p: float = 0.0, *rest: Any, **kw: Any) -> Any:
+    def attend(
+        query: Any, key: Any, value: Any, mask: Any = None, dropout_p: float = 0.0, *rest: Any, **kw: Any
+    ) -> Any:
         kw.pop("attn_mask", None) if mask is not None else None
         return attention(query, key, value, kw.pop("attn_mask", mask), 0.0, *rest, **kw)
 
-    functional.scaled_dot_product_attention = attend
+    setattr(functional, "scaled_dot_product_attention", attend)  # noqa: B010 - mypy knows the signature
 
 
 def main(path: str) -> None:
