@@ -11,6 +11,8 @@ from torch.utils.data import DataLoader, TensorDataset
 
 
 class DigitNet(nn.Module):
+    """Two convolutions and two linear layers."""
+
     def __init__(self, num_classes=10):
         super().__init__()
         self.features = nn.Sequential(
@@ -27,12 +29,14 @@ class DigitNet(nn.Module):
         self.fc2 = nn.Linear(128, num_classes)
 
     def forward(self, x):
+        """Return the logits of images (N, 1, 8, 8)."""
         x = self.features(x)
         x = self.dropout(x.flatten(1))
         return self.fc2(F.relu(self.fc1(x)))
 
 
 def load_data(test_size):
+    """Return the training and the test images, the same in every run."""
     digits = load_digits()
     images = torch.from_numpy(digits.images).float().unsqueeze(1) / 16.0
     labels = torch.from_numpy(digits.target).long()
@@ -42,6 +46,7 @@ def load_data(test_size):
 
 
 def train(model, device, loader, optimizer, epoch):
+    """Train for one epoch."""
     model.train()
     total = 0.0
     for images, labels in loader:
@@ -56,6 +61,7 @@ def train(model, device, loader, optimizer, epoch):
 
 @torch.no_grad()
 def test(model, device, loader):
+    """Return the accuracy in percent."""
     model.eval()
     correct = 0
     for images, labels in loader:
@@ -68,6 +74,7 @@ def test(model, device, loader):
 
 
 def main():
+    """Train, test after every epoch and keep the best weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--batch-size", type=int, default=64)
