@@ -21,7 +21,6 @@ from torch2ms.translator.passes import (
     formatting,
     imports,
     indexing,
-    launch,
     modes,
     modules,
     training,
@@ -45,7 +44,7 @@ def rewrite_module(module: cst.Module, ctx: Context) -> cst.Module:
     rewriter = _Rewriter(ctx)
     body = _marked_once(rewriter.body(module.body, ctx.analysis.tree.body), module)
     module = module.with_changes(body=body) if body is not module.body else module
-    return launch.reach_runtime(imports.rewrite_imports(module, ctx), ctx)
+    return imports.rewrite_imports(module, ctx)
 
 
 def _marked_once(body: Sequence[Any], module: cst.Module) -> Sequence[Any]:
