@@ -26,7 +26,7 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover - same code under its older name
     import tomli as tomllib
 
-__all__ = ["Variant", "variants"]
+__all__ = ["DOMAINS", "Variant", "variants"]
 
 DOMAINS = tomllib.loads(Path(__file__).with_name("fuzz_domains.toml").read_text(encoding="utf-8"))
 SIZES = frozenset(DOMAINS["sizes"]["names"])
@@ -37,7 +37,7 @@ SHAPED = {
 }  # fmt: skip
 FLOATS = ("float32", "float64", "float16")
 DTYPES = (*FLOATS, "int64", "int32", "bool")
-FREE = ("randn", "distinct")  # any value goes
+FREE = ("randn",)  # any value goes
 
 
 @dataclass(frozen=True, slots=True)

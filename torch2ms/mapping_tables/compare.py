@@ -191,6 +191,7 @@ def _compare_gradients(a: Mapping[str, Any], b: Mapping[str, Any], case: Mapping
     if set(a) != set(b):
         only_torch, only_ours = sorted(set(a) - set(b)), sorted(set(b) - set(a))
         raise _Unequal(f"gradients: only in torch {only_torch}, only in mindspore {only_ours}")
+    case = {**case, "tolerance": case.get("grad_tolerance", case["tolerance"])}
     return max((_compare(a[name], b[name], case, f"gradient of {name}") for name in a), default=0.0)
 
 

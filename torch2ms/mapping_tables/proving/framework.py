@@ -157,7 +157,8 @@ def use(value: Any, case: Case, inputs: list[Any]) -> Any:
 
 def scope_of(case: Case, framework: Framework) -> tuple[dict[str, Any], list[Any]]:
     """Return the variables of an example and the inputs of its layer."""
-    scope = {name: framework.make(value, name) for name, value in case["args"].items()}
+    scope: dict[str, Any] = {"__name__": "example"}  # functions and classes that an example defines want a module
+    scope.update((name, framework.make(value, name)) for name, value in case["args"].items())
     return scope, [framework.make(value, f"input_{index}") for index, value in enumerate(case["inputs"])]
 
 

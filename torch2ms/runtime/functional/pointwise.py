@@ -99,7 +99,8 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
 def aminmax(input: Tensor, *, dim: Optional[int] = None, keepdim: bool = False) -> Tuple[Tensor, Tensor]:
     """Return the smallest and the largest value, of all or along ``dim``."""
     if dim is None:
-        return input.min(), input.max()
+        shape = (1,) * input.ndim if keepdim else ()
+        return input.min().reshape(shape), input.max().reshape(shape)
     return ops.amin(input, dim, keepdim), ops.amax(input, dim, keepdim)
 
 

@@ -436,6 +436,8 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """Return ``beta * input + alpha * (mat1 @ mat2)``."""
     product = ops.matmul(mat1, mat2)
+    if not input.is_floating_point() and not input.is_complex():
+        beta, alpha = int(beta), int(alpha)  # the result keeps the dtype of whole numbers
     return (input if beta == 1 else beta * input) + (product if alpha == 1 else alpha * product)
 
 
@@ -471,14 +473,14 @@ def unfold_dimension(input: Tensor, dimension: int, size: int, step: int) -> Ten
     return ops.transpose(taken.reshape(shape), tuple(order))
 
 
-def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
-    """Return the int64 rows and columns of the lower triangle: shape (2, count)."""
-    return Tensor(np.stack(np.tril_indices(row, offset, col)).astype(np.int64))
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = ms.int64, **options: Any) -> Tensor:
+    """Return the rows and columns of the lower triangle: shape (2, count)."""
+    return Tensor(np.stack(np.tril_indices(row, offset, col)), dtype)
 
 
-def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
-    """Return the int64 rows and columns of the upper triangle: shape (2, count)."""
-    return Tensor(np.stack(np.triu_indices(row, offset, col)).astype(np.int64))
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = ms.int64, **options: Any) -> Tensor:
+    """Return the rows and columns of the upper triangle: shape (2, count)."""
+    return Tensor(np.stack(np.triu_indices(row, offset, col)), dtype)
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:

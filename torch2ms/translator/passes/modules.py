@@ -10,6 +10,8 @@ from torch2ms.translator.context import Context
 
 __all__ = ["rewrite_class", "rewrite_for", "rewrite_function"]
 
+# Attributes through which children and weights are found whatever their names
+_BY_ANY_NAME = frozenset({"children", "named_children", "modules", "named_modules", "_modules", "__dict__"})
 RESERVED = frozenset({"cls_name", "param_prefix", "phase", "cells", "construct", "apply", "register_buffer"})
 
 
@@ -20,7 +22,47 @@ def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef,
         for name in sorted(RESERVED & ctx.world.attributes(info.key).keys()):
             message = f"{tree.name}.{name}: nn.Cell keeps the name {name} for itself"
             ctx.report("T2M203", tree, message, symbol="torch.nn.Module", advice="rename the attribute in the source")
+        for name, place in _unused_weights(tree, ctx).items():
+            message = f"self.{name} is never read: torch leaves weights without gradient alone, MindSpore's decay"
+            ctx.report(
+                "T2M303", place, message, symbol="torch.nn.Module", advice="remove it, or give it no weight decay"
+            )
     return updated
+
+
+def _unused_weights(tree: ast.ClassDef, ctx: Context) -> dict[str, ast.Assign]:
+    """Return the weights that a file trains and never reads: a network sets them, and nothing asks for them.
+
+    torch's optimizers pass over weights whose gradient is None; MindSpore's gradient is zero there.
+    """
+    kept: dict[str, ast.Assign] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
+            target = node.targets[0]
+            own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
+            if own and isinstance(target, ast.Attribute) and _has_weights(node.value, ctx):
+                kept[target.attr] = node
+    if not kept:
+        return {}
+    trains = False
+    for node in ctx.analysis.nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            kept.pop(node.attr, None)
+            if node.attr in _BY_ANY_NAME:
+                return {}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            kept.pop(node.value, None)
+        trains = trains or (isinstance(node, ast.Call) and ctx.kind(node).name == "Optimizer")
+    return kept if trains else {}
+
+
+def _has_weights(call: ast.Call, ctx: Context) -> bool:
+    """Whether a call makes a parameter or a layer with weights."""
+    if ctx.kind(call).name == "Parameter":
+        return True
+    callee = ctx.kind(call.func)
+    row = ctx.tables.row(callee.of) if callee.of.startswith("torch.nn.") else None
+    return row is not None and any(option.state is not None for option in row.to)
 
 
 def rewrite_for(node: cst.For, updated: cst.For, tree: ast.For | ast.AsyncFor, ctx: Context) -> cst.For:
@@ -50,7 +92,39 @@ def rewrite_function(
     if info is None or info.owner is None or ctx.world.family(info.owner.key).name != "Module":
         return updated
     if tree.name == "forward":
-        return updated.with_changes(name=cst.Name("construct"))
+        return _with_self(updated, tree).with_changes(name=cst.Name("construct"))
     if tree.name == "extra_repr":
         return updated.with_changes(name=cst.Name("extend_repr"))
     return updated
+
+
+def _with_self(updated: cst.FunctionDef, tree: ast.FunctionDef | ast.AsyncFunctionDef) -> cst.FunctionDef:
+    """Return ``forward`` with its first parameter called ``self``: MindSpore's graph parser asks for that very name."""
+    parameters = [*tree.args.posonlyargs, *tree.args.args]
+    first = parameters[0].arg if parameters else "self"
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | {item.arg for item in parameters}
+    if first == "self" or "self" in used:
+        return updated
+    renamed = updated.visit(_Renamed(first, "self"))
+    assert isinstance(renamed, cst.FunctionDef)
+    return renamed
+
+
+class _Renamed(cst.CSTTransformer):
+    """Calls a variable otherwise; attributes and keywords of the same name stay."""
+
+    def __init__(self, old: str, new: str) -> None:
+        super().__init__()
+        self.old, self.new = old, new
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:
+        """Rename the variable."""
+        return updated_node.with_changes(value=self.new) if updated_node.value == self.old else updated_node
+
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.Attribute:
+        """Keep the attribute's own name."""
+        return updated_node.with_changes(attr=original_node.attr)
+
+    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
+        """Keep the keyword."""
+        return updated_node.with_changes(keyword=original_node.keyword)

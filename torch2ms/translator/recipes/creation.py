@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 import libcst as cst
 
 from torch2ms.translator.binding import same_literal
 from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build, fix_commas, keyword_arg
 
@@ -89,6 +91,26 @@ def size_tuple(site: CallSite, ctx: Context) -> Outcome:
     func = ctx.reference(site.option.target, site.tree.func)
     original = site.updated.args if len(args) == len(site.updated.args) else ()
     return Replace(site.updated.with_changes(func=func, args=fix_commas(args, original)), tuple(codes))
+
+
+@recipe("spread")
+def spread(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.meshgrid([x, y])`` -> ``ops.meshgrid(x, y)``: tensors given as one list are given one by one."""
+    made = emit_call(site, ctx)
+    given = positional(site)
+    if isinstance(made, Leave) or len(given) != 1 or not isinstance(made.code, cst.Call) or given[0][1].star:
+        return made
+    if ctx.kind(given[0][0]).is_tensor:
+        return made
+    first, *others = made.code.args
+    if isinstance(first.value, (cst.List, cst.Tuple)):
+        args = [
+            cst.Arg(item.value, star="*" if isinstance(item, cst.StarredElement) else "")
+            for item in first.value.elements
+        ]
+    else:
+        args = [cst.Arg(first.value, star="*")]
+    return replace(made, code=made.code.with_changes(args=fix_commas([*args, *others], made.code.args)))
 
 
 @recipe("typed_tensor", takes_stars=True)
