@@ -31,7 +31,7 @@ def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef,
 
 
 def _unused_weights(tree: ast.ClassDef, ctx: Context) -> dict[str, ast.Assign]:
-    """Return the weights that a file trains and never reads: a network sets them, and nothing asks for them.
+    """Return the weights that a file trains with decay and never reads: a network sets them, nothing asks for them.
 
     torch's optimizers pass over weights whose gradient is None; MindSpore's gradient is zero there.
     """
@@ -44,16 +44,19 @@ def _unused_weights(tree: ast.ClassDef, ctx: Context) -> dict[str, ast.Assign]:
                 kept[target.attr] = node
     if not kept:
         return {}
-    trains = False
+    decays = False
     for node in ctx.analysis.nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             kept.pop(node.attr, None)
             if node.attr in _BY_ANY_NAME:
                 return {}
+            decays = decays or node.attr == "AdamW"
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             kept.pop(node.value, None)
-        trains = trains or (isinstance(node, ast.Call) and ctx.kind(node).name == "Optimizer")
-    return kept if trains else {}
+            decays = decays or node.value == "weight_decay"
+        elif isinstance(node, ast.keyword):
+            decays = decays or node.arg == "weight_decay"
+    return kept if decays else {}
 
 
 def _has_weights(call: ast.Call, ctx: Context) -> bool:
