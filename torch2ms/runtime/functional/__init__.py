@@ -14,8 +14,10 @@ from .convolution import *  # noqa: F403
 from .creation import *  # noqa: F403
 from .extrema import *  # noqa: F403
 from .image import *  # noqa: F403
+from .lookup import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .matrix import *  # noqa: F403
+from .noise import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .places import *  # noqa: F403
 from .pointwise import *  # noqa: F403

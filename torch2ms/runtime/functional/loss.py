@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 import mindspore as ms
 from mindspore import Tensor, ops
 
 from .activation import logsigmoid
+from .normalization import pairwise_distance
 
 __all__ = [
     "binary_cross_entropy",
@@ -32,6 +33,7 @@ __all__ = [
     "smooth_l1_loss",
     "soft_margin_loss",
     "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
 ]
 
 _INTEGERS = (ms.int8, ms.int16, ms.int32, ms.int64, ms.uint8)
@@ -63,9 +65,14 @@ def mse_loss(
     size_average: Optional[bool] = None,
     reduce: Optional[bool] = None,
     reduction: str = "mean",
+    weight: Optional[Tensor] = None,
 ) -> Tensor:
-    """Return the squared difference."""
-    return _reduced(ops.square(input - target), reduction_name(size_average, reduce, reduction))
+    """Return the squared difference; with ``weight`` the weighted one, whose mean is over the weights."""
+    loss, name = ops.square(input - target), reduction_name(size_average, reduce, reduction)
+    if weight is None:
+        return _reduced(loss, name)
+    loss = loss * weight
+    return loss.sum() / ops.broadcast_to(weight, loss.shape).sum() if name == "mean" else _reduced(loss, name)
 
 
 def l1_loss(
@@ -299,6 +306,24 @@ def triplet_margin_loss(
     return _reduced(ops.relu(near - far + margin), reduction_name(size_average, reduce, reduction))
 
 
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Optional[Callable[[Tensor, Tensor], Tensor]] = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return ``max(0, d(anchor, positive) - d(anchor, negative) + margin)`` for any distance ``d``."""
+    distance = pairwise_distance if distance_function is None else distance_function
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = ops.minimum(far, distance(positive, negative))
+    return _reduced(ops.relu(near - far + margin), reduction)
+
+
 def _distance(a: Tensor, b: Tensor, p: float, eps: float) -> Tensor:
     """Return the p-norm of ``a - b + eps`` over the last axis."""
     difference = ops.abs(a - b + eps)
@@ -382,6 +407,12 @@ def ctc_loss(
 
     ``targets`` is (batch, longest) or all targets one after another; the mean divides by the target lengths first.
     """
+    if log_probs.ndim == 2:  # one sample: (time, classes)
+        log_probs, targets = ops.expand_dims(log_probs, 1), targets.reshape((1, -1))
+        loss = ctc_loss(
+            log_probs, targets, [int(input_lengths)], [int(target_lengths)], blank, reduction, zero_infinity
+        )
+        return loss.reshape(())
     lengths = _lengths(target_lengths)
     if targets.ndim == 1:
         targets = _padded_rows(targets, lengths)

@@ -6,6 +6,7 @@ import math
 from typing import Any, Optional, Sequence
 
 import mindspore as ms
+import numpy as np
 from mindspore import Tensor, ops
 
 __all__ = [
@@ -17,7 +18,6 @@ __all__ = [
     "dropout1d",
     "dropout2d",
     "dropout3d",
-    "embedding",
     "group_norm",
     "instance_norm",
     "layer_norm",
@@ -26,6 +26,7 @@ __all__ = [
     "normalize",
     "one_hot",
     "pairwise_distance",
+    "pdist",
     "rms_norm",
     "scaled_dot_product_attention",
 ]
@@ -48,26 +49,6 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Optional[Tens
         parts.append((left * input2).sum(-1))
     output = ops.stack(parts, -1)
     return output if bias is None else output + bias
-
-
-def embedding(
-    input: Tensor,
-    weight: Tensor,
-    padding_idx: Optional[int] = None,
-    max_norm: Optional[float] = None,
-    norm_type: float = 2.0,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> Tensor:
-    """Return the rows of ``weight`` at ``input``; no gradient flows to the row ``padding_idx``."""
-    if max_norm is not None or scale_grad_by_freq:
-        raise ValueError("max_norm and scale_grad_by_freq have no equivalent in MindSpore")
-    rows = ops.gather(weight, input.astype(ms.int32), 0)
-    if padding_idx is None:
-        return rows
-    index = padding_idx if padding_idx >= 0 else weight.shape[0] + padding_idx
-    kept = ops.expand_dims(input != index, -1).astype(rows.dtype)
-    return rows * kept + ops.stop_gradient(rows * (1 - kept))
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
@@ -165,9 +146,18 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Return each channel of each sample normalised over its places; running statistics are not kept."""
-    if not use_input_stats or running_mean is not None or running_var is not None:
-        raise ValueError("running statistics have no equivalent in MindSpore's instance normalisation")
+    """Return each channel of each sample normalised over its places; running statistics are updated in place."""
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    if running_mean is not None and running_var is not None:
+        axes = tuple(range(2, input.ndim))
+        mean = input.mean(axes, True)
+        variance = ops.square(input - mean).mean(axes, True)
+        count = input.size // (input.shape[0] * input.shape[1])
+        average = mean.reshape(input.shape[:2]).mean(0)
+        unbiased = variance.reshape(input.shape[:2]).mean(0) * (count / max(count - 1, 1))
+        ops.assign(running_mean, ops.stop_gradient((1 - momentum) * running_mean + momentum * average))
+        ops.assign(running_var, ops.stop_gradient((1 - momentum) * running_var + momentum * unbiased))
     return group_norm(input, input.shape[1], weight, bias, eps)
 
 
@@ -205,6 +195,13 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     first = ops.maximum(first, ops.full_like(first, floor))
     second = ops.maximum(second, ops.full_like(second, floor))
     return (x1 * x2).sum(dim) / (ops.sqrt(first) * ops.sqrt(second))
+
+
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """Return the p-norm of the difference of every pair of rows of (rows, width), the first row's pairs first."""
+    first, second = np.triu_indices(input.shape[0], 1)
+    left = ops.gather(input, Tensor(first.astype(np.int32)), 0)
+    return pairwise_distance(left, ops.gather(input, Tensor(second.astype(np.int32)), 0), p, 0.0)
 
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
@@ -253,9 +250,13 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     """Return ``input`` with dropout that keeps mean and variance of SELU networks (Klambauer et al. 2017)."""
     if not training or p == 0:
         return input
+    return alpha_dropped(input, (ops.rand(*input.shape, dtype=ms.float32) >= p).astype(input.dtype), p)
+
+
+def alpha_dropped(input: Tensor, kept: Tensor, p: float) -> Tensor:
+    """Return ``input`` where ``kept`` is 1, else the lowest value of SELU, scaled to keep mean and variance."""
     alpha = -1.7580993408473766
     scale = (1 - p) ** -0.5 * (1 + p * alpha * alpha) ** -0.5
-    kept = (ops.rand(*input.shape, dtype=ms.float32) >= p).astype(input.dtype)
     return (input * kept + alpha * (1 - kept)) * scale - scale * alpha * p
 
 

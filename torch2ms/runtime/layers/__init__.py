@@ -78,7 +78,9 @@ from .loss import (
     SmoothL1Loss,
     SoftMarginLoss,
     TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
 )
+from .noise import AlphaDropout, FeatureAlphaDropout, RReLU
 from .normalization import (
     BatchNorm1d,
     BatchNorm2d,

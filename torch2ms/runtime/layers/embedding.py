@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 import mindspore as ms
-from mindspore import Parameter, Tensor, nn, ops
+from mindspore import Parameter, Tensor, nn
 from mindspore.common.initializer import Normal, initializer
 
 from .. import functional as F
@@ -55,9 +55,10 @@ class Embedding(_Table):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        if max_norm is not None or scale_grad_by_freq:
-            raise ValueError("max_norm and scale_grad_by_freq have no equivalent in MindSpore")
+        if scale_grad_by_freq:
+            raise ValueError("scale_grad_by_freq has no equivalent in MindSpore")
         super().__init__(num_embeddings, embedding_dim, padding_idx, _weight)
+        self.max_norm, self.norm_type = max_norm, norm_type
         self.embedding_table.requires_grad = not _freeze
 
     @classmethod
@@ -70,7 +71,7 @@ class Embedding(_Table):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the rows at ``x``: shape (*x.shape, embedding_dim)."""
-        return F.embedding(x, self.embedding_table, self.padding_idx)
+        return F.embedding(x, self.embedding_table, self.padding_idx, self.max_norm, self.norm_type)
 
 
 class EmbeddingBag(_Table):
@@ -91,24 +92,27 @@ class EmbeddingBag(_Table):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        if max_norm is not None or scale_grad_by_freq or padding_idx is not None:
-            raise ValueError("max_norm, scale_grad_by_freq and padding_idx have no equivalent in this bag")
+        if scale_grad_by_freq:
+            raise ValueError("scale_grad_by_freq has no equivalent in MindSpore")
         if mode not in ("sum", "mean", "max"):
             raise ValueError("mode has to be one of sum, mean or max")
-        super().__init__(num_embeddings, embedding_dim, None, _weight)
+        super().__init__(num_embeddings, embedding_dim, padding_idx, _weight)
+        self.max_norm, self.norm_type = max_norm, norm_type
         self.mode, self.include_last_offset = mode, include_last_offset
 
-    def construct(self, x: Tensor, offsets: Optional[Tensor] = None) -> Tensor:
-        """Return one row a bag: (bags, embedding_dim)."""
-        rows = F.embedding(x, self.embedding_table)
-        if x.ndim == 2:
-            return self._pooled(rows, 1)
-        starts = [int(start) for start in offsets.asnumpy()] if offsets is not None else [0]
-        ends = starts[1:] if self.include_last_offset else [*starts[1:], x.shape[0]]
-        return ops.stack([self._pooled(rows[start:end], 0) for start, end in zip(starts, ends)])
+    @classmethod
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> EmbeddingBag:
+        """Return a bag whose table is ``embeddings`` (rows, width), not trained unless ``freeze=False``."""
+        rows, width = embeddings.shape
+        bag = cls(rows, width, _weight=embeddings, **options)
+        bag.embedding_table.requires_grad = not freeze
+        return bag
 
-    def _pooled(self, rows: Tensor, axis: int) -> Tensor:
-        """Return the rows of one bag, or of a batch of bags, put together."""
-        if self.mode == "max":
-            return ops.amax(rows, axis)
-        return rows.sum(axis) if self.mode == "sum" else rows.mean(axis)
+    def construct(
+        self, input: Tensor, offsets: Optional[Tensor] = None, per_sample_weights: Optional[Tensor] = None
+    ) -> Tensor:
+        """Return one row a bag: (bags, embedding_dim)."""
+        return F.embedding_bag(
+            input, self.embedding_table, offsets, self.max_norm, self.norm_type, False, self.mode, False,
+            per_sample_weights, self.include_last_offset, self.padding_idx,
+        )  # fmt: skip

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from mindspore import Tensor, nn
 
@@ -32,6 +32,7 @@ __all__ = [
     "SmoothL1Loss",
     "SoftMarginLoss",
     "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
 ]
 
 
@@ -368,4 +369,32 @@ class CTCLoss(nn.Cell):
         """Return the loss."""
         return F.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
+        )
+
+
+class TripletMarginWithDistanceLoss(nn.Cell):
+    """``max(0, d(anchor, positive) - d(anchor, negative) + margin)`` for any distance ``d``."""
+
+    def __init__(
+        self,
+        *,
+        distance_function: Optional[Callable[[Tensor, Tensor], Tensor]] = None,
+        margin: float = 1.0,
+        swap: bool = False,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__()
+        self.distance_function = F.pairwise_distance if distance_function is None else distance_function
+        self.margin, self.swap, self.reduction = margin, swap, reduction
+
+    def construct(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        """Return the loss of three batches of vectors."""
+        return F.triplet_margin_with_distance_loss(
+            anchor,
+            positive,
+            negative,
+            distance_function=self.distance_function,
+            margin=self.margin,
+            swap=self.swap,
+            reduction=self.reduction,
         )

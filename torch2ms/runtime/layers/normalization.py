@@ -10,7 +10,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 
-from ..functional.normalization import layer_norm
+from ..functional.normalization import batch_norm, instance_norm, layer_norm
 from .arguments import typed
 
 __all__ = [
@@ -29,72 +29,58 @@ __all__ = [
 Shape = Union[int, Sequence[int]]
 
 
-def _kept(momentum: Optional[float]) -> float:
-    """Return MindSpore's momentum (the share of the old statistics that is kept) for torch's (the share replaced)."""
-    if momentum is None:
-        raise ValueError("momentum=None (a cumulative average) has no equivalent in MindSpore's batch normalisation")
-    return 1.0 - momentum
+class _Average:
+    """What the batch normalisations share: torch's arguments, and ``momentum=None``, a cumulative average."""
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: Optional[float] = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(  # type: ignore[call-arg]
+            num_features=num_features,
+            eps=float(eps),
+            momentum=0.9 if momentum is None else 1.0 - momentum,  # MindSpore: the share that is kept
+            affine=bool(affine),
+            use_batch_statistics=None if track_running_stats else True,
+            **typed(dtype),
+        )
+        self.batches: Optional[int] = 0 if momentum is None and track_running_stats else None
+
+    def construct(self, x: Tensor) -> Tensor:
+        """Return ``x`` normalised; in training the running statistics follow."""
+        if self.batches is None:
+            return super().construct(x)  # type: ignore[misc]
+        cell: Any = getattr(self, "bn2d", self)  # BatchNorm3d keeps its parameters in an inner layer
+        if self.training:  # type: ignore[attr-defined]
+            self.batches += 1
+        return batch_norm(
+            x,
+            cell.moving_mean,
+            cell.moving_variance,
+            cell.gamma,
+            cell.beta,
+            self.training,  # type: ignore[attr-defined]
+            1.0 / max(self.batches, 1),
+            cell.eps,
+        )
 
 
-def _batch_options(
-    num_features: int, eps: float, momentum: Optional[float], affine: bool, track_running_stats: bool
-) -> dict[str, Any]:
-    """Return the arguments of MindSpore's batch normalisation: without running statistics always the batch's."""
-    return {
-        "num_features": num_features,
-        "eps": float(eps),
-        "momentum": _kept(momentum),
-        "affine": bool(affine),
-        "use_batch_statistics": None if track_running_stats else True,
-    }
-
-
-class BatchNorm1d(nn.BatchNorm1d):
+class BatchNorm1d(_Average, nn.BatchNorm1d):
     """Batch normalisation of (batch, features) or (batch, features, length)."""
 
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: Optional[float] = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(**_batch_options(num_features, eps, momentum, affine, track_running_stats), **typed(dtype))
 
-
-class BatchNorm2d(nn.BatchNorm2d):
+class BatchNorm2d(_Average, nn.BatchNorm2d):
     """Batch normalisation of (batch, channels, height, width)."""
 
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: Optional[float] = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(**_batch_options(num_features, eps, momentum, affine, track_running_stats), **typed(dtype))
 
-
-class BatchNorm3d(nn.BatchNorm3d):
+class BatchNorm3d(_Average, nn.BatchNorm3d):
     """Batch normalisation of (batch, channels, depth, height, width)."""
-
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: Optional[float] = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(**_batch_options(num_features, eps, momentum, affine, track_running_stats), **typed(dtype))
 
 
 class LayerNorm(nn.LayerNorm):
@@ -141,6 +127,8 @@ class GroupNorm(nn.GroupNorm):
 class _InstanceNorm(nn.Cell):
     """Normalise each channel of each sample over its places: (batch, channels, ...)."""
 
+    rank = 2  # number of axes of one sample
+
     def __init__(
         self,
         num_features: int,
@@ -152,24 +140,31 @@ class _InstanceNorm(nn.Cell):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        if track_running_stats:
-            raise ValueError("track_running_stats=True has no equivalent in MindSpore's instance normalisation")
         self.num_features = num_features
-        self.eps = eps
-        self.affine = bool(affine)
+        self.eps, self.momentum = eps, momentum
+        self.affine, self.track_running_stats = bool(affine), bool(track_running_stats)
+        ones, zeros = ops.ones((num_features,), ms.float32), ops.zeros((num_features,), ms.float32)
         if self.affine:
-            self.gamma = Parameter(ops.ones((num_features,), ms.float32), name="gamma")
-            self.beta = Parameter(ops.zeros((num_features,), ms.float32), name="beta")
+            self.gamma = Parameter(ones, name="gamma")
+            self.beta = Parameter(zeros, name="beta")
+        if self.track_running_stats:
+            self.moving_mean = Parameter(zeros, name="moving_mean", requires_grad=False)
+            self.moving_variance = Parameter(ones, name="moving_variance", requires_grad=False)
 
     def construct(self, x: Tensor) -> Tensor:
-        """Return ``x`` normalised."""
-        axes = tuple(range(2, x.ndim))
-        centred = x - x.mean(axes, True)
-        y = centred * ops.rsqrt(ops.square(centred).mean(axes, True) + self.eps)
-        if self.affine:
-            shape = (1, self.num_features) + (1,) * (x.ndim - 2)
-            y = y * self.gamma.reshape(shape) + self.beta.reshape(shape)
-        return y
+        """Return ``x`` normalised; a sample without batch axis has one axis less."""
+        unbatched = x.ndim == self.rank
+        y = instance_norm(
+            ops.expand_dims(x, 0) if unbatched else x,
+            self.moving_mean if self.track_running_stats else None,
+            self.moving_variance if self.track_running_stats else None,
+            self.gamma if self.affine else None,
+            self.beta if self.affine else None,
+            self.training or not self.track_running_stats,
+            self.momentum,
+            self.eps,
+        )
+        return ops.squeeze(y, 0) if unbatched else y
 
 
 class InstanceNorm1d(_InstanceNorm):
@@ -179,9 +174,13 @@ class InstanceNorm1d(_InstanceNorm):
 class InstanceNorm2d(_InstanceNorm):
     """Instance normalisation of (batch, channels, height, width)."""
 
+    rank = 3
+
 
 class InstanceNorm3d(_InstanceNorm):
     """Instance normalisation of (batch, channels, depth, height, width)."""
+
+    rank = 4
 
 
 class RMSNorm(nn.Cell):

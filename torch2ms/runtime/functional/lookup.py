@@ -1,0 +1,98 @@
+"""Rows of tables at integer indices: embeddings and bags of them."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+__all__ = ["embedding", "embedding_bag"]
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: Optional[int] = None,
+    max_norm: Optional[float] = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """Return the rows of ``weight`` at ``input``; no gradient flows to the row ``padding_idx``.
+
+    ``max_norm``: rows that are looked up and longer are shortened first, in ``weight`` itself.
+    """
+    if scale_grad_by_freq:
+        raise ValueError("scale_grad_by_freq has no equivalent in MindSpore")
+    if max_norm is not None:
+        _shorten(weight, input, max_norm, norm_type)
+    rows = ops.gather(weight, input.astype(ms.int32), 0)
+    if padding_idx is None:
+        return rows
+    index = padding_idx if padding_idx >= 0 else weight.shape[0] + padding_idx
+    kept = ops.expand_dims(input != index, -1).astype(rows.dtype)
+    return rows * kept + ops.stop_gradient(rows * (1 - kept))
+
+
+def _shorten(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
+    """Scale the rows of ``weight`` at ``input`` down to ``max_norm``, in place."""
+    table = weight.asnumpy().copy()
+    used = np.unique(input.asnumpy())
+    norms = np.linalg.norm(table[used], ord=norm_type, axis=1)
+    factors = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1.0)
+    table[used] *= factors[:, None].astype(table.dtype)
+    if isinstance(weight, ms.Parameter):
+        ops.assign(weight, Tensor(table))
+    else:
+        weight[...] = Tensor(table)
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Optional[Tensor] = None,
+    max_norm: Optional[float] = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Optional[Tensor] = None,
+    include_last_offset: bool = False,
+    padding_idx: Optional[int] = None,
+) -> Tensor:
+    """Return sum, mean or maximum of the rows of each bag; bags are the rows of a 2-D input, or start at ``offsets``.
+
+    Indices equal to ``padding_idx`` are left out of their bag. A bag without indices is zero.
+    """
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if per_sample_weights is not None and mode != "sum":
+        raise ValueError("per_sample_weights is only supported for mode='sum'")
+    rows = embedding(input, weight, None, max_norm, norm_type, scale_grad_by_freq)
+    if per_sample_weights is not None:
+        rows = rows * ops.expand_dims(per_sample_weights, -1)
+    if padding_idx is not None and padding_idx < 0:
+        padding_idx += weight.shape[0]
+    kept = ops.ones(input.shape, rows.dtype) if padding_idx is None else (input != padding_idx).astype(rows.dtype)
+    kept = ops.expand_dims(kept, -1)
+    if input.ndim == 2:
+        return _pooled(rows, kept, mode, 1)
+    starts = [int(start) for start in offsets.asnumpy()] if offsets is not None else [0]
+    ends = starts[1:] if include_last_offset else [*starts[1:], input.shape[0]]
+    empty = ops.zeros((weight.shape[1],), rows.dtype)
+    bags = [
+        _pooled(rows[start:end], kept[start:end], mode, 0) if end > start else empty for start, end in zip(starts, ends)
+    ]
+    return ops.stack(bags)
+
+
+def _pooled(rows: Tensor, kept: Tensor, mode: str, axis: int) -> Any:
+    """Return the rows of one bag, or of a batch of bags, put together; ``kept`` is 0 for those left out."""
+    count = kept.sum(axis)
+    if mode == "max":
+        largest = ops.amax(ops.where(kept.astype(ms.bool_), rows, ops.full_like(rows, -3.4028234e38)), axis)
+        return ops.where(count > 0, largest, ops.zeros_like(largest))
+    total = (rows * kept).sum(axis)
+    return total if mode == "sum" else total / ops.maximum(count, ops.ones_like(count))
