@@ -1,4 +1,4 @@
-"""Runs snippets of one framework for ``snippets.py``: FRAMEWORK JOBS RESULTS START.
+"""Runs snippets of one framework for ``snippets.py``: FRAMEWORK JOBS RESULTS START SEED.
 
 JOBS is a JSON list of texts; the outcome of each, from number START on, is appended to RESULTS.
 """
@@ -40,6 +40,8 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, np.generic):
         return value.item()
+    if type(value).__name__ == "dtype" or any(base.__name__ == "Type" for base in type(value).__mro__):
+        return f"dtype {str(value).removeprefix('torch.').lower().removesuffix('_')}"
     raise TypeError(f"a result of type {type(value)}")
 
 
@@ -84,11 +86,12 @@ def stop(number: int, frame: object) -> None:
     raise TimeoutError(f"took longer than {SECONDS} s")
 
 
-def run(text: str, number: int) -> Any:
+def run(text: str, number: int, seed: int) -> Any:
     """Return the outcome of one text."""
     name = f"<snippet {number}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     scope: dict[str, Any] = {"__name__": f"snippet_{number}", "fill": fill}
+    start_afresh(seed)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         exec(compile(text, name, "exec"), scope)
@@ -108,8 +111,22 @@ def _settle() -> None:
             mindspore.runtime.synchronize()
 
 
+def start_afresh(seed: int) -> None:
+    """Seed every source of random numbers, and take back the defaults that an earlier snippet set."""
+    np.random.seed(seed)
+    if "torch" in sys.modules:
+        torch = sys.modules["torch"]
+        torch.set_default_device(None)
+        torch.set_default_dtype(torch.float32)
+        torch.set_grad_enabled(True)
+        torch.use_deterministic_algorithms(False)
+        torch.manual_seed(seed)
+    if "mindspore" in sys.modules:
+        sys.modules["mindspore"].set_seed(seed)
+
+
 def main() -> None:
-    framework, jobs, results, start = sys.argv[1:]
+    framework, jobs, results, start, seed = sys.argv[1:]
     __import__(framework)
     if framework == "mindspore":
         __import__("torch2ms_runtime")
@@ -118,7 +135,7 @@ def main() -> None:
         texts = json.load(stream)
     with open(results, "ab", buffering=0) as stream:
         for number in range(int(start), len(texts)):
-            stream.write(pickle.dumps(run(texts[number], number)))
+            stream.write(pickle.dumps(run(texts[number], number, int(seed))))
 
 
 if __name__ == "__main__":

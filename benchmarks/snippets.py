@@ -4,6 +4,8 @@
     python benchmarks/snippets.py --only 'torch.max'     # templates that hold a text
     python benchmarks/snippets.py --plain                # each template once, as it is written
     python benchmarks/snippets.py --show 20              # print that many of the worst, with their translations
+    python benchmarks/snippets.py --from-docstrings      # the examples in torch's own docstrings instead
+    python benchmarks/snippets.py --from-file F          # the programs of a file in the format of the templates instead
 
 The templates are in ``snippet_templates/``, one expression a line or one program a paragraph; inputs are added by name
 (``x`` is 3 x 4, ``img`` 2 x 3 x 8 x 8, see ``INPUTS``). An expression is tried in several shapes: as it is, with every
@@ -14,6 +16,8 @@ itself rejects is left out. A result is
 - *marked*: it is not right, and the translation says so at a place of the snippet (a warning or an error);
 - *loud*: it is not right, unmarked, and fails when it runs;
 - *silent*: it is not right, and nothing says so.
+
+What torch itself answers differently with another seed is random: there shape and dtype are compared.
 
 Every framework runs in a process of its own, which is started again when a snippet kills it.
 """
@@ -30,7 +34,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,11 +90,12 @@ class Snippet:
     text: str
     translation: str = ""
     marks: list[str] = field(default_factory=list)
+    is_random: bool = False
 
 
-def templates() -> Iterator[tuple[str, str, bool]]:
-    """Yield family, text and whether it is an expression."""
-    for path in sorted(TEMPLATES.glob("*.txt")):
+def templates(paths: Sequence[Path]) -> Iterator[tuple[str, str, bool]]:
+    """Yield family, text and whether it is an expression (files whose names start with "programs" hold programs)."""
+    for path in paths:
         separator = "\n\n" if path.stem.startswith("programs") else "\n"
         for part in path.read_text(encoding="utf-8").split("\n## "):
             family, _, rest = part.removeprefix("## ").partition("\n")
@@ -187,10 +192,17 @@ def _swapped(call: ast.Call) -> Iterator[tuple[str, str]]:
         yield "function", f"out = {ast.unparse(function)}"
 
 
-def generate(only: str, *, is_plain: bool) -> list[Snippet]:
-    """Return all snippets, no text twice."""
+def from_docstrings(only: str) -> list[Snippet]:
+    """Return the examples in torch's own docstrings."""
+    from docstring_snippets import docstring_programs
+
+    return [Snippet(space, "program", text) for space, text in docstring_programs() if only in text]
+
+
+def generate(only: str, *, is_plain: bool, paths: Sequence[Path] = ()) -> list[Snippet]:
+    """Return all snippets of the templates, or of the files ``paths``, no text twice."""
     found: dict[str, Snippet] = {}
-    for family, text, is_expression in templates():
+    for family, text, is_expression in templates(paths or sorted(TEMPLATES.glob("*.txt"))):
         if only not in text:
             continue
         for shape, body in shapes(text) if is_expression else (("program", text),):
@@ -212,7 +224,7 @@ def translate(snippets: list[Snippet]) -> None:
         snippet.marks = [f"{d.code} {d.message}" for d in result.diagnostics if d.severity >= Severity.WARNING]
 
 
-def execute(texts: list[str], framework: str, scratch: Path) -> list[Any]:
+def execute(texts: list[str], framework: str, scratch: Path, seed: int = 0) -> list[Any]:
     """Return ``("value", plain)`` or ``("error", text)`` of each text, run in one process (more if it dies)."""
     jobs, results = scratch / f"{framework}.jobs", scratch / f"{framework}.results"
     jobs.write_text(json.dumps(texts), encoding="utf-8")
@@ -225,7 +237,7 @@ def execute(texts: list[str], framework: str, scratch: Path) -> list[Any]:
         command = [sys.executable, str(worker), framework, str(jobs), str(results)]
         log = (scratch / f"{framework}.log").open("ab")
         ended = subprocess.run(
-            [*command, str(len(done))], env=environment, cwd=scratch, stdout=log, stderr=log, check=False
+            [*command, str(len(done)), str(seed)], env=environment, cwd=scratch, stdout=log, stderr=log, check=False
         )
         done = _read(results)
         if len(done) < len(texts):
@@ -275,10 +287,22 @@ def difference(expected: Any, found: Any) -> str:
     return f"values {left.ravel()[:5]}, {right.ravel()[:5]} found"
 
 
+def without_values(value: Any) -> Any:
+    """Return a plain value with zeros for all numbers: what is left to compare of a random one."""
+    import numpy as np
+
+    if isinstance(value, dict):
+        return {key: without_values(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [without_values(item) for item in value]
+    return np.zeros_like(value) if isinstance(value, np.ndarray | int | float | complex) else ""
+
+
 def judge(snippet: Snippet, expected: Any, found: Any) -> tuple[str, str]:
     """Return the verdict of a snippet and what is to be said about it."""
     if found[0] == "value":
-        wrong = difference(expected[1], found[1])
+        both = (expected[1], found[1])
+        wrong = difference(*map(without_values, both)) if snippet.is_random else difference(*both)
         if not wrong:
             return "right", ""
         return ("marked" if snippet.marks else "silent"), wrong
@@ -314,14 +338,22 @@ def main() -> int:
     parser.add_argument("--only", default="", help="templates that hold this text")
     parser.add_argument("--plain", action="store_true", help="each template once")
     parser.add_argument("--show", type=int, default=0, help="how many of each kind to print with their translation")
+    parser.add_argument("--from-docstrings", action="store_true", help="the examples in torch's docstrings")
+    parser.add_argument("--from-file", type=Path, action="append", default=[], help="a file of templates")
     arguments = parser.parse_args()
-    snippets = generate(arguments.only, is_plain=arguments.plain)
+    if arguments.from_docstrings:
+        snippets = from_docstrings(arguments.only)
+    else:
+        snippets = generate(arguments.only, is_plain=arguments.plain, paths=arguments.from_file)
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         shutil.copytree(ROOT / "torch2ms" / "runtime", scratch / "torch2ms_runtime")
         expected = execute([snippet.text for snippet in snippets], "torch", scratch)
         kept = [(snippet, value) for snippet, value in zip(snippets, expected, strict=True) if value[0] == "value"]
         rejected = [(s, v) for s, v in zip(snippets, expected, strict=True) if v[0] != "value"]
+        again = execute([snippet.text for snippet, _ in kept], "torch", scratch, seed=1)
+        for (snippet, value), other in zip(kept, again, strict=True):
+            snippet.is_random = bool(difference(value[1], other[1]))
         translate([snippet for snippet, _ in kept])
         found = execute([snippet.translation for snippet, _ in kept], "mindspore", scratch)
     judged = [(s, *judge(s, value, got)) for (s, value), got in zip(kept, found, strict=True)]
