@@ -75,8 +75,10 @@ def _programs(documented: str) -> Iterator[str]:
 def _changes(tree: ast.expr) -> bool:
     """Whether an expression is there for what it changes: ``x.add_(1)``, ``y.backward()``, ``torch.manual_seed(0)``."""
     name = tree.func.attr if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) else ""
-    return name.endswith("_") or name in ("backward", "manual_seed", "append", "set_default_dtype") or "out=" in (
-        ast.unparse(tree)
+    return (
+        name.endswith("_")
+        or name in ("backward", "manual_seed", "append", "set_default_dtype")
+        or "out=" in (ast.unparse(tree))
     )
 
 

@@ -42,7 +42,7 @@ def common(kinds: list[Kind]) -> Kind:
 def element_of(kind: Kind) -> Kind:
     """Return the kind of what iterating over, indexing or unpacking a value gives."""
     if kind.is_tensor:
-        return Kind("Tensor", evidence="part of a tensor")
+        return Kind("Tensor", kind.of if kind.name == "Tensor" else "", evidence="part of a tensor")
     if kind.name in ("list", "iterator"):
         return _filled(kind.items[0]) if kind.items else UNKNOWN
     if kind.name in ("tuple", "dict"):

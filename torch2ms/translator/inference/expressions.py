@@ -18,6 +18,7 @@ from torch2ms.translator.inference.containers import (
     moves,
     value_of,
 )
+from torch2ms.translator.inference.dtypes import dtype_of_operator, with_dtype
 from torch2ms.translator.inference.families import (
     BASE_ROWS,
     CALL_RESULTS,
@@ -178,7 +179,8 @@ class Expressions(Callables):
     def _arithmetic(self, left: Kind, right: Kind, op: ast.operator) -> Kind:
         if left.is_tensor or right.is_tensor:
             other = right if left.is_tensor else left
-            return Kind("Tensor", evidence="arithmetic") if other.name != "str" else UNKNOWN
+            dtype = dtype_of_operator(left, right, op)
+            return Kind("Tensor", dtype, evidence="arithmetic") if other.name != "str" else UNKNOWN
         if left.name in _NUMBERS and right.name in _NUMBERS:
             floats = "float" in (left.name, right.name) or isinstance(op, ast.Div)
             return Kind("float" if floats else "int")
@@ -342,7 +344,8 @@ class Expressions(Callables):
             return Kind("Transform", result.of, (Kind("Tensor", evidence="ToTensor"),), result.evidence)
         if result.name == "Module" and result.of.endswith((".Sequential", ".ModuleList", ".DataParallel")):
             return Kind("Module", result.of, tuple(arguments[:1]), result.evidence)
-        return result
+        base = self.kinds.get(node.func.value, UNKNOWN) if isinstance(node.func, ast.Attribute) else UNKNOWN
+        return with_dtype(result, node, callee, base, arguments, keywords)
 
     def _result(self, node: ast.Call, callee: Kind, arguments: list[Kind]) -> Kind:
         decided = self._overloaded(node, callee, arguments)

@@ -20,6 +20,7 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.dynamic import rewrite_dynamic
 from torch2ms.translator.passes.inplace import inplace_layer
+from torch2ms.translator.passes.operators import promoted, rewrite_builtin, settled
 from torch2ms.translator.passes.training import is_left
 from torch2ms.translator.passes.untyped import report_untyped, told
 from torch2ms.translator.passes.values import choose_row
@@ -52,7 +53,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("construct")))
         if not ctx.kind(tree.func.value).known:
             report_untyped(_row_call, updated, tree, ctx)
-    return updated
+    return rewrite_builtin(updated, tree, ctx)
 
 
 def _is_forward(func: ast.Attribute, ctx: Context) -> bool:
@@ -129,6 +130,10 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
         ctx.account(tree.func, row.name, "unsupported", advice=row.unsupported)
         ctx.report("T2M201", tree, f"{row.name} has no MindSpore equivalent", symbol=row.name, advice=row.unsupported)
         return ctx.left_call(updated, tree, row.name)
+    whole = settled(row, updated, tree, ctx)
+    if whole is not None:
+        return whole
+    updated = promoted(row, updated, tree, ctx, is_method=receiver is not None) or updated
     options = ctx.tables.select(row, ctx.target)
     if not options:
         code = "T2M204" if row.to and ctx.tables.select(row, ctx.newest_portable) else "T2M205"

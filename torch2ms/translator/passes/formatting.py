@@ -16,6 +16,9 @@ __all__ = ["rewrite_field", "rewrite_format"]
 
 def rewrite_field(node: cst.FormattedStringExpression, updated: Any, ctx: Context) -> Any:
     """Return ``{loss.item():.3f}`` for the field ``{loss:.3f}`` of an f-string where ``loss`` is a tensor."""
+    if not node.format_spec and _is_dtype(node.expression, ctx):
+        name = ctx.reference("torch2ms.runtime.functional.dtype_name")
+        return updated.with_changes(expression=build("{name}({dtype})", name=name, dtype=updated.expression))
     if not node.format_spec or node.conversion is not None or not _is_tensor(node.expression, ctx):
         return updated
     return updated.with_changes(expression=_item(updated.expression))
@@ -60,6 +63,11 @@ def _with_spec(text: str) -> set[str]:
 def _is_tensor(code: cst.BaseExpression, ctx: Context) -> bool:
     tree = ctx.alignment.tree(code)
     return isinstance(tree, ast.expr) and ctx.kind(tree).is_tensor
+
+
+def _is_dtype(code: cst.BaseExpression, ctx: Context) -> bool:
+    tree = ctx.alignment.tree(code)
+    return isinstance(tree, ast.expr) and ctx.kind(tree).name == "dtype"
 
 
 def _item(code: cst.BaseExpression) -> cst.BaseExpression:

@@ -13,6 +13,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.flow import is_inplace
 from torch2ms.translator.later_reads import read_again
+from torch2ms.translator.passes.operators import shift
 from torch2ms.translator.recipes.views import owner_of, seen_elsewhere
 from torch2ms.translator.syntax import build, code_of
 
@@ -99,11 +100,13 @@ def _is_name(tree: ast.expr, name: str) -> bool:
     return isinstance(tree, ast.Name) and tree.id == name
 
 
-def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.AugAssign | cst.Expr:
+def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.AugAssign | cst.Expr | cst.Assign:
     """Return ``x += y``; a weight is assigned to, for MindSpore would bind the name to a tensor and leave the weight.
 
     Where somebody else holds a tensor that torch changes for them, T2M305 says that MindSpore does not.
     """
+    if isinstance(tree.op, (ast.LShift, ast.RShift)) and ctx.kind(tree.target).is_tensor:
+        return cst.Assign([cst.AssignTarget(node.target)], shift(_read(node.target), node.value, tree.op, ctx))
     if not isinstance(tree.target, ast.Name):
         _element(tree, ctx)
         return node
@@ -117,6 +120,12 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
         return cst.Expr(build(template, assign=assign, target=cst.Name(name), value=node.value))
     _seen_elsewhere(name, tree, ctx)
     return node
+
+
+def _read(target: cst.BaseAssignTargetExpression) -> cst.BaseExpression:
+    copied = target.deep_clone()
+    assert isinstance(copied, cst.BaseExpression)
+    return copied
 
 
 def _element(tree: ast.AugAssign, ctx: Context) -> None:

@@ -18,6 +18,7 @@ from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates, dotted
 from torch2ms.translator.passes.inplace import augmented
+from torch2ms.translator.passes.operators import rewrite_operator
 from torch2ms.translator.symbols import CallShape
 from torch2ms.translator.syntax import code_of, parse_expression
 
@@ -162,10 +163,10 @@ def _is_tested(tree: ast.AST, ctx: Context) -> bool:
 
 
 def rewrite_expression(node: cst.CSTNode, updated: Any, tree: ast.AST, ctx: Context) -> Any:
-    """Return what any other expression becomes: string annotations are the ones that matter."""
+    """Return what any other expression becomes: operators and string annotations are what matters."""
     if isinstance(node, cst.SimpleString) and isinstance(tree, ast.Constant) and ctx.use_of(tree) == "type":
         return _string_annotation(node, tree, ctx)
-    return updated
+    return rewrite_operator(updated, tree, ctx)
 
 
 def _string_annotation(node: cst.SimpleString, tree: ast.Constant, ctx: Context) -> cst.SimpleString:

@@ -1,0 +1,188 @@
+"""Dtypes of tensors, as far as the code shows them: what a call makes of its arguments, what an operator gives.
+
+An empty answer means that the dtype is not known; nobody acts on a guess.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from torch2ms.translator.kinds import Kind
+
+__all__ = ["dtype_of_operator", "family", "with_dtype"]
+
+_BOOL, _INT, _FLOAT, _COMPLEX = "torch.bool", "torch.int64", "torch.float32", "torch.complex64"
+_FAMILIES = {
+    "bool": ["bool"],
+    "int": ["uint8", "int8", "int16", "int32", "int64", "short", "int", "long", "uint16", "uint32", "uint64"],
+    "float": ["float16", "bfloat16", "float32", "float64", "half", "float", "double"],
+    "complex": ["complex32", "complex64", "complex128", "cfloat", "cdouble"],
+}
+_FAMILY = {f"torch.{name}": family for family, names in _FAMILIES.items() for name in names}
+_TYPES = {
+    "FloatTensor": _FLOAT,
+    "DoubleTensor": "torch.float64",
+    "HalfTensor": "torch.float16",
+    "LongTensor": _INT,
+    "IntTensor": "torch.int32",
+    "ShortTensor": "torch.int16",
+    "CharTensor": "torch.int8",
+    "ByteTensor": "torch.uint8",
+    "BoolTensor": _BOOL,
+}
+_SAME_SHAPE = frozenset(
+    {"zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like", "randint_like"}
+)
+_FLOATS = frozenset({"zeros", "ones", "empty", "rand", "randn", "linspace", "logspace", "eye"})
+_TO_COMPLEX = frozenset({"torch.complex", "torch.polar", "torch.view_as_complex", "torch.stft"})
+_REAL_FFT = frozenset({"irfft", "irfft2", "irfftn", "hfft", "hfft2", "hfftn", "fftfreq", "rfftfreq"})
+_KEEPS = frozenset(
+    """clone detach contiguous view reshape flatten ravel squeeze unsqueeze transpose permute t swapaxes movedim expand
+    repeat tile flip roll narrow select index_select gather take masked_select masked_fill where tril triu diag diagonal
+    unfold view_as expand_as reshape_as repeat_interleave cpu cuda to requires_grad_ conj abs neg clamp_ fill_ zero_
+    square positive unflatten chunk split unbind cat concat stack hstack vstack sort flatten
+    fft.fftshift fft.ifftshift""".split()
+)
+_LOSES_COMPLEX = frozenset({"abs", "absolute", "angle", "real", "imag"})
+
+
+def family(dtype: str) -> str:
+    """Return ``bool``, ``int``, ``float`` or ``complex`` for a dtype's name; empty when it is none."""
+    return _FAMILY.get(dtype, "")
+
+
+def with_dtype(
+    result: Kind, node: ast.Call, callee: Kind, base: Kind, arguments: list[Kind], keywords: dict[str | None, Kind]
+) -> Kind:
+    """Return the kind ``result`` of a torch call with the dtype that its arguments show.
+
+    ``callee`` is the kind of what is called, ``base`` that of the receiver (UNKNOWN without one).
+    """
+    casts = isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "type")
+    if result.name != "Tensor" or (result.of and "dtype" not in keywords and not casts):
+        return result
+    if callee.name == "api":
+        if not callee.of.startswith("torch.") or "|" in callee.of:
+            return result
+        return replace(result, of=_dtype_of_call(callee.of[len("torch.") :], None, node, arguments, keywords))
+    if not isinstance(node.func, ast.Attribute) or not base.is_tensor:
+        return result
+    return replace(result, of=_dtype_of_call(node.func.attr, base, node, arguments, keywords))
+
+
+def _dtype_of_call(
+    name: str, receiver: Kind | None, node: ast.Call, arguments: list[Kind], keywords: dict[str | None, Kind]
+) -> str:
+    """Return the dtype of what ``torch.name(...)`` or ``receiver.name(...)`` gives, empty when it is not known."""
+    if "dtype" in keywords:
+        return _named(keywords["dtype"])
+    if receiver is not None and name in ("to", "type"):
+        return _cast(receiver, node, arguments)
+    if receiver is None and name in _TYPES:
+        return _TYPES[name]
+    first = receiver if receiver is not None else arguments[0] if arguments else None
+    if receiver is None:
+        made = _created(name, node, arguments)
+        if made is not None:
+            return made
+    if name in _LOSES_COMPLEX and first is not None and family(first.of) == "complex":
+        return _FLOAT
+    if (name in _KEEPS or name in _SAME_SHAPE) and first is not None:
+        return _held(first)
+    return ""
+
+
+def _created(name: str, node: ast.Call, arguments: list[Kind]) -> str | None:
+    """Return the dtype of what a function of torch makes from other things than tensors; None where it does not."""
+    if name in ("tensor", "as_tensor"):
+        return _of_literal(node.args[0]) if node.args else ""
+    if name == "arange":
+        kinds = [kind.name for kind in arguments]
+        return _INT if kinds and set(kinds) <= {"int"} else _FLOAT if "float" in kinds else ""
+    if name == "full":
+        value = arguments[1].name if len(arguments) > 1 else ""
+        return {"bool": _BOOL, "int": _INT, "float": _FLOAT}.get(value, "")
+    if name in _FLOATS:
+        return _FLOAT
+    if f"torch.{name}" in _TO_COMPLEX:
+        return _COMPLEX
+    if name.startswith("fft.") and not name.endswith("shift"):
+        return _FLOAT if name.removeprefix("fft.") in _REAL_FFT else _COMPLEX
+    return None
+
+
+def _cast(receiver: Kind, node: ast.Call, arguments: list[Kind]) -> str:
+    for kind, tree in zip(arguments, node.args, strict=False):
+        if _named(kind):
+            return _named(kind)
+        if kind.name == "api" and kind.of.rpartition(".")[2] in _TYPES:
+            return _TYPES[kind.of.rpartition(".")[2]]
+        if kind.name not in ("device", "str", "bool") or (kind.name == "str" and not isinstance(tree, ast.Constant)):
+            return ""
+    return receiver.of if node.args or node.keywords else ""
+
+
+def _named(kind: Kind) -> str:
+    """Return the dtype that an argument names."""
+    return kind.of if kind.name in ("api", "dtype") and kind.of in _FAMILY else ""
+
+
+def _held(kind: Kind) -> str:
+    """Return the dtype of a tensor, or of the tensors of a list that agree."""
+    if kind.is_tensor:
+        return kind.of if kind.of in _FAMILY else ""
+    found = {_held(item) for item in kind.items} if kind.name in ("list", "tuple") else set()
+    return found.pop() if len(found) == 1 else ""
+
+
+def _of_literal(tree: ast.expr) -> str:
+    """Return the dtype that ``torch.tensor`` gives a literal: the widest of its numbers."""
+    found: set[str] = set()
+    for leaf in _leaves(tree):
+        try:
+            value = ast.literal_eval(leaf)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            is_float = isinstance(leaf, ast.Call) and isinstance(leaf.func, ast.Name) and leaf.func.id == "float"
+            if not is_float:
+                return ""
+            value = 0.0
+        found.add(type(value).__name__)
+    for name, dtype in (("complex", _COMPLEX), ("float", _FLOAT), ("int", _INT), ("bool", _BOOL)):
+        if name in found:
+            return dtype if found <= {"complex", "float", "int", "bool"} else ""
+    return _FLOAT if isinstance(tree, (ast.List, ast.Tuple)) and not found else ""
+
+
+def _leaves(tree: ast.expr) -> list[ast.expr]:
+    if isinstance(tree, (ast.List, ast.Tuple)):
+        return [leaf for element in tree.elts for leaf in _leaves(element)]
+    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, (ast.USub, ast.UAdd)):
+        return _leaves(tree.operand)
+    return [tree]
+
+
+_ORDER = ("bool", "int", "float", "complex")
+
+
+def dtype_of_operator(left: Kind, right: Kind, op: ast.operator) -> str:
+    """Return the dtype of ``left op right``, where one is a tensor and the other a tensor or a number."""
+    ours = [kind.of for kind in (left, right) if kind.is_tensor]
+    numbers = [kind.name for kind in (left, right) if not kind.is_tensor]
+    if any(dtype not in _FAMILY for dtype in ours) or any(name not in _ORDER for name in numbers):
+        return ""
+    families = [_FAMILY[dtype] for dtype in ours]
+    if isinstance(op, ast.Div) and set([*families, *numbers]) <= {"bool", "int"}:
+        return _FLOAT
+    if len(set(ours)) > 1:
+        return _widest(ours)
+    widest = max([*families, *numbers], key=_ORDER.index)
+    if widest == families[0]:
+        return ours[0]
+    return {"int": _INT, "float": _FLOAT, "complex": _COMPLEX}[widest]
+
+
+def _widest(dtypes: list[str]) -> str:
+    """Return the dtype of two tensors of different dtypes, where their families differ."""
+    first, second = sorted(dtypes, key=lambda dtype: _ORDER.index(_FAMILY[dtype]))
+    return second if _FAMILY[first] != _FAMILY[second] else ""

@@ -1,0 +1,116 @@
+"""Operators on tensors that MindSpore lacks or reads otherwise: shifts, ``~`` on ints, ``abs`` of complex numbers."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import libcst as cst
+
+from torch2ms.mapping_tables.schema import Row
+from torch2ms.translator.context import Context
+from torch2ms.translator.inference.dtypes import family
+from torch2ms.translator.syntax import build, code_of, parse_expression
+
+__all__ = ["promoted", "rewrite_builtin", "rewrite_operator", "settled", "shift"]
+
+# What torch computes in float32 for ints and bools, and MindSpore's kernels refuse.
+_IN_FLOATS = frozenset(
+    """exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh asinh acosh atanh
+    arcsinh arccosh arctanh sigmoid expit rsqrt erf erfc erfinv lgamma gammaln digamma psi logit i0 atan2 arctan2 hypot
+    deg2rad rad2deg""".split()
+)
+_ROUNDING = frozenset({"floor", "ceil"})  # an int stays what it is
+
+_SHIFTS: dict[type[ast.operator], str] = {ast.LShift: "bitwise_left_shift", ast.RShift: "bitwise_right_shift"}
+
+
+def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
+    """Return what ``a << b`` and ``~a`` become where MindSpore's tensors do not do what torch's do."""
+    if isinstance(tree, ast.BinOp) and type(tree.op) in _SHIFTS and isinstance(updated, cst.BinaryOperation):
+        if ctx.kind(tree.left).is_tensor or ctx.kind(tree.right).is_tensor:
+            return shift(updated.left, updated.right, tree.op, ctx)
+    elif isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Invert) and isinstance(updated, cst.UnaryOperation):
+        kind = ctx.kind(tree.operand)
+        if kind.is_tensor and family(kind.of) == "int":  # MindSpore's ~ is logical: it gives bools
+            inverted = ctx.reference("torch2ms.runtime.functional.bitwise_not")
+            return build("{f}({value})", f=inverted, value=updated.expression)
+    return updated
+
+
+def shift(left: cst.BaseExpression, right: cst.BaseExpression, op: ast.operator, ctx: Context) -> cst.BaseExpression:
+    """Return ``functional.bitwise_left_shift(left, right)`` or its counterpart to the right."""
+    name = _SHIFTS[type(op)]
+    return build("{f}({a}, {b})", f=ctx.reference(f"torch2ms.runtime.functional.{name}"), a=left, b=right)
+
+
+def rewrite_builtin(updated: Any, tree: ast.Call, ctx: Context) -> Any:
+    """Return what ``abs(c)``, ``str(x.dtype)`` and ``repr(x.shape)`` become."""
+    if not isinstance(tree.func, ast.Name) or len(tree.args) != 1 or tree.keywords or not isinstance(updated, cst.Call):
+        return updated
+    if isinstance(tree.args[0], ast.Starred) or ctx.kind(tree.func).known:
+        return updated
+    kind = ctx.kind(tree.args[0])
+    if tree.func.id == "abs" and kind.is_tensor and family(kind.of) == "complex":
+        return updated.with_changes(func=ctx.reference("torch2ms.runtime.functional.abs"))
+    if tree.func.id in ("str", "repr"):
+        if kind.name == "dtype" or (kind.name == "api" and family(kind.of)):
+            return updated.with_changes(func=ctx.reference("torch2ms.runtime.functional.dtype_name"))
+        if kind.name == "Size":
+            return _size_text(updated)
+    return updated
+
+
+def _size_text(updated: cst.Call) -> cst.BaseExpression:
+    """Return ``f"torch.Size({list(x.shape)})"``: torch's sizes say what they are, MindSpore's are tuples."""
+    shape = code_of(updated.args[0].value)
+    return updated if '"' in shape or "\n" in shape else parse_expression(f'f"torch.Size({{list({shape})}})"')
+
+
+def promoted(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, *, is_method: bool) -> cst.Call | None:
+    """Return a call of a function of floats with its int tensors cast, as torch does; None when nothing is to be done."""
+    name = row.name.rpartition(".")[2]
+    if name not in _IN_FLOATS or not row.name.startswith(("torch.Tensor.", "torch.special.", "torch." + name)):
+        return None
+    changed = False
+    if is_method and isinstance(updated.func, cst.Attribute) and isinstance(tree.func, ast.Attribute):
+        if _is_whole(tree.func.value, ctx):
+            updated = updated.with_changes(func=updated.func.with_changes(value=_floats(updated.func.value, ctx)))
+            changed = True
+    args = list(updated.args)
+    values = [*tree.args, *(keyword.value for keyword in tree.keywords)]
+    for position, value in enumerate(values if len(values) == len(args) else ()):
+        if _is_whole(value, ctx):
+            args[position] = args[position].with_changes(value=_floats(args[position].value, ctx))
+            changed = True
+    return updated.with_changes(args=args) if changed else None
+
+
+def settled(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
+    """Return what ``floor`` of ints and ``abs`` of complex numbers become, which the dtype alone decides."""
+    name = row.name.rpartition(".")[2]
+    is_method = row.name.startswith("torch.Tensor.")
+    value = (
+        tree.func.value if is_method and isinstance(tree.func, ast.Attribute) else tree.args[0] if tree.args else None
+    )
+    if value is None or row.name not in (f"torch.Tensor.{name}", f"torch.{name}") or not ctx.kind(value).is_tensor:
+        return None
+    of = family(ctx.kind(value).of)
+    alone = len(tree.args) + len(tree.keywords) == (0 if is_method else 1)
+    if not alone or not ((name in _ROUNDING and of == "int") or (name in ("abs", "absolute") and of == "complex")):
+        return None
+    code = updated.func.value if is_method and isinstance(updated.func, cst.Attribute) else updated.args[0].value
+    if of == "int":
+        ctx.account(tree.func, row.name, "mapped", "mindspore.Tensor.copy")
+        return build("{x}.copy()", x=code)
+    ctx.account(tree.func, row.name, "mapped", "torch2ms.runtime.functional.abs")
+    return build("{f}({x})", f=ctx.reference("torch2ms.runtime.functional.abs"), x=code)
+
+
+def _is_whole(tree: ast.expr, ctx: Context) -> bool:
+    kind = ctx.kind(tree)
+    return kind.is_tensor and family(kind.of) in ("int", "bool")
+
+
+def _floats(code: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:
+    return build("{x}.astype({dtype})", x=code, dtype=ctx.reference("mindspore.float32"))
