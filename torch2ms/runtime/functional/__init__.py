@@ -12,6 +12,7 @@ from .assertions import *  # noqa: F403
 from .contraction import *  # noqa: F403
 from .convolution import *  # noqa: F403
 from .creation import *  # noqa: F403
+from .dtypes import *  # noqa: F403
 from .extrema import *  # noqa: F403
 from .image import *  # noqa: F403
 from .lookup import *  # noqa: F403
@@ -20,8 +21,11 @@ from .matrix import *  # noqa: F403
 from .noise import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .places import *  # noqa: F403
+from .placing import *  # noqa: F403
 from .pointwise import *  # noqa: F403
 from .pooling import *  # noqa: F403
 from .seldom import *  # noqa: F403
+from .special import *  # noqa: F403
 from .spectral import *  # noqa: F403
+from .statistics import *  # noqa: F403
 from .tensor import *  # noqa: F403

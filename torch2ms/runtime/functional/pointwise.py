@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, NamedTuple, Optional
 
 import mindspore as ms
 import numpy as np
@@ -96,12 +96,27 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
     return nansum(input, dim, keepdim) / count
 
 
-def aminmax(input: Tensor, *, dim: Optional[int] = None, keepdim: bool = False) -> Tuple[Tensor, Tensor]:
-    """Return the smallest and the largest value, of all or along ``dim``."""
-    if dim is None:
-        shape = (1,) * input.ndim if keepdim else ()
-        return input.min().reshape(shape), input.max().reshape(shape)
-    return ops.amin(input, dim, keepdim), ops.amax(input, dim, keepdim)
+class Extremes(NamedTuple):
+    """The smallest and the largest value."""
+
+    min: Tensor
+    max: Tensor
+
+
+def aminmax(input: Tensor, *, dim: Optional[int] = None, keepdim: bool = False) -> Extremes:
+    """Return the smallest and the largest value, of all or along ``dim``; NaN where there is one."""
+    low, high = (
+        (input.min(), input.max()) if dim is None else (ops.amin(input, dim, keepdim), ops.amax(input, dim, keepdim))
+    )
+    if input.is_floating_point():
+        lost = ops.isnan(input).astype(ms.float32)
+        lost = (lost.sum() if dim is None else lost.sum(dim, keepdims=keepdim)) > 0
+        nan = ops.full_like(low, float("nan"))
+        low, high = ops.where(lost, nan, low), ops.where(lost, nan, high)
+    if dim is None and keepdim:
+        shape = (1,) * input.ndim
+        return Extremes(low.reshape(shape), high.reshape(shape))
+    return Extremes(low, high)
 
 
 def quantile(

@@ -17,6 +17,7 @@ __all__ = [
     "cummin",
     "fill_diagonal",
     "gcd",
+    "isin",
     "isneginf",
     "isposinf",
     "lcm",
@@ -53,13 +54,15 @@ def signbit(input: Tensor) -> Tensor:
     return ops.logical_or(input < 0, ops.logical_and(input == 0, ops.reciprocal(input) < 0))
 
 
-def bitwise_left_shift(input: Tensor, other: Any) -> Tensor:
-    """Return the bits of the integers moved ``other`` places to the left."""
+def bitwise_left_shift(input: Any, other: Any) -> Tensor:
+    """Return the bits of the integers moved ``other`` places to the left; one of the two may be a number."""
+    input = input if isinstance(input, Tensor) else ops.full_like(other, input)
     return (input * _power_of_two(input, other)).astype(input.dtype)
 
 
-def bitwise_right_shift(input: Tensor, other: Any) -> Tensor:
+def bitwise_right_shift(input: Any, other: Any) -> Tensor:
     """Return the bits of the integers moved ``other`` places to the right, the sign kept."""
+    input = input if isinstance(input, Tensor) else ops.full_like(other, input)
     return ops.floor_div(input, _power_of_two(input, other)).astype(input.dtype)
 
 
@@ -139,3 +142,10 @@ def fill_diagonal(input: Tensor, fill_value: float) -> Tensor:
     """Return the matrix with another diagonal."""
     diagonal = ops.eye(input.shape[0], input.shape[1], ms.bool_)
     return ops.masked_fill(input, diagonal, ms.Tensor(fill_value, input.dtype))
+
+
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+    """Return whether each element is among ``test_elements``; either may be a number."""
+    elements, test_elements = (x if isinstance(x, Tensor) else Tensor(x) for x in (elements, test_elements))
+    hit = (ops.expand_dims(elements, -1) == test_elements.reshape((-1,))).astype(ms.float32).sum(-1) > 0
+    return ops.logical_not(hit) if invert else hit

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
+
+from .dtypes import promote_types
 
 __all__ = [
     "addmm",
@@ -27,10 +30,8 @@ __all__ = [
     "index_add",
     "index_copy",
     "index_fill",
-    "isin",
     "item",
     "kthvalue",
-    "masked_scatter",
     "median",
     "nonzero",
     "norm",
@@ -42,6 +43,7 @@ __all__ = [
     "scatter",
     "scatter_add",
     "sort",
+    "stack",
     "std",
     "std_mean",
     "sum",
@@ -81,8 +83,20 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return the tensors joined along ``dim``; dtypes are promoted, and empty 1-D tensors skipped, as in torch."""
-    kept = [tensor for tensor in tensors if not (tensor.ndim == 1 and tensor.shape[0] == 0)]
-    return ops.concat(tuple(kept), dim) if kept else tensors[0]
+    promoted = _promoted(tensors)
+    kept = [tensor for tensor in promoted if not (tensor.ndim == 1 and tensor.shape[0] == 0)]
+    return ops.concat(tuple(kept), dim) if kept else promoted[0]
+
+
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Return the tensors side by side in a new axis; dtypes are promoted."""
+    return ops.stack(_promoted(tensors), dim)
+
+
+def _promoted(tensors: Sequence[Tensor]) -> List[Tensor]:
+    """Return the tensors in the dtype that they have in common."""
+    common = reduce(promote_types, (tensor.dtype for tensor in tensors))
+    return [tensor if tensor.dtype == common else tensor.astype(common) for tensor in tensors]
 
 
 def numel(input: Tensor) -> int:
@@ -339,24 +353,9 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     return input.masked_fill(ops.broadcast_to(mask.reshape(tuple(shape)), input.shape), value)
 
 
-def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """Return ``input`` with the values of ``source``, in order, where ``mask`` holds."""
-    spread = ops.broadcast_to(mask, input.shape).reshape((-1,))
-    order = spread.astype(ms.int32).cumsum(0) - 1
-    flat = source.reshape((-1,))
-    taken = ops.gather(flat, ops.clamp(order, 0, flat.shape[0] - 1).astype(ms.int32), 0).astype(input.dtype)
-    return ops.where(spread, taken, input.reshape((-1,))).reshape(input.shape)
-
-
 def take(input: Tensor, index: Tensor) -> Tensor:
     """Return the values of the flattened ``input`` at ``index``."""
     return ops.gather(input.reshape((-1,)), index.astype(ms.int32), 0)
-
-
-def isin(elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
-    """Return whether each element is among ``test_elements``."""
-    hit = (ops.expand_dims(elements, -1) == test_elements.reshape((-1,))).astype(ms.float32).sum(-1) > 0
-    return ops.logical_not(hit) if invert else hit
 
 
 def unique(

@@ -172,7 +172,7 @@ def dtype_of_operator(left: Kind, right: Kind, op: ast.operator) -> str:
     if any(dtype not in _FAMILY for dtype in ours) or any(name not in _ORDER for name in numbers):
         return ""
     families = [_FAMILY[dtype] for dtype in ours]
-    if isinstance(op, ast.Div) and set([*families, *numbers]) <= {"bool", "int"}:
+    if isinstance(op, ast.Div) and {*families, *numbers} <= {"bool", "int"}:
         return _FLOAT
     if len(set(ours)) > 1:
         return _widest(ours)

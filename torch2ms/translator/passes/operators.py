@@ -16,9 +16,9 @@ __all__ = ["promoted", "rewrite_builtin", "rewrite_operator", "settled", "shift"
 
 # What torch computes in float32 for ints and bools, and MindSpore's kernels refuse.
 _IN_FLOATS = frozenset(
-    """exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh asinh acosh atanh
-    arcsinh arccosh arctanh sigmoid expit rsqrt erf erfc erfinv lgamma gammaln digamma psi logit i0 atan2 arctan2 hypot
-    deg2rad rad2deg""".split()
+    """exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh asinh acosh
+    atanh arcsinh arccosh arctanh sigmoid expit rsqrt erf erfc erfinv lgamma gammaln digamma psi logit i0 atan2
+    arctan2 hypot deg2rad rad2deg""".split()
 )
 _ROUNDING = frozenset({"floor", "ceil"})  # an int stays what it is
 
@@ -44,7 +44,7 @@ def shift(left: cst.BaseExpression, right: cst.BaseExpression, op: ast.operator,
     return build("{f}({a}, {b})", f=ctx.reference(f"torch2ms.runtime.functional.{name}"), a=left, b=right)
 
 
-def rewrite_builtin(updated: Any, tree: ast.Call, ctx: Context) -> Any:
+def rewrite_builtin(updated: cst.BaseExpression, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
     """Return what ``abs(c)``, ``str(x.dtype)`` and ``repr(x.shape)`` become."""
     if not isinstance(tree.func, ast.Name) or len(tree.args) != 1 or tree.keywords or not isinstance(updated, cst.Call):
         return updated
@@ -68,15 +68,16 @@ def _size_text(updated: cst.Call) -> cst.BaseExpression:
 
 
 def promoted(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, *, is_method: bool) -> cst.Call | None:
-    """Return a call of a function of floats with its int tensors cast, as torch does; None when nothing is to be done."""
+    """Return a call of a function of floats with its int tensors cast, as torch does; None if it has none."""
     name = row.name.rpartition(".")[2]
     if name not in _IN_FLOATS or not row.name.startswith(("torch.Tensor.", "torch.special.", "torch." + name)):
         return None
     changed = False
-    if is_method and isinstance(updated.func, cst.Attribute) and isinstance(tree.func, ast.Attribute):
-        if _is_whole(tree.func.value, ctx):
-            updated = updated.with_changes(func=updated.func.with_changes(value=_floats(updated.func.value, ctx)))
-            changed = True
+    func = updated.func
+    whole = isinstance(tree.func, ast.Attribute) and _is_whole(tree.func.value, ctx)
+    if is_method and whole and isinstance(func, cst.Attribute):
+        updated = updated.with_changes(func=func.with_changes(value=_floats(func.value, ctx)))
+        changed = True
     args = list(updated.args)
     values = [*tree.args, *(keyword.value for keyword in tree.keywords)]
     for position, value in enumerate(values if len(values) == len(args) else ()):
@@ -90,9 +91,9 @@ def settled(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Ba
     """Return what ``floor`` of ints and ``abs`` of complex numbers become, which the dtype alone decides."""
     name = row.name.rpartition(".")[2]
     is_method = row.name.startswith("torch.Tensor.")
-    value = (
-        tree.func.value if is_method and isinstance(tree.func, ast.Attribute) else tree.args[0] if tree.args else None
-    )
+    value = next(iter(tree.args), None)
+    if is_method and isinstance(tree.func, ast.Attribute):
+        value = tree.func.value
     if value is None or row.name not in (f"torch.Tensor.{name}", f"torch.{name}") or not ctx.kind(value).is_tensor:
         return None
     of = family(ctx.kind(value).of)

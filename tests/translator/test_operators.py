@@ -1,0 +1,63 @@
+"""Operators and Python's own functions on tensors: only where MindSpore's tensors would do something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+
+
+def body(source: str) -> str:
+    text = translate_source(f"import torch\n{source}\n").text
+    return text.rstrip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "y = ~(torch.ones(3) > 0)",
+        "def f(mask):\n    return ~mask",
+        "y = 1 << 3",
+        "def f(a, b):\n    return a << b",
+        "y = abs(-3)",
+        "y = str(3)",
+        "def f(x):\n    return str(x)",
+    ],
+)
+def test_what_means_the_same_stays(source: str) -> None:
+    last = source.splitlines()[-1]
+    assert body(source) == last.replace("torch.ones", "ops.ones")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("y = ~torch.tensor([1, 2])", "y = functional.bitwise_not(ms.tensor([1, 2]))"),
+        ("y = ~torch.arange(3)", "y = functional.bitwise_not(ops.arange(3))"),
+        ("y = torch.arange(3) << 1", "y = functional.bitwise_left_shift(ops.arange(3), 1)"),
+        ("y = 8 >> torch.arange(3)", "y = functional.bitwise_right_shift(8, ops.arange(3))"),
+        ("x = torch.arange(3)\nx <<= 2", "x = functional.bitwise_left_shift(x, 2)"),
+        ("x = torch.arange(3)\ny = torch.exp(x)", "y = ops.exp(x.astype(ms.float32))"),
+        ("x = torch.arange(3)\ny = x.sigmoid()", "y = x.astype(ms.float32).sigmoid()"),
+        ("x = torch.arange(3.0)\ny = torch.exp(x)", "y = ops.exp(x)"),
+        ("x = torch.arange(3)\ny = torch.floor(x)", "y = x.copy()"),
+        ("y = abs(torch.tensor([1j]))", "y = functional.abs(ms.tensor([1j]))"),
+        ("c = torch.tensor([1j])\ny = c.abs()", "y = functional.abs(c)"),
+        ("y = str(torch.float32)", "y = functional.dtype_name(ms.float32)"),
+        ("x = torch.ones(3)\ny = f'{x.dtype}'", "y = f'{functional.dtype_name(x.dtype)}'"),
+        ("x = torch.ones(3)\ny = str(x.shape)", 'y = f"torch.Size({list(x.shape)})"'),
+    ],
+)
+def test_what_would_differ_is_written_out(source: str, expected: str) -> None:
+    assert body(source) == expected
+
+
+def test_the_dtype_of_a_cast_is_followed() -> None:
+    assert body("x = torch.arange(3).to(torch.float32)\ny = torch.exp(x)") == "y = ops.exp(x)"
+    assert body("x = torch.ones(3).long()\ny = torch.exp(x)") == "y = ops.exp(x.astype(ms.float32))"
+
+
+def test_tensors_of_several_dtypes_are_promoted_when_they_are_joined() -> None:
+    joined = "y = functional.cat([ops.ones(2), ops.arange(3)])"
+    assert body("y = torch.cat([torch.ones(2), torch.arange(3)])") == joined
+    assert body("def f(a, b):\n    return torch.cat([a, b])").endswith("ops.cat([a, b])")

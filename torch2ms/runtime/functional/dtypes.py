@@ -1,0 +1,91 @@
+"""Dtypes by PyTorch's rules: what two have in common, what may be cast, how they are called."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+__all__ = ["abs", "asarray", "can_cast", "dtype_name", "is_signed", "isreal", "promote_types", "tensor_type_name"]
+
+_RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+
+
+def dtype_name(dtype: Any) -> str:
+    """Return the name of a dtype as PyTorch prints it: ``torch.float32``."""
+    return "torch." + str(dtype).rpartition(".")[2].lower().rstrip("_")
+
+
+def tensor_type_name(input: Tensor) -> str:
+    """Return what ``x.type()`` gives in PyTorch: ``torch.FloatTensor``."""
+    names = {
+        "float32": "Float",
+        "float64": "Double",
+        "float16": "Half",
+        "bfloat16": "BFloat16",
+        "int64": "Long",
+        "int32": "Int",
+        "int16": "Short",
+        "int8": "Char",
+        "uint8": "Byte",
+        "bool": "Bool",
+        "complex64": "ComplexFloat",
+        "complex128": "ComplexDouble",
+    }
+    return f"torch.{names[dtype_name(input.dtype)[6:]]}Tensor"
+
+
+def abs(input: Tensor) -> Tensor:
+    """Return the magnitude; of complex numbers as real ones."""
+    return ops.real(ops.abs(input)) if input.is_complex() else ops.abs(input)
+
+
+def _kind(dtype: Any) -> str:
+    return "f" if dtype == ms.bfloat16 else np.dtype(ms.dtype_to_nptype(dtype)).kind
+
+
+def promote_types(type1: Any, type2: Any) -> Any:
+    """Return the dtype that holds values of both: the wider one, and a float for a float and an int."""
+    if type1 == type2:
+        return type1
+    ranks = [_RANKS[_kind(dtype)] for dtype in (type1, type2)]
+    if ranks[0] != ranks[1] and 3 not in ranks:
+        return type1 if ranks[0] > ranks[1] else type2
+    if ms.bfloat16 in (type1, type2):
+        other = type2 if type1 == ms.bfloat16 else type1
+        return ms.float32 if other == ms.float16 else other
+    found = np.promote_types(ms.dtype_to_nptype(type1), ms.dtype_to_nptype(type2))
+    if found == np.complex128 and np.dtype(np.float64) not in _widths(type1, type2):
+        found = np.dtype(np.complex64)
+    return getattr(ms, "bool_" if found.name == "bool" else found.name)
+
+
+def _widths(*dtypes: Any) -> Sequence[Any]:
+    wide = [np.dtype(ms.dtype_to_nptype(dtype)) for dtype in dtypes]
+    return [np.dtype(np.float64) if dtype == np.complex128 else dtype for dtype in wide]
+
+
+def can_cast(from_: Any, to: Any) -> bool:
+    """Return whether PyTorch casts without complaint: not from complex to float to int to bool."""
+    source, target = _kind(from_), _kind(to)
+    return _RANKS[source] <= _RANKS[target] and not (source != "b" and target == "b")
+
+
+def is_signed(input: Tensor) -> bool:
+    """Return whether the dtype has a sign."""
+    return _kind(input.dtype) not in "bu"
+
+
+def isreal(input: Tensor) -> Tensor:
+    """Return where the imaginary part is 0."""
+    if not input.is_complex():
+        return ops.ones(input.shape, ms.bool_)
+    return ops.imag(input) == 0
+
+
+def asarray(obj: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return a tensor of ``obj``: a tensor, an array, or numbers (float32, int64 or bool as PyTorch chooses)."""
+    tensor = obj if isinstance(obj, Tensor) else ms.tensor(obj)
+    return tensor if dtype is None else tensor.astype(dtype)

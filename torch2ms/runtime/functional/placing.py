@@ -1,0 +1,176 @@
+"""Writing into places of a tensor with PyTorch's signatures: a new tensor comes back, with a gradient."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Tuple
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+__all__ = [
+    "diagonal_scatter",
+    "index_put",
+    "index_reduce",
+    "masked_scatter",
+    "put",
+    "scatter_reduce",
+    "select_scatter",
+    "slice_scatter",
+    "unravel_index",
+]
+
+
+def _places(indices: Sequence[Any], shape: Sequence[int]) -> Any:
+    """Return the numbers of the places (row by row) that an index of tensors, masks and None picks."""
+    numbers = np.arange(int(np.prod(shape))).reshape(tuple(shape))
+    arrays = tuple(slice(None) if index is None else index.asnumpy() for index in indices)
+    return numbers[arrays]
+
+
+def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
+    """Return ``input`` with ``values`` written, or added, at ``indices``."""
+    places = _places(indices, input.shape)
+    source = values if isinstance(values, Tensor) else Tensor(values)
+    source = ops.broadcast_to(source.astype(input.dtype), places.shape).reshape((-1,))
+    where = Tensor(places.reshape(-1), ms.int32)
+    flat = input.reshape((-1,))
+    return ops.tensor_scatter_elements(flat, where, source, 0, "add" if accumulate else "none").reshape(input.shape)
+
+
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """Return ``input`` with the values of ``source`` at the places ``index`` of the flattened tensor."""
+    flat = index_put(input.reshape((-1,)), (index,), source.reshape(index.shape), accumulate)
+    return flat.reshape(input.shape)
+
+
+def _pooled(values: Tensor, places: Any, count: int, reduce: str, start: Optional[Tensor]) -> Tensor:
+    """Return ``values`` (1-D) reduced over equal ``places``, with ``start`` among them."""
+    where = Tensor(places, ms.int32)
+    base = ops.zeros((count,), values.dtype) if start is None else start
+    if reduce in ("sum", "mean"):
+        total = ops.tensor_scatter_elements(base, where, values, 0, "add")
+        if reduce == "sum":
+            return total
+        hits = np.bincount(places, minlength=count) + (start is not None)
+        return _quotient(total, np.maximum(hits, 1))
+    chosen = _winners(values.asnumpy(), None if start is None else start.asnumpy(), places, count, reduce)
+    if reduce == "prod":
+        return chosen
+    whole = values if start is None else ops.concat((start, values))
+    return ops.gather(whole, chosen, 0)
+
+
+def _quotient(total: Tensor, counts: Any) -> Tensor:
+    if total.is_floating_point():
+        return total / Tensor(counts, total.dtype)
+    return Tensor(np.floor_divide(total.asnumpy(), counts.astype(total.asnumpy().dtype)))
+
+
+def _winners(values: Any, start: Any, places: Any, count: int, reduce: str) -> Tensor:
+    """Return where the largest (smallest) value of each place stands; for "prod" the products, without a gradient."""
+    if reduce == "prod":
+        product = np.ones(count, values.dtype) if start is None else start.copy()
+        np.multiply.at(product, places, values)
+        return Tensor(product)
+    whole = values if start is None else np.concatenate((start, values))
+    owners = places if start is None else np.concatenate((np.arange(count), places))
+    winner = np.full(count, -1, np.int64)
+    for position, (owner, value) in enumerate(zip(owners, whole)):
+        best = winner[owner]
+        better = best < 0 or (value > whole[best] if reduce == "amax" else value < whole[best])
+        if better:
+            winner[owner] = position
+    return Tensor(np.maximum(winner, 0), ms.int32)
+
+
+_MODES = {
+    "sum": "sum",
+    "add": "sum",
+    "mean": "mean",
+    "prod": "prod",
+    "multiply": "prod",
+    "amax": "amax",
+    "amin": "amin",
+}
+
+
+def scatter_reduce(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """Return ``input`` with the values of ``src`` reduced ("sum", "mean", "amax", ...) into the places ``index``."""
+    axis = dim % input.ndim if input.ndim else 0
+    picked = index.asnumpy()
+    grid = list(np.indices(picked.shape))
+    grid[axis] = picked
+    places = np.ravel_multi_index(tuple(grid), input.shape).reshape(-1)
+    source = src[tuple(slice(0, size) for size in picked.shape)].reshape((-1,)).astype(input.dtype)
+    return _into(input, places, source, _MODES[reduce], include_self)
+
+
+def _into(input: Tensor, places: Any, source: Tensor, mode: str, include_self: bool) -> Tensor:
+    count = int(np.prod(input.shape))
+    flat = input.reshape((-1,))
+    hit = np.bincount(places, minlength=count) > 0
+    if not include_self:
+        pooled = _pooled(source, places, count, mode, None)
+    elif mode == "mean":
+        sums = ops.tensor_scatter_elements(flat, Tensor(places, ms.int32), source, 0, "add")
+        pooled = _quotient(sums, np.bincount(places, minlength=count) + 1)
+    else:
+        pooled = _pooled(source, places, count, mode, flat)
+    return ops.where(Tensor(hit), pooled, flat).reshape(input.shape)
+
+
+def index_reduce(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """Return ``input`` with slices of ``source`` reduced into its slices ``index`` along ``dim``."""
+    shape = [1] * source.ndim
+    shape[dim] = -1
+    spread = ops.broadcast_to(index.reshape(tuple(shape)), source.shape)
+    return scatter_reduce(input, dim, spread, source, reduce, include_self=include_self)
+
+
+def _written(input: Tensor, key: Tuple[Any, ...], src: Tensor) -> Tensor:
+    numbers = np.arange(int(np.prod(input.shape))).reshape(input.shape)[key]
+    source = ops.broadcast_to(src, numbers.shape).astype(input.dtype).reshape((-1,))
+    flat = ops.tensor_scatter_elements(input.reshape((-1,)), Tensor(numbers.reshape(-1), ms.int32), source, 0)
+    return flat.reshape(input.shape)
+
+
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+    """Return ``input`` with ``src`` at one index of an axis."""
+    return _written(input, (slice(None),) * (dim % input.ndim) + (index,), src)
+
+
+def slice_scatter(
+    input: Tensor, src: Tensor, dim: int = 0, start: Optional[int] = None, end: Optional[int] = None, step: int = 1
+) -> Tensor:
+    """Return ``input`` with ``src`` in a slice of an axis."""
+    return _written(input, (slice(None),) * (dim % input.ndim) + (slice(start, end, step),), src)
+
+
+def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Return ``input`` with ``src`` on a diagonal."""
+    numbers = np.arange(int(np.prod(input.shape))).reshape(input.shape)
+    places = np.diagonal(numbers, offset, dim1, dim2)
+    where = Tensor(np.ascontiguousarray(places).reshape(-1), ms.int32)
+    source = src.astype(input.dtype).reshape((-1,))
+    return ops.tensor_scatter_elements(input.reshape((-1,)), where, source, 0).reshape(input.shape)
+
+
+def unravel_index(indices: Tensor, shape: Any) -> Tuple[Tensor, ...]:
+    """Return the coordinates of places of a flattened tensor, one int64 tensor an axis."""
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    found = np.unravel_index(indices.asnumpy(), sizes)
+    return tuple(Tensor(np.asarray(part, np.int64)) for part in found)
+
+
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """Return ``input`` with the values of ``source``, in order, where ``mask`` holds."""
+    spread = ops.broadcast_to(mask, input.shape).reshape((-1,))
+    order = spread.astype(ms.int32).cumsum(0) - 1
+    flat = source.reshape((-1,))
+    taken = ops.gather(flat, ops.clamp(order, 0, flat.shape[0] - 1).astype(ms.int32), 0).astype(input.dtype)
+    return ops.where(spread, taken, input.reshape((-1,))).reshape(input.shape)

@@ -1,0 +1,208 @@
+"""Special functions with PyTorch's signatures, on portable operators or, where said, on MindSpore's own kernels."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+__all__ = [
+    "bessel_j0",
+    "bessel_j1",
+    "bessel_y0",
+    "bessel_y1",
+    "digamma",
+    "entr",
+    "erfcx",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "lgamma",
+    "log_ndtr",
+    "multigammaln",
+    "ndtr",
+    "ndtri",
+    "polygamma",
+    "xlog1py",
+]
+
+# Lanczos' approximation with g = 7 and nine terms (Godfrey's coefficients).
+_LANCZOS = (
+    0.99999999999980993,
+    676.5203681218851,
+    -1259.1392167224028,
+    771.32342877765313,
+    -176.61502916214059,
+    12.507343278686905,
+    -0.13857109526572012,
+    9.9843695780195716e-6,
+    1.5056327351493116e-7,
+)
+
+
+def _wide(input: Any) -> Tensor:
+    tensor = input if isinstance(input, Tensor) else Tensor(input, ms.float32)
+    return tensor if tensor.is_floating_point() else tensor.astype(ms.float32)
+
+
+def _lgamma_positive(x: Tensor) -> Tensor:
+    """Return the logarithm of gamma(x) for x >= 0.5."""
+    shifted = x - 1
+    total = ops.full_like(x, _LANCZOS[0])
+    for place, coefficient in enumerate(_LANCZOS[1:], 1):
+        total = total + coefficient / (shifted + place)
+    base = shifted + 7.5
+    return 0.5 * math.log(2 * math.pi) + (shifted + 0.5) * ops.log(base) - base + ops.log(total)
+
+
+def lgamma(input: Tensor) -> Tensor:
+    """Return the logarithm of the magnitude of gamma, in the precision of the input; it has a gradient."""
+    x = _wide(input)
+    exact = x.astype(ms.float64)
+    small = exact < 0.5
+    reflected = ops.where(small, 1 - exact, exact)
+    positive = _lgamma_positive(reflected)
+    sine = ops.abs(ops.sin(math.pi * (exact - ops.floor(exact))))
+    safe = ops.where(small, sine, ops.ones_like(sine))
+    return ops.where(small, math.log(math.pi) - ops.log(safe) - positive, positive).astype(x.dtype)
+
+
+def digamma(input: Tensor) -> Tensor:
+    """Return the derivative of ``lgamma``, by recurrence and an asymptotic series (Abramowitz and Stegun 6.3.18)."""
+    return polygamma(0, input)
+
+
+def polygamma(n: int, input: Tensor) -> Tensor:
+    """Return the ``n``-th derivative of ``digamma`` for positive values (``n`` = 0: for all values)."""
+    x = _wide(input)
+    exact = x.astype(ms.float64)
+    if n == 0:
+        negative = exact < 0
+        place = ops.where(negative, 1 - exact, exact)
+        found = _polygamma_positive(0, place)
+        angle = math.pi * (exact - ops.floor(exact))
+        tangent = ops.tan(ops.where(negative, angle, ops.ones_like(angle)))
+        return ops.where(negative, found - math.pi / tangent, found).astype(x.dtype)
+    return _polygamma_positive(n, exact).astype(x.dtype)
+
+
+def _polygamma_positive(n: int, x: Tensor) -> Tensor:
+    sign = 1.0 if n % 2 else -1.0
+    total = ops.zeros_like(x)
+    for _ in range(8):  # psi_n(x) = psi_n(x + 1) - (-1)**n n! / x**(n + 1)
+        total = total + sign * math.factorial(n) * x ** (-(n + 1.0))
+        x = x + 1
+    if n == 0:
+        series = ops.log(x) - 0.5 / x
+    else:
+        series = sign * (math.factorial(n - 1) * x ** float(-n) + math.factorial(n) / 2 * x ** (-(n + 1.0)))
+    bernoulli = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730)
+    for k, number in enumerate(bernoulli, 1):
+        factor = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
+        series = series + sign * number * factor * x ** (-(2.0 * k + n))
+    return total + series
+
+
+def multigammaln(input: Tensor, p: int) -> Tensor:
+    """Return the logarithm of the multivariate gamma function of dimension ``p``."""
+    x = _wide(input)
+    total = lgamma(x)
+    for place in range(1, p):
+        total = total + lgamma(x - place / 2)
+    return total + p * (p - 1) / 4 * math.log(math.pi)
+
+
+def entr(input: Tensor) -> Tensor:
+    """Return ``-x log(x)``: 0 at 0, minus infinity below."""
+    x = _wide(input)
+    positive = x > 0
+    inside = -x * ops.log(ops.where(positive, x, ops.ones_like(x)))
+    return ops.where(positive, inside, ops.where(x == 0, ops.zeros_like(x), ops.full_like(x, -math.inf)))
+
+
+def xlog1py(input: Any, other: Any) -> Tensor:
+    """Return ``input * log1p(other)``, 0 where ``input`` is 0."""
+    x, y = _wide(input), _wide(other)
+    product = x * ops.log1p(y)
+    return ops.where(ops.logical_and(x == 0, ops.logical_not(ops.isnan(y))), ops.zeros_like(product), product)
+
+
+def ndtr(input: Tensor) -> Tensor:
+    """Return the distribution function of the standard normal distribution."""
+    x = _wide(input)
+    return 0.5 * ops.erfc(-x / math.sqrt(2))
+
+
+def ndtri(input: Tensor) -> Tensor:
+    """Return the quantiles of the standard normal distribution."""
+    return math.sqrt(2) * ops.erfinv(2 * _wide(input) - 1)
+
+
+def log_ndtr(input: Tensor) -> Tensor:
+    """Return the logarithm of ``ndtr``, by an asymptotic series far below zero."""
+    x = _wide(input)
+    far = x < -5
+    near = ops.log(ndtr(ops.where(far, ops.zeros_like(x), x)))
+    low = ops.where(far, x, ops.full_like(x, -6.0))
+    inverse = 1 / ops.square(low)
+    series = 1 - inverse * (1 - 3 * inverse * (1 - 5 * inverse * (1 - 7 * inverse * (1 - 9 * inverse))))
+    tail = -0.5 * ops.square(low) - ops.log(-low) - 0.5 * math.log(2 * math.pi) + ops.log(series)
+    return ops.where(far, tail, near)
+
+
+def erfcx(input: Tensor) -> Tensor:
+    """Return ``exp(x ** 2) * erfc(x)``, by a continued fraction above 4; by numpy, without a gradient."""
+    values = _wide(input).asnumpy()
+    x = values.astype(np.float64)
+    fraction = np.zeros_like(x)
+    high = np.maximum(x, 4.0)
+    for step in range(60, 0, -1):
+        fraction = (step / 2) / (high + fraction)
+    large = 1 / (np.sqrt(np.pi) * (high + fraction))
+    low = np.minimum(x, 4.0)
+    small = np.exp(low**2) * np.vectorize(math.erfc, otypes=[float])(low)
+    return Tensor(np.where(x > 4, large, small).astype(values.dtype))
+
+
+def i0(input: Tensor) -> Tensor:
+    """Return the modified Bessel function of the first kind of order 0; MindSpore has it on GPU and CPU."""
+    return ops.bessel_i0(_wide(input))
+
+
+def i0e(input: Tensor) -> Tensor:
+    """Return ``exp(-|x|) * i0(x)``; MindSpore has it on GPU and CPU."""
+    return ops.bessel_i0e(_wide(input))
+
+
+def i1(input: Tensor) -> Tensor:
+    """Return the modified Bessel function of the first kind of order 1; MindSpore has it on GPU and CPU."""
+    return ops.bessel_i1(_wide(input))
+
+
+def i1e(input: Tensor) -> Tensor:
+    """Return ``exp(-|x|) * i1(x)``; MindSpore has it on GPU and CPU."""
+    return ops.bessel_i1e(_wide(input))
+
+
+def bessel_j0(input: Tensor) -> Tensor:
+    """Return the Bessel function of the first kind of order 0; MindSpore has it on GPU and CPU."""
+    return ops.bessel_j0(_wide(input))
+
+
+def bessel_j1(input: Tensor) -> Tensor:
+    """Return the Bessel function of the first kind of order 1; MindSpore has it on GPU and CPU."""
+    return ops.bessel_j1(_wide(input))
+
+
+def bessel_y0(input: Tensor) -> Tensor:
+    """Return the Bessel function of the second kind of order 0; MindSpore has it on GPU and CPU."""
+    return ops.bessel_y0(_wide(input))
+
+
+def bessel_y1(input: Tensor) -> Tensor:
+    """Return the Bessel function of the second kind of order 1; MindSpore has it on GPU and CPU."""
+    return ops.bessel_y1(_wide(input))

@@ -1,0 +1,198 @@
+"""Counts, medians, slopes, parts of numbers with PyTorch's signatures; by numpy where said, then without a gradient."""
+
+from __future__ import annotations
+
+from typing import Any, List, NamedTuple, Optional, Tuple
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+from .algebra import _from, _upto, diff
+
+__all__ = [
+    "atleast_3d",
+    "broadcast_shapes",
+    "combinations",
+    "cumulative_trapezoid",
+    "dsplit",
+    "frexp",
+    "gradient",
+    "histogram",
+    "kaiser_window",
+    "ldexp",
+    "nanmedian",
+    "nanquantile",
+    "nextafter",
+    "pdist",
+    "randint_like",
+    "range_",
+]
+
+
+class Histogram(NamedTuple):
+    """Counts and the edges of the bins."""
+
+    hist: Tensor
+    bin_edges: Tensor
+
+
+class Parts(NamedTuple):
+    """``mantissa * 2 ** exponent``."""
+
+    mantissa: Tensor
+    exponent: Tensor
+
+
+class Found(NamedTuple):
+    """Values and their int64 indices."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def histogram(
+    input: Tensor, bins: Any, *, range: Any = None, weight: Optional[Tensor] = None, density: bool = False
+) -> Histogram:
+    """Return counts and edges; by numpy."""
+    values = input.asnumpy().reshape(-1)
+    edges = bins.asnumpy() if isinstance(bins, Tensor) else bins
+    weights = None if weight is None else weight.asnumpy().reshape(-1)
+    counts, found = np.histogram(values, edges, range=range, weights=weights, density=density)
+    return Histogram(Tensor(counts.astype(values.dtype)), Tensor(found.astype(values.dtype)))
+
+
+def frexp(input: Tensor) -> Parts:
+    """Return mantissas (0.5 to 1) and int32 exponents; by numpy."""
+    mantissa, exponent = np.frexp(input.asnumpy())
+    return Parts(Tensor(mantissa), Tensor(exponent.astype(np.int32)))
+
+
+def ldexp(input: Tensor, other: Tensor) -> Tensor:
+    """Return ``input * 2 ** other``."""
+    return input * ops.pow(2.0, other.astype(ms.float32))
+
+
+def nextafter(input: Tensor, other: Tensor) -> Tensor:
+    """Return the next number towards ``other``; by numpy."""
+    return Tensor(np.nextafter(input.asnumpy(), other.asnumpy()))
+
+
+def nanmedian(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Any:
+    """Return the lower median of what is a number; along an axis with int64 indices; by numpy."""
+    values = input.asnumpy()
+    if dim is None:
+        kept = np.sort(values[~np.isnan(values)])
+        return Tensor(np.asarray(kept[(kept.size - 1) // 2] if kept.size else np.nan, values.dtype))
+    order = np.argsort(values, axis=dim, kind="stable")
+    count = np.maximum((~np.isnan(values)).sum(dim, keepdims=True), 1)
+    index = np.take_along_axis(order, (count - 1) // 2, dim)
+    found = np.take_along_axis(values, index, dim)
+    if not keepdim:
+        found, index = np.squeeze(found, dim), np.squeeze(index, dim)
+    return Found(Tensor(found), Tensor(np.asarray(index, np.int64)))
+
+
+def nanquantile(
+    input: Tensor, q: Any, dim: Optional[int] = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """Return quantiles of what is a number; by numpy."""
+    values = input.asnumpy()
+    points = q.asnumpy() if isinstance(q, Tensor) else np.asarray(q, values.dtype)
+    found = np.nanquantile(values, points, axis=dim, keepdims=keepdim, method=interpolation)
+    return Tensor(np.asarray(found, values.dtype))
+
+
+def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Tuple[Tensor, ...]:
+    """Return the slopes along axes by central differences; by numpy."""
+    axes = tuple(range(input.ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    values = input.asnumpy()
+    values = values if values.dtype.kind in "fc" else values.astype(np.float32)
+    steps = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(axes)
+    plain = [step.asnumpy() if isinstance(step, Tensor) else step for step in steps]
+    found = [np.gradient(values, s, axis=a, edge_order=1 if edge_order == 1 else 2) for s, a in zip(plain, axes)]
+    return tuple(Tensor(np.asarray(part, values.dtype)) for part in found)
+
+
+def cumulative_trapezoid(y: Tensor, x: Optional[Tensor] = None, *, dx: Any = None, dim: int = -1) -> Tensor:
+    """Return the running integral along ``dim`` by the trapezoidal rule."""
+    axis = dim % y.ndim
+    size = y.shape[axis]
+    whole = y if y.is_floating_point() else y.astype(ms.float32)
+    heights = (_from(whole, axis, 1) + _upto(whole, axis, size - 1)) / 2
+    if x is None:
+        return ops.cumsum(heights * (1 if dx is None else dx), axis)
+    steps = diff(x, dim=-1 if x.ndim == 1 else dim)
+    if x.ndim == 1:
+        steps = steps.reshape((-1,) + (1,) * (y.ndim - 1 - axis))
+    return ops.cumsum(heights * steps, axis)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Return tensors with three axes at least: (1, n, 1) for vectors, (m, n, 1) for matrices."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+    shapes = {0: (1, 1, 1), 1: (1, -1, 1)}
+    made: List[Tensor] = []
+    for tensor in given:
+        if tensor.ndim < 2:
+            made.append(tensor.reshape(shapes[tensor.ndim]))
+        else:
+            made.append(ops.expand_dims(tensor, -1) if tensor.ndim == 2 else tensor)
+    return made[0] if given is tensors and len(made) == 1 else tuple(made)
+
+
+def broadcast_shapes(*shapes: Any) -> Tuple[int, ...]:
+    """Return the shape that shapes (or single sizes) have together."""
+    return tuple(int(size) for size in np.broadcast_shapes(*shapes))
+
+
+def dsplit(input: Tensor, indices_or_sections: Any) -> Tuple[Tensor, ...]:
+    """Return parts along the third axis: so many equal ones, or cut at indices."""
+    size = input.shape[2]
+    if isinstance(indices_or_sections, int):
+        step = size // indices_or_sections
+        cuts = list(range(step, size, step))
+    else:
+        cuts = [int(cut) for cut in indices_or_sections]
+    bounds = [0, *cuts, size]
+    return tuple(input[:, :, low:high] for low, high in zip(bounds, bounds[1:]))
+
+
+def kaiser_window(
+    window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None, **options: Any
+) -> Tensor:
+    """Return Kaiser's window."""
+    values = np.kaiser(window_length + 1, beta)[:-1] if periodic else np.kaiser(window_length, beta)
+    return Tensor(values, ms.float32 if dtype is None else dtype)
+
+
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """Return the distances of all pairs of rows."""
+    first, second = np.triu_indices(input.shape[0], 1)
+    gaps = ops.gather(input, Tensor(first, ms.int32), 0) - ops.gather(input, Tensor(second, ms.int32), 0)
+    if p == 2:
+        return ops.sqrt(ops.square(gaps).sum(1))
+    return ops.pow(ops.pow(ops.abs(gaps), p).sum(1), 1.0 / p)
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """Return all choices of ``r`` values, one a row."""
+    import itertools
+
+    chosen = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = np.asarray(list(chosen(range(input.shape[0]), r)), np.int32).reshape(-1, r)
+    return ops.gather(input, Tensor(places), 0)
+
+
+def randint_like(input: Tensor, low: int, high: Optional[int] = None, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return random integers below ``high`` in the shape and dtype of ``input``."""
+    bounds = (0, low) if high is None else (low, high)
+    drawn = ops.randint(int(bounds[0]), int(bounds[1]), input.shape)
+    return drawn.astype(input.dtype if dtype is None else dtype)
+
+
+def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return float32 numbers from ``start`` to ``end``, the end included, as ``torch.range`` does."""
+    low, high = (0, start) if end is None else (start, end)
+    count = int(np.floor((high - low) / step)) + 1
+    return Tensor(low + step * np.arange(count), ms.float32 if dtype is None else dtype)

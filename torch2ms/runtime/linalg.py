@@ -1,0 +1,389 @@
+"""Matrix decompositions and what follows from them, with PyTorch's signatures and result tuples.
+
+The factors are found by numpy, on the host, and carry no gradient unless a function says so; MindSpore's own are
+missing on some devices, or return their parts in another order. Eigenvalues of symmetric matrices, singular values and
+determinants have gradients: they are computed once more, from the matrix, with the vectors held fixed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+from .functional import norm, slogdet
+
+__all__ = [
+    "cholesky_inverse",
+    "cholesky_solve",
+    "cond",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv_ex",
+    "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_solve",
+    "lu_unpack",
+    "matrix_exp",
+    "matrix_norm",
+    "matrix_rank",
+    "old_qr",
+    "old_svd",
+    "qr",
+    "slogdet_named",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+    "tensorinv",
+    "tensorsolve",
+    "vander",
+    "vecdot",
+]
+
+
+class Eigen(NamedTuple):
+    """Eigenvalues in ascending order and eigenvectors, one a column."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class Singular(NamedTuple):
+    """``A = U @ diag(S) @ Vh``."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+class OldSingular(NamedTuple):
+    """``A = U @ diag(S) @ V.T``."""
+
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+
+class Orthogonal(NamedTuple):
+    """``A = Q @ R``."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class LeastSquares(NamedTuple):
+    """The solution, the sums of squared residuals, the rank and the singular values (empty, as torch's driver)."""
+
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+
+class Triangular(NamedTuple):
+    """``A = P @ L @ U``."""
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+
+class Compact(NamedTuple):
+    """L (below the diagonal) and U in one matrix, and the rows exchanged, counted from 1."""
+
+    LU: Tensor
+    pivots: Tensor
+
+
+class SignLog(NamedTuple):
+    """The sign of a determinant and the logarithm of its magnitude."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class Inverse(NamedTuple):
+    """An inverse and 0 for each matrix that has one."""
+
+    inverse: Tensor
+    info: Tensor
+
+
+def _by_numpy(function: Callable[..., Any], *inputs: Tensor) -> Any:
+    """Return numpy's answer as tensors of the dtype of the first input (complex stays complex)."""
+    arrays = [tensor.asnumpy() for tensor in inputs]
+    found = function(*arrays)
+    parts = found if isinstance(found, tuple) else (found,)
+    double = arrays[0].dtype in (np.float64, np.complex128)
+    made = []
+    for part in parts:
+        array = np.asarray(part)
+        if array.dtype.kind in "fc" and not double:
+            array = array.astype(np.float32 if array.dtype.kind == "f" else np.complex64)
+        made.append(Tensor(np.array(array, order="C")))
+    return tuple(made) if isinstance(found, tuple) else made[0]
+
+
+def _transposed(x: Tensor) -> Tensor:
+    return ops.swapaxes(x, -1, -2)
+
+
+def eigh(A: Tensor, UPLO: str = "L") -> Eigen:
+    """Return eigenvalues (they have a gradient) and eigenvectors of symmetric matrices; the signs are LAPACK's."""
+    values, vectors = _by_numpy(lambda a: tuple(np.linalg.eigh(a, "U" if UPLO == "U" else "L")), A)
+    if A.is_complex():
+        return Eigen(values, vectors)
+    held = A if UPLO == "L" else _transposed(A)
+    lower = ops.tril(held)
+    whole = lower + _transposed(ops.tril(held, -1))
+    return Eigen((vectors * ops.matmul(whole, vectors)).sum(-2), vectors)
+
+
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
+    """Return the eigenvalues of symmetric matrices, in ascending order; they have a gradient."""
+    return eigh(A, UPLO).eigenvalues
+
+
+def eig(A: Tensor) -> Eigen:
+    """Return the complex eigenvalues and eigenvectors of square matrices."""
+    values, vectors = _by_numpy(lambda a: tuple(np.linalg.eig(a.astype(np.result_type(a, np.complex64)))), A)
+    return Eigen(values, vectors)
+
+
+def eigvals(A: Tensor) -> Tensor:
+    """Return the complex eigenvalues of square matrices."""
+    values: Tensor = _by_numpy(lambda a: np.linalg.eigvals(a).astype(np.result_type(a, np.complex64)), A)
+    return values
+
+
+def svd(A: Tensor, full_matrices: bool = True, *, driver: Any = None) -> Singular:
+    """Return ``U, S, Vh``; the singular values have a gradient."""
+    left, values, right = _by_numpy(lambda a: tuple(np.linalg.svd(a, full_matrices)), A)
+    if not A.is_complex():
+        size = values.shape[-1]
+        across = ops.matmul(ops.matmul(_transposed(left[..., :size]), A), _transposed(right[..., :size, :]))
+        values = ops.diagonal(across, 0, -2, -1)
+    return Singular(left, values, right)
+
+
+def svdvals(A: Tensor, *, driver: Any = None) -> Tensor:
+    """Return the singular values in descending order; they have a gradient."""
+    return svd(A, False).S
+
+
+def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> OldSingular:
+    """Return ``U, S, V`` as ``torch.svd`` does: V is not transposed."""
+    left, values, right = svd(input, not some)
+    if not compute_uv:
+        left, right = ops.zeros_like(left), ops.zeros_like(right)
+    turned = _transposed(right)
+    return OldSingular(left, values, ops.conj(turned) if input.is_complex() else turned)
+
+
+def qr(A: Tensor, mode: str = "reduced") -> Orthogonal:
+    """Return ``Q, R``; mode "r" leaves Q empty."""
+    if mode == "r":
+        found: Tensor = _by_numpy(lambda a: np.linalg.qr(a, "r"), A)
+        return Orthogonal(ops.zeros((0,), A.dtype), found)
+    return Orthogonal(*_by_numpy(lambda a: tuple(np.linalg.qr(a, "complete" if mode == "complete" else "reduced")), A))
+
+
+def old_qr(input: Tensor, some: bool = True) -> Orthogonal:
+    """Return ``Q, R`` as ``torch.qr`` does."""
+    return qr(input, "reduced" if some else "complete")
+
+
+def slogdet_named(A: Tensor) -> SignLog:
+    """Return the sign and the logarithm of the magnitude of determinants; they have a gradient."""
+    return SignLog(*slogdet(A))
+
+
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> Inverse:
+    """Return the inverse and zeros for the error codes."""
+    return Inverse(ops.inverse(A), ops.zeros(A.shape[:-2], ms.int32))
+
+
+def lstsq(A: Tensor, B: Tensor, rcond: Optional[float] = None, *, driver: Any = None) -> LeastSquares:
+    """Return the least squares solution of ``A @ X = B``; it has a gradient with respect to ``B``."""
+    vector = B.ndim == A.ndim - 1
+    right = ops.expand_dims(B, -1) if vector else B
+    solution = ops.matmul(_by_numpy(np.linalg.pinv, A), right)
+    residuals = ops.zeros((0,), A.dtype)
+    if A.shape[-2] > A.shape[-1]:
+        residuals = ops.square(ops.matmul(A, solution) - right).sum(-2)
+    rank: Tensor = _by_numpy(lambda a: np.asarray(np.linalg.matrix_rank(a)), A)
+    return LeastSquares(ops.squeeze(solution, -1) if vector else solution, residuals, rank, ops.zeros((0,), A.dtype))
+
+
+def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+    """Return the rank of matrices, as int64."""
+
+    def rank(a: Any) -> Any:
+        values = np.linalg.svd(a, compute_uv=False)
+        share = max(a.shape[-2:]) * np.finfo(values.dtype).eps if rtol is None and atol is None else rtol or 0.0
+        limit = tol if tol is not None else np.maximum(atol or 0.0, share * values.max(-1, keepdims=True))
+        return np.asarray((values > limit).sum(-1), np.int64)
+
+    found: Tensor = _by_numpy(rank, A)
+    return found
+
+
+def matrix_norm(
+    A: Tensor, ord: Any = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf."""
+    A = A if dtype is None else A.astype(dtype)
+    rows, columns = (axis % A.ndim for axis in dim)
+    if ord == "fro":
+        return norm(A, "fro", (rows, columns), keepdim)
+    if ord in ("nuc", 2, -2):
+        rest = [axis for axis in range(A.ndim) if axis not in (rows, columns)]
+        values = svdvals(ops.transpose(A, (*rest, rows, columns)))
+        found = values.sum(-1) if ord == "nuc" else values[..., 0] if ord == 2 else values[..., -1]
+        for axis in sorted((rows, columns)) if keepdim else ():
+            found = ops.expand_dims(found, axis)
+        return found
+    along, over = (rows, columns) if ord in (1, -1) else (columns, rows)
+    sums = ops.abs(A).sum(along, keepdims=True)
+    found = ops.amax(sums, over, True) if ord > 0 else ops.amin(sums, over, True)
+    return found if keepdim else ops.squeeze(found, (rows, columns))
+
+
+def cond(A: Tensor, p: Any = None) -> Tensor:
+    """Return the condition number of matrices in a norm, the 2-norm by default."""
+    if p in (None, 2, -2):
+        values = svdvals(A)
+        high, low = values[..., 0], values[..., -1]
+        return low / high if p == -2 else high / low
+    return matrix_norm(A, p) * matrix_norm(ops.inverse(A), p)
+
+
+def matrix_exp(A: Tensor) -> Tensor:
+    """Return the exponential of square matrices by scaling, a Taylor polynomial and squaring; it has a gradient."""
+    size = float(np.abs(A.asnumpy()).sum(-1).max()) if A.shape[-1] else 0.0
+    squarings = max(0, int(np.ceil(np.log2(size))) + 3) if size > 0 else 0
+    scaled = A / 2.0**squarings
+    term = ops.broadcast_to(ops.eye(A.shape[-1], A.shape[-1], A.dtype), A.shape)
+    total = term
+    for power in range(1, 13):
+        term = ops.matmul(term, scaled) / power
+        total = total + term
+    for _ in range(squarings):
+        total = ops.matmul(total, total)
+    return total
+
+
+def _eliminated(matrix: Any) -> Tuple[Any, Any]:
+    """Return L and U in one matrix, and the rows exchanged, of one matrix; with partial pivoting."""
+    found = np.array(matrix, np.result_type(matrix, np.float64))
+    count = min(found.shape)
+    pivots = np.arange(1, count + 1, dtype=np.int32)
+    for column in range(count):
+        best = column + int(np.abs(found[column:, column]).argmax())
+        pivots[column] = best + 1
+        found[[column, best]] = found[[best, column]]
+        if found[column, column] != 0:
+            found[column + 1 :, column] /= found[column, column]
+            found[column + 1 :, column + 1 :] -= np.outer(found[column + 1 :, column], found[column, column + 1 :])
+    return found, pivots
+
+
+def lu_factor(A: Tensor, *, pivot: bool = True) -> Compact:
+    """Return L and U in one matrix, and the pivots."""
+
+    def factor(a: Any) -> Any:
+        flat = a.reshape((-1, *a.shape[-2:]))
+        parts = [_eliminated(matrix) for matrix in flat]
+        combined = np.stack([part[0] for part in parts]).reshape(a.shape).astype(a.dtype)
+        pivots = np.stack([part[1] for part in parts]).reshape((*a.shape[:-2], -1))
+        return combined, pivots
+
+    return Compact(*_by_numpy(factor, A))
+
+
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Triangular:
+    """Return ``P, L, U`` of what ``lu_factor`` gives."""
+
+    def unpack(combined: Any, pivots: Any) -> Any:
+        rows, columns = combined.shape[-2:]
+        count = min(rows, columns)
+        lower = np.tril(combined[..., :, :count], -1) + np.eye(rows, count, dtype=combined.dtype)
+        upper = np.triu(combined[..., :count, :])
+        permutations = np.zeros((*combined.shape[:-2], rows, rows), combined.dtype)
+        for place in np.ndindex(*combined.shape[:-2]):
+            order = np.arange(rows)
+            for row, other in enumerate(pivots[place]):
+                order[[row, other - 1]] = order[[other - 1, row]]
+            permutations[place][order, np.arange(rows)] = 1
+        return permutations, lower, upper
+
+    return Triangular(*_by_numpy(unpack, LU_data, LU_pivots))
+
+
+def lu(A: Tensor, *, pivot: bool = True) -> Triangular:
+    """Return ``P, L, U`` with ``A = P @ L @ U``."""
+    return lu_unpack(*lu_factor(A))
+
+
+def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
+    """Return ``X`` with ``A @ X = B`` from the factors of ``A``."""
+    return ops.matmul(ops.inverse(_product(LU, pivots)), B)
+
+
+def _product(LU: Tensor, pivots: Tensor) -> Tensor:
+    order, lower, upper = lu_unpack(LU, pivots)
+    return ops.matmul(ops.matmul(order, lower), upper)
+
+
+def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
+    """Return ``X`` with ``A @ X = B`` (``X @ A = B`` when not ``left``) for a triangular ``A``, by its inverse."""
+    triangle = ops.triu(A) if upper else ops.tril(A)
+    if unitriangular:
+        eye = ops.eye(A.shape[-1], A.shape[-1], A.dtype)
+        triangle = triangle * (1 - eye) + eye
+    inverse = ops.inverse(triangle)
+    return ops.matmul(inverse, B) if left else ops.matmul(B, inverse)
+
+
+def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
+    """Return ``X`` with ``A @ X = B`` from the Cholesky factor of ``A``."""
+    return ops.matmul(cholesky_inverse(L, upper), B)
+
+
+def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
+    """Return the inverse of ``A`` from its Cholesky factor."""
+    L = ops.triu(L) if upper else ops.tril(L)
+    turned = _transposed(L)
+    return ops.inverse(ops.matmul(turned, L) if upper else ops.matmul(L, turned))
+
+
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
+    """Return the dot products along an axis; ``x`` is conjugated where it is complex."""
+    return ((ops.conj(x) if x.is_complex() else x) * y).sum(dim)
+
+
+def vander(x: Tensor, *, N: Optional[int] = None) -> Tensor:
+    """Return the powers 0 to N - 1 of each value as rows."""
+    powers = Tensor(np.arange(x.shape[-1] if N is None else N), ms.float32)
+    return ops.pow(ops.expand_dims(x, -1).astype(ms.float32), powers).astype(x.dtype)
+
+
+def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
+    """Return the inverse with respect to ``tensordot`` over ``ind`` axes."""
+    rows = int(np.prod(A.shape[:ind]))
+    return ops.inverse(A.reshape((rows, -1))).reshape((*A.shape[ind:], *A.shape[:ind]))
+
+
+def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
+    """Return ``X`` with ``tensordot(A, X, X.ndim) = B``."""
+    if dims is not None:
+        rest = [axis for axis in range(A.ndim) if axis not in dims]
+        A = ops.transpose(A, (*rest, *dims))
+    size = int(np.prod(B.shape))
+    shape = A.shape[B.ndim :]
+    return ops.matmul(ops.inverse(A.reshape((size, size))), B.reshape((size, 1))).reshape(shape)

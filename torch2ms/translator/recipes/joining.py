@@ -1,0 +1,26 @@
+"""Tensors of different dtypes in one call."""
+
+from __future__ import annotations
+
+import ast
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call
+from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+
+__all__: list[str] = []
+
+
+@recipe("common_dtype")
+def common_dtype(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.cat([ints, floats])`` promotes, which MindSpore does not: the runtime's function then."""
+    given = site.argument("tensors")
+    elements = given.tree.elts if given is not None and isinstance(given.tree, (ast.List, ast.Tuple)) else []
+    dtypes = {ctx.kind(element).of for element in elements}
+    if len(dtypes) < 2 or "" in dtypes:
+        return emit_call(site, ctx)
+    out = site.argument("out")
+    if out is not None:
+        return Leave("out= fills a tensor that exists already; assign the result instead")
+    name = "stack" if site.row.name.endswith(".stack") else "cat"
+    return Replace(site.updated.with_changes(func=ctx.reference(f"torch2ms.runtime.functional.{name}")))
