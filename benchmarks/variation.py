@@ -193,7 +193,9 @@ def _vary_dtype(draw: st.DrawFn, draft: _Draft) -> None:
     tensors = [(put, text, name) for put, text, name in draft.texts() if _function(text) in SHAPED]
     if not tensors:
         return
-    chosen = tensors if draw(st.booleans()) else [draw(st.sampled_from(tensors))]
+    # In-place operations keep the dtype of what they change: other dtypes are a question of their own (T2M305)
+    together = draft.row.name.endswith("_") or draw(st.booleans())
+    chosen = tensors if together else [draw(st.sampled_from(tensors))]
     dtype = draw(st.sampled_from(DTYPES))
     for put, text, name in chosen:
         domain = _domain(draft.row, draft.parameter_of(name))
@@ -228,13 +230,14 @@ def _vary_rank(draw: st.DrawFn, draft: _Draft) -> None:
     """Give every tensor one axis more in front, or take the first away."""
     more = draw(st.booleans())
     for put, text, _ in draft.texts():
-        if isinstance(text, str) and _function(text) in SHAPED and _function(text) not in ("spd", "eye", "permutation"):
-            tree = ast.parse(text, mode="eval").body
-            assert isinstance(tree, ast.Call)
-            start = SHAPED[_function(text)]
-            front, shape = tree.args[:start], tree.args[start:]
-            shape = [ast.Constant(2), *shape] if more else shape[1:]
-            put(ast.unparse(ast.Call(tree.func, front + shape, [])))
+        if isinstance(text, str):
+            tree = ast.parse(text, mode="eval")
+            for call in _shape_calls(tree):
+                name = call.func.id  # type: ignore[attr-defined]
+                if name not in ("spd", "eye", "permutation"):
+                    front, shape = call.args[: SHAPED[name]], call.args[SHAPED[name] :]
+                    call.args = [*front, ast.Constant(2), *shape] if more else [*front, *shape[1:]]
+            put(ast.unparse(tree))
 
 
 # The parts

@@ -32,6 +32,7 @@ __all__ = [
     "nearest_releases",
     "shared_members",
     "torch_catalogue",
+    "usage",
 ]
 
 FOLDER = Path(__file__).with_name("catalogues")
@@ -159,3 +160,10 @@ def nearest_releases(version: Version) -> tuple[Version, ...]:
 def mindspore_catalogue(release: Version) -> Catalogue:
     """Return the catalogue of one of ``mindspore_releases()``."""
     return _read(FOLDER / f"mindspore-{release[0]}.{release[1]}.0.json")
+
+
+@lru_cache(maxsize=1)
+def usage() -> Mapping[str, int]:
+    """Return how often 58 public projects use each torch name, counted statically; what is seldom used is left out."""
+    uses: dict[str, int] = json.loads((FOLDER / "usage.json").read_text(encoding="utf-8"))["uses"]
+    return uses

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from torch2ms.config import API_FAMILIES, DEVICES, NEWEST, OLDEST, Target
-from torch2ms.mapping_tables.catalogue import mindspore_releases
+from torch2ms.mapping_tables.call_shapes import LETTERS
+from torch2ms.mapping_tables.catalogue import mindspore_releases, usage
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.mapping_tables.proofs import proofs_of
 from torch2ms.mapping_tables.schema import MappedTo, Row
@@ -27,8 +29,10 @@ def coverage(tables: Tables) -> dict[str, Any]:
 
     ``accounted`` rows: every torch name the tables know. Of these ``mapped`` have a target, ``kept`` stay by a rule and
     ``unsupported`` have none, with advice. ``proved``: mapped rows with an example that was executed in both frameworks
-    with equal results and no example that failed. ``namespaces`` compares with torch's catalogue; ``versions`` counts
-    the rows that have a target for each executed release on every device; ``examples`` counts the newest proofs.
+    with equal results and no example that failed. ``uses`` weighs the same by how often programs use a name.
+    ``namespaces`` compares with torch's catalogue; ``versions`` counts the rows that have a target for each executed
+    release on every device; ``examples`` counts the newest proofs, ``calls`` the rows whose call was executed with them
+    in each shape.
     """
     rows = list(tables.rows())
     mapped = [row for row in rows if row.to]
@@ -38,7 +42,9 @@ def coverage(tables: Tables) -> dict[str, Any]:
         "kept": sum(bool(row.keep) for row in rows),
         "unsupported": sum(bool(row.unsupported) for row in rows),
         "proved": sum(_is_proved(row) for row in mapped),
+        "uses": _uses(tables, usage()),
         "examples": _examples(rows),
+        "calls": _calls(mapped),
         "namespaces": _namespaces(tables, rows),
         "versions": {
             f"{major}.{minor}": sum(bool(tables.select(row, Target((major, minor)))) for row in mapped)
@@ -68,7 +74,12 @@ def _examples(rows: list[Row]) -> dict[str, int]:
 
 def _namespaces(tables: Tables, rows: list[Row]) -> dict[str, dict[str, int]]:
     """Return for each namespace how many public names torch has and how many of them the tables account for."""
-    found = {name: {"names": 0, "accounted": 0, "mapped": 0} for name in NAMESPACES}
+    found = {name: {"names": 0, "accounted": 0, "mapped": 0, "proved": 0} for name in NAMESPACES}
+    used: dict[str, dict[str, int]] = {name: {} for name in NAMESPACES}
+    for name, count in usage().items():
+        home = tables.canonical(name).rpartition(".")[0]
+        if home in used:
+            used[home][name] = count
     for name, record in tables.catalogue.names.items():
         home = name.rpartition(".")[0]
         if home in found and record["k"] in ("class", "function", "method") and not record.get("d"):
@@ -76,7 +87,31 @@ def _namespaces(tables: Tables, rows: list[Row]) -> dict[str, dict[str, int]]:
             row = tables.row(name)
             found[home]["accounted"] += row is not None
             found[home]["mapped"] += bool(row and row.to)
+            found[home]["proved"] += bool(row and row.to and _is_proved(row))
+    for home, counts in used.items():
+        found[home] |= {f"uses {key}" if key != "uses" else key: value for key, value in _uses(tables, counts).items()}
     return found
+
+
+def _uses(tables: Tables, counts: Mapping[str, int]) -> dict[str, int]:
+    """Return how many uses there are, and how many of them are of names that the tables account for, map, prove."""
+    found = {"uses": 0, "accounted": 0, "mapped": 0, "proved": 0}
+    for name, count in counts.items():
+        row = tables.row(name)
+        known = bool(row or tables.is_module(name))  # a module is no API: its members are
+        found["uses"] += count
+        found["accounted"] += count * known
+        found["mapped"] += count * bool(row and row.to)
+        found["proved"] += count * bool(row and row.to and _is_proved(row))
+    return found
+
+
+def _calls(rows: list[Row]) -> dict[str, int]:
+    newest = f"{NEWEST[0]}.{NEWEST[1]}.0"
+    shapes = [
+        {letter for p in proofs_of(row.name) if p.mindspore == newest for letter in p.executed_calls} for row in rows
+    ]
+    return {name: sum(letter in found for found in shapes) for letter, name in LETTERS.items()}
 
 
 def dump(tables: Tables) -> list[dict[str, Any]]:

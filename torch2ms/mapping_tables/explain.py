@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from torch2ms.config import DEVICES, NEWEST, OLDEST, Target, Version
 from torch2ms.diagnostics import CODES
 from torch2ms.errors import UsageError
+from torch2ms.mapping_tables.call_shapes import LETTERS
 from torch2ms.mapping_tables.catalogue import mindspore_catalogue, mindspore_releases
 from torch2ms.mapping_tables.example_calls import same_literal
 from torch2ms.mapping_tables.lookup import Tables
-from torch2ms.mapping_tables.proofs import proofs_of
+from torch2ms.mapping_tables.proofs import Proof, digest_of, proofs_of
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, MappedTo, Parameter, Row
 from torch2ms.mapping_tables.signatures import format_signature
 
@@ -30,7 +31,8 @@ def explain(tables: Tables, name: str) -> str:
     row = tables.row(name)
     canonical = row.name if row else tables.canonical(name)
     if row is None and tables.catalogue.record(canonical) is None:
-        near = difflib.get_close_matches(name, [*tables, *tables.catalogue.names], n=3, cutoff=0.6)
+        known = dict.fromkeys([*tables, *tables.catalogue.names])
+        near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
         advice = f"did you mean {', '.join(near)}?" if near else "write the full name, such as torch.nn.Conv2d"
         raise UsageError(f"torch has no {name}, and the tables do not know it", advice=advice)
     return "\n".join(_lines(tables, canonical, row)) + "\n"
@@ -60,7 +62,7 @@ def _lines(tables: Tables, name: str, row: Row | None) -> Iterator[str]:
         yield from _target_lines(tables, row, option, index)
     if row.to:
         yield from ("", "By release and device:", *_emission_lines(tables, row))
-    yield from _example_lines(row)
+    yield from _example_lines(tables, row)
     yield from ("", f"Row: {row.file}")
 
 
@@ -117,7 +119,11 @@ def _argument_words(parameter: Parameter, option: MappedTo) -> Iterator[str]:
         yield f"becomes {option.rename[name]}"
     if name in option.transform:
         yield f"changed by {option.transform[name]}"
-    if name in option.drop:
+    if name in option.named:
+        yield "passed by name"
+    if name in option.when:
+        yield f"must be {option.when[name]} for this target"
+    elif name in option.drop:
         yield "dropped, it does not change the result"
     if name in option.reject:
         yield f"cannot be expressed (T2M203): {option.reject[name]}"
@@ -156,8 +162,8 @@ def _dotted(version: Version) -> str:
     return f"{version[0]}.{version[1]}"
 
 
-def _example_lines(row: Row) -> Iterator[str]:
-    proofs = proofs_of(row.name)
+def _example_lines(tables: Tables, row: Row) -> Iterator[str]:
+    proofs = sorted(proofs_of(row.name), key=lambda proof: _release(proof.mindspore))
     for index, example in enumerate(row.examples):
         yield ""
         yield f"Example {index + 1}:"
@@ -165,13 +171,27 @@ def _example_lines(row: Row) -> Iterator[str]:
         yield "   ->"
         yield from (f"   {line}" for line in example.after.strip().splitlines())
         own = [proof for proof in proofs if proof.example == index]
-        for proof in own:
-            difference = "" if proof.difference is None else f", largest difference {proof.difference:.1g}"
-            detail = f": {proof.detail}" if proof.detail else ""
-            word = "not executed" if proof.result == "skipped" else proof.result
-            yield f"   MindSpore {proof.mindspore} on {proof.device}: {word}{difference}{detail}"
+        present = digest_of(tables, row, example)
+        yield from (f"   {_proof_line(proof, present)}" for proof in own)
         if not own:
             yield "   not executed yet"
+
+
+def _proof_line(proof: Proof, present: str) -> str:
+    """Say what was executed: result, call shapes, graph mode; or that it is no proof any more."""
+    words = ["not executed" if proof.result == "skipped" else proof.result]
+    if proof.difference is not None:
+        words.append(f"largest difference {proof.difference:.1g}")
+    executed, _, marked = proof.calls.partition("/")
+    if executed:
+        words.append("called with " + ", ".join(LETTERS[letter] for letter in executed))
+    if marked:
+        words.append("marked when called with " + ", ".join(LETTERS[letter] for letter in marked))
+    if proof.graph:
+        words.append(f"graph mode: {proof.graph}")
+    stale = "" if proof.digest == present else " (of the row as it was; it has changed since)"
+    detail = f": {proof.detail}" if proof.detail else ""
+    return f"MindSpore {proof.mindspore} on {proof.device}: {', '.join(words)}{detail}{stale}"
 
 
 def new_row(tables: Tables, name: str) -> str:

@@ -57,6 +57,11 @@ class Proof:
         """Whether the example was executed in both frameworks and they agree; that both ran is not enough."""
         return not self.failed and self.result not in ("skipped", "ran")
 
+    @property
+    def executed_calls(self) -> str:
+        """The letters of the call shapes that were executed and agree."""
+        return self.calls.partition("/")[0]
+
 
 def digest_of(tables: Tables, row: Row, example: Example) -> str:
     """Return a short digest of all that a proof rests on.

@@ -171,7 +171,8 @@ def prod(input: Tensor, dim: Optional[int] = None, keepdim: bool = False, dtype:
         input = input.astype(dtype)
     elif not input.is_floating_point():
         input = input.astype(ms.int64)
-    return input.reshape((-1,)).prod(0) if dim is None else input.prod(dim, keepdim)
+    result = input.reshape((-1,)).prod(0) if dim is None else input.prod(dim, keepdim)
+    return result.astype(input.dtype)  # MindSpore widens small ints
 
 
 def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
