@@ -52,7 +52,7 @@ def test_explains_targets_arguments_weights_and_examples(only: Only, monkeypatch
         "groups: becomes group",
         "bias: becomes has_bias, True is written out (the target defaults to False)",
         "padding: changed by pair_to_tblr",
-        "padding_mode: dropped",
+        "padding_mode: must be 'zeros' for this target",
         "device: cannot be expressed (T2M203): place it yourself",
         "pad_mode='pad' is added",
         "weight weight -> w",
