@@ -5,6 +5,7 @@ import random
 import mindspore as ms
 import numpy as np
 import pytest
+from mindspore import nn
 
 from torch2ms.runtime import checkpoint, seed
 from torch2ms.runtime.seed import Generator
@@ -105,3 +106,22 @@ def test_the_whole_state_survives_a_checkpoint(tmp_path):
     seed.set_seed(4)
     seed.set_rng_state(checkpoint.load(tmp_path / "rng"))
     assert (random.gauss(0, 1), np.random.randn(), seed.default_generator().raw(5)) == expected
+
+
+def test_weights_follow_manual_seed_and_leave_numpy_alone():
+    def weights():
+        return nn.Dense(3, 4).weight.asnumpy(), nn.Conv2d(1, 2, 3).weight.asnumpy()
+
+    np.random.seed(5)
+    wanted = np.random.rand()
+    np.random.seed(5)
+    seed.manual_seed(7)
+    first = weights()
+    assert np.random.rand() == wanted
+    seed.manual_seed(7)
+    seed.default_generator().rand()  # nor do shuffles and weights change each other
+    second = weights()
+    assert all((one == other).all() for one, other in zip(first, second, strict=True))
+    assert not (first[0] == weights()[0]).any()
+    seed.manual_seed(8)
+    assert not (first[0] == weights()[0]).any()

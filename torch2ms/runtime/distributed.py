@@ -3,13 +3,17 @@
 Ranks come from the launcher; in a process that it did not start, everything here is the one-process case (rank 0 of 1).
 On CPU the collectives are MindSpore's ``mccl``; AllReduce, AllGather and Broadcast work there, its Barrier does not,
 so that :func:`barrier` is a reduction that is waited for. When a worker dies, msrun ends the others with an error after
-the cluster's time-out (about half a minute).
+the cluster's time-out (about half a minute). In a process that msrun started, the variables that torchrun sets (RANK,
+LOCAL_RANK, WORLD_SIZE, MASTER_ADDR, ...) are there too, for programs that read them.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any, List, Optional, Sequence, Tuple
+import socket
+import subprocess
+import sys
+from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 import mindspore as ms
 import numpy as np
@@ -25,7 +29,9 @@ __all__ = [
     "init",
     "is_initialized",
     "is_main_process",
+    "local_rank",
     "rank",
+    "spawn",
     "sum_over_ranks",
     "was_launched",
     "world_size",
@@ -43,6 +49,28 @@ class _Group:
 def was_launched() -> bool:
     """Return whether a launcher (msrun, or mpirun) started this process as one of several."""
     return "MS_WORKER_NUM" in os.environ or "OMPI_COMM_WORLD_SIZE" in os.environ or "RANK_TABLE_FILE" in os.environ
+
+
+def _export_ranks() -> None:
+    """Set the variables of torchrun from those of msrun, which starts workers and one scheduler."""
+    given = os.environ
+    if "MS_WORKER_NUM" not in given or "MS_SCHED_PORT" not in given:
+        return
+    host = given.get("MS_SCHED_HOST", "127.0.0.1")
+    values = {
+        "RANK": given.get("RANK_ID", "0"),
+        "LOCAL_RANK": given.get("DEVICE_ID", "0"),
+        "WORLD_SIZE": given["MS_WORKER_NUM"],
+        "MASTER_ADDR": host,
+        "MASTER_PORT": given["MS_SCHED_PORT"],
+    }
+    if host in ("127.0.0.1", "localhost"):  # all workers are here
+        values["LOCAL_WORLD_SIZE"] = given["MS_WORKER_NUM"]
+    for name, value in values.items():
+        given.setdefault(name, value)
+
+
+_export_ranks()
 
 
 def init(backend: Optional[str] = None, *_: object, **__: object) -> int:
@@ -73,6 +101,11 @@ def is_initialized() -> bool:
 def rank() -> int:
     """Return this process's rank, from 0."""
     return _Group.rank
+
+
+def local_rank() -> int:
+    """Return this process's number on its machine, from 0."""
+    return int(os.environ.get("DEVICE_ID", "0")) if was_launched() else 0
 
 
 def world_size() -> int:
@@ -127,6 +160,36 @@ def gradient_reducer(parameters: Sequence[ms.Parameter]) -> Any:
     if not _Group.joined or _Group.size == 1:
         return None
     return nn.DistributedGradReducer(list(parameters), mean=True, degree=_Group.size)
+
+
+def spawn(function: Callable[..., Any], args: Sequence[Any] = (), nprocs: int = 1, **_: object) -> None:
+    """Run ``function(number, *args)`` in ``nprocs`` processes of this machine, numbered from 0 (torch's mp.spawn).
+
+    MindSpore's processes are started by msrun: the script is started again in each of them, from its top and with the
+    same command line, and there this call joins the group, runs the function and ends the process. Objects are not
+    shared between the processes. Raises RuntimeError when one of them fails; msrun has then ended the others.
+    """
+    if was_launched():
+        init()
+        function(local_rank(), *args)
+        sys.stdout.flush()
+        sys.exit(0)
+    if nprocs <= 1:
+        function(0, *args)
+        return
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [
+        sys.executable, "-m", "mindspore.parallel.cluster.run", f"--worker_num={nprocs}",
+        f"--local_worker_num={nprocs}", "--master_addr=127.0.0.1", f"--master_port={port}", "--log_dir=msrun_log",
+        "--join=True", *sys.argv,
+    ]  # fmt: skip
+    # msrun starts what "python" is on the path
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
+    code = subprocess.call(command, env={**os.environ, "PATH": path})
+    if code:
+        raise RuntimeError(f"one of {nprocs} processes failed; their output is in msrun_log/worker_*.log")
 
 
 def data_parallel(network: nn.Cell, *_: object, **__: object) -> nn.Cell:
