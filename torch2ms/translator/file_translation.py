@@ -12,7 +12,7 @@ from torch2ms.config import Options
 from torch2ms.diagnostics import CODES, Diagnostic, Severity
 from torch2ms.translator.alignment import align
 from torch2ms.translator.context import Context, Use
-from torch2ms.translator.inference import World
+from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.names import is_torch_name
 from torch2ms.translator.notebooks import NotebookText
 from torch2ms.translator.program import ProgramFindings, read_program
@@ -55,6 +55,13 @@ def _translate(path: str, text: str, world: World, options: Options) -> FileResu
     analysis = world.analyse(path)
     if analysis is None:
         return FileResult(path, None)
+    try:
+        return _rewritten(path, text, analysis, world, options)
+    finally:
+        world.release(analysis)
+
+
+def _rewritten(path: str, text: str, analysis: FileAnalysis, world: World, options: Options) -> FileResult:
     module = cst.parse_module(text)
     ctx = Context(analysis, align(module, analysis.tree), world, options)
     ctx.quote = '"' if text.count('"') - 6 * text.count('"""') / 2 > text.count("'") else "'"
@@ -66,7 +73,6 @@ def _translate(path: str, text: str, world: World, options: Options) -> FileResu
     _check_accounting(ctx)
     diagnostics = tuple(sorted(set(ctx.diagnostics)))
     program = read_program(analysis, world)
-    analysis.release()
     ctx.close()
     return FileResult(path, output if output != text else None, diagnostics, tuple(ctx.uses), program=program)
 

@@ -77,18 +77,18 @@ def translate_project(
     project = read_project(src, out=out)
     if out is not None and not dry_run:
         check_out(out, force=force)
-    load(options.mappings, store=options.cache)
     with _rare_collections(len(project.files)):
+        load(options.mappings, store=options.cache)
         symbols, relevant, problems = _index(project)
         results = _translate_all(project, symbols, relevant, options, progress)
         results |= requirement_texts(project, results, options)
         report, program = make_report(project, results, problems, symbols, options)
-    generated = generated_files(project, program)
-    entries = [FileReport(p, "generated", None, t, executable=p.endswith(".sh")) for p, t in sorted(generated.items())]
-    kept = [file for file in report.files if file.path not in generated]
-    report = replace(report, files=(*kept, *entries))
-    if out is not None and not dry_run:
-        write_output(out, project, results, report, generated, symbols, options, force=force)
+        generated = generated_files(project, program)
+        made = [FileReport(p, "generated", None, t, executable=p.endswith(".sh")) for p, t in sorted(generated.items())]
+        kept = [file for file in report.files if file.path not in generated]
+        report = replace(report, files=(*kept, *made))
+        if out is not None and not dry_run:
+            write_output(out, project, results, report, generated, symbols, options, force=force)
     return report
 
 

@@ -46,6 +46,21 @@ class FileIndex:
     stored: frozenset[str]  # attributes set on ``self`` that may be called: layers, functions
 
 
+@dataclass(slots=True)
+class _Memory:
+    """Answers about the whole project that are asked again and again; they never change."""
+
+    flows: tuple[_Edges, set[str]] | None = None
+    callers: dict[str, list[str]] | None = None
+    defined: frozenset[str] | None = None
+    aliases: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
+    shapes: dict[frozenset[str], frozenset[CallShape]] = field(default_factory=dict)
+
+
+_Edges = dict[str | int, set[str | int]]  # name -> names that get its value; a number stands for a position, see _flows
+_NOTHING: frozenset[str | int] = frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class SymbolTable:
     """All Python files of the project, by path relative to SRC."""
@@ -53,7 +68,7 @@ class SymbolTable:
     files: Mapping[str, FileIndex]
     folders: frozenset[str] = field(default_factory=frozenset)
     package: str = ""  # the name of SRC's folder when SRC itself is a package
-    _found: list[tuple[dict[str, set[str]], set[str]]] = field(default_factory=list, compare=False, repr=False)
+    _memory: _Memory = field(default_factory=lambda: _Memory(), compare=False, repr=False)
 
     @staticmethod
     def build(files: Iterable[FileIndex], root: str = "") -> SymbolTable:
@@ -62,9 +77,23 @@ class SymbolTable:
         folders = {str(parent) for path in table for parent in PurePosixPath(path).parents}
         return SymbolTable(table, frozenset(folders), root if "__init__.py" in table else "")
 
+    @property
+    def defined(self) -> frozenset[str]:
+        """The names of all functions and classes of the project."""
+        if self._memory.defined is None:
+            self._memory.defined = frozenset(name for file in self.files.values() for name in file.parameters)
+        return self._memory.defined
+
     def callers(self, name: str) -> list[str]:
         """Return the files that call something named ``name`` or hand it on, in order."""
-        return sorted(p for p, f in self.files.items() if name in f.calls or name in f.passed)
+        found = self._memory.callers
+        if found is None:
+            found = self._memory.callers = {}
+            for path in sorted(self.files):
+                file = self.files[path]
+                for called in file.calls.keys() | file.passed:
+                    found.setdefault(called, []).append(path)
+        return found.get(name, [])
 
     def definers(self, name: str) -> frozenset[str]:
         """Return the names of the project's classes that define a method called ``name``."""
@@ -87,50 +116,38 @@ class SymbolTable:
 
     def shapes(self, names: frozenset[str]) -> frozenset[CallShape]:
         """Return every way in which something named like one of ``names`` is called anywhere in the project."""
-        found: set[CallShape] = set()
-        for file in self.files.values():
-            for name in names & file.calls.keys():
-                found |= file.calls[name]
-        return frozenset(found)
+        known = self._memory.shapes
+        if names not in known:
+            found: set[CallShape] = set()
+            for file in self.files.values():
+                for name in names & file.calls.keys():
+                    found |= file.calls[name]
+            known[names] = frozenset(found)
+        return known[names]
 
     def escapes(self, names: frozenset[str]) -> bool:
         """Whether the value of one of ``names`` goes where nobody can say how it will be called."""
-        return bool(self._flows()[1] & names)
+        return not self._flows()[1].isdisjoint(names)
 
     def aliases(self, names: frozenset[str]) -> frozenset[str]:
         """Return ``names`` and every name that a plain copy or an argument gives their value to."""
-        edges = self._flows()[0]
-        reached = set(names)
-        queue = list(names)
-        while queue:
-            new = edges.get(queue.pop(), set()) - reached
-            reached |= new
-            queue.extend(new)
-        return frozenset(reached)
+        known = self._memory.aliases
+        if names not in known:
+            edges = self._flows()[0]
+            reached: set[str | int] = set(names)
+            queue: list[str | int] = list(names)
+            while queue:
+                new = edges.get(queue.pop(), _NOTHING) - reached
+                reached |= new
+                queue.extend(new)
+            known[names] = frozenset(name for name in reached if isinstance(name, str))
+        return known[names]
 
-    def _flows(self) -> tuple[dict[str, set[str]], set[str]]:
+    def _flows(self) -> tuple[_Edges, set[str]]:
         """Return where the values of names go: to other names, or out of sight; found once."""
-        if not self._found:
-            own: dict[str, set[tuple[str, ...]]] = {}
-            for file in self.files.values():
-                for name, lists in file.parameters.items():
-                    own.setdefault(name, set()).update(lists)
-            every = {parameters for lists in own.values() for parameters in lists}
-            variables = {name for parameters in every for name in parameters}
-            edges: dict[str, set[str]] = {}
-            escaped: set[str] = set()
-            for file in self.files.values():
-                escaped |= file.escaped
-                for name, to in file.flows:
-                    edges.setdefault(name, set()).add(to)
-                for name, callee, position in file.handed:
-                    if callee not in own and callee not in variables:
-                        escaped.add(name)
-                    # A callee that is itself a variable may be any function of the project.
-                    targets = own.get(callee, every)
-                    edges.setdefault(name, set()).update(p[position] for p in targets if position < len(p))
-            self._found.append((edges, escaped))
-        return self._found[0]
+        if self._memory.flows is None:
+            self._memory.flows = _flows(self.files.values())
+        return self._memory.flows
 
     @property
     def is_data_parallel(self) -> bool:
@@ -174,6 +191,48 @@ class SymbolTable:
         if name in self.folders and name != ".":
             return f"{name}/"
         return None
+
+
+def _flows(files: Iterable[FileIndex]) -> tuple[_Edges, set[str]]:
+    """Return where the values of names go in these files: name -> other names, and the names that go out of sight.
+
+    A callee that is itself a variable may be any function of the project: what it is handed goes to every parameter at
+    that position, and the position stands for all of them.
+    """
+    files = list(files)
+    own: dict[str, set[tuple[str, ...]]] = {}
+    for file in files:
+        for name, lists in file.parameters.items():
+            own.setdefault(name, set()).update(lists)
+    every = _by_position({parameters for lists in own.values() for parameters in lists})
+    slots = {name: _by_position(lists) for name, lists in own.items()}
+    variables = {name for names in every for name in names}
+    edges: _Edges = {position: set(names) for position, names in enumerate(every)}
+    escaped: set[str] = set()
+    for file in files:
+        escaped |= file.escaped
+        for name, to in file.flows:
+            edges.setdefault(name, set()).add(to)
+        for name, callee, position in file.handed:
+            targets = slots.get(callee)
+            if targets is None:
+                edges.setdefault(name, set()).add(position)
+                if callee not in variables:
+                    escaped.add(name)
+            elif position < len(targets):
+                edges.setdefault(name, set()).update(targets[position])
+    return edges, escaped
+
+
+def _by_position(lists: Iterable[tuple[str, ...]]) -> list[set[str]]:
+    """Return for each position the names that parameters have there."""
+    slots: list[set[str]] = []
+    for names in lists:
+        for position, name in enumerate(names):
+            if position == len(slots):
+                slots.append(set())
+            slots[position].add(name)
+    return slots
 
 
 def index_file(path: str, tree: ast.Module) -> FileIndex:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -59,13 +60,20 @@ class FileAnalysis:
     classes: dict[str, ClassInfo] = field(default_factory=dict)
     function_of: dict[ast.AST, FunctionInfo] = field(default_factory=dict)  # function node -> info
     class_of: dict[ast.AST, ClassInfo] = field(default_factory=dict)
-    calls: dict[str, list[tuple[ast.Call, FunctionInfo | None]]] = field(default_factory=dict)
+    # Calls of what the project may define: function ("": the module level) -> last identifier of the callee -> calls
+    calls: dict[str, dict[str, list[ast.Call]]] = field(default_factory=dict)
+    sites: dict[str, list[tuple[str, int]]] = field(default_factory=dict)  # identifier -> where in ``calls``, in order
     uses: dict[str, Uses] = field(default_factory=dict)  # what is done with each plain name at module level
-    passed: set[ast.AST] = field(default_factory=set)  # callees and arguments: what callers tell of a function
     complete: bool = False
     # Answers found while the module level is being run, which may change: where they are kept, and under what
     provisional: list[tuple[dict[Any, Any], object]] = field(default_factory=list)
     _nodes: list[ast.AST] | None = None
+    _module_kinds: dict[ast.AST, Kind] | None = None
+
+    @property
+    def lines(self) -> int:
+        """Lines of source, as a measure of memory."""
+        return (self.tree.body[-1].end_lineno or 1) if self.tree.body else 1
 
     @property
     def nodes(self) -> list[ast.AST]:
@@ -74,9 +82,18 @@ class FileAnalysis:
             self._nodes = list(walk(self.tree))
         return self._nodes
 
-    def release(self) -> None:
-        """Forget what only the translation of this file needed."""
+    def open(self) -> None:
+        """Make room for the kinds of every expression, which only the translation of this file needs."""
+        self._module_kinds = self.kinds
+        self.kinds = dict(self.kinds)
+
+    def release(self, depth: int) -> None:
+        """Forget what only the translation of this file, at this depth, needed."""
         self._nodes = None
+        if self._module_kinds is not None:
+            self.kinds, self._module_kinds = self._module_kinds, None
+        for function in self.functions.values():
+            function.flows.pop(depth, None)
 
     def close(self) -> None:
         """Cut the cycles between files, functions and flows, so that the trees go at once."""
@@ -93,45 +110,56 @@ class FileAnalysis:
         return self.kinds.get(node, UNKNOWN)
 
 
-def declare(analysis: FileAnalysis) -> None:
-    """Register every function and class of the file, and every call by the last identifier of its callee."""
-
-    def visit(node: ast.AST, prefix: str, owner: ClassInfo | None, outer: FunctionInfo | None) -> None:
-        for child in children(node):
-            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                name = _unique(f"{prefix}{child.name}", analysis.functions)
-                info = FunctionInfo(f"{analysis.path}:{name}", child, owner, outer)
-                analysis.functions[name] = info
-                analysis.function_of[child] = info
-                if owner is not None:
-                    owner.methods[child.name] = info
-                visit(child, f"{name}.", None, info)
-            elif isinstance(child, ast.ClassDef):
-                name = _unique(f"{prefix}{child.name}", analysis.classes)
-                made = ClassInfo(f"{analysis.path}:{name}", child, analysis.path)
-                analysis.classes[name] = made
-                analysis.class_of[child] = made
-                visit(child, f"{name}.", made, outer)
-            else:
-                if isinstance(child, ast.Call):
-                    _index_call(analysis, child, outer)
-                if isinstance(child, (ast.Call, ast.Attribute)):
-                    _index_use(analysis, child, outer)
-                elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
-                    scope = outer if outer is not None else analysis
-                    scope.uses.setdefault(child.id, Uses()).bound.append(child.lineno)
-                visit(child, prefix, owner if isinstance(child, (ast.If, ast.Try)) else None, outer)
-
-    visit(analysis.tree, "", None, None)
+def declare(analysis: FileAnalysis, defined: Container[str]) -> None:
+    """Register every function and class of the file, and every call of something named as one of ``defined``."""
+    _declare_below(analysis, analysis.tree, "", None, None, defined)
 
 
-def _index_call(analysis: FileAnalysis, call: ast.Call, outer: FunctionInfo | None) -> None:
+# No function inside another: one that calls itself is a cycle, and would keep the whole analysis alive.
+def _declare_below(
+    analysis: FileAnalysis,
+    node: ast.AST,
+    prefix: str,
+    owner: ClassInfo | None,
+    outer: FunctionInfo | None,
+    defined: Container[str],
+) -> None:
+    for child in children(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            name = _unique(f"{prefix}{child.name}", analysis.functions)
+            info = FunctionInfo(f"{analysis.path}:{name}", child, owner, outer)
+            analysis.functions[name] = info
+            analysis.function_of[child] = info
+            if owner is not None:
+                owner.methods[child.name] = info
+            _declare_below(analysis, child, f"{name}.", None, info, defined)
+        elif isinstance(child, ast.ClassDef):
+            name = _unique(f"{prefix}{child.name}", analysis.classes)
+            made = ClassInfo(f"{analysis.path}:{name}", child, analysis.path)
+            analysis.classes[name] = made
+            analysis.class_of[child] = made
+            _declare_below(analysis, child, f"{name}.", made, outer, defined)
+        else:
+            if isinstance(child, ast.Call):
+                _index_call(analysis, child, outer, defined)
+            if isinstance(child, (ast.Call, ast.Attribute)):
+                _index_use(analysis, child, outer)
+            elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+                scope = outer if outer is not None else analysis
+                scope.uses.setdefault(child.id, Uses()).bound.append(child.lineno)
+            inner = owner if isinstance(child, (ast.If, ast.Try)) else None
+            _declare_below(analysis, child, prefix, inner, outer, defined)
+
+
+def _index_call(
+    analysis: FileAnalysis, call: ast.Call, outer: FunctionInfo | None, defined: Container[str]
+) -> None:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    if name:
-        analysis.calls.setdefault(name, []).append((call, outer))
-        analysis.passed.add(call.func)
-        analysis.passed.update(call.args)
-        analysis.passed.update(keyword.value for keyword in call.keywords)
+    if name in defined:
+        function = outer.key if outer is not None else ""
+        found = analysis.calls.setdefault(function, {}).setdefault(name, [])
+        analysis.sites.setdefault(name, []).append((function, len(found)))
+        found.append(call)
 
 
 def _index_use(analysis: FileAnalysis, node: ast.Call | ast.Attribute, outer: FunctionInfo | None) -> None:

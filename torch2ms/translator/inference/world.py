@@ -20,15 +20,19 @@ from torch2ms.translator.inference.declarations import ClassInfo, FileAnalysis, 
 from torch2ms.translator.inference.evidence import Evidence
 from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.inference.flow import PUTTING, Flow
+from torch2ms.translator.inference.handed import Handed, handed_by
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 from torch2ms.translator.symbols import SymbolTable
 from torch2ms.translator.trees import walk
 
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 
-FILES_KEPT = 64
+LINES_KEPT = 20_000  # source lines of the files kept in memory, of about 2 kB each
 CALLERS_READ = 3  # files looked at for the arguments a function is called with
 DEPTH = 4  # functions entered from one another for the kind of a result, an argument or an attribute
+
+
+_NOTHING: Mapping[str, list[tuple[str, int]]] = {}
 
 
 class World:
@@ -48,6 +52,8 @@ class World:
         self._attributes: dict[tuple[str, int], dict[str, Kind]] = {}
         self._returns: dict[tuple[str, int], Kind] = {}
         self._parameters: dict[tuple[str, int], dict[str, Kind]] = {}
+        self._sites: dict[str, Mapping[str, list[tuple[str, int]]]] = {}
+        self._handed: dict[tuple[str, int], dict[str, list[Handed | None]]] = {}
         self._pinned = ""
         self._running: list[str] = []  # files whose functions are being run
 
@@ -62,7 +68,8 @@ class World:
         analysis = None if tree is None else FileAnalysis(path, tree)
         self._files[path] = analysis
         if analysis is not None:
-            declare(analysis)
+            declare(analysis, self.symbols.defined)
+            self._sites[path] = analysis.sites
             with self._at(DEPTH):
                 flow = Flow(self, analysis, None)
                 flow.run(analysis.tree.body)
@@ -88,24 +95,31 @@ class World:
             analysis.provisional.append((answers, question))
 
     def _evict(self) -> None:
+        """Let go of the files not asked about for longest, until few enough lines are kept."""
+        excess = sum(found.lines for found in self._files.values() if found is not None) - LINES_KEPT
         for path, found in list(self._files.items()):
-            if len(self._files) <= FILES_KEPT:
+            if excess <= 0:
                 break
-            if path != self._pinned and (found is None or found.complete) and path not in self._running:
+            if found is not None and found.complete and path != self._pinned and path not in self._running:
+                excess -= found.lines
                 del self._files[path]
-                if found is not None:
-                    found.close()
+                found.close()
 
     def analyse(self, path: str) -> FileAnalysis | None:
         """Return the analysis of a file with every function in it run."""
         self._pinned = path
         analysis = self.file(path)
         if analysis is not None:
+            analysis.open()
             for function in list(analysis.functions.values()):
                 flow = self.flow(analysis, function)
                 analysis.kinds.update(flow.kinds)
                 flow.kinds = analysis.kinds
         return analysis
+
+    def release(self, analysis: FileAnalysis) -> None:
+        """Forget what only the translation of a file needed; what others ask about it stays."""
+        analysis.release(DEPTH)
 
     def export(self, path: str, name: str) -> Kind:
         """Return the kind of ``name`` in the module at ``path`` (a folder ends in ``/``)."""
@@ -264,13 +278,15 @@ class World:
         """Return the flow of a function at the present depth; its body is run once."""
         flow = info.flows.get(self.depth)
         if flow is None:
+            self._running.append(analysis.path)
             outer = self.flow(analysis, info.outer) if info.outer is not None else None
             flow = Flow(self, analysis, info, outer)
-            self._running.append(analysis.path)
             flow.run_function()
             self._running.pop()
-            if self.depth < DEPTH:
-                flow.kinds = {node: kind for node, kind in flow.kinds.items() if node in analysis.passed}
+            if self.depth < DEPTH:  # of other files' functions, only what they hand over is asked
+                made = handed_by(analysis.calls.get(info.key, {}), flow.kinds)
+                self._remember(analysis, self._handed, (info.key, self.depth), made)
+                flow.kinds = {}
             self._remember(analysis, info.flows, self.depth, flow)
         return flow
 
@@ -301,8 +317,8 @@ class World:
         untyped: set[str] = set()
         if self.depth > 0 and not isinstance(info.node, ast.Lambda):
             with self._at(self.depth - 1):
-                for call, kinds in self._calls(info):
-                    for name, kind in _arguments(call, info, kinds):
+                for handed in self._calls(info):
+                    for name, kind in handed.parameters(info):
                         if not kind.known:
                             untyped.add(name)
                         else:
@@ -314,50 +330,36 @@ class World:
         self._parameters[question] = found
         return found
 
-    def _calls(self, info: FunctionInfo) -> Iterator[tuple[ast.Call, Mapping[ast.AST, Kind]]]:
+    def _calls(self, info: FunctionInfo) -> Iterator[Handed]:
+        """Yield the project's calls of a function, of few files."""
         name, paths = info.name, None
         if info.owner is not None and info.name == "__init__":
             name = info.owner.node.name
             # Layers are made all over a project, with numbers mostly: their own file says enough.
             paths = [info.owner.path] if self.family(info.owner.key).name == "Module" else None
         for path in (self.symbols.callers(name) if paths is None else paths)[:CALLERS_READ]:
-            analysis = self.file(path)
-            if analysis is None:
-                continue
-            for call, function in analysis.calls.get(name, ()):
-                kinds = self.flow(analysis, function).kinds if function is not None else analysis.kinds
-                target = kinds.get(call.func, UNKNOWN)
-                if target.name in ("function", "class") and info.key in _callees(target, info):
-                    yield call, kinds
+            if path not in self._sites:
+                self.file(path)
+            for function, position in self._sites.get(path, _NOTHING).get(name, ()):
+                found = self._handed_by(path, function).get(name, ())
+                handed = found[position] if position < len(found) else None
+                if handed is not None and handed.reaches(info):
+                    yield handed
 
-
-def _callees(target: Kind, info: FunctionInfo) -> list[str]:
-    keys = target.of.split("|")
-    if target.name == "class" and info.name == "__init__":
-        return [f"{key}.__init__" for key in keys]
-    return keys
-
-
-def _arguments(call: ast.Call, info: FunctionInfo, kinds: Mapping[ast.AST, Kind]) -> Iterator[tuple[str, Kind]]:
-    """Yield (parameter, kind of the argument) for the arguments whose parameter is certain."""
-    arguments = info.node.args
-    names = [arg.arg for arg in [*arguments.posonlyargs, *arguments.args]]
-    if info.owner is not None and names:
-        names = names[1:]
-    rest = arguments.vararg.arg if arguments.vararg is not None else None
-    for position, value in enumerate(call.args):
-        if isinstance(value, ast.Starred):
-            break
-        if position < len(names):
-            yield names[position], kinds.get(value, UNKNOWN)
-        elif rest is not None:
-            yield rest, Kind("list", items=(kinds.get(value, UNKNOWN),))
-    named = {*names, *(arg.arg for arg in arguments.kwonlyargs)}
-    for keyword in call.keywords:
-        if keyword.arg in named:
-            yield keyword.arg, kinds.get(keyword.value, UNKNOWN)
-        elif keyword.arg and arguments.kwarg is not None:
-            yield arguments.kwarg.arg, Kind("dict", items=(kinds.get(keyword.value, UNKNOWN),))
+    def _handed_by(self, path: str, function: str) -> dict[str, list[Handed | None]]:
+        """Return what the calls in a function, or at module level (""), hand over."""
+        question = (function or path, self.depth if function else DEPTH)
+        if question in self._handed:
+            return self._handed[question]
+        analysis = self.file(path)
+        if analysis is None:
+            return {}
+        if not function:
+            made = handed_by(analysis.calls.get("", {}), analysis.kinds)
+            self._remember(analysis, self._handed, question, made)
+            return made
+        self.flow(analysis, analysis.functions[function.rpartition(":")[2]])
+        return self._handed[question]
 
 
 def _promised(info: FunctionInfo, analysis: FileAnalysis, world: World) -> Kind:

@@ -1,0 +1,65 @@
+"""What calls hand over: the kinds of the arguments, kept for good where the trees they come from are not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from torch2ms.translator.inference.declarations import FunctionInfo
+from torch2ms.translator.kinds import UNKNOWN, Kind
+
+__all__ = ["Handed", "handed_by"]
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """One call of a function or class of the project: whose, and the kinds of its arguments."""
+
+    target: Kind
+    positional: tuple[Kind, ...]  # up to the first ``*``, behind which no position is certain
+    keywords: tuple[tuple[str, Kind], ...]
+
+    def reaches(self, info: FunctionInfo) -> bool:
+        """Whether the call is one of this function."""
+        keys = self.target.of.split("|")
+        if self.target.name == "class" and info.name == "__init__":
+            return info.key in [f"{key}.__init__" for key in keys]
+        return info.key in keys
+
+    def parameters(self, info: FunctionInfo) -> Iterator[tuple[str, Kind]]:
+        """Yield (parameter, kind of the argument) for the arguments whose parameter is certain."""
+        arguments = info.node.args
+        names = [arg.arg for arg in [*arguments.posonlyargs, *arguments.args]]
+        if info.owner is not None and names:
+            names = names[1:]
+        rest = arguments.vararg.arg if arguments.vararg is not None else None
+        for position, kind in enumerate(self.positional):
+            if position < len(names):
+                yield names[position], kind
+            elif rest is not None:
+                yield rest, Kind("list", items=(kind,))
+        named = {*names, *(arg.arg for arg in arguments.kwonlyargs)}
+        for name, kind in self.keywords:
+            if name in named:
+                yield name, kind
+            elif arguments.kwarg is not None:
+                yield arguments.kwarg.arg, Kind("dict", items=(kind,))
+
+
+def handed_by(calls: Mapping[str, Sequence[ast.Call]], kinds: Mapping[ast.AST, Kind]) -> dict[str, list[Handed | None]]:
+    """Return what the calls of one function hand over, by the last identifier of the callee; None: not to the project."""
+    return {name: [_handed(call, kinds) for call in found] for name, found in calls.items()}
+
+
+def _handed(call: ast.Call, kinds: Mapping[ast.AST, Kind]) -> Handed | None:
+    target = kinds.get(call.func, UNKNOWN)
+    if target.name not in ("function", "class"):
+        return None
+    positional: list[Kind] = []
+    for value in call.args:
+        if isinstance(value, ast.Starred):
+            break
+        positional.append(kinds.get(value, UNKNOWN))
+    keywords = ((keyword.arg, kinds.get(keyword.value, UNKNOWN)) for keyword in call.keywords if keyword.arg)
+    return Handed(target, tuple(positional), tuple(keywords))
