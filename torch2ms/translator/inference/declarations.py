@@ -151,9 +151,7 @@ def _declare_below(
             _declare_below(analysis, child, prefix, inner, outer, defined)
 
 
-def _index_call(
-    analysis: FileAnalysis, call: ast.Call, outer: FunctionInfo | None, defined: Container[str]
-) -> None:
+def _index_call(analysis: FileAnalysis, call: ast.Call, outer: FunctionInfo | None, defined: Container[str]) -> None:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if name in defined:
         function = outer.key if outer is not None else ""

@@ -48,7 +48,7 @@ class Handed:
 
 
 def handed_by(calls: Mapping[str, Sequence[ast.Call]], kinds: Mapping[ast.AST, Kind]) -> dict[str, list[Handed | None]]:
-    """Return what the calls of one function hand over, by the last identifier of the callee; None: not to the project."""
+    """Return what the calls of a function hand over, by the last identifier of the callee; None: not to the project."""
     return {name: [_handed(call, kinds) for call in found] for name, found in calls.items()}
 
 
