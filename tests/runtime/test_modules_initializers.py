@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mindspore import nn
 
-from torch2ms.runtime import initializers, modules, sequences
+from torch2ms.runtime import initializers, layers, modules, sequences
 
 
 def network() -> nn.Cell:
@@ -76,3 +76,24 @@ def test_sequences_of_unequal_length() -> None:
     parameters = [ms.Parameter(ms.ops.zeros((2,)), name="a"), ms.Parameter(ms.ops.zeros((1, 1)), name="b")]
     sequences.vector_to_parameters(ms.Tensor(np.arange(3, dtype=np.float32)), parameters)
     assert sequences.parameters_to_vector(parameters).asnumpy().tolist() == [0, 1, 2]
+
+
+def test_weights_of_two_networks_get_names_of_their_own() -> None:
+    first, second = nn.Dense(2, 3), nn.Dense(2, 3)
+    both = modules.distinct([*first.trainable_params(), *second.trainable_params()])
+    assert [parameter.name for parameter in both] == ["weight", "bias", "weight.2", "bias.2"]
+    assert both[2] is second.weight
+    groups = modules.distinct([{"params": first.weight, "lr": 0.1}, {"params": iter([second.weight])}])
+    assert groups[0] == {"params": [first.weight], "lr": 0.1}
+    assert [parameter.name for parameter in modules.distinct(both)] == ["weight", "bias", "weight.2", "bias.2"]
+
+
+def test_a_dictionary_of_cells_takes_containers() -> None:
+    cells = layers.ModuleDict({"a": nn.Dense(2, 3), "b": nn.CellList([nn.Dense(3, 4)])})
+    cells["c"] = nn.SequentialCell(nn.ReLU(), nn.Dense(4, 5))
+    assert list(cells) == ["a", "b", "c"] == list(cells.keys())
+    assert [name for name, _ in cells.parameters_and_names()][::2] == ["a.weight", "b.0.weight", "c.1.weight"]
+    assert cells.a is cells["a"]
+    del cells["a"]
+    assert (len(cells), "a" in cells, len(cells.values())) == (2, False, 2)
+    assert cells.pop("b")[0].weight.name == "b.0.weight"

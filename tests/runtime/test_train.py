@@ -207,3 +207,17 @@ def test_best_metric():
 
 def test_resume_without_a_checkpoint(tmp_path):
     assert not begin().resume(CheckpointStore(tmp_path / "none"))
+
+
+def test_the_gradient_of_a_weight():
+    from torch2ms.runtime import autograd
+
+    network = ms.nn.Dense(2, 3)
+    grads = (ms.Tensor([1.0]), ms.Tensor([2.0]))
+    weights = network.trainable_params()
+    assert autograd.gradient_of(network.bias, weights, grads) is grads[1]
+    assert autograd.gradient_of(network.bias, weights, None) is None
+    with pytest.raises(ValueError, match="does not train it"):
+        autograd.gradient_of(network.bias, weights[:1], grads[:1])
+    network.bias.requires_grad = False
+    assert autograd.gradient_of(network.bias, weights[:1], grads[:1]) is None

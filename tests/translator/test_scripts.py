@@ -68,7 +68,7 @@ def test_update_without_an_optimizer_after_clipping() -> None:
     assert "grads, _ = autograd.clip_grad_norm(grads, 1.0)" in result.text
 
 
-@pytest.mark.parametrize("update", ["p.grad.zero_()", "p.grad = None", "p.grad += p", "p.grad.data.clamp_(-1, 1)"])
+@pytest.mark.parametrize("update", ["p.grad.zero_()", "p.grad = None", "p.grad += p", "p.grad.data.clamp_(-1, 2)"])
 def test_gradients_that_are_written_to_stay(update: str) -> None:
     result = translated(BY_HAND.format(before="pass", update=update))
     assert "value_and_grad(forward_fn" not in result.text
@@ -206,3 +206,124 @@ def test_images_and_labels_of_mnist_are_tensors() -> None:
     """)
     assert "images = digits.data.unsqueeze(1).copy()" in result.text
     assert "count = digits.targets.shape[0]" in result.text
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ("net.parameters()", "optim.SGD(net.trainable_params(), lr=0.1)"),
+        ("list(net.parameters()) + list(other.parameters())", "optim.SGD(modules.distinct(list("),
+        ("itertools.chain(net.parameters(), other.parameters())", "optim.SGD(modules.distinct(itertools.chain("),
+        ("[{'params': net.parameters()}, {'params': other.parameters()}]", "optim.SGD(modules.distinct([{'params'"),
+        ("[p for n in (net, other) for p in n.parameters()]", "optim.SGD(modules.distinct([p for"),
+        ("weights", "optim.SGD(modules.distinct(weights), lr=0.1)"),
+        ("[{'params': net.parameters()}]", "optim.SGD([{'params': net.trainable_params()}], lr=0.1)"),
+    ],
+)
+def test_weights_of_several_networks_are_named_apart(parameters: str, expected: str) -> None:
+    result = translated(f"""
+        import itertools
+        other = Net()
+        weights = list(net.parameters())
+        weights += other.parameters()
+        optimizer = torch.optim.SGD({parameters}, lr=0.1)
+    """)
+    assert expected in result.text
+
+
+def test_dictionaries_of_layers() -> None:
+    result = translated("""
+        plain = nn.ModuleDict({"a": nn.Linear(2, 3), "b": nn.ReLU()})
+        mixed = nn.ModuleDict(dict(a=nn.Linear(2, 3), b=nn.ModuleList([Net()])))
+        later = nn.ModuleDict()
+    """)
+    assert 'plain = nn.CellDict({"a": nn.Dense(2, 3), "b": nn.ReLU()})' in result.text
+    assert "mixed = layers.ModuleDict(dict(a=nn.Dense(2, 3), b=nn.CellList([Net()])))" in result.text
+    assert "later = layers.ModuleDict()" in result.text
+
+
+def test_tensorboard_needs_no_torch() -> None:
+    result = translated("""
+        from torch.utils.tensorboard import SummaryWriter
+
+        writer = SummaryWriter("runs/a")
+        writer.add_scalar("loss", 0.5, 1)
+    """)
+    assert not result.diagnostics
+    assert "from torch2ms_runtime.events import SummaryWriter" in result.text
+
+
+def test_old_names_of_mnist() -> None:
+    result = translated("""
+        import torchvision
+
+        images = torchvision.datasets.MNIST("data").train_data
+        x = torch.unsqueeze(images, dim=1).type(torch.FloatTensor)[:20] / 255.0
+    """)
+    assert not errors(result)
+    assert "ms.float32" in result.text
+
+
+LOGGED = """
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for i, (x, y) in enumerate(loader):
+    optimizer.zero_grad()
+    loss = ((net(x) - y) ** 2).mean()
+    {before}
+    loss.backward()
+    {behind}
+    optimizer.step()
+    {last}
+"""
+READ = "autograd.gradient_of({}, optimizer.parameters, grads)"
+
+
+@pytest.mark.parametrize(
+    ("behind", "last", "expected"),
+    [
+        (
+            "for p in net.parameters(): print(p.grad.data.norm(2))",
+            "pass",
+            f"print(functional.norm({READ.format('p')}.data, 2))",
+        ),
+        (
+            "total = sum(p.grad.sum() for p in net.parameters() if p.grad is not None)",
+            "pass",
+            f"if {READ.format('p')} is not None",
+        ),
+        (
+            "pass",
+            "for n, v in net.named_parameters():\n        log(n, v.grad.cpu().numpy())",
+            f"log(n, {READ.format('v')}.asnumpy())",
+        ),
+        ("pass", "print(net.line.weight.grad)", f"print({READ.format('net.line.weight')})"),
+        ("for p in net.parameters(): p.grad.data.clamp_(-1, 1)", "pass", "grads = autograd.clip_grad_value(grads, 1)"),
+    ],
+)
+def test_gradients_that_are_read(behind: str, last: str, expected: str) -> None:
+    result = translated(LOGGED.format(before="pass", behind=behind, last=last))
+    assert not errors(result)
+    assert expected in result.text
+    assert ".grad." not in result.text
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "last"),
+    [
+        ("print(net.line.weight.grad)", "pass", "pass"),
+        ("pass", "pass", "optimizer.zero_grad(); print(net.line.weight.grad)"),
+        ("pass", "print(x.grad)", "pass"),
+        ("pass", "net.line.weight.grad.mul_(2)", "pass"),
+        ("pass", "for p in net.parameters(): p.grad *= 2", "pass"),
+    ],
+)
+def test_gradients_that_cannot_be_told_stay(before: str, behind: str, last: str) -> None:
+    result = translated(LOGGED.format(before=before, behind=behind, last=last))
+    assert "gradient_of" not in result.text
+    assert any(item.code == "T2M404" for item in result.diagnostics)
+
+
+def test_a_retained_graph_is_computed_again() -> None:
+    plain = LOGGED.format(before="pass", behind="pass", last="pass")
+    result = translated(plain.replace("loss.backward()", "loss.backward(retain_graph=True)"))
+    assert not errors(result)

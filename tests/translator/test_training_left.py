@@ -26,12 +26,6 @@ LEFT = {
         loss.backward(weights)
         optimizer.step()
      """),
-    "retain_graph": ("retain_graph", "T2M402", """
-        optimizer.zero_grad()
-        loss = criterion(model(data), target)
-        loss.backward(retain_graph=True)
-        optimizer.step()
-     """),
     "create_graph": ("create_graph", "T2M402", """
         optimizer.zero_grad()
         loss = criterion(model(data), target)
@@ -41,8 +35,8 @@ LEFT = {
     "gradient read": (".grad", "T2M404", """
         optimizer.zero_grad()
         loss = criterion(model(data), target)
-        loss.backward()
         print(model.weight.grad)
+        loss.backward()
         optimizer.step()
      """),
     "manual update": (".grad", "T2M404", """
@@ -289,7 +283,7 @@ def test_a_loop_is_never_half_converted() -> None:
         optimizer.step()
         opt.zero_grad()
         loss_b = criterion(net(data), target)
-        loss_b.backward(retain_graph=True)
+        loss_b.backward(create_graph=True)
         opt.step()
     """)
     )

@@ -11,7 +11,7 @@ from mindspore import ops
 
 Gradients = Tuple[ms.Tensor, ...]
 
-__all__ = ["accumulate", "clip_grad_norm", "clip_grad_value", "no_grad", "total_norm"]
+__all__ = ["accumulate", "clip_grad_norm", "clip_grad_value", "gradient_of", "no_grad", "total_norm"]
 
 
 def total_norm(grads: Sequence[ms.Tensor], norm_type: float = 2.0) -> ms.Tensor:
@@ -37,6 +37,24 @@ def clip_grad_norm(
 def clip_grad_value(grads: Sequence[ms.Tensor], clip_value: float, **_: Any) -> Gradients:
     """Return the gradients with every element held between ``-clip_value`` and ``clip_value``."""
     return tuple(ops.clamp(grad, -clip_value, clip_value) for grad in grads)
+
+
+def gradient_of(
+    weight: ms.Parameter, weights: Sequence[ms.Parameter], grads: Optional[Sequence[ms.Tensor]]
+) -> Optional[ms.Tensor]:
+    """Return the gradient of one of ``weights``, whose gradients ``grads`` are, in their order.
+
+    None where there is none: no gradient was computed (``grads`` is None), or the weight is frozen. Raises ValueError
+    for a weight that is trained, but not one of ``weights``.
+    """
+    if grads is None:
+        return None
+    for known, grad in zip(weights, grads):
+        if known is weight:
+            return grad
+    if getattr(weight, "requires_grad", False):
+        raise ValueError(f"the gradient of {weight.name} was not computed: the optimizer does not train it")
+    return None
 
 
 def accumulate(total: Optional[Gradients], grads: Gradients) -> Gradients:

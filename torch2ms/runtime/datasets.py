@@ -232,6 +232,10 @@ class MNIST(_Images):
     def targets(self, value: Any) -> None:
         self._labels = value
 
+    # The names that torchvision had before 0.2.2, and still answers to
+    train_data = test_data = data
+    train_labels = test_labels = targets
+
     def __getitem__(self, index: Any) -> Tuple[Any, Any]:
         pixels = self._pixels[index]
         if isinstance(pixels, Tensor):

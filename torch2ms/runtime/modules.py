@@ -7,7 +7,7 @@ any buffer: that is what the functions here give.
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Iterator, List, Mapping, NamedTuple, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Tuple, Union
 
 import mindspore as ms
 from mindspore import nn, ops
@@ -17,6 +17,7 @@ __all__ = [
     "add_module",
     "bias",
     "buffers",
+    "distinct",
     "extend",
     "get_buffer",
     "get_parameter",
@@ -108,11 +109,40 @@ def register_buffer(cell: nn.Cell, name: str, tensor: Any, persistent: bool = Tr
     )
 
 
+def distinct(parameters: Iterable[Any]) -> List[Any]:
+    """Return parameters, or groups of them, as a list an optimizer takes: no two with one name.
+
+    An optimizer tells parameters apart by name. Those of two networks often share names; the later ones get a number
+    after theirs. Paths in a ``state_dict`` do not change by that.
+    """
+    taken: Dict[str, ms.Parameter] = {}
+
+    def named(parameter: ms.Parameter) -> ms.Parameter:
+        name, number = parameter.name, 1
+        while taken.setdefault(name, parameter) is not parameter:
+            number += 1
+            name = f"{parameter.name}.{number}"
+        if name != parameter.name:
+            parameter.name = name
+        return parameter
+
+    found: List[Any] = []
+    for item in parameters:
+        if isinstance(item, dict):
+            inner = item["params"]
+            group = [inner] if isinstance(inner, ms.Parameter) else list(inner)
+            found.append({**item, "params": [named(parameter) for parameter in group]})
+        else:
+            found.append(named(item))
+    return found
+
+
 def add_module(cell: nn.Cell, name: str, module: Union[nn.Cell, None]) -> None:
     """Give ``cell`` a child; a SequentialCell also runs it last."""
+    if module is not None:
+        module.update_parameters_name(f"{name}.")
     cell.insert_child_to_cell(name, module)
     if isinstance(cell, nn.SequentialCell) and module is not None:
-        module.update_parameters_name(f"{name}.")
         cell._is_dynamic_name.append(name.isdigit())
         cell.cell_list = list(cell._cells.values())
 

@@ -11,6 +11,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.overloads import field_of
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.calls import member_row
+from torch2ms.translator.passes.training import gradient_of
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.syntax import build
 
@@ -21,10 +22,9 @@ def rewrite_attribute(
     node: cst.Attribute, updated: cst.Attribute, tree: ast.Attribute, ctx: Context
 ) -> cst.BaseExpression:
     """Return what ``value.name`` becomes when it is not the callee of a call."""
-    gradient = ctx.training.gradients.get(tree)
+    gradient = gradient_of(tree, updated.value, ctx)
     if gradient is not None:
-        ctx.account(tree, "torch.Tensor.grad", "mapped", "mindspore.value_and_grad")
-        return cst.Name(gradient)
+        return gradient
     position = field_of(ctx.kind(tree.value), tree.attr)
     if position is not None:
         return build("{pair}[{position}]", pair=updated.value, position=cst.Integer(str(position)))

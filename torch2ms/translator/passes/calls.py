@@ -21,6 +21,7 @@ from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.dynamic import rewrite_dynamic
 from torch2ms.translator.passes.inplace import inplace_layer
 from torch2ms.translator.passes.operators import promoted, rewrite_builtin, settled
+from torch2ms.translator.passes.optimizers import name_apart
 from torch2ms.translator.passes.training import is_left
 from torch2ms.translator.passes.untyped import report_untyped, told
 from torch2ms.translator.passes.values import choose_row
@@ -152,7 +153,7 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
         made = _apply(site, ctx)
         if isinstance(made, Replace):
             _note(made, site, ctx)
-            return made.code
+            return name_apart(made.code, site, ctx)
         obstacles.append(made.message)
     return _left(row, updated, tree, ctx, obstacles)
 

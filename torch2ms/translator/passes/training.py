@@ -42,6 +42,7 @@ class TrainingPlan:
     handled: set[ast.AST] = field(default_factory=set)  # calls that the plan replaces: no pass needs to
     unset: dict[ast.stmt, list[str]] = field(default_factory=dict)  # names that are empty to begin with
     gradients: dict[ast.AST, str] = field(default_factory=dict)  # a weight's .grad -> the name that holds it
+    reads: dict[ast.AST, TrainingUnit] = field(default_factory=dict)  # a weight's .grad -> the unit that answers it
     left_scopes: set[ast.AST] = field(default_factory=set)  # functions with a step that stays: all of it stays
     rewritten: dict[ast.stmt, list[Statement]] = field(default_factory=dict)
 
@@ -104,13 +105,33 @@ def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
     for step in unit.steps:
         plan.steps[step.statement] = (unit, step)
         plan.handled.add(step.call)
+    plan.reads.update((node, unit) for node in unit.reads)
     for clip in unit.clips:
         plan.clips[clip.statement] = (unit, clip)
+        if isinstance(clip.statement, ast.For):  # goes, with the gradients it changes in place
+            plan.gradients.update((node, unit.grads_name) for node in gradients_of(clip.statement))
         plan.handled.add(clip.call)
     for statement in (*unit.resets, *unit.dropped):
         plan.handled.update(node for node in walk(statement) if isinstance(node, ast.Call))
     for statement in unit.resets:
         plan.resets[statement] = unit
+
+
+def gradient_of(tree: ast.Attribute, weight: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    """Return what ``weight.grad`` becomes behind a backward call that was rewritten; None where it stays."""
+    name = ctx.training.gradients.get(tree)
+    if name is not None:
+        ctx.account(tree, "torch.Tensor.grad", "mapped", "mindspore.value_and_grad")
+        return cst.Name(name)
+    unit = ctx.training.reads.get(tree)
+    if unit is None:
+        return None
+    ctx.account(tree, "torch.Tensor.grad", "mapped", "torch2ms.runtime.autograd.gradient_of")
+    weights = _Writer(ctx.training, ctx).weights(unit)
+    callee = code_of(ctx.reference("torch2ms.runtime.autograd.gradient_of"))
+    made = cst.parse_expression(f"{callee}(__weight__, {weights}, {unit.grads_name})")
+    call = cst.ensure_type(made, cst.Call)
+    return call.with_changes(args=[call.args[0].with_changes(value=weight), *call.args[1:]])
 
 
 def rewrite_block(
@@ -183,7 +204,8 @@ class _Writer:
 
     # ---- the pieces
 
-    def _weights(self, unit: TrainingUnit) -> str:
+    def weights(self, unit: TrainingUnit) -> str:
+        """Return the code of the list of weights that a unit differentiates by."""
         by_hand = {step.optimizer for step in unit.steps if step.by_hand}
         names = [
             f"{self._code(node)}.{'trainable_params()' if node in by_hand else 'parameters'}"
@@ -201,7 +223,7 @@ class _Writer:
     def _grad_fn(self, unit: TrainingUnit) -> str:
         callee = code_of(self.ctx.reference("mindspore.value_and_grad"))
         aux = ", has_aux=True" if unit.aux else ""
-        return f"{callee}({unit.forward_name}, None, {self._weights(unit)}{aux})"
+        return f"{callee}({unit.forward_name}, None, {self.weights(unit)}{aux})"
 
     def _definition(self, unit: TrainingUnit, *, at_start: bool) -> list[Statement]:
         body: list[Statement] = [s for tree in unit.body for s in self.plan.rewritten.get(tree, ())]
@@ -264,7 +286,7 @@ class _Writer:
         """Let a loop over weights go over their gradients besides."""
         assert isinstance(step.statement, ast.For)
         name = next(self.plan.gradients[node] for node in gradients_of(step.statement))
-        head = f"for {code_of(loop.target)}, {name} in zip({self._weights(unit)}, {unit.grads_name}): pass\n"
+        head = f"for {code_of(loop.target)}, {name} in zip({self.weights(unit)}, {unit.grads_name}): pass\n"
         made = cst.ensure_type(cst.parse_statement(head), cst.For)
         return loop.with_changes(target=made.target, iter=made.iter)
 

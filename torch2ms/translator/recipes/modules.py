@@ -184,15 +184,17 @@ def register_parameter(site: CallSite, ctx: Context) -> Outcome:
 
 @recipe("add_module")
 def add_module(site: CallSite, ctx: Context) -> Outcome:
-    """``insert_child_to_cell``; a SequentialCell must also learn to run the child."""
-    from torch2ms.translator.emission import emit_call
+    """``setattr``, which also names the parameters; a SequentialCell must also learn to run the child."""
     from torch2ms.translator.names import candidates
 
     kind = site.receiver_kind
     names = candidates(kind) if kind is not None else ()
     bases = [base for name in names for base in (ctx.world.torch_bases(name) if ":" in name else [name])]
     plain = bool(bases) and "torch.nn.Sequential" not in bases
-    return emit_call(site, ctx) if plain else _through_runtime("modules.add_module", site, ctx)
+    name, module = site.argument("name"), site.argument("module")
+    if not plain or name is None or module is None or site.receiver is None:
+        return _through_runtime("modules.add_module", site, ctx)
+    return Replace(build("setattr({net}, {name}, {module})", net=site.receiver, name=name.code, module=module.code))
 
 
 @recipe("cell_list")

@@ -25,6 +25,8 @@ def updated_module(statement: ast.stmt, oracle: Oracle) -> ast.Call | None:
     found = gradients_of(statement)
     if not found or not all(_is_read(node, statement.target.id) for node in found):
         return None
+    if not _changes_weights(statement.body, statement.target.id):
+        return None  # it only looks at the gradients
     known = {id(node) for node in found}
     return None if _changes_gradients(statement.body, known) else call
 
@@ -37,6 +39,23 @@ def gradients_of(statement: ast.For) -> list[ast.Attribute]:
 
 def _is_read(node: ast.Attribute, variable: str) -> bool:
     return isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name) and node.value.id == variable
+
+
+def _changes_weights(body: Sequence[ast.stmt], variable: str) -> bool:
+    """Whether the weight itself is written to: ``p.data.add_(...)``, ``p -= ...``, ``p.data = ...``."""
+    for node in (node for statement in body for node in ast.walk(statement)):
+        target: ast.expr | None = None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
+            target = node.func.value
+        elif isinstance(node, ast.AugAssign):
+            target = node.target
+        elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            target = node
+        while isinstance(target, ast.Subscript):
+            target = target.value
+        if target is not None and dotted_path(target) in (variable, f"{variable}.data"):
+            return True
+    return False
 
 
 def _changes_gradients(body: Sequence[ast.stmt], gradients: set[int]) -> bool:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.by_hand import gradients_of, updated_module
+from torch2ms.translator.training.gradient_reads import clamping_call
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
 
-__all__ = ["Event", "EventKind", "find_events", "find_obstacle", "own_expressions"]
+__all__ = ["Event", "EventKind", "find_events", "find_obstacle", "own_expressions", "placed_gradients"]
 
 EventKind = Literal["backward", "zero", "step", "clip", "unscale", "update", "closure", "wrapper"]
 
@@ -93,6 +95,9 @@ def find_events(scope: Scope, file: ProjectFile, oracle: Oracle) -> list[Event]:
             module = update.func.value
             path = dotted_path(module) or ""
             found.append(Event("step", statement, update, order, path, module, by_hand=True))
+        clamp = clamping_call(statement)
+        if clamp is not None and isinstance(statement, ast.For):
+            found.append(Event("clip", statement, clamp, order, "", statement.iter))
         calls = [node for node in own_expressions(statement) if isinstance(node, ast.Call)]
         for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
             event = finder.event(statement, call, order)
@@ -211,7 +216,9 @@ class _Finder:
         for keyword in call.keywords:
             if isinstance(keyword.value, ast.Constant) and keyword.value.value in (False, None):
                 continue
-            problem = problem or f"backward({keyword.arg}=...) needs the graph of the forward pass again"
+            # A graph that is retained changes nothing here: whatever needs it again computes it again, or is refused.
+            if keyword.arg != "retain_graph":
+                problem = problem or f"backward({keyword.arg}=...) differentiates through the gradient"
         return Event("backward", statement, call, order, dotted_path(loss) or "", loss, scaler, problem)
 
     def _clip(self, statement: ast.stmt, call: ast.Call, order: int) -> Event:
@@ -227,13 +234,24 @@ class _Finder:
         return Event("clip", statement, call, order, "", weights, problem=problem)
 
 
+def placed_gradients(scope: Scope, oracle: Oracle) -> set[int]:
+    """Return the ids of every ``.grad`` in loops that are rewritten whole: updates by hand, and clamping."""
+    loops = [s for s in scope.statements if isinstance(s, ast.For)]
+    whole = [loop for loop in loops if updated_module(loop, oracle) is not None or clamping_call(loop) is not None]
+    return {id(node) for loop in whole for node in gradients_of(loop)}
+
+
 _HOOKS = ("retain_grad", "register_hook", "register_post_accumulate_grad_hook", "register_full_backward_hook")
 
 
-def find_obstacle(scope: Scope, oracle: Oracle) -> tuple[ast.stmt, str] | None:
-    """Return the first statement of the scope that uses gradients in a way no rewriting places, and what it does."""
-    loops = [s for s in scope.statements if isinstance(s, ast.For) and updated_module(s, oracle) is not None]
-    placed = {id(node) for loop in loops for node in gradients_of(loop)}
+def find_obstacle(
+    scope: Scope, oracle: Oracle, reads: Sequence[tuple[ast.stmt, ast.Attribute]] = ()
+) -> tuple[ast.stmt, str] | None:
+    """Return the first statement of the scope that uses gradients in a way no rewriting places, and what it does.
+
+    ``reads``: the uses for which a place is looked for later.
+    """
+    placed = {id(node) for _, node in reads} | placed_gradients(scope, oracle)
     for statement in scope.statements:
         for node in own_expressions(statement):
             if id(node) in placed:

@@ -10,6 +10,7 @@ from torch2ms.translator.dataflow import effects
 from torch2ms.translator.effects import dotted_path, overlap, root
 from torch2ms.translator.training.events import Event
 from torch2ms.translator.training.gradient_flow import GradientFlow
+from torch2ms.translator.training.gradient_reads import clamped_to
 from torch2ms.translator.training.plan import Clip, GradientMode, Step
 from torch2ms.translator.training.scope import Scope
 
@@ -306,8 +307,13 @@ def _clip(event: Event, whole: bool) -> Clip | None:
     call = event.call
     name = (dotted_path(call.func) or "").rpartition(".")[2]
     kind = "norm" if "norm" in name else "value"
+    if name == "clamp_" or isinstance(event.statement, ast.For):
+        limit = clamped_to(call)
+        if limit is None or event.target is None:
+            return None
+        return Clip(event.statement, call, "value", event.target, limit, (), None, whole)
     positional = call.args if not any(keyword.arg == "parameters" for keyword in call.keywords) else [None, *call.args]
-    limit: ast.expr | None = positional[1] if len(positional) > 1 else None
+    limit = positional[1] if len(positional) > 1 else None
     extra = []
     for keyword in call.keywords:
         if keyword.arg in ("max_norm", "clip_value"):

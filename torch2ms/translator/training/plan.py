@@ -111,6 +111,7 @@ class TrainingUnit:
     inline_grad: bool  # the optimizer may be missing: build grad_fn in the guarded gradient call itself
     unset: tuple[tuple[str, ast.stmt], ...] = ()  # parameters some paths leave unbound; `name = ()` goes in front of
     notes: tuple[str, ...] = ()  # when the result may differ; each a warning
+    reads: tuple[ast.Attribute, ...] = ()  # every `p.grad` that this unit's gradients answer
 
     @property
     def outputs(self) -> tuple[str, ...]:

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from torch2ms.translator.dataflow import effects, names_in, overlaps
 from torch2ms.translator.effects import root
-from torch2ms.translator.training.events import Event, find_events, find_obstacle
+from torch2ms.translator.training.events import Event, find_events, find_obstacle, placed_gradients
 from torch2ms.translator.training.forward import Body, Forward, find_forward, plan_body
 from torch2ms.translator.training.gradient_flow import GradientFlow
+from torch2ms.translator.training.gradient_reads import find_reads, place_reads
 from torch2ms.translator.training.naming import Names, suffix_of
 from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, steps_of
 from torch2ms.translator.training.placement import Interface, find_interface, find_unset, may_be_missing
@@ -77,7 +78,9 @@ class _ScopePlanner:
         }
         reads = {key: found.flow_nodes for key, found in forwards.items() if isinstance(found, Forward)}
         owned = resolve(self.scope, self.events, self.flow, reads)
-        obstacle = find_obstacle(self.scope, self.oracle)
+        placed = placed_gradients(self.scope, self.oracle)
+        read_later = [read for read in find_reads(self.scope, self.oracle) if id(read[1]) not in placed]
+        obstacle = find_obstacle(self.scope, self.oracle, read_later)
         results: dict[int, TrainingUnit | UnitLeft] = {}
         for event in self.backwards:
             owner, forward = owned[id(event)], forwards.get(id(event))
@@ -85,6 +88,7 @@ class _ScopePlanner:
         merge_twins(self.scope, self.backwards, forwards, results)
         self._cover(results)
         self._fall_together(owned, results)
+        place_reads(read_later, self.scope, self.events, results)
         planned = {
             id(step.statement) for unit in results.values() if isinstance(unit, TrainingUnit) for step in unit.steps
         }

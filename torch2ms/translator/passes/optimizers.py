@@ -1,0 +1,69 @@
+"""Optimizers over the weights of several networks: MindSpore tells parameters apart by name, PyTorch by identity."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.translator.call_site import CallSite
+from torch2ms.translator.context import Context
+
+__all__ = ["name_apart"]
+
+_SOURCES = frozenset({"parameters", "named_parameters"})
+
+
+def name_apart(code: cst.BaseExpression, site: CallSite, ctx: Context) -> cst.BaseExpression:
+    """Return the call of an optimizer; its parameters are renamed where those of two networks may bear one name."""
+    argument = site.argument("params")
+    if not site.row.name.startswith("torch.optim.") or argument is None or not isinstance(code, cst.Call):
+        return code
+    if not code.args or not _several(argument.tree, ctx):
+        return code
+    first = code.args[0]
+    if first.star or (first.keyword is not None and first.keyword.value != "params"):
+        return code
+    value = cst.Call(ctx.reference("torch2ms.runtime.modules.distinct"), [cst.Arg(first.value)])
+    return code.with_changes(args=[first.with_changes(value=value), *code.args[1:]])
+
+
+def _several(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an expression, or what the file puts into the names it reads, takes the weights of two networks."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        part = waiting.pop()
+        looped = {name.id for node in ast.walk(part) if isinstance(node, ast.comprehension)
+                  for name in ast.walk(node.target) if isinstance(name, ast.Name)}  # fmt: skip
+        for node in ast.walk(part):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SOURCES:
+                receiver = node.func.value
+                found.add(ast.unparse(receiver))
+                if isinstance(receiver, ast.Name) and receiver.id in looped:
+                    return True
+            elif isinstance(node, ast.Name) and node.id not in seen:
+                seen.add(node.id)
+                waiting.extend(_values(node.id, ctx))
+    return len(found) > 1
+
+
+def _values(name: str, ctx: Context) -> list[ast.AST]:
+    """Return what the file binds a name to as a list of parameters, or adds to it."""
+    found: list[ast.AST] = []
+    for node in ctx.analysis.nodes:
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(target, ast.Name) and target.id == name for target in targets) and _lists(node.value):
+                found.append(node.value)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            receiver = node.func.value
+            if node.func.attr in ("append", "extend") and isinstance(receiver, ast.Name) and receiver.id == name:
+                found.extend(node.args)
+    return found
+
+
+def _lists(value: ast.expr) -> bool:
+    """Whether a value may be a list of parameters: it is no network and no number."""
+    return any(isinstance(node, ast.Attribute) and node.attr in _SOURCES for node in ast.walk(value))
