@@ -327,3 +327,17 @@ def test_a_retained_graph_is_computed_again() -> None:
     plain = LOGGED.format(before="pass", behind="pass", last="pass")
     result = translated(plain.replace("loss.backward()", "loss.backward(retain_graph=True)"))
     assert not errors(result)
+
+
+def test_contexts_that_are_kept_for_later() -> None:
+    result = translated("""
+        from contextlib import nullcontext
+
+        ctx = nullcontext() if fast else torch.amp.autocast(device_type="cpu")
+        quiet = torch.no_grad()
+        with ctx, quiet:
+            y = net(torch.ones(3))
+    """)
+    assert not errors(result)
+    assert "ctx = nullcontext() if fast else nullcontext()" in result.text
+    assert "quiet = autograd.no_grad()" in result.text

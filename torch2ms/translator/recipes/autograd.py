@@ -8,7 +8,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.recipes.contexts import PLAIN_CONTEXT
+from torch2ms.translator.recipes.contexts import PLAIN_CONTEXT, empty_context
 from torch2ms.translator.recipes.views import owner_of
 from torch2ms.translator.syntax import fix_commas, parse_expression
 
@@ -29,8 +29,8 @@ def _dropped(site: CallSite, ctx: Context) -> Replace | None:
 
 @recipe("plain_context")
 def plain_context(site: CallSite, ctx: Context) -> Outcome:
-    """A context, decorator or statement that goes."""
-    return _dropped(site, ctx) or Leave("it is neither a context, a decorator nor a statement here")
+    """A context, decorator or statement that goes; where it is kept for later, a context that does nothing."""
+    return _dropped(site, ctx) or Replace(empty_context(ctx), (("T2M304", f"{site.row.name} has no effect here"),))
 
 
 @recipe("transparent")

@@ -10,11 +10,21 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.base import CallSite, Outcome, Replace, recipe
 
-__all__ = ["PLAIN_CONTEXT"]
+__all__ = ["PLAIN_CONTEXT", "empty_context"]
 
 PLAIN_CONTEXT = cst.Name("__plain_context__")  # stands for a context manager or decorator that goes
+
+
+def empty_context(ctx: Context) -> cst.BaseExpression:
+    """Return ``nullcontext()``, under the name the file has for it."""
+    for node in ctx.analysis.tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module == "contextlib":
+            name = next((alias.asname or alias.name for alias in node.names if alias.name == "nullcontext"), None)
+            if name is not None:
+                return cst.Call(cst.Name(name))
+    return cst.Call(ctx.reference("contextlib.nullcontext"))
 
 
 @recipe("no_grad")
@@ -27,7 +37,7 @@ def no_grad(site: CallSite, ctx: Context) -> Outcome:
 
         return Replace(DROPPED, (("T2M304", "MindSpore records gradients only inside value_and_grad; dropped"),))
     if not is_with and ctx.use_of(site.tree) != "decorator":
-        return Leave("it is neither a context nor a decorator here")
+        return Replace(cst.Call(ctx.reference("torch2ms.runtime.autograd.no_grad", None)))  # kept for later
     if _in_network(ctx, parent):
         made = ctx.reference("torch2ms.runtime.autograd.no_grad", None)
         return Replace(cst.Call(made))
