@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Dict, List, Optional, Tuple, Union
 import mindspore as ms
 import numpy as np
 
-from . import networks
+from . import modules, networks
 
 __all__ = ["CheckpointError", "CheckpointStore", "load", "load_network", "load_weights", "save", "weights_of"]
 
@@ -260,7 +260,7 @@ def weights_of(network: ms.nn.Cell) -> Dict[str, Any]:
 
     Mixed precision wraps layers in place; the names are those without the wrappers, whatever the level.
     """
-    weights = dict(network.state_dict() if hasattr(network, "state_dict") else network.parameters_and_names())
+    weights = modules.saved_state(network)
     wrappers = [path for path, cell in network.cells_and_names() if type(cell).__module__ == "mindspore.train.amp"]
     for path in sorted(wrappers, key=len, reverse=True):
         inner, outer = f"{path}._backbone.".lstrip("."), f"{path}.".lstrip(".")
@@ -285,7 +285,7 @@ def load_weights(network: ms.nn.Cell, weights: Dict[str, Any], source: str = "th
         raise CheckpointError(f"{source} does not fit the network; " + "; ".join(problems))
     for name, value in own.items():
         new = ms.Tensor(weights[name].asnumpy()).astype(value.dtype)
-        ms.ops.assign(value, new)  # not set_data: a parameter set after the first step trains no more (MindSpore 2.10)
+        modules.write_into(value, new)
 
 
 class CheckpointStore:

@@ -29,11 +29,14 @@ __all__ = [
     "register_buffer",
     "register_parameter",
     "requires_grad_",
+    "saved_state",
     "weight",
+    "write_into",
 ]
 
 _STATISTICS = frozenset(["moving_mean", "moving_variance"])
 _BUFFERS = "_torch2ms_buffers"  # attribute of a Cell: names of those of its parameters that are buffers
+_UNSAVED = "_torch2ms_unsaved"  # of those, the names that no file of weights holds (persistent=False)
 
 
 def _own(cell: nn.Cell, wanted: str) -> List[Tuple[str, Any]]:
@@ -97,10 +100,11 @@ def requires_grad_(cell: nn.Cell, requires_grad: bool = True) -> nn.Cell:
 def register_buffer(cell: nn.Cell, name: str, tensor: Any, persistent: bool = True) -> None:
     """Give ``cell`` a buffer that may be assigned to later: a parameter that needs no gradient.
 
-    It is saved with the weights, whatever ``persistent`` says. ``None`` becomes a plain attribute.
+    Files of weights hold it unless ``persistent`` is False. ``None`` becomes a plain attribute.
     """
-    del persistent
     cell.__dict__[_BUFFERS] = frozenset([*cell.__dict__.get(_BUFFERS, ()), name])
+    unsaved = frozenset(cell.__dict__.get(_UNSAVED, ()))
+    cell.__dict__[_UNSAVED] = unsaved - {name} if persistent else unsaved | {name}
     if tensor is None:
         setattr(cell, name, None)
         return
@@ -194,6 +198,29 @@ class LoadResult(NamedTuple):
     unexpected_keys: List[str]
 
 
+def saved_state(cell: nn.Cell) -> Dict[str, Any]:
+    """Return what a file of weights holds of a network: every parameter, every buffer that is not left out."""
+    state = dict(cell.state_dict() if hasattr(cell, "state_dict") else cell.parameters_and_names())
+    for path, part in cell.cells_and_names():
+        for name in part.__dict__.get(_UNSAVED, ()):
+            state.pop(f"{path}.{name}" if path else name, None)
+    return state
+
+
+def write_into(target: ms.Tensor, value: ms.Tensor) -> None:
+    """Copy ``value`` into a parameter or a buffer.
+
+    Not with ``set_data``: a parameter set after the first step of an optimizer trains no more (MindSpore 2.10). A
+    tensor that was made as a view of another (``ops.tril(x).view(1, 1, n, n)``) refuses ``assign`` once.
+    """
+    try:
+        ops.assign(target, value)
+    except RuntimeError as error:
+        if "view" not in str(error):
+            raise
+        target.assign_value(value)
+
+
 def load_state_dict(cell: nn.Cell, state_dict: Mapping[str, Any], strict: bool = True) -> LoadResult:
     """Copy ``state_dict`` into the parameters and buffers of ``cell``, as torch does.
 
@@ -201,7 +228,7 @@ def load_state_dict(cell: nn.Cell, state_dict: Mapping[str, Any], strict: bool =
     before then changes them no more; here the values are assigned. Raises RuntimeError for names that are missing or
     unexpected when ``strict``, and for shapes that differ always.
     """
-    own = dict(cell.state_dict() if hasattr(cell, "state_dict") else cell.parameters_and_names())
+    own = saved_state(cell)
     missing = [name for name in own if name not in state_dict]
     unexpected = [name for name in state_dict if name not in own]
     wrong = [name for name in own if name in state_dict and tuple(own[name].shape) != tuple(state_dict[name].shape)]
@@ -214,7 +241,7 @@ def load_state_dict(cell: nn.Cell, state_dict: Mapping[str, Any], strict: bool =
         raise RuntimeError(f"cannot load the state of {type(cell).__name__}: {'; '.join(problems)}")
     for name, value in own.items():
         if name in state_dict:
-            ops.assign(value, ms.Tensor(state_dict[name]).astype(value.dtype))
+            write_into(value, ms.Tensor(state_dict[name]).astype(value.dtype))
     return LoadResult(missing, unexpected)
 
 

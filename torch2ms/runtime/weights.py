@@ -165,9 +165,10 @@ def _canonical(cls: type) -> Iterable[str]:
 
 def _direct(cell: Any) -> Iterable[Tuple[str, Any]]:
     """Yield the parameters and the saved buffers that the cell itself holds."""
+    unsaved = {*getattr(cell, "_non_persistent_buffers_set", ()), *cell.__dict__.get("_torch2ms_unsaved", ())}
     for name, parameter in cell.parameters_and_names(expand=False):
-        yield name, parameter
-    unsaved = getattr(cell, "_non_persistent_buffers_set", ())
+        if name not in unsaved:
+            yield name, parameter
     for name, buffer in (getattr(cell, "_buffers", None) or {}).items():
         if buffer is not None and name not in unsaved:
             yield name, buffer

@@ -116,6 +116,21 @@ def emit_call(site: CallSite, ctx: Context) -> Replace | Leave:
     return Replace(site.updated.with_changes(func=func, args=args), codes)
 
 
+def _makes_layer(site: CallSite) -> bool:
+    """Whether a call makes one of MindSpore's own layers: their sizes are ints and tuples, never lists."""
+    return site.row.kind == "class" and site.option.target.startswith("mindspore.nn.")
+
+
+def _as_tuple(value: cst.BaseExpression) -> cst.BaseExpression:
+    """Return a list as a tuple; a literal one as a literal."""
+    if not isinstance(value, cst.List):
+        return cst.Call(cst.Name("tuple"), [cst.Arg(value)])
+    elements = list(value.elements)
+    if len(elements) == 1 and isinstance(elements[0].comma, cst.MaybeSentinel):
+        elements = [elements[0].with_changes(comma=cst.Comma())]
+    return cst.Tuple(elements)
+
+
 @dataclass(slots=True)
 class _Builder:
     """Builds the argument list of one target call."""
@@ -182,6 +197,8 @@ class _Builder:
             if made is None:
                 return f"{name}={ast.unparse(argument.tree)} cannot be written for {option.target}"
             value = made
+        elif _makes_layer(self.site) and self.ctx.kind(argument.tree).name == "list":
+            value = _as_tuple(value)
         if self.signature is not None and not self._known(new):
             default = self.site.bound.signature.get(name) if self.site.bound is not None else None
             if name in option.reject or same_literal(argument.tree, default.default if default else None):

@@ -7,6 +7,7 @@ import ast
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 
 __all__ = [
+    "CONTAINERS",
     "NOTHING",
     "TENSOR_MAKERS",
     "added",
@@ -14,6 +15,7 @@ __all__ = [
     "common",
     "container_method",
     "element_of",
+    "is_module_dict",
     "library_result",
     "makes_tensor",
     "moves",
@@ -70,6 +72,15 @@ def value_of(kind: Kind, key: object) -> Kind:
     if isinstance(key, str) and key in keys:
         return _filled(kind.items[keys.index(key)])
     return element_of(kind)
+
+
+# Networks whose kind holds the kind of what they were made of
+CONTAINERS = (".Sequential", ".ModuleList", ".ModuleDict", ".DataParallel")
+
+
+def is_module_dict(kind: Kind) -> bool:
+    """Whether a value is a ModuleDict whose layers are known by their names."""
+    return kind.of == "torch.nn.ModuleDict" and bool(kind.items) and kind.items[0].name == "dict"
 
 
 def batch_of(kind: Kind) -> Kind:

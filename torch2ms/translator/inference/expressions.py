@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from torch2ms.translator.inference.builtin_calls import builtin_result, literal_name
 from torch2ms.translator.inference.callables import Callables
 from torch2ms.translator.inference.containers import (
+    CONTAINERS,
     NOTHING,
     TENSOR_MAKERS,
     common,
     container_method,
     element_of,
+    is_module_dict,
     library_result,
     makes_tensor,
     moves,
@@ -247,6 +249,9 @@ class Expressions(Callables):
             return kind.items[position] if -len(kind.items) <= position < len(kind.items) else element_of(kind)
         if kind.name == "module" or (kind.name == "Module" and index.name == "none"):
             return UNKNOWN
+        if is_module_dict(kind):
+            key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            return value_of(kind.items[0], key) if key is not None else element_of(kind.items[0])
         return element_of(kind) if kind.name in ("list", "tuple", "dict", "iterator", "Module", "Dataset") else UNKNOWN
 
     def _Slice(self, node: ast.Slice) -> Kind:
@@ -282,6 +287,8 @@ class Expressions(Callables):
             return common(members) if all(member.name == "function" for member in members) else members[0]
         if base.name == "Module" and name == "training":
             return Kind("bool")
+        if is_module_dict(base) and name in base.items[0].of.split("|"):
+            return value_of(base.items[0], name)
         if not base.known:
             base = self.world.evidence.of_attribute(name)
         return self._member(base, name, "attribute")
@@ -342,7 +349,7 @@ class Expressions(Callables):
             return Kind("DataLoader", result.of, (collate if collate.known else dataset,), result.evidence)
         if result.name == "Transform" and result.of.endswith(".Compose") and makes_tensor(node):
             return Kind("Transform", result.of, (Kind("Tensor", evidence="ToTensor"),), result.evidence)
-        if result.name == "Module" and result.of.endswith((".Sequential", ".ModuleList", ".DataParallel")):
+        if result.name == "Module" and result.of.endswith(CONTAINERS):
             return Kind("Module", result.of, tuple(arguments[:1]), result.evidence)
         base = self.kinds.get(node.func.value, UNKNOWN) if isinstance(node.func, ast.Attribute) else UNKNOWN
         return with_dtype(result, node, callee, base, arguments, keywords)

@@ -100,7 +100,12 @@ def _of_layer(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.
         if mapped is None and state is not None and state != "same":
             mapped = state.get(tree.attr)
         new.add(mapped or tree.attr)
-    if len(new) > 1 and tree.attr in ("weight", "bias") and isinstance(tree.ctx, ast.Load):
+    generic = {"torch.nn.Module"}.issuperset(names) and not any(":" in key for key in candidates(base))
+    unknown = generic and base.evidence not in ("self", "super") and tree.attr in ("weight", "bias")
+    if unknown and not isinstance(tree.ctx, ast.Load):
+        message = f".{tree.attr} has another name in some of MindSpore's layers, and the class of this one is not known"
+        ctx.report("T2M206", tree, message, symbol=f"torch.nn.Module.{tree.attr}")
+    if (unknown or len(new) > 1) and tree.attr in ("weight", "bias") and isinstance(tree.ctx, ast.Load):
         return cst.Call(ctx.reference(f"torch2ms.runtime.modules.{tree.attr}"), [cst.Arg(updated.value)])
     if len(new) > 1:
         ctx.report("T2M206", tree, f".{tree.attr} has another name in each of {', '.join(names)}", symbol=names[0])

@@ -151,7 +151,7 @@ def _compatible(tree: ast.AST, row: Row, option: MappedTo, ctx: Context) -> bool
         keywords_ok = all(k in goals and k not in option.rename and k not in option.drop for k in shape.keywords)
         return positional_ok and keywords_ok and not any(name in option.transform for name in used)
 
-    return all(same(shape) for shape in shapes)
+    return bool(shapes) and all(same(shape) for shape in shapes)
 
 
 def _is_tested(tree: ast.AST, ctx: Context) -> bool:

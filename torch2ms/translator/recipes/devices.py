@@ -98,12 +98,25 @@ def to_tensor(site: CallSite, ctx: Context) -> Outcome:
     what, code = read
     if what == "move" or code is None:
         return moved(site, ctx)
-    if what == "cast":
+    if what == "cast" and not _may_be_none(code, ctx):
         return Replace(build("{x}.astype({dtype})", x=site.receiver, dtype=code))
     if what == "like":
         return Replace(build("{x}.astype({other}.dtype)", x=site.receiver, other=code))
     function = ctx.reference("torch2ms.runtime.device.to")
     return Replace(build("{function}({x}, {value})", function=function, x=site.receiver, value=code))
+
+
+def _may_be_none(code: cst.BaseExpression, ctx: Context) -> bool:
+    """Whether an expression is a parameter of the function whose default is None: astype refuses that."""
+    function = ctx.functions[-1]
+    if function is None or not isinstance(code, cst.Name):
+        return False
+    arguments = function.node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults = dict(zip([arg.arg for arg in reversed(positional)], reversed(arguments.defaults), strict=False))
+    defaults.update({a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d})
+    default = defaults.get(code.value)
+    return isinstance(default, ast.Constant) and default.value is None
 
 
 @recipe("to_module")

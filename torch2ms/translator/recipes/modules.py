@@ -146,8 +146,12 @@ def _class_node(tree: ast.AST, ctx: Context) -> ast.AST:
 
 
 def _is_assigned(name: str, where: ast.AST) -> bool:
-    """Whether an attribute is bound anew, also by a method that works in place."""
+    """Whether an attribute is bound anew, registered a second time, or changed by a method that works in place."""
+    registered = 0
     for node in ast.walk(where):
+        registered += _registers(name, node)
+        if registered > 1:
+            return True
         if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store):
             return True
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
@@ -157,6 +161,14 @@ def _is_assigned(name: str, where: ast.AST) -> bool:
                     return True
                 value = value.func if isinstance(value, ast.Call) else value.value
     return False
+
+
+def _registers(name: str, node: ast.AST) -> bool:
+    """Whether a node is a call ``x.register_buffer(name, ...)``."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+        return False
+    first = node.args[0]
+    return node.func.attr == "register_buffer" and isinstance(first, ast.Constant) and first.value == name
 
 
 @recipe("register_buffer")

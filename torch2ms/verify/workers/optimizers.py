@@ -90,4 +90,10 @@ def assign(parameter: Any, array: NDArray[Any]) -> None:
     ``load_state_dict``) of several parameters are lost without a word (seen in 2.10, with nn and experimental.optim).
     """
     new = np.array(array).reshape(tuple(parameter.shape))
-    ms.ops.assign(parameter, ms.Tensor(new).astype(parameter.dtype))
+    value = ms.Tensor(new).astype(parameter.dtype)
+    try:
+        ms.ops.assign(parameter, value)
+    except RuntimeError as error:  # a tensor made as a view of another refuses it once
+        if "view" not in str(error):
+            raise
+        parameter.assign_value(value)

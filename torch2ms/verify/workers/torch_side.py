@@ -36,6 +36,7 @@ class TorchSide:
         self.target: Any = None
         self.kwargs: Dict[str, Any] = {}
         self.slots: Dict[str, Slot] = {}
+        self.seed = 0
         self.dropout = Switch()
         _wrap_dropout(self.dropout)
 
@@ -54,9 +55,8 @@ class TorchSide:
 
     def prepare(self, seed: int, state: str) -> Dict[str, Any]:
         """Make a network with random weights and non-trivial statistics; write its state_dict to ``state``."""
-        torch.manual_seed(seed)
-        np.random.seed(seed)
-        random.seed(seed)
+        self.seed = seed
+        self._seed()
         net = self.target(**self.kwargs)
         with torch.no_grad():
             _randomise(net, torch.Generator().manual_seed(seed))
@@ -69,9 +69,32 @@ class TorchSide:
             "trainable_numbers": sum(parameter.numel() for parameter in _trainable(net)),
         }
 
+    def _copy(self, net: Any) -> Any:
+        """Return a network like ``net`` with parameters of its own.
+
+        It is built anew where that gives the same parameters and buffers: a copy of the object would share what
+        functions made in the constructor refer to (``self.f = lambda x: layer(x)``) with the original.
+        """
+        self._seed()
+        made = self.target(**self.kwargs)
+        own, wanted = dict(_tensors(made)), dict(_tensors(net))
+        if own.keys() != wanted.keys() or any(own[name].shape != value.shape for name, value in wanted.items()):
+            return copy.deepcopy(net)
+        made.to(_precision(net))
+        own = dict(_tensors(made))
+        with torch.no_grad():
+            for name, value in wanted.items():
+                own[name].copy_(value)
+        return made
+
+    def _seed(self) -> None:
+        torch.manual_seed(self.seed)
+        np.random.seed(self.seed)
+        random.seed(self.seed)
+
     def _places(self, net: Any, batch: str, train: bool) -> Dict[str, List[int]]:
         """Return place and shape of each floating-point result; the network is left as it was."""
-        twin = copy.deepcopy(net).train(train)
+        twin = self._copy(net).train(train)
         with torch.no_grad(), self.dropout:
             found = flatten(twin(*_inputs(batch, torch.float32)), torch.is_tensor)
         return {place: list(value.shape) for place, value in found.items() if _is_floating(value)}
@@ -87,7 +110,7 @@ class TorchSide:
         A target called ``float64`` computes in float64. ``perturb`` is the seed of the twin's perturbation, 0: none.
         """
         slot = self.slots[source]
-        net = copy.deepcopy(slot.net)
+        net = self._copy(slot.net)
         net = net.double() if target == "float64" else net
         if perturb:
             generator = torch.Generator().manual_seed(perturb)
@@ -118,7 +141,7 @@ class TorchSide:
 
     def gradients(self, slot: str, batch: str, path: str, train: bool, loss: str) -> Dict[str, Any]:
         """Write the gradients of all trainable parameters and, in train mode, the statistics after the pass."""
-        net = copy.deepcopy(self.slots[slot].net).train(train)
+        net = self._copy(self.slots[slot].net).train(train)
         before = _random_state()
         with self.dropout:
             _no_recurrent_dropout(net)
@@ -164,6 +187,12 @@ class TorchSide:
             moved = {name: value - statistics[name] for name, value in _statistics(net).items()}
             save_arrays(path, as_float32({**gradients, **updates, **moved}))
         return {"loss": float(value.detach())}
+
+
+def _tensors(net: Any) -> Any:
+    """Yield name and value of all parameters and buffers, saved or not; shared ones under their first name."""
+    yield from net.named_parameters()
+    yield from net.named_buffers()
 
 
 def _random_state() -> bytes:
