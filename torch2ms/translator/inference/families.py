@@ -15,6 +15,7 @@ __all__ = [
 _EXACT: dict[str, KindName] = {
     "torch.Tensor": "Tensor",
     "torch.nn.Parameter": "Parameter",
+    "torch.jit.ScriptModule": "Module",
     "torch.nn.Buffer": "Tensor",
     "torch.autograd.Variable": "Tensor",
     "torch.device": "device",

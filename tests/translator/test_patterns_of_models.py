@@ -1,0 +1,128 @@
+"""Patterns of whole model libraries: names handed on between files, options behind **, layers that work in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from torch2ms import translate_project, translate_source
+
+
+def text_of(source: str) -> str:
+    return translate_source(source).text
+
+
+def codes_of(source: str) -> list[str]:
+    return [d.code for d in translate_source(source).diagnostics]
+
+
+@pytest.fixture
+def files(make_tree: Callable[..., Path]) -> Callable[[dict[str, str]], dict[str, str]]:
+    """Translate a small package and return its texts."""
+
+    def translate(sources: dict[str, str]) -> dict[str, str]:
+        report = translate_project(make_tree({f"p/{name}": text for name, text in sources.items()}), None)
+        return {file.path.removeprefix("p/"): file.output or "" for file in report.files}
+
+    return translate
+
+
+def test_a_name_that_a_file_hands_on_is_not_imported_from_it(files: Callable[[dict[str, str]], dict[str, str]]) -> None:
+    found = files(
+        {
+            "parts.py": "from torch import nn\n",
+            "net.py": "from .parts import nn\n\n\nclass Net(nn.Module):\n    pass\n",
+        }
+    )
+    assert "from .parts" not in found["net.py"]
+    assert "from mindspore import nn" in found["net.py"]
+    assert "class Net(nn.Cell)" in found["net.py"]
+
+
+def test_an_import_with_a_fallback_keeps_its_name_bound() -> None:
+    fallback = "except ImportError:\n    def {name}(*args):\n        return None\n"
+    known = "try:\n    from torch import _assert\n" + fallback.format(name="_assert")
+    assert "    _assert = functional.assert_true\n" in text_of(known)
+    unknown = "try:\n    from torch.compiler import no_such\n" + fallback.format(name="no_such")
+    assert '    raise ImportError("no_such")\n' in text_of(unknown).replace("'", '"')
+
+
+BLOCK = """
+import torch.nn as nn
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Sequential({layer}, nn.Conv2d(3, 3, 1))
+        self.right = nn.Conv2d(3, 3, 1)
+    def forward(self, x):
+        x = self.right(x)
+        y = self.left(x)
+        return y + {use}
+"""
+
+
+def test_the_first_layer_of_a_sequence_changes_its_input() -> None:
+    text = text_of(BLOCK.format(layer="nn.ReLU(inplace=True)", use="self.right(x)"))
+    assert "        x = self.left[0](x)\n        y = self.left(x)\n" in text
+
+
+def test_it_is_said_where_that_layer_cannot_run_twice() -> None:
+    assert "T2M305" in codes_of(BLOCK.format(layer="nn.ELU(inplace=True)", use="self.right(x)"))
+
+
+@pytest.mark.parametrize(("layer", "use"), [("nn.ReLU()", "self.right(x)"), ("nn.ReLU(inplace=True)", "1")])
+def test_nothing_is_added_where_nobody_sees_a_change(layer: str, use: str) -> None:
+    source = BLOCK.format(layer=layer, use=use)
+    assert "self.left[0]" not in text_of(source)
+    assert "T2M305" not in codes_of(source)
+
+
+def test_layers_get_tuples_where_torch_takes_lists() -> None:
+    text = text_of("import torch.nn as nn\nk = [i for i in (3, 3)]\na = nn.MaxPool2d(k, [2])\n")
+    assert "nn.MaxPool2d(tuple(k), (2,)" in text
+
+
+def test_a_dtype_that_may_be_none_goes_to_a_layer_that_takes_it() -> None:
+    source = "import torch, torch.nn as nn\ndef f(dtype=None):\n    return nn.Linear(3, 4, dtype=dtype)\n"
+    assert "layers.Linear(3, 4, dtype=dtype)" in text_of(source)
+    assert "nn.Dense(3, 4, dtype=ms.float16)" in text_of(
+        "import torch, torch.nn as nn\na = nn.Linear(3, 4, dtype=torch.float16)\n"
+    )
+
+
+def test_layers_in_a_module_dict_are_known_by_name() -> None:
+    source = (
+        "import torch.nn as nn\n"
+        "class Net(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.parts = nn.ModuleDict(dict(emb=nn.Embedding(3, 4), fc=nn.Linear(4, 3)))\n"
+        "        self.parts.emb.weight = self.parts['fc'].weight\n"
+    )
+    assert "self.parts.emb.embedding_table = self.parts['fc'].weight" in text_of(source)
+
+
+def test_a_weight_of_a_layer_of_any_class_is_asked_for() -> None:
+    source = "import torch.nn as nn\ndef f(m: nn.Module):\n    return m.weight.sum()\n"
+    assert "modules.weight(m).sum()" in text_of(source)
+    assert "T2M206" in codes_of("import torch.nn as nn\ndef f(m: nn.Module, w):\n    m.weight = w\n")
+
+
+def test_a_buffer_that_is_registered_twice_may_change() -> None:
+    source = (
+        "import torch, torch.nn as nn\n"
+        "class Net(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.register_buffer('mask', None)\n"
+        "    def fill(self):\n"
+        "        self.register_buffer('mask', torch.ones(2))\n"
+    )
+    assert "self.register_buffer" not in text_of(source)
+
+
+def test_a_class_in_a_table_takes_torchs_arguments() -> None:
+    source = "import torch.nn as nn\nNORMS = dict(bn=nn.BatchNorm2d)\ndef make(name, n, **kw):\n    return NORMS[name](n, **kw)\n"
+    assert "dict(bn=layers.BatchNorm2d)" in text_of(source)
