@@ -124,5 +124,8 @@ def test_a_buffer_that_is_registered_twice_may_change() -> None:
 
 
 def test_a_class_in_a_table_takes_torchs_arguments() -> None:
-    source = "import torch.nn as nn\nNORMS = dict(bn=nn.BatchNorm2d)\ndef make(name, n, **kw):\n    return NORMS[name](n, **kw)\n"
+        "import torch.nn as nn\n"
+        "NORMS = dict(bn=nn.BatchNorm2d)\n"
+        "def make(name, n, **kw):\n"
+        "    return NORMS[name](n, **kw)\n"
     assert "dict(bn=layers.BatchNorm2d)" in text_of(source)
