@@ -124,8 +124,7 @@ def test_a_buffer_that_is_registered_twice_may_change() -> None:
 
 
 def test_a_class_in_a_table_takes_torchs_arguments() -> None:
-        "import torch.nn as nn\n"
-        "NORMS = dict(bn=nn.BatchNorm2d)\n"
-        "def make(name, n, **kw):\n"
-        "    return NORMS[name](n, **kw)\n"
+    source = (
+        "import torch.nn as nn\nNORMS = dict(bn=nn.BatchNorm2d)\ndef make(key, **kw):\n    return NORMS[key](**kw)\n"
+    )
     assert "dict(bn=layers.BatchNorm2d)" in text_of(source)
