@@ -47,3 +47,30 @@ def test_the_divergence_from_itself_is_zero():
     np.testing.assert_allclose(distributions.kl_divergence(normal, normal).asnumpy(), 0, atol=1e-6)
     with pytest.raises(NotImplementedError):
         distributions.kl_divergence(normal, distributions.Uniform(0.0, 1.0))
+
+
+def test_a_saturated_sample_goes_back_through_the_cache():
+    normal = distributions.Normal(Tensor([8.0, 12.0]), 1.0)
+    squashed = distributions.TransformedDistribution(normal, [distributions.TanhTransform(cache_size=1)])
+    drawn = squashed.rsample()
+    assert np.isfinite(squashed.log_prob(drawn).asnumpy()).all()
+    assert not np.isfinite(squashed.log_prob(Tensor([1.0, 1.0])).asnumpy()).any()
+
+
+@pytest.mark.parametrize("name", ["Gamma", "Beta"])
+def test_draws_without_gradients_say_so(name):
+    distribution = getattr(distributions, name)(Tensor([1.0]), Tensor([2.0]))
+    assert distribution.sample((3,)).shape == (3, 1)
+    assert not distribution.has_rsample
+    with pytest.raises(NotImplementedError, match="carry no gradients"):
+        distribution.rsample()
+
+
+def test_expanded_parameters():
+    wide = distributions.Normal(Tensor([[1.0], [2.0]]), 1.0).expand((2, 3))
+    assert (wide.batch_shape, wide.mean.shape, wide.sample().shape) == ((2, 3), (2, 3), (2, 3))
+
+
+def test_pairs_without_a_formula_are_refused():
+    with pytest.raises(NotImplementedError, match="Cauchy and Normal"):
+        distributions.kl_divergence(distributions.Cauchy(0.0, 1.0), distributions.Normal(0.0, 1.0))

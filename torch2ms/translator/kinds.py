@@ -27,6 +27,7 @@ KindName = Literal[
     "Transform",
     "GradScaler",
     "Generator",  # torch.Generator
+    "Distribution",  # of torch.distributions: of = canonical class
     "dtype",  # of = canonical name when known
     "device",
     "Size",

@@ -31,6 +31,7 @@ _EXACT: dict[str, KindName] = {
     "torch.utils.data.ConcatDataset": "Dataset",
 }
 _PREFIXES: tuple[tuple[str, KindName], ...] = (
+    ("torch.distributions.", "Distribution"),
     ("torch.optim.lr_scheduler.", "Scheduler"),
     ("torch.optim.", "Optimizer"),
     ("torch.nn.utils.", "python"),
@@ -56,6 +57,7 @@ BASE_ROWS: dict[str, str] = {
     "Sampler": "torch.utils.data.Sampler",
     "GradScaler": "torch.amp.GradScaler",
     "Generator": "torch.Generator",
+    "Distribution": "torch.distributions.Distribution",
     "device": "torch.device",
     "dtype": "torch.dtype",
     "Size": "torch.Size",
@@ -82,6 +84,8 @@ def instance_of(name: str) -> Kind:
     if kind is not None:
         return Kind(kind, name, evidence=name)
     last = name.rpartition(".")[2]
+    if name.startswith("torch.distributions.") and last.endswith("Transform"):
+        return UNKNOWN
     if last.endswith("Tensor") and last[:-6] in _LEGACY_TENSORS:
         return Kind("Tensor", evidence=name)
     if name.startswith("torch.utils.data."):

@@ -1,0 +1,89 @@
+"""Probability distributions with PyTorch's signatures, on plain MindSpore operators.
+
+Parameters are float tensors (numbers become tensors) and broadcast against each other; ``log_prob``, ``entropy`` and
+``rsample`` have gradients. Samples come from MindSpore's generator. Arguments and values are not validated.
+"""
+
+from .base import Distribution, Independent, TransformedDistribution
+from .continuous import (
+    Cauchy,
+    Exponential,
+    Gumbel,
+    HalfCauchy,
+    HalfNormal,
+    Laplace,
+    LogNormal,
+    Normal,
+    Pareto,
+    Uniform,
+    Weibull,
+)
+from .discrete import (
+    Bernoulli,
+    Binomial,
+    Categorical,
+    Geometric,
+    Multinomial,
+    NegativeBinomial,
+    OneHotCategorical,
+    Poisson,
+    RelaxedBernoulli,
+    RelaxedOneHotCategorical,
+)
+from .divergence import kl_divergence, register_kl
+from .gamma import Beta, Chi2, Gamma, StudentT
+from .multivariate import Dirichlet, MixtureSameFamily, MultivariateNormal
+from .transforms import (
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    PowerTransform,
+    SigmoidTransform,
+    SoftplusTransform,
+    TanhTransform,
+    Transform,
+)
+
+__all__ = [
+    "AffineTransform",
+    "Bernoulli",
+    "Beta",
+    "Binomial",
+    "Categorical",
+    "Cauchy",
+    "Chi2",
+    "ComposeTransform",
+    "Dirichlet",
+    "Distribution",
+    "ExpTransform",
+    "Exponential",
+    "Gamma",
+    "Geometric",
+    "Gumbel",
+    "HalfCauchy",
+    "HalfNormal",
+    "Independent",
+    "Laplace",
+    "LogNormal",
+    "MixtureSameFamily",
+    "Multinomial",
+    "MultivariateNormal",
+    "NegativeBinomial",
+    "Normal",
+    "OneHotCategorical",
+    "Pareto",
+    "Poisson",
+    "PowerTransform",
+    "RelaxedBernoulli",
+    "RelaxedOneHotCategorical",
+    "SigmoidTransform",
+    "SoftplusTransform",
+    "StudentT",
+    "TanhTransform",
+    "Transform",
+    "TransformedDistribution",
+    "Uniform",
+    "Weibull",
+    "kl_divergence",
+    "register_kl",
+]

@@ -1,0 +1,207 @@
+"""What all distributions have, and the kinds that wrap another one."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any, List, Optional, Sequence, Tuple
+
+import mindspore as ms
+from mindspore import Tensor, ops
+
+from .transforms import ComposeTransform, Transform
+
+__all__ = [
+    "Distribution",
+    "Independent",
+    "TransformedDistribution",
+    "floats",
+    "probs_and_logits",
+    "together",
+    "uniform",
+]
+
+EPSILON = 1.1920929e-07  # float32's, as torch bounds probabilities
+
+
+def floats(value: Any) -> Tensor:
+    """Return a number or a tensor as a float tensor."""
+    return value if isinstance(value, Tensor) else Tensor(value, ms.float32)
+
+
+def together(*values: Any) -> Tuple[Tensor, ...]:
+    """Return parameters in one shape."""
+    tensors = [floats(value) for value in values]
+    shape = sum(tensors[1:], tensors[0]).shape
+    return tuple(ops.broadcast_to(t, shape) if t.shape != shape else t for t in tensors)
+
+
+def uniform(shape: Sequence[int], like: Tensor) -> Tensor:
+    """Return numbers of the open interval (0, 1), so that their logarithms are finite."""
+    tiny = 1.1754944e-38
+    return ops.clamp(ops.rand(tuple(shape), dtype=ms.float32), tiny, 1 - EPSILON / 2).astype(like.dtype)
+
+
+def total(value: Tensor, count: int) -> Tensor:
+    """Return ``value`` summed over its last ``count`` axes."""
+    return value.sum(tuple(range(-count, 0))) if count else value
+
+
+def probs_and_logits(probs: Any, logits: Any, is_binary: bool) -> Tuple[Tensor, Tensor]:
+    """Return both forms of probabilities, given one of them; ValueError when none or both are given."""
+    if (probs is None) == (logits is None):
+        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+    if probs is None:
+        values = floats(logits)
+        if is_binary:
+            return ops.sigmoid(values), values
+        values = values - ops.logsumexp(values, -1, True)
+        return ops.exp(values), values
+    values = floats(probs)
+    if not is_binary:
+        values = values / values.sum(-1, keepdims=True)
+    held = ops.clamp(values, EPSILON, 1 - EPSILON)
+    return values, ops.log(held) - ops.log1p(-held) if is_binary else ops.log(held)
+
+
+class Distribution:
+    """What all distributions have: a sample has the shape (*sample_shape, *batch_shape, *event_shape)."""
+
+    parameters: Tuple[str, ...] = ()  # attributes of shape ``batch_shape``
+    has_rsample = False
+    batch_shape: Tuple[int, ...] = ()
+    event_shape: Tuple[int, ...] = ()
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """Return samples that carry the gradients of the parameters."""
+        raise NotImplementedError(f"samples of {type(self).__name__} carry no gradients; sample() draws without")
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """Return samples without gradients."""
+        return ops.stop_gradient(self.rsample(sample_shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density or probability of ``value``."""
+        raise NotImplementedError
+
+    def entropy(self) -> Tensor:
+        """Return the entropy in nats."""
+        raise NotImplementedError
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        raise NotImplementedError
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        raise NotImplementedError
+
+    @property
+    def stddev(self) -> Tensor:
+        """The standard deviation."""
+        return ops.sqrt(self.variance)
+
+    def perplexity(self) -> Tensor:
+        """Return the exponential of the entropy."""
+        return ops.exp(self.entropy())
+
+    def expand(self, batch_shape: Sequence[int]) -> Distribution:
+        """Return the distribution with its parameters in a larger shape."""
+        if not self.parameters:
+            raise NotImplementedError(f"{type(self).__name__} has no expand")
+        new = copy.copy(self)
+        new.batch_shape = tuple(batch_shape)
+        for name in self.parameters:
+            setattr(new, name, ops.broadcast_to(getattr(self, name), new.batch_shape))
+        return new
+
+    def shape_of(self, sample_shape: Sequence[int]) -> Tuple[int, ...]:
+        """Return the shape of samples."""
+        return (*sample_shape, *self.batch_shape, *self.event_shape)
+
+
+class Independent(Distribution):
+    """``base_distribution`` with its last axes of ``batch_shape`` read as one event."""
+
+    def __init__(
+        self,
+        base_distribution: Distribution,
+        reinterpreted_batch_ndims: int,
+        validate_args: Optional[bool] = None,
+    ) -> None:
+        shape = base_distribution.batch_shape
+        if reinterpreted_batch_ndims > len(shape):
+            raise ValueError(f"cannot read {reinterpreted_batch_ndims} axes of the batch shape {shape} as an event")
+        cut = len(shape) - reinterpreted_batch_ndims
+        self.base_dist = base_distribution
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+        self.has_rsample = base_distribution.has_rsample
+        self.batch_shape = shape[:cut]
+        self.event_shape = (*shape[cut:], *base_distribution.event_shape)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.base_dist.mean
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.base_dist.variance
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """Return samples without gradients."""
+        return self.base_dist.sample(sample_shape)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """Return samples that carry the gradients of the parameters."""
+        return self.base_dist.rsample(sample_shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density of events."""
+        return total(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy in nats."""
+        return total(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+
+
+class TransformedDistribution(Distribution):
+    """The distribution of ``transforms`` applied, one after the other, to samples of ``base_distribution``."""
+
+    def __init__(self, base_distribution: Distribution, transforms: Any, validate_args: Optional[bool] = None) -> None:
+        steps: List[Transform] = [transforms] if isinstance(transforms, Transform) else list(transforms)
+        self.base_dist = base_distribution
+        self.transforms = steps
+        self.has_rsample = base_distribution.has_rsample
+        self.batch_shape, self.event_shape = base_distribution.batch_shape, base_distribution.event_shape
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """Return samples without gradients."""
+        return ComposeTransform(self.transforms)(self.base_dist.sample(sample_shape))
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """Return samples that carry the gradients of the parameters."""
+        return ComposeTransform(self.transforms)(self.base_dist.rsample(sample_shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the density of the base at the inverse, by the change of variables."""
+        change: Any = 0.0
+        for transform in reversed(self.transforms):
+            before = transform.inv(value)
+            change = change - total(transform.log_abs_det_jacobian(before, value), len(self.event_shape))
+            value = before
+        return self.base_dist.log_prob(value) + change
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of at most ``value``, for transforms that grow."""
+        for transform in reversed(self.transforms):
+            if transform.sign != 1:
+                raise NotImplementedError(f"cdf through {type(transform).__name__}, which does not grow everywhere")
+            value = transform.inv(value)
+        return self.base_dist.cdf(value)  # type: ignore[attr-defined]
+
+
+LOG_2PI = math.log(2 * math.pi)

@@ -1,0 +1,181 @@
+"""Distributions of vectors, and mixtures."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence
+
+from mindspore import Tensor, ops
+
+from .base import LOG_2PI, Distribution, floats
+from .discrete import Categorical
+from .gamma import standard_gamma
+
+__all__ = ["Dirichlet", "MixtureSameFamily", "MultivariateNormal"]
+
+
+class Dirichlet(Distribution):
+    """Dirichlet distribution on the simplex; samples carry no gradients."""
+
+    def __init__(self, concentration: Any, validate_args: Optional[bool] = None) -> None:
+        self.concentration = floats(concentration)
+        if not self.concentration.shape:
+            raise ValueError("`concentration` parameter must be at least one-dimensional.")
+        self.batch_shape, self.event_shape = self.concentration.shape[:-1], self.concentration.shape[-1:]
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.concentration / self.concentration.sum(-1, keepdims=True)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        whole = self.concentration.sum(-1, keepdims=True)
+        return self.concentration * (whole - self.concentration) / (ops.square(whole) * (whole + 1))
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """Return samples without gradients."""
+        drawn = standard_gamma(sample_shape, self.concentration)
+        return drawn / drawn.sum(-1, keepdims=True)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density."""
+        shape = self.concentration
+        return ops.xlogy(shape - 1.0, value).sum(-1) + ops.lgamma(shape.sum(-1)) - ops.lgamma(shape).sum(-1)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy in nats."""
+        shape = self.concentration
+        whole, classes = shape.sum(-1), self.event_shape[0]
+        return (
+            ops.lgamma(shape).sum(-1)
+            - ops.lgamma(whole)
+            - (classes - whole) * ops.digamma(whole)
+            - ((shape - 1.0) * ops.digamma(shape)).sum(-1)
+        )
+
+
+class MultivariateNormal(Distribution):
+    """Normal distribution of vectors: mean ``loc`` (..., n), and one of three forms of the covariance (..., n, n).
+
+    Gradients go to ``loc`` and ``scale_tril``; MindSpore has none of a Cholesky factorization on CPU.
+    """
+
+    has_rsample = True
+
+    def __init__(
+        self,
+        loc: Any,
+        covariance_matrix: Optional[Tensor] = None,
+        precision_matrix: Optional[Tensor] = None,
+        scale_tril: Optional[Tensor] = None,
+        validate_args: Optional[bool] = None,
+    ) -> None:
+        given = [form for form in (covariance_matrix, precision_matrix, scale_tril) if form is not None]
+        if len(given) != 1:
+            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+        if covariance_matrix is not None:
+            scale_tril = ops.cholesky(covariance_matrix)
+        elif precision_matrix is not None:
+            scale_tril = ops.cholesky(ops.inverse(precision_matrix))
+        assert scale_tril is not None
+        scale_tril = ops.tril(scale_tril)  # what stands above the diagonal counts for nothing, in gradients too
+        loc = floats(loc)
+        size = scale_tril.shape[-1]
+        batch = ops.broadcast_to(loc, (scale_tril[..., 0] + loc).shape).shape[:-1]
+        self.loc = ops.broadcast_to(loc, (*batch, size))
+        self.scale_tril = ops.broadcast_to(scale_tril, (*batch, size, size))
+        self.batch_shape, self.event_shape = batch, (size,)
+
+    @property
+    def covariance_matrix(self) -> Tensor:
+        """The covariance."""
+        return ops.matmul(self.scale_tril, ops.swapaxes(self.scale_tril, -1, -2))
+
+    @property
+    def precision_matrix(self) -> Tensor:
+        """The inverse of the covariance."""
+        return ops.inverse(self.covariance_matrix)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        """The mean."""
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        """The diagonal of the covariance."""
+        return ops.square(self.scale_tril).sum(-1)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """Return ``loc + scale_tril @ noise``."""
+        noise = ops.standard_normal(self.shape_of(sample_shape)).astype(self.loc.dtype)
+        return self.loc + ops.matmul(self.scale_tril, ops.expand_dims(noise, -1)).squeeze(-1)
+
+    def half_log_det(self) -> Tensor:
+        """Return half the logarithm of the covariance's determinant."""
+        return ops.log(ops.diagonal(self.scale_tril, 0, -2, -1)).sum(-1)
+
+    def mahalanobis(self, difference: Tensor) -> Tensor:
+        """Return the squared length of a difference, measured by the covariance."""
+        return ops.square(ops.matmul(ops.inverse(self.scale_tril), ops.expand_dims(difference, -1)).squeeze(-1)).sum(-1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density."""
+        distance = self.mahalanobis(value - self.loc)
+        return -0.5 * (self.event_shape[0] * LOG_2PI + distance) - self.half_log_det()
+
+    def entropy(self) -> Tensor:
+        """Return the entropy in nats."""
+        return 0.5 * self.event_shape[0] * (1.0 + LOG_2PI) + self.half_log_det()
+
+
+class MixtureSameFamily(Distribution):
+    """Mixture of the last axis of ``component_distribution``'s batch, by ``mixture_distribution``; no gradients."""
+
+    def __init__(
+        self,
+        mixture_distribution: Categorical,
+        component_distribution: Distribution,
+        validate_args: Optional[bool] = None,
+    ) -> None:
+        self.mixture_distribution, self.component_distribution = mixture_distribution, component_distribution
+        self.batch_shape = component_distribution.batch_shape[:-1]
+        self.event_shape = component_distribution.event_shape
+
+    def _weights(self) -> Tensor:
+        probs = self.mixture_distribution.probs
+        return probs.reshape((*probs.shape, *(1 for _ in self.event_shape)))
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return (self._weights() * self.component_distribution.mean).sum(-1 - len(self.event_shape))
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        axis = -1 - len(self.event_shape)
+        component = self.component_distribution
+        spread = ops.square(component.mean - ops.expand_dims(self.mean, axis))
+        return (self._weights() * (component.variance + spread)).sum(axis)
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """Return samples without gradients."""
+        drawn = self.component_distribution.sample(sample_shape)
+        classes = self.mixture_distribution.probs.shape[-1]
+        chosen = ops.expand_dims(self.mixture_distribution.sample(sample_shape), -1) == ops.arange(classes)
+        mask = chosen.reshape((*chosen.shape, *(1 for _ in self.event_shape)))
+        return ops.select(ops.broadcast_to(mask, drawn.shape), drawn, ops.zeros_like(drawn)).sum(
+            -1 - len(self.event_shape)
+        )
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density."""
+        value = ops.expand_dims(value, -1 - len(self.event_shape))
+        return ops.logsumexp(self.component_distribution.log_prob(value) + self.mixture_distribution.logits, -1)

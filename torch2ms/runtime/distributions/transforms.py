@@ -1,0 +1,203 @@
+"""Invertible functions of single numbers, with the logarithm of their slope."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, List, Optional, Sequence, Tuple
+
+from mindspore import Tensor, ops
+
+__all__ = [
+    "AffineTransform",
+    "ComposeTransform",
+    "ExpTransform",
+    "PowerTransform",
+    "SigmoidTransform",
+    "SoftplusTransform",
+    "TanhTransform",
+    "Transform",
+]
+
+
+class Transform:
+    """A function and its inverse. With ``cache_size`` 1 the inverse of the last result is the very argument it had."""
+
+    sign = 1  # 1 where the function grows, -1 where it falls, 0 where that is not known
+
+    def __init__(self, cache_size: int = 0) -> None:
+        self._cache_size = cache_size
+        self._last: Optional[Tuple[Tensor, Tensor]] = None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return the function's value."""
+        y = self.forward(x)
+        if self._cache_size:
+            self._last = (x, y)
+        return y
+
+    def inv(self, y: Tensor) -> Tensor:
+        """Return the argument whose value is ``y``."""
+        if self._last is not None and self._last[1] is y:
+            return self._last[0]
+        return self.inverse(y)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the function's value."""
+        raise NotImplementedError
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """Return the argument whose value is ``y``."""
+        raise NotImplementedError
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return the logarithm of the absolute slope at ``x``, where the value is ``y``."""
+        raise NotImplementedError
+
+
+class ExpTransform(Transform):
+    """y = exp(x)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return exp(x)."""
+        return ops.exp(x)
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """Return log(y)."""
+        return ops.log(y)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return x."""
+        return x
+
+
+class AffineTransform(Transform):
+    """y = loc + scale * x."""
+
+    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
+        if event_dim:
+            raise NotImplementedError("AffineTransform with event_dim: wrap the distribution in Independent")
+        super().__init__(cache_size)
+        self.loc, self.scale = loc, scale
+        if isinstance(scale, (int, float)):
+            self.sign = 1 if scale > 0 else -1 if scale < 0 else 0
+        else:
+            self.sign = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return loc + scale * x."""
+        return self.loc + self.scale * x
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """Return (y - loc) / scale."""
+        return (y - self.loc) / self.scale
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return log |scale|."""
+        if isinstance(self.scale, Tensor):
+            return ops.log(ops.abs(self.scale)) + ops.zeros_like(x)
+        return ops.zeros_like(x) + math.log(abs(self.scale))
+
+
+class SigmoidTransform(Transform):
+    """y = 1 / (1 + exp(-x))."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the sigmoid, held inside (0, 1) as in torch."""
+        return ops.clamp(ops.sigmoid(x), 1.1754944e-38, 1 - 1.1920929e-07)
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """Return the logit."""
+        held = ops.clamp(y, 1.1754944e-38, 1 - 1.1920929e-07)
+        return ops.log(held) - ops.log1p(-held)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return -softplus(-x) - softplus(x)."""
+        return -softplus(-x) - softplus(x)
+
+
+class TanhTransform(Transform):
+    """y = tanh(x)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return tanh(x)."""
+        return ops.tanh(x)
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """Return artanh(y), which is infinite at 1 and -1: use ``cache_size=1`` for saturated samples."""
+        return 0.5 * (ops.log1p(y) - ops.log1p(-y))
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return log(1 - tanh(x)^2) in the form that does not cancel."""
+        return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
+
+
+class SoftplusTransform(Transform):
+    """y = log(1 + exp(x))."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return softplus(x)."""
+        return softplus(x)
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """Return log(exp(y) - 1)."""
+        return ops.log(-ops.expm1(-y)) + y
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return -softplus(-x)."""
+        return -softplus(-x)
+
+
+class PowerTransform(Transform):
+    """y = x ** exponent, for positive x."""
+
+    def __init__(self, exponent: Any, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.exponent = exponent
+        self.sign = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return x ** exponent."""
+        return ops.pow(x, self.exponent)
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """Return y ** (1 / exponent)."""
+        return ops.pow(y, 1 / self.exponent)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return log |exponent * y / x|."""
+        return ops.log(ops.abs(self.exponent * y / x))
+
+
+class ComposeTransform(Transform):
+    """Several transforms, the first one first."""
+
+    def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.parts: List[Transform] = list(parts)
+        self.sign = math.prod(part.sign for part in self.parts)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the value of the last transform."""
+        for part in self.parts:
+            x = part(x)
+        return x
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """Return the argument of the first transform."""
+        for part in reversed(self.parts):
+            y = part.inv(y)
+        return y
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return the sum over all transforms."""
+        result: Any = 0.0
+        for part in self.parts:
+            value = part(x)
+            result = result + part.log_abs_det_jacobian(x, value)
+            x = value
+        return result
+
+
+def softplus(x: Tensor) -> Tensor:
+    """Return log(1 + exp(x)) without overflow."""
+    return ops.relu(x) + ops.log1p(ops.exp(-ops.abs(x)))
