@@ -219,15 +219,21 @@ def rows_of_file(file: str, table: Mapping[str, Any]) -> dict[str, dict[str, Any
     namespace = _text(f"{file}: namespace", table.get("namespace", ""))
     prefix = f"{namespace}." if namespace else ""
     rows: dict[str, dict[str, Any]] = {}
+    shown: dict[str, dict[str, Any]] = {}  # examples of names that a group has
     for key, value in table.items():
         if key in ("namespace", "identical", "unsupported", "kept"):
             continue
         where = f"{file}: {key}"
         row = _checked(where, {"to": value} if isinstance(value, str) else value, _ROW, ())
+        if set(row) == {"example"} and any(key in entry.get("names", ()) for entry in table.get("kept", ())):
+            shown[prefix + key] = row
+            continue
         if sum(name in row for name in ("to", "keep", "unsupported")) != 1:
             raise TableError(f"{where}: exactly one of 'to', 'keep' and 'unsupported' must be given")
         rows[prefix + key] = {**row, "file": file}
     _add_groups(file, table, prefix, rows)
+    for name, row in shown.items():
+        rows[name] |= row
     for index, entry in enumerate(_tables(f"{file}: identical", table.get("identical", []))):
         where = f"{file}: identical[{index}]"
         _add_identical(where, _checked(where, entry, _IDENTICAL, ("to",)), prefix, rows, file)

@@ -39,7 +39,7 @@ class Generator:
     Same seed, same numbers as PyTorch's CPU generator for the draws below. ``device`` is accepted and ignored.
     """
 
-    def __init__(self, device: object = None) -> None:
+    def __init__(self, device: object = "cpu") -> None:
         self.device = device
         self._seed = 67280421310721
         self._state: Any = None  # made at the first draw: it is 2.5 KB and takes 70 us

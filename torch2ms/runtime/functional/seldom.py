@@ -89,7 +89,7 @@ def cummin(input: Tensor, dim: int) -> Tuple[Tensor, Tensor]:
 
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """Return the dot product of two vectors; the first one conjugated where it is complex."""
-    return ((ops.conj(input) if input.is_complex() else input) * other).sum()
+    return ((ops.conj(input) if input.is_complex() else input) * other).sum().astype(input.dtype)
 
 
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:

@@ -24,7 +24,6 @@ __all__ = [
     "nanmedian",
     "nanquantile",
     "nextafter",
-    "pdist",
     "randint_like",
     "range_",
 ]
@@ -164,15 +163,6 @@ def kaiser_window(
     """Return Kaiser's window."""
     values = np.kaiser(window_length + 1, beta)[:-1] if periodic else np.kaiser(window_length, beta)
     return Tensor(values, ms.float32 if dtype is None else dtype)
-
-
-def pdist(input: Tensor, p: float = 2.0) -> Tensor:
-    """Return the distances of all pairs of rows."""
-    first, second = np.triu_indices(input.shape[0], 1)
-    gaps = ops.gather(input, Tensor(first, ms.int32), 0) - ops.gather(input, Tensor(second, ms.int32), 0)
-    if p == 2:
-        return ops.sqrt(ops.square(gaps).sum(1))
-    return ops.pow(ops.pow(ops.abs(gaps), p).sum(1), 1.0 / p)
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:

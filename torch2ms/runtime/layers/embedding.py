@@ -97,6 +97,8 @@ class EmbeddingBag(_Table):
         if mode not in ("sum", "mean", "max"):
             raise ValueError("mode has to be one of sum, mean or max")
         super().__init__(num_embeddings, embedding_dim, padding_idx, _weight)
+        if dtype is not None:
+            self.embedding_table.set_dtype(dtype)
         self.max_norm, self.norm_type = max_norm, norm_type
         self.mode, self.include_last_offset = mode, include_last_offset
 
