@@ -8,7 +8,7 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import hypothesis
@@ -20,6 +20,16 @@ hypothesis.settings.load_profile("torch2ms")
 
 ROOT = Path(__file__).resolve().parent.parent
 Tree = Mapping[str, "str | bytes"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_translation_is_kept() -> Iterator[None]:
+    """Have every test translate anew; those of the cache itself turn it on."""
+    from torch2ms.translator import cache
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cache, "key_of", lambda project, options: None)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -14,7 +14,6 @@ from torch2ms.translator.emit import OutFile, emit
 from torch2ms.translator.file_translation import FileResult
 from torch2ms.translator.project import Project, SourceFile
 from torch2ms.translator.requirement_files import is_requirement_file, translate_requirements
-from torch2ms.translator.symbols import SymbolTable
 
 __all__ = ["generated_files", "requirement_texts", "script_folders", "write_output"]
 
@@ -58,7 +57,7 @@ def write_output(
     results: Mapping[str, FileResult],
     report: Report,
     generated: Mapping[str, str],
-    symbols: SymbolTable,
+    scripts: Container[str],
     options: Options,
     *,
     force: bool,
@@ -73,7 +72,7 @@ def write_output(
         tree = [file for file in _tree(project, results) if file.path not in generated]
         files = [*tree, *_generated(generated), *_runtime(options, taken), *reports]
         if options.runtime == "copied":
-            files.extend(_signposts(script_folders(results, symbols), taken))
+            files.extend(_signposts(script_folders(results, scripts), taken))
         emitted = emit(out, files, force=force)
     if emitted.backup is not None:
         report.facts["backup"] = str(emitted.backup)
@@ -110,30 +109,20 @@ def _runtime(options: Options, taken: set[str]) -> Iterator[OutFile]:
             yield OutFile(name, copy_of=path)
 
 
-def script_folders(results: Mapping[str, FileResult], symbols: SymbolTable) -> list[str]:
+def script_folders(results: Mapping[str, FileResult], scripts: Container[str]) -> list[str]:
     """Return the folders below the root with scripts of a project that uses the runtime.
 
     Python looks for modules beside the script, not in the project's root. A script is a file that says itself that it
-    can be run, or, outside packages, one that no other imports.
+    can be run, or one of ``scripts``: outside packages, and imported by no other.
     """
     if not any(result.text is not None and RUNTIME_NAME in result.text for result in results.values()):
         return []
-    imported = {
-        symbols.find_module(path, module, level)
-        for path, file in symbols.files.items()
-        for level, module in file.imports
-    }
-    scripts = (
+    found = (
         path
         for path, result in results.items()
-        if result.text is not None
-        if "__main__" in result.text or (path not in imported and not _in_package(path, symbols))
+        if result.text is not None and ("__main__" in result.text or path in scripts)
     )
-    return sorted({str(folder) for path in scripts if (folder := PurePosixPath(path).parent) != PurePosixPath(".")})
-
-
-def _in_package(path: str, symbols: SymbolTable) -> bool:
-    return str(PurePosixPath(path).parent / "__init__.py") in symbols.files
+    return sorted({str(folder) for path in found if (folder := PurePosixPath(path).parent) != PurePosixPath(".")})
 
 
 _SIGNPOST = '''\

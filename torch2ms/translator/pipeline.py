@@ -16,6 +16,7 @@ from torch2ms.config import Options
 from torch2ms.diagnostics import CODES, Diagnostic
 from torch2ms.mapping_tables.loader import load
 from torch2ms.reports.model import FileReport, Report
+from torch2ms.translator import cache
 from torch2ms.translator.context import Use
 from torch2ms.translator.file_translation import FileResult, in_cells, translate_file
 from torch2ms.translator.inference import World
@@ -79,23 +80,36 @@ def translate_project(
         check_out(out, force=force)
     with _rare_collections(len(project.files)):
         load(options.mappings, store=options.cache)
-        symbols, relevant, problems = _index(project)
-        results = _translate_all(project, symbols, relevant, options, progress)
-        results |= requirement_texts(project, results, options)
-        report, program = make_report(project, results, problems, symbols, options)
+        made = _translation(project, options, progress)
+        results = {**made.results, **requirement_texts(project, made.results, options)}
+        report, program = make_report(project, results, made, options)
         generated = generated_files(project, program)
-        made = [FileReport(p, "generated", None, t, executable=p.endswith(".sh")) for p, t in sorted(generated.items())]
+        new = [FileReport(p, "generated", None, t, executable=p.endswith(".sh")) for p, t in sorted(generated.items())]
         kept = [file for file in report.files if file.path not in generated]
-        report = replace(report, files=(*kept, *made))
+        report = replace(report, files=(*kept, *new))
         if out is not None and not dry_run:
-            write_output(out, project, results, report, generated, symbols, options, force=force)
+            write_output(out, project, results, report, generated, made.scripts, options, force=force)
     return report
+
+
+def _translation(project: Project, options: Options, progress: Progress | None) -> cache.Translation:
+    """Return what becomes of the project's Python files: found in the cache, or worked out and kept there."""
+    key = cache.key_of(project, options) if options.cache else None
+    found = cache.read(key) if key is not None else None
+    if found is not None:
+        return found
+    symbols, relevant, problems = _index(project)
+    results = _translate_all(project, symbols, relevant, options, progress)
+    made = cache.Translation(results, tuple(problems), frozenset(symbols.files), symbols.scripts())
+    if key is not None:
+        cache.write(key, made)
+    return made
 
 
 def _index(project: Project) -> tuple[SymbolTable, list[str], list[Diagnostic]]:
     """Return the symbol table, the files worth translating, and what is wrong with the others."""
     files: list[FileIndex] = []
-    problems: list[Diagnostic] = list(project.diagnostics)
+    problems: list[Diagnostic] = []
     repaired: set[str] = set()
     for file in project.python_files:
         source = file.load()
@@ -143,7 +157,7 @@ class _Worker:
     def __init__(self, files: Sequence[SourceFile], symbols: SymbolTable, options: Options) -> None:
         self._files = {file.path: file for file in files}
         self._options = options
-        self._world = World(self._parse, symbols, load(options.mappings))
+        self._world = World(self._parse, symbols, load(options.mappings, store=options.cache))
 
     def _parse(self, path: str) -> ast.Module | None:
         file = self._files.get(path)

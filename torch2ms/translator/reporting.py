@@ -11,13 +11,13 @@ from torch2ms.config import Options
 from torch2ms.diagnostics import CODES, Diagnostic
 from torch2ms.generate import DATASETS, Named, ProgramFacts, rename_taken
 from torch2ms.reports.model import ApiStatus, ApiUse, ChecklistItem, FileReport, FileStatus, Place, Report
+from torch2ms.translator.cache import Translation
 from torch2ms.translator.constants import NOT_CONSTANT
 from torch2ms.translator.context import Use
 from torch2ms.translator.file_translation import FileResult
 from torch2ms.translator.names import is_torch_name
 from torch2ms.translator.program import Finding, Network, is_importable, module_name
 from torch2ms.translator.project import Project, SourceFile, mentions_torch
-from torch2ms.translator.symbols import SymbolTable
 
 __all__ = ["make_report"]
 
@@ -27,12 +27,11 @@ _RANK = {"unknown": 4, "unsupported": 3, "mapped": 2, "kept": 1, "removed": 0}
 def make_report(
     project: Project,
     results: Mapping[str, FileResult],
-    problems: Sequence[Diagnostic],
-    symbols: SymbolTable,
+    made: Translation,
     options: Options,
 ) -> tuple[Report, ProgramFacts | None]:
     """Return the report of a translation, and what the generated program needs (None: there is no network)."""
-    diagnostics = [*problems]
+    diagnostics = [*project.diagnostics, *made.problems]
     checklist: list[ChecklistItem] = []
     uses: list[Use] = []
     for result in results.values():
@@ -41,7 +40,7 @@ def make_report(
         uses.extend(result.uses)
     files = []
     for file in project.files:
-        entry, found = _file(file, results.get(file.path), file.path in symbols.files)
+        entry, found = _file(file, results.get(file.path), file.path in made.parsed)
         files.append(entry)
         diagnostics.extend(found)
     program = _program(results, options, [file.path for file in project.files])

@@ -180,6 +180,14 @@ class SymbolTable:
         found = self.find_module(importer, module.partition(".")[0], level)
         return found is None or found.endswith("/")  # a folder that is no package does not hide the installed one
 
+    def scripts(self) -> frozenset[str]:
+        """Return the files that no file imports and that stand in no package."""
+        imported = {
+            self.find_module(path, module, level) for path, file in self.files.items() for level, module in file.imports
+        }
+        outside = (p for p in self.files if str(PurePosixPath(p).parent / "__init__.py") not in self.files)
+        return frozenset(path for path in outside if path not in imported)
+
     def _at(self, base: PurePosixPath, parts: list[str]) -> str | None:
         target = base.joinpath(*parts) if parts else base
         name = str(target)
