@@ -250,14 +250,13 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
     passed: set[str] = set()
     handed: set[tuple[str, str, int]] = set()
     values = _Values()
-    stored: set[str] = set()
+    attributes = _Attributes()
     classes: dict[str, set[str]] = {}
     methods: dict[str, set[str]] = {}
     parameters: dict[str, set[tuple[str, ...]]] = {}
     for node in walk(tree):
         values.see(node)
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.Call)):
-            stored.update(_callable_attributes(node))
+        attributes.see(node)
         if isinstance(node, ast.Call):
             name = _last(node.func)
             splat = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
@@ -293,24 +292,37 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         _declared_all(tree),
         {name: frozenset(found) for name, found in classes.items()},
         {name: frozenset(found) for name, found in methods.items()},
-        frozenset(stored),
+        attributes.callable(),
     )
 
 
 _PLAIN_MAKERS = frozenset({"int", "float", "bool", "str", "len", "tuple", "list", "dict", "set", "min", "max", "sum"})
 
 
-def _callable_attributes(node: ast.Assign | ast.AnnAssign | ast.Call) -> Iterator[str]:
-    """Yield the attributes of ``self`` that a statement gives something callable, or that an expression calls."""
-    if isinstance(node, ast.Call):
-        if isinstance(node.func, ast.Attribute) and _last(node.func.value) == "self":
-            yield node.func.attr
-        return
-    made = isinstance(node.value, ast.Call) and _last(node.value.func) not in _PLAIN_MAKERS
-    if made or isinstance(node.value, ast.Lambda):
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            if isinstance(target, ast.Attribute) and _last(target.value) == "self":
-                yield target.attr
+class _Attributes:
+    """The attributes that a file's classes set on ``self`` and that may be called: layers, functions."""
+
+    def __init__(self) -> None:
+        self._set: set[str] = set()
+        self._made: set[str] = set()
+        self._called: set[str] = set()
+
+    def see(self, node: ast.AST) -> None:
+        """Take in one node."""
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute) and _last(node.func.value) == "self":
+                self._called.add(node.func.attr)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = {t.attr for t in targets if isinstance(t, ast.Attribute) and _last(t.value) == "self"}
+            self._set |= names
+            made = isinstance(node.value, ast.Call) and _last(node.value.func) not in _PLAIN_MAKERS
+            if made or isinstance(node.value, ast.Lambda):
+                self._made |= names
+
+    def callable(self) -> frozenset[str]:
+        """Return those that are set to something that may be called, or set and called."""
+        return frozenset(self._made | (self._set & self._called))
 
 
 def _methods(body: Iterable[ast.stmt]) -> Iterator[str]:

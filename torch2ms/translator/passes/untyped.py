@@ -49,9 +49,27 @@ def told(func: ast.Attribute, ctx: Context) -> Kind:
         kind = ctx.world.evidence.of_either(func.attr)
     if kind.name == "Tensor" and not ctx.world.evidence.takes(func.attr, call):
         return UNKNOWN
+    if not kind.known:
+        kind = ctx.world.evidence.of_chain(_chain(func, ctx))
     if not kind.known and _is_tensor_call(func, call, ctx):
         return Kind("Tensor", evidence=f".{func.attr}(...) with such arguments is a tensor's")
     return kind
+
+
+def _chain(func: ast.Attribute, ctx: Context) -> tuple[str, ...]:
+    """Return the members that a chain goes through from here on: ``x.max(1)[1].cpu().numpy()``."""
+    found: list[str] = []
+    node: ast.AST | None = func
+    child: ast.AST | None = None
+    while node is not None:
+        if isinstance(node, ast.Attribute):
+            found.append(node.attr)
+        elif not (isinstance(node, ast.Call) and node.func is child) and not (
+            isinstance(node, ast.Subscript) and node.value is child
+        ):
+            break
+        child, node = node, ctx.parent(node)
+    return tuple(found)
 
 
 def _network_mode(func: ast.Attribute, call: ast.Call, ctx: Context) -> Kind:
