@@ -99,6 +99,9 @@ _ALL = (
          "Replace the look-up by a dictionary of the names it can take."),
     Code("T2M502", "dynamic-code", _W, "eval/exec on a string that may hold torch code.", "Translate the string by hand."),
     Code("T2M503", "torch-in-string", _W, "A string names something of torch.", "Check where the string goes."),
+    Code("T2M504", "name-tested", _N, "Whether torch has a name (hasattr) was answered from the mapping tables.", ""),
+    Code("T2M505", "patched-class", _E, "Something of torch is replaced for the whole program; its counterpart is not.",
+         "Patch what the program uses in MindSpore, or derive a class of your own."),
     Code("T2M601", "graph-mode", _N,
          "Graph mode does not compile this construct, or runs it only once; PyNative mode runs it as Python does. "
          "A note; a warning with `--mode graph`.", "Stay in PyNative mode, or move it out of construct."),

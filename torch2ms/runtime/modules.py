@@ -19,8 +19,10 @@ __all__ = [
     "buffers",
     "distinct",
     "extend",
+    "get",
     "get_buffer",
     "get_parameter",
+    "has",
     "load_state_dict",
     "modules",
     "named_buffers",
@@ -256,6 +258,19 @@ def weight(layer: nn.Cell) -> Any:
 def bias(layer: nn.Cell) -> Any:
     """Return the parameter of a layer that PyTorch calls ``bias``, or None. Raises AttributeError as :func:`weight`."""
     return _member(layer, "bias")
+
+
+def has(layer: Any, name: str) -> bool:
+    """Whether a layer has what PyTorch calls ``name``: ``weight``, ``running_mean``."""
+    return any(hasattr(layer, candidate) for candidate in (name, *_OTHER_NAMES.get(name, ())))
+
+
+def get(layer: Any, name: str, *default: Any) -> Any:
+    """Return what PyTorch calls ``name`` of a layer, or ``default``, as ``getattr`` does."""
+    for candidate in (name, *_OTHER_NAMES.get(name, ())):
+        if hasattr(layer, candidate):
+            return getattr(layer, candidate)
+    return getattr(layer, name, *default)
 
 
 def _member(layer: nn.Cell, name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,7 @@ from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.names import is_torch_name
 from torch2ms.translator.notebooks import NotebookText
 from torch2ms.translator.program import ProgramFindings, read_program
+from torch2ms.translator.references import GUARD
 from torch2ms.translator.rewriter import rewrite_module
 
 __all__ = ["FileResult", "in_cells", "translate_file"]
@@ -50,8 +52,8 @@ def _fault(path: str, message: str, line: int = 1) -> FileResult:
 
 
 def _translate(path: str, text: str, world: World, options: Options) -> FileResult:
-    if _is_translated(path, world):
-        return FileResult(path, None)
+    if _is_translated(path, text, world):
+        return FileResult(path, None, tuple(_marked(path, text)))
     analysis = world.analyse(path)
     if analysis is None:
         return FileResult(path, None)
@@ -89,13 +91,35 @@ def in_cells(result: FileResult, source: NotebookText) -> FileResult:
     )
 
 
-def _is_translated(path: str, world: World) -> bool:
-    """Whether a file is MindSpore's already: it imports MindSpore (or the runtime) and nothing of torch."""
+def _is_translated(path: str, text: str, world: World) -> bool:
+    """Whether a file is MindSpore's already: it imports MindSpore (or the runtime), and torch for what is marked."""
+    if GUARD in text:
+        return True
     index = world.symbols.files.get(path)
     modules = [module for level, module in index.imports if level == 0] if index is not None else []
     if not any(module.partition(".")[0] in ("mindspore", "torch2ms_runtime") for module in modules):
         return False
     return not any(world.symbols.is_torch(path, module) for module in modules)
+
+
+_MARK = re.compile(r"^\s*# TORCH2MS (T2M\d{3}): (.*)$")
+
+
+def _marked(path: str, text: str) -> Iterator[Diagnostic]:
+    """Yield what the marks of an earlier translation say is left to do, at the statements they stand before."""
+    waiting: list[tuple[str, str]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        found = _MARK.match(line)
+        if found is not None:
+            waiting.append((found[1], found[2]))
+            continue
+        for code, message in waiting if line.strip() else ():
+            entry = CODES.get(code)
+            if entry is not None:
+                column = len(line) - len(line.lstrip()) + 1
+                yield Diagnostic(path, number, column, code, entry.severity, "", message, entry.advice)
+        if line.strip():
+            waiting = []
 
 
 def _parses(text: str) -> str | None:

@@ -17,7 +17,9 @@ from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.names import imported
 from torch2ms.translator.syntax import dotted_name
 
-__all__ = ["ImportPlan", "Needed", "hands_on"]
+__all__ = ["GUARD", "ImportPlan", "Needed", "hands_on"]
+
+GUARD = "try:  # only for what is marked TORCH2MS below"  # before the imports of torch that stay
 
 RUNTIME = "torch2ms.runtime"
 _BUILTINS = frozenset(dir(builtins))

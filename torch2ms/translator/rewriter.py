@@ -73,6 +73,8 @@ class _Rewriter:
         if isinstance(node, cst.If):
             return self._elif(node, tree)
         updated = self._children(node)
+        if isinstance(node, cst.IfExp) and isinstance(updated.test, cst.Name) and updated.test.value == "False":
+            return _on_its_lines(node, updated.orelse) if updated.test is not node.test else updated
         if isinstance(node, cst.FormattedStringExpression):
             return formatting.rewrite_field(node, updated, self.ctx)
         if isinstance(updated, cst.Subscript) and isinstance(tree, ast.Subscript):

@@ -154,6 +154,11 @@ class SymbolTable:
         """Whether the project wraps a network in DistributedDataParallel: its steps must average the gradients."""
         return any("DistributedDataParallel" in file.calls or "DDP" in file.calls for file in self.files.values())
 
+    @property
+    def wraps_networks(self) -> bool:
+        """Whether the project wraps a network for several devices: the wrapper goes, and its ``.module`` with it."""
+        return self.is_data_parallel or any("DataParallel" in file.calls for file in self.files.values())
+
     def find_module(self, importer: str, module: str, level: int) -> str | None:
         """Return the path an import names: a ``.py`` file, or a folder with a trailing ``/``; None outside the project.
 

@@ -64,6 +64,7 @@ class FileAnalysis:
     calls: dict[str, dict[str, list[ast.Call]]] = field(default_factory=dict)
     sites: dict[str, list[tuple[str, int]]] = field(default_factory=dict)  # identifier -> where in ``calls``, in order
     uses: dict[str, Uses] = field(default_factory=dict)  # what is done with each plain name at module level
+    applied: set[str] = field(default_factory=set)  # functions handed to ``network.apply``
     complete: bool = False
     # Answers found while the module level is being run, which may change: where they are kept, and under what
     provisional: list[tuple[dict[Any, Any], object]] = field(default_factory=list)
@@ -153,6 +154,8 @@ def _declare_below(
 
 def _index_call(analysis: FileAnalysis, call: ast.Call, outer: FunctionInfo | None, defined: Container[str]) -> None:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name == "apply" and len(call.args) == 1 and isinstance(call.args[0], ast.Name):
+        analysis.applied.add(call.args[0].id)
     if name in defined:
         function = outer.key if outer is not None else ""
         found = analysis.calls.setdefault(function, {}).setdefault(name, [])

@@ -98,6 +98,8 @@ class Parameters(Expressions):
         """Guess a parameter's kind from its role: inputs of a network are tensors; some methods tell the receiver."""
         if self._is_forward():
             return Kind("Tensor", evidence="input of a network")
+        if self.info is not None and self.world.applied(self.info):
+            return Kind("Module", evidence="is applied to the layers of a network")
         told = self._told(name)
         if not told.known and name.endswith("loader"):
             return Kind("DataLoader", "torch.utils.data.DataLoader", evidence="is called a loader")

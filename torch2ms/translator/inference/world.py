@@ -330,6 +330,16 @@ class World:
         self._parameters[question] = found
         return found
 
+    def applied(self, info: FunctionInfo) -> bool:
+        """Whether a function is handed to ``network.apply``: then its parameter is a layer."""
+        if info.owner is not None or len(info.node.args.args) != 1:
+            return False
+        for path in self.symbols.callers(info.name)[:CALLERS_READ]:
+            analysis = self.file(path)
+            if analysis is not None and info.name in analysis.applied:
+                return True
+        return False
+
     def _calls(self, info: FunctionInfo) -> Iterator[Handed]:
         """Yield the project's calls of a function, of few files."""
         name, paths = info.name, None

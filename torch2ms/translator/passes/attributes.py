@@ -11,6 +11,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.overloads import field_of
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.calls import member_row
+from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, is_settings, new_names
 from torch2ms.translator.passes.training import gradient_of
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.syntax import build
@@ -33,7 +34,7 @@ def rewrite_attribute(
         return renamed
     found = member_row(ctx, tree)
     if found is None:
-        return updated
+        return _of_unknown(updated, tree, ctx)
     row, base = found
     if row.kind == "method" and not ctx.kind(tree.value).known:
         return updated  # the name of a method, not called, on a value nothing is known of: any object may have it
@@ -76,36 +77,48 @@ def rewrite_attribute(
     return updated if updated.attr.value == name else updated.with_changes(attr=cst.Name(name))
 
 
+def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression:
+    """Return an attribute of a value nothing is known of: a wrapper that went, a layer's member, or what it is."""
+    if ctx.kind(tree.value).known or not isinstance(tree.ctx, ast.Load):
+        return updated
+    if tree.attr == "module" and ctx.world.symbols.wraps_networks and not ctx.world.symbols.stores("module"):
+        if _is_guarded(tree, ctx):
+            return updated
+        name = ctx.literal("'module'")
+        return build("getattr({x}, {name}, {y})", x=updated.value, name=name, y=updated.value.deep_clone())
+    if tree.attr in LAYER_MEMBERS and not is_settings(tree.value):
+        shown = ast.unparse(tree.value)
+        message = f"{shown} could not be typed; .{tree.attr} has another name on a normalisation layer or an embedding"
+        ctx.report("T2M207", tree, message, symbol=f"torch.nn.Module.{tree.attr}")
+    return updated
+
+
+def _is_guarded(tree: ast.Attribute, ctx: Context) -> bool:
+    """Whether ``x.module`` is only read where ``hasattr(x, "module")`` holds: then it is right as it is."""
+    child: ast.AST = tree
+    parent = ctx.parent(tree)
+    while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        test = parent.test if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test else None
+        for node in ast.walk(test) if test is not None else ():
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "hasattr":
+                return True
+        child, parent = parent, ctx.parent(parent)
+    return False
+
+
 def _of_layer(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression | None:
     """Rename a parameter or setting of a layer: ``bn.weight`` -> ``bn.gamma``; all candidate classes must agree."""
     base = ctx.kind(tree.value)
     if base.name != "Module":
         return None
-    new: set[str] = set()
-    names: list[str] = []
-    for key in candidates(base):
-        if ":" in key:
-            if ctx.world.sets(key, tree.attr):
-                return _forward(updated, tree, ctx)
-            names.extend(ctx.world.torch_bases(key))
-        else:
-            names.append(key)
-    for name in names:
-        row = ctx.tables.row(name)
-        options = ctx.tables.select(row, ctx.target) if row is not None else ()
-        if not options:
-            continue
-        state = options[0].state
-        mapped = options[0].attributes.get(tree.attr)
-        if mapped is None and state is not None and state != "same":
-            mapped = state.get(tree.attr)
-        new.add(mapped or tree.attr)
+    found = new_names(base, tree.attr, ctx)
+    if found is None:
+        return _forward(updated, tree, ctx)
+    new, names = found
     generic = {"torch.nn.Module"}.issuperset(names) and not any(":" in key for key in candidates(base))
-    unknown = generic and base.evidence not in ("self", "super") and tree.attr in ("weight", "bias")
-    if unknown and not isinstance(tree.ctx, ast.Load):
-        message = f".{tree.attr} has another name in some of MindSpore's layers, and the class of this one is not known"
-        ctx.report("T2M206", tree, message, symbol=f"torch.nn.Module.{tree.attr}")
-    if (unknown or len(new) > 1) and tree.attr in ("weight", "bias") and isinstance(tree.ctx, ast.Load):
+    if generic and base.evidence not in ("self", "super") and tree.attr in LAYER_MEMBERS:
+        return _of_any_layer(updated, tree, ctx)
+    if len(new) > 1 and tree.attr in ("weight", "bias") and isinstance(tree.ctx, ast.Load):
         return cst.Call(ctx.reference(f"torch2ms.runtime.modules.{tree.attr}"), [cst.Arg(updated.value)])
     if len(new) > 1:
         ctx.report("T2M206", tree, f".{tree.attr} has another name in each of {', '.join(names)}", symbol=names[0])
@@ -113,6 +126,18 @@ def _of_layer(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.
     if new and new != {tree.attr}:
         return _renamed(updated, new.pop())
     return _forward(updated, tree, ctx)
+
+
+def _of_any_layer(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression:
+    """Return a parameter or a statistic of a layer whose class is not known: the runtime finds it."""
+    if not isinstance(tree.ctx, ast.Load):
+        message = f".{tree.attr} has another name in some of MindSpore's layers, and the class of this one is not known"
+        ctx.report("T2M206", tree, message, symbol=f"torch.nn.Module.{tree.attr}")
+        return updated
+    if tree.attr in ("weight", "bias"):
+        return cst.Call(ctx.reference(f"torch2ms.runtime.modules.{tree.attr}"), [cst.Arg(updated.value)])
+    get = ctx.reference("torch2ms.runtime.modules.get")
+    return build("{get}({x}, {name})", get=get, x=updated.value, name=ctx.literal(f"'{tree.attr}'"))
 
 
 def _renamed(node: cst.Attribute, name: str) -> cst.Attribute:

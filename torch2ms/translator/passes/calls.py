@@ -18,13 +18,13 @@ from torch2ms.translator.emission import emit_call, fits
 from torch2ms.translator.inference.families import BASE_ROWS
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
-from torch2ms.translator.passes.dynamic import rewrite_dynamic
+from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.inplace import inplace_layer
 from torch2ms.translator.passes.operators import promoted, rewrite_builtin, settled
 from torch2ms.translator.passes.optimizers import name_apart
 from torch2ms.translator.passes.training import is_left
 from torch2ms.translator.passes.untyped import report_untyped, told
-from torch2ms.translator.passes.values import choose_row
+from torch2ms.translator.passes.values import NO_CLASS, choose_row
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 
 __all__ = ["DROPPED", "member_row", "rewrite_call"]
@@ -43,6 +43,8 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         return _api_call(node, updated, tree, callee, ctx)
     if callee.name == "Module":
         inplace_layer(tree, ctx)
+    if isinstance(tree.func, ast.Name) and tree.func.id in ("isinstance", "issubclass") and len(updated.args) == 2:
+        return _class_test(updated)
     if _is_dynamic(tree.func):
         return rewrite_dynamic(updated, tree, ctx)
     if isinstance(tree.func, ast.Attribute):
@@ -55,6 +57,22 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         if not ctx.kind(tree.func.value).known:
             report_untyped(_row_call, updated, tree, ctx)
     return rewrite_builtin(updated, tree, ctx)
+
+
+def _class_test(updated: cst.Call) -> cst.BaseExpression:
+    """Return an isinstance test without the classes that nothing is an instance of."""
+    classes = updated.args[1].value
+    if classes is NO_CLASS:
+        return cst.Name("False")
+    if not isinstance(classes, cst.Tuple):
+        return updated
+    left = [element for element in classes.elements if element.value is not NO_CLASS]
+    if len(left) == len(classes.elements):
+        return updated
+    if not left:
+        return cst.Name("False")
+    new = left[0].value if len(left) == 1 else classes.with_changes(elements=left)
+    return updated.with_changes(args=[updated.args[0], updated.args[1].with_changes(value=new)])
 
 
 def _is_forward(func: ast.Attribute, ctx: Context) -> bool:
@@ -71,12 +89,11 @@ _STEP_PARTS = frozenset(
     f"torch.{name}"
     for name in ("Tensor.backward", "optim.Optimizer.zero_grad", "nn.Module.zero_grad", "optim.Optimizer.step")
 )
-_DYNAMIC = frozenset({"getattr", "hasattr", "eval", "exec", "import_module", "__import__"})
 
 
 def _is_dynamic(func: ast.expr) -> bool:
     name = func.id if isinstance(func, ast.Name) else getattr(func, "attr", "")
-    return name in _DYNAMIC and (isinstance(func, ast.Name) or name == "import_module")
+    return name in BUILTINS and (isinstance(func, ast.Name) or name == "import_module")
 
 
 def _api_call(node: cst.Call, updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.BaseExpression:

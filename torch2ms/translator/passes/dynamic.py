@@ -1,24 +1,36 @@
-"""Dynamic code: names looked up at run time, strings that are run, modules imported by name. Reported, not guessed."""
+"""Dynamic code: names looked up at run time, strings that are run, classes that are patched.
+
+What a literal tells is translated; the rest is reported, not guessed.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.kinds import Kind
+from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, is_settings, new_names
+from torch2ms.translator.syntax import code_of
 
-__all__ = ["rewrite_dynamic"]
+__all__ = ["BUILTINS", "report_patch", "report_string", "rewrite_dynamic"]
+
+BUILTINS = frozenset({"getattr", "hasattr", "setattr", "delattr", "eval", "exec", "import_module", "__import__"})
+_TORCH_NAME = re.compile(r"torch(vision)?(\.\w+)+")
 
 
 def rewrite_dynamic(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
     """Return a call of a Python builtin or of importlib; a literal ``getattr(torch, "relu")`` is a plain reference."""
     name = tree.func.id if isinstance(tree.func, ast.Name) else getattr(tree.func, "attr", "")
-    if name in ("getattr", "hasattr") and tree.args and ctx.kind(tree.args[0]).name == "api":
-        return _looked_up(name, updated, tree, ctx)
+    if name.endswith("attr") and tree.args:
+        if ctx.kind(tree.args[0]).name == "api" and ctx.is_import_root(tree.args[0]):
+            return _looked_up(name, updated, tree, ctx)
+        return _member(name, updated, tree, ctx)
+    if name in ("eval", "exec") and isinstance(tree.func, ast.Name) and tree.args:
+        _report_code(name, tree, ctx)
     text = _string(tree.args[0]) if tree.args else ""
-    if name in ("eval", "exec") and isinstance(tree.func, ast.Name) and "torch" in text:
-        ctx.report("T2M502", tree, f"{name}() runs code that names torch; the string is left as it is")
     if name in ("import_module", "__import__") and text.partition(".")[0] in ("torch", "torchvision"):
         ctx.report("T2M503", tree, f"{text} is imported by its name; the string is left as it is")
     return updated
@@ -27,10 +39,13 @@ def rewrite_dynamic(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Base
 def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
     owner = ctx.kind(tree.args[0]).of
     attribute = _string(tree.args[1]) if len(tree.args) > 1 else ""
+    if name in ("setattr", "delattr"):
+        _patched(tree, owner, attribute, ctx)
+        return updated
     row = ctx.tables.row(ctx.tables.canonical(f"{owner}.{attribute}")) if attribute and "|" not in owner else None
     if name == "hasattr" and row is not None:
         answer = bool(row.keep or ctx.tables.select(row, ctx.target))
-        ctx.report("T2M302", tree, f"whether there is a {row.name} was answered from the tables", symbol=row.name)
+        ctx.report("T2M504", tree, f"whether there is a {row.name} was answered from the tables", symbol=row.name)
         return cst.Name(str(answer))
     if name == "getattr" and row is not None:
         options = ctx.tables.select(row, ctx.target)
@@ -41,6 +56,123 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
     shown = f"{owner}.{attribute}" if attribute else ast.unparse(tree)
     ctx.report("T2M501", tree, f"{shown} is looked up at run time", symbol=owner)
     return updated
+
+
+# ---- members of objects
+
+
+def _member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
+    """Return ``getattr(layer, "weight")`` and its relatives for a member that MindSpore calls otherwise."""
+    attribute = _string(tree.args[1]) if len(tree.args) > 1 else ""
+    base = ctx.kind(tree.args[0])
+    if not attribute or base.name not in ("Module", "Tensor", "Parameter", "unknown"):
+        return updated
+    if base.is_tensor:
+        _tensor_member(attribute, tree, ctx)
+        return updated
+    new = _new_name(base, attribute, ctx) if base.name == "Module" else None
+    if new is not None:
+        if new == attribute:
+            return updated
+        literal = updated.args[1].value
+        quote = code_of(literal)[-1]
+        renamed = updated.args[1].with_changes(value=cst.SimpleString(f"{quote}{new}{quote}"))
+        return updated.with_changes(args=[updated.args[0], renamed, *updated.args[2:]])
+    if attribute not in LAYER_MEMBERS or is_settings(tree.args[0]):
+        return updated
+    if name in ("hasattr", "getattr"):
+        function = ctx.reference(f"torch2ms.runtime.modules.{name[:3]}")
+        return updated.with_changes(func=function)
+    what = ast.unparse(tree.args[0])
+    ctx.report("T2M207", tree, f"{what} could not be typed; .{attribute} has another name on a normalisation layer")
+    return updated
+
+
+def _new_name(base: Kind, attribute: str, ctx: Context) -> str | None:
+    """Return MindSpore's name of a layer's member; None where the class is not known or classes disagree."""
+    if attribute == "forward":
+        return "construct"
+    found = new_names(base, attribute, ctx)
+    if found is None:
+        return attribute
+    return found[0].pop() if len(found[0]) == 1 else None
+
+
+def _tensor_member(attribute: str, tree: ast.Call, ctx: Context) -> None:
+    row = ctx.tables.row(f"torch.Tensor.{attribute}")
+    options = ctx.tables.select(row, ctx.target) if row is not None and not row.keep else ()
+    if row is None or row.keep:
+        return
+    if not options or options[0].recipe or options[0].target != f"mindspore.Tensor.{attribute}":
+        ctx.report("T2M501", tree, f"{row.name} is looked up by its name, which means another thing in MindSpore")
+
+
+# ---- patches
+
+
+def report_patch(tree: ast.AST | None, ctx: Context) -> None:
+    """Report ``nn.Conv2d.forward = f`` and ``torch.load = f``: what stands for them in MindSpore keeps its own."""
+    if not isinstance(tree, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)):
+        return
+    targets = tree.targets if isinstance(tree, (ast.Assign, ast.Delete)) else [tree.target]
+    for target in targets:
+        if isinstance(target, ast.Attribute) and ctx.is_import_root(target):
+            base = ctx.kind(target.value)
+            if base.name == "api" and not base.of.startswith("torch.backends"):
+                _patched(tree, base.of, target.attr, ctx)
+
+
+def _patched(tree: ast.AST, owner: str, attribute: str, ctx: Context) -> None:
+    name = f"{owner}.{attribute or '?'}"
+    row = ctx.tables.row(owner)
+    options = ctx.tables.select(row, ctx.target) if row is not None else ()
+    is_base = owner in ("torch.Tensor", "torch.nn.Module", "torch.optim.Optimizer")
+    if attribute and ctx.tables.kind_of_name(name) is None and is_base and options:
+        return  # a name of the program's own on a class that everything descends from
+    message = f"{name} is replaced for the whole program; what stands for it in MindSpore is not"
+    ctx.report("T2M505", tree, message, symbol=name)
+
+
+# ---- strings
+
+
+def _report_code(name: str, tree: ast.Call, ctx: Context) -> None:
+    """Report ``eval`` and ``exec``, unless the text is a literal that names nothing of torch."""
+    text = _string(tree.args[0])
+    if text:
+        try:
+            parsed = ast.parse(text.strip())
+        except SyntaxError:
+            parsed = None
+        words = {n.id for n in ast.walk(parsed) if isinstance(n, ast.Name)} if parsed is not None else {"torch"}
+        modules = [a.name for n in ast.walk(parsed) if isinstance(n, ast.Import) for a in n.names] if parsed else []
+        roots = {word for word in words if ctx.analysis.names.get(word) is not None}
+        if "torch" not in text and not modules and all(ctx.analysis.names[r].name != "api" for r in roots):
+            return
+        what = "code that names torch" if "torch" in text else "code with names of torch"
+        ctx.report("T2M502", tree, f"{name}() runs {what}; the string is left as it is")
+        return
+    shown = ast.unparse(tree.args[0])
+    ctx.report("T2M502", tree, f"{name}() runs what {shown} holds, which may name torch; it is left as it is")
+
+
+_STRING_TAKERS = frozenset({"type", "import_module", "__import__", "eval", "exec", "getattr", "hasattr", "compile"})
+
+
+def report_string(tree: ast.Constant, ctx: Context) -> None:
+    """Report a string that is the name of something in torch: ``"torch.FloatTensor"``."""
+    if not isinstance(tree.value, str) or not _TORCH_NAME.fullmatch(tree.value):
+        return
+    parent = ctx.parent(tree)
+    if isinstance(parent, ast.Expr):
+        return  # a docstring
+    if isinstance(parent, ast.Call):
+        callee = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
+        if callee in _STRING_TAKERS:
+            return
+    name = ctx.tables.canonical(tree.value)
+    if ctx.tables.kind_of_name(name) is not None or ctx.tables.row(name) is not None:
+        ctx.report("T2M503", tree, f"the string names {name}", symbol=name)
 
 
 def _string(tree: ast.expr) -> str:

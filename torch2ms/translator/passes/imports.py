@@ -10,7 +10,7 @@ import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.references import Needed, hands_on
+from torch2ms.translator.references import GUARD, Needed, hands_on
 from torch2ms.translator.syntax import names_read
 
 __all__ = ["rewrite_imports"]
@@ -38,10 +38,7 @@ def _guarded(ctx: Context, root: str, names: Sequence[str]) -> cst.BaseStatement
     """Import torch where it is installed: the file must load without it, and only what is marked needs it."""
     missing = f"{ctx.imports.runtime}.missing"
     imports = "".join(f"    import {name}\n" for name in names)
-    return cst.parse_statement(
-        f"try:  # only for what is marked TORCH2MS below\n{imports}"
-        f"except ImportError:\n    from {missing} import {root}\n"
-    )
+    return cst.parse_statement(f"{GUARD}\n{imports}except ImportError:\n    from {missing} import {root}\n")
 
 
 class _ImportRewriter:

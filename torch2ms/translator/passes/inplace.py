@@ -14,7 +14,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.flow import is_inplace
 from torch2ms.translator.later_reads import read_again
 from torch2ms.translator.passes.operators import shift
-from torch2ms.translator.recipes.views import owner_of, seen_elsewhere
+from torch2ms.translator.recipes.views import is_fresh, owner_of, seen_elsewhere
 from torch2ms.translator.syntax import build, code_of
 
 __all__ = ["augmented", "inplace_layer"]
@@ -107,6 +107,9 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
     """
     if isinstance(tree.op, (ast.LShift, ast.RShift)) and ctx.kind(tree.target).is_tensor:
         return cst.Assign([cst.AssignTarget(node.target)], shift(_read(node.target), node.value, tree.op, ctx))
+    if isinstance(tree.target, ast.Attribute):
+        _attribute(tree.target, tree, ctx)
+        return node
     if not isinstance(tree.target, ast.Name):
         _element(tree, ctx)
         return node
@@ -126,6 +129,40 @@ def _read(target: cst.BaseAssignTargetExpression) -> cst.BaseExpression:
     copied = target.deep_clone()
     assert isinstance(copied, cst.BaseExpression)
     return copied
+
+
+def _attribute(target: ast.Attribute, tree: ast.AugAssign, ctx: Context) -> None:
+    """Report ``box.t += y`` where somebody else may hold the tensor: torch changes it for them, too."""
+    kind, owner = ctx.kind(target), ctx.kind(target.value)
+    if kind.known and not kind.is_tensor:
+        return
+    if not kind.known and (not ctx.kind(tree.value).is_tensor or owner.name == "Module"):
+        return
+    if kind.name == "Parameter" or target.attr == "data" or _made_here(target, ctx):
+        return
+    what = ast.unparse(target)
+    ctx.report("T2M305", tree, f"{what} is changed in place in torch; who else holds the tensor keeps the old one")
+
+
+def _made_here(target: ast.Attribute, ctx: Context) -> bool:
+    """Whether every assignment of the attribute in this file makes a tensor of its own."""
+    values = [
+        node.value
+        for node in ctx.analysis.nodes
+        if isinstance(node, ast.Assign)
+        and any(isinstance(t, ast.Attribute) and t.attr == target.attr for t in node.targets)
+    ]
+    registered = any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "register_buffer"
+        and bool(node.args)
+        and isinstance(node.args[0], ast.Constant)
+        and node.args[0].value == target.attr
+        for node in ctx.analysis.nodes
+    )
+    plain = all(is_fresh(value, ctx) or ctx.kind(value).name in ("int", "float", "none") for value in values)
+    return (bool(values) or registered) and plain
 
 
 def _element(tree: ast.AugAssign, ctx: Context) -> None:

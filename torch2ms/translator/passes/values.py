@@ -17,13 +17,15 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates, dotted
+from torch2ms.translator.passes.dynamic import report_patch, report_string
 from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.passes.operators import rewrite_operator
 from torch2ms.translator.symbols import CallShape
 from torch2ms.translator.syntax import code_of, parse_expression
 
-__all__ = ["choose_row", "drops_setting", "rewrite_expression", "rewrite_small", "rewrite_value"]
+__all__ = ["NO_CLASS", "choose_row", "drops_setting", "rewrite_expression", "rewrite_small", "rewrite_value"]
 
+NO_CLASS = cst.Name("__no_class__")  # stands for a class that nothing is an instance of: a wrapper that goes
 MODULES = {
     "torch": "mindspore",
     "torch.nn": "mindspore.nn",
@@ -88,6 +90,11 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
 def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, option: MappedTo, ctx: Context) -> Any:
     target = option.target
     use = ctx.use_of(tree)
+    wraps = target == RECEIVER or (row.name.startswith("torch.nn.parallel.") and target.rpartition(".")[2].islower())
+    if use == "type" and wraps and row.kind == "class" and _is_tested(tree, ctx):
+        ctx.account(tree, row.name, "removed")
+        ctx.report("T2M304", tree, f"nothing is a {row.name} in MindSpore; the test was dropped", symbol=row.name)
+        return NO_CLASS
     if use == "type" and row.kind == "class" and instance_of(row.name).is_tensor and row.name != "torch.nn.Parameter":
         target = "mindspore.Tensor"
         if row.name != "torch.Tensor" and _is_tested(tree, ctx):
@@ -166,6 +173,8 @@ def rewrite_expression(node: cst.CSTNode, updated: Any, tree: ast.AST, ctx: Cont
     """Return what any other expression becomes: operators and string annotations are what matters."""
     if isinstance(node, cst.SimpleString) and isinstance(tree, ast.Constant) and ctx.use_of(tree) == "type":
         return _string_annotation(node, tree, ctx)
+    if isinstance(node, cst.SimpleString) and isinstance(tree, ast.Constant):
+        report_string(tree, ctx)
     return rewrite_operator(updated, tree, ctx)
 
 
@@ -224,6 +233,7 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
 
     if isinstance(updated, cst.Expr) and updated.value is DROPPED:
         return None
+    report_patch(tree, ctx)
     if isinstance(tree, ast.AugAssign) and isinstance(updated, cst.AugAssign):
         updated = augmented(updated, tree, ctx)
     if ctx.rebind:

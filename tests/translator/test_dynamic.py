@@ -1,0 +1,97 @@
+"""Dynamic code: members by name, patches of torch's classes, strings, wrappers that go."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms.translator.pipeline import SourceResult, translate_source
+
+HEAD = "import torch\nfrom torch import nn\nfrom torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+
+
+def translated(source: str) -> SourceResult:
+    return translate_source(HEAD + source)
+
+
+def codes(result: SourceResult) -> list[str]:
+    return [d.code for d in result.diagnostics]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = getattr(box, name)\n",
+        "getattr(box, 'size')\n",
+        "hasattr(args, 'weight')\n",
+        "nn.Module.shout = lambda self: print(self)\n".replace("nn.Module", "Box"),
+        "class Box:\n    weight = 3\n\nhasattr(Box(), 'weights')\n",
+        "eval('1 + 2')\n",
+        "print('see torch.org', 'torch', 'torch.nonsense.name')\n",
+        "box.count += 1\n",
+    ],
+)
+def test_what_stays(source: str) -> None:
+    result = translated(source)
+    assert source in result.text
+    assert not codes(result)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("getattr(m, 'weight')", "getattr(m, 'gamma')"),
+        ('hasattr(m, "running_mean")', 'hasattr(m, "moving_mean")'),
+        ("getattr(u, 'weight', None)", "modules.get(u, 'weight', None)"),
+        ("hasattr(u, 'bias')", "modules.has(u, 'bias')"),
+        ("getattr(m, 'forward')", "getattr(m, 'construct')"),
+        ("u.module.state_dict() if isinstance(u, nn.DataParallel) else u.state_dict()", "modules.state_dict(u)"),
+        ("isinstance(u, (DDP, nn.Linear))", "isinstance(u, nn.Dense)"),
+        ("isinstance(u, (DDP, nn.DataParallel))", "False"),
+    ],
+)
+def test_names_in_literals(expression: str, expected: str) -> None:
+    result = translated(f"def f(m: nn.BatchNorm2d, u):\n    return {expression}\n")
+    assert f"return {expected}" in result.text.replace("u.state_dict()", "modules.state_dict(u)")
+
+
+def test_a_wrapper_that_went_and_a_network_nobody_typed() -> None:
+    wraps = "net = DDP(nn.Linear(2, 2))\n\ndef save(model):\n"
+    assert "fc = getattr(model, 'module', model).fc" in translated(f"{wraps}    fc = model.module.fc\n").text
+    guarded = "    fc = model.module if hasattr(model, 'module') else model\n"
+    assert guarded in translated(wraps + guarded).text
+
+
+@pytest.mark.parametrize(
+    ("statement", "code"),
+    [
+        ("nn.Conv2d.forward = f", "T2M505"),
+        ("torch.load = f", "T2M505"),
+        ("setattr(nn.Module, 'parameters', f)", "T2M505"),
+        ("setattr(torch, name, f)", "T2M505"),
+        ("eval('nn.' + name)", "T2M502"),
+        ("exec(text)", "T2M502"),
+        ("getattr(torch.ones(2), 'size')()", "T2M501"),
+        ("dtype = {'a': 'torch.FloatTensor'}", "T2M503"),
+        ("box.t += torch.ones(2)", "T2M305"),
+        ("found = hasattr(torch, 'compile')", "T2M504"),
+    ],
+)
+def test_what_is_said(statement: str, code: str) -> None:
+    assert code in codes(translated(f"{statement}\n"))
+
+
+def test_layers_that_apply_visits() -> None:
+    result = translated(
+        "def init(m):\n    if hasattr(m, 'weight'):\n        m.weight.data.zero_()\n\nnet.apply(init)\n"
+    )
+    assert "if modules.has(m, 'weight'):" in result.text
+    assert "modules.weight(m).set_data(" in result.text
+
+
+def test_marks_of_an_earlier_translation_are_what_a_second_one_says() -> None:
+    first = translated("x = torch.no_such_function(3)\ny = torch.ones(3)\n")
+    second = translate_source(first.text)
+    assert second.text == first.text
+    assert [(d.code, d.line) for d in second.diagnostics] == [
+        ("T2M202", first.text.split("\n").index("x = torch.no_such_function(3)") + 1)
+    ]

@@ -1,0 +1,51 @@
+"""Members of layers: what MindSpore calls a parameter or a setting of a layer, by the rows of its classes."""
+
+from __future__ import annotations
+
+import ast
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.kinds import Kind
+from torch2ms.translator.names import candidates
+
+__all__ = ["LAYER_MEMBERS", "is_settings", "new_names"]
+
+# What layers call otherwise, and the runtime finds under either name.
+LAYER_MEMBERS = frozenset({"weight", "bias", "running_mean", "running_var"})
+
+
+# Names of settings, whose attributes may be called anything.
+_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "config", "hparams", "params", "flags", "options"})
+
+
+def is_settings(tree: ast.expr) -> bool:
+    """Whether a value is called like a program's settings: ``args``, ``self.cfg``."""
+    name = tree.attr if isinstance(tree, ast.Attribute) else tree.id if isinstance(tree, ast.Name) else ""
+    return name.lower() in _SETTINGS
+
+
+def new_names(base: Kind, attribute: str, ctx: Context) -> tuple[set[str], list[str]] | None:
+    """Return the names that a member has in MindSpore, and the torch classes the layer may be of.
+
+    None when a class of the project defines the member itself; no name when nothing is known of the class.
+    """
+    new: set[str] = set()
+    names: list[str] = []
+    for key in candidates(base):
+        if ":" in key:
+            if ctx.world.sets(key, attribute):
+                return None
+            names.extend(ctx.world.torch_bases(key))
+        else:
+            names.append(key)
+    for name in names:
+        row = ctx.tables.row(name)
+        options = ctx.tables.select(row, ctx.target) if row is not None else ()
+        if not options:
+            continue
+        state = options[0].state
+        mapped = options[0].attributes.get(attribute)
+        if mapped is None and state is not None and state != "same":
+            mapped = state.get(attribute)
+        new.add(mapped or attribute)
+    return new, names
