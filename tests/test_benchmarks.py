@@ -38,3 +38,15 @@ def test_snippets_are_translated_and_compared() -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "right 100.00%" in done.stdout
+
+
+@pytest.mark.slow
+def test_varied_arguments_make_no_silent_difference() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "fuzz.py", "--rows", "40", "--variants", "5", "--seed", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " right" in done.stdout

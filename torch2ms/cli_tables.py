@@ -45,16 +45,24 @@ def tables() -> None:
 
 
 @tables.command()
+@click.option("--announced", is_flag=True, help="Also list the changes that MindSpore announces for the targets.")
 @_MAPPING
-def lint(mapping: tuple[str, ...]) -> int:
+def lint(announced: bool, mapping: tuple[str, ...]) -> int:
     """Hold every row against the catalogues; exit with 1 when one is wrong."""
+    from torch2ms.mapping_tables.announcements import announcements
     from torch2ms.mapping_tables.lint import lint as lint_tables
     from torch2ms.translator.recipes import RECIPES
 
-    problems = lint_tables(_load(mapping), sorted(RECIPES))
+    tables = _load(mapping)
+    problems = lint_tables(tables, sorted(RECIPES))
     for problem in problems:
         click.echo(str(problem))
+    coming = announcements(tables)
+    for item in coming if announced else ():
+        click.echo(str(item))
     click.echo(f"{len(problems)} problems" if problems else "mapping tables: ok", err=True)
+    if coming and not announced:
+        click.echo(f"{len(coming)} announced changes of targets: torch2ms tables lint --announced", err=True)
     return 1 if problems else 0
 
 

@@ -151,3 +151,63 @@ def test_what_is_proved_is_not_run_again(only: Only, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("torch2ms.mapping_tables.prove.workplace", lambda: pytest.fail("a process was started"))
     good = Proof("torch.abs", 0, "2.10.0", "CPU", "equal", 0.0, digest_of(tables, row, row.examples[0]))
     assert prove(tables, known=[good]) == []
+
+
+RUNTIME = """
+["torch.nn.functional.softplus"]
+to = "torch2ms.runtime.functional.softplus"
+[["torch.nn.functional.softplus".example]]
+before = "torch.nn.functional.softplus(x)"
+after = "torch2ms.runtime.functional.softplus(x)"
+run = { args = { x = "randn(3)" } }
+"""
+
+
+def digest(tables: Tables) -> str:
+    (row,) = tables.rows()
+    return digest_of(tables, row, row.examples[0])
+
+
+def test_notes_are_no_part_of_a_proof(only: Only) -> None:
+    before = digest(only(ABS))
+    said = ABS.replace('to = "mindspore.ops.abs"', '[["torch.abs".to]]\ntarget = "mindspore.ops.abs"\nnotes = "new"')
+    assert digest(only(said)) == before
+
+
+@pytest.mark.parametrize(
+    "key", ["mindspore = '>=2.7'", "rename = { input = 'x' }", "device = ['cpu', 'gpu', 'ascend']"]
+)
+def test_what_a_target_claims_is_part_of_a_proof(only: Only, key: str) -> None:
+    before = digest(only(ABS))
+    target = f'[["torch.abs".to]]\ntarget = "mindspore.ops.abs"\n{key}'
+    changed = digest(only(ABS.replace('to = "mindspore.ops.abs"', target))) != before
+    assert changed == ("device" not in key)  # the same three devices, written out
+
+
+def test_the_runtime_behind_an_example_is_part_of_its_proof(only: Only, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch2ms.mapping_tables import runtime_source
+
+    tables = only(RUNTIME)
+    before = digest(tables)
+    lines = runtime_source._source_lines(("functional", "activation"))
+    for old, new, changes in (
+        ("scaled = input * beta", "scaled = beta * input", True),  # its code
+        ('"""Return ``log(1 +', '"""The ``log(1 +', False),  # its docstring
+    ):
+        assert any(old in line for line in lines)
+        other = [line.replace(old, new) for line in lines]
+        with monkeypatch.context() as patch:
+            patch.setattr(runtime_source, "_source_lines", lambda parts, other=other: other)
+            runtime_source._definition.cache_clear()
+            assert (digest(tables) != before) is changes, old
+        runtime_source._definition.cache_clear()
+
+
+def test_what_the_runtime_uses_is_reached() -> None:
+    from torch2ms.mapping_tables.runtime_source import runtime_code
+
+    code = runtime_code("torch2ms.runtime.layers.Conv2d(3, 4, 3)")
+    assert "class Conv2d(" in code
+    assert "def pair_to_tblr(" in code
+    assert "class Conv3d(" not in code
+    assert runtime_code("mindspore.ops.abs(x)") == ""
