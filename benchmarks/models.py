@@ -246,8 +246,8 @@ class Runner:
             outcome.state = "skipped"
         else:
             outcome.state = "marked" if any(self._marked_function(*frame) for frame in error.trace) else "loud"
-        if not error.trace:
-            self.sides.stop()
+        if not error.trace or error.side == "mindspore_side":
+            self.sides.stop()  # an exception inside value_and_grad leaves MindSpore in a state that breaks what follows
 
     def _marked_function(self, file: str, line: int) -> bool:
         """Say whether the function (or the statement outside any) that a frame was in holds a mark."""

@@ -1,12 +1,23 @@
-"""Arguments that PyTorch's layers take and MindSpore's do not, or not in every form."""
+"""What PyTorch's layers take and have, and MindSpore's do not, or not in every form."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, Dict
 
-__all__ = ["typed"]
+from ..initializers import fan_in_and_fan_out, kaiming_uniform_, uniform_
+
+__all__ = ["reset_parameters", "typed"]
 
 
 def typed(dtype: Any) -> Dict[str, Any]:
     """Return the keyword arguments that say a layer's dtype: none for None, the default, which MindSpore refuses."""
     return {} if dtype is None else {"dtype": dtype}
+
+
+def reset_parameters(layer: Any) -> None:
+    """Draw the weights of a linear or convolutional layer anew, as PyTorch does by default."""
+    kaiming_uniform_(layer.weight, a=math.sqrt(5))
+    if layer.bias is not None:
+        bound = 1 / math.sqrt(max(fan_in_and_fan_out(layer.weight)[0], 1))
+        uniform_(layer.bias, -bound, bound)

@@ -6,7 +6,7 @@ from typing import Any, Sequence, Tuple, Union
 
 from mindspore import Tensor, nn, ops
 
-from .arguments import typed
+from .arguments import reset_parameters, typed
 
 __all__ = [
     "Conv1d",
@@ -87,6 +87,8 @@ def _plan(padding: Any, padding_mode: str, kernel: Tuple[int, ...], dilation: Tu
 class Conv1d(nn.Conv1d):
     """Convolution over (batch, channels, length); unbatched (channels, length) works as well."""
 
+    reset_parameters = reset_parameters
+
     def __init__(
         self,
         in_channels: int,
@@ -131,6 +133,8 @@ class Conv1d(nn.Conv1d):
 class Conv2d(nn.Conv2d):
     """Convolution over (batch, channels, height, width); unbatched (channels, height, width) works as well."""
 
+    reset_parameters = reset_parameters
+
     def __init__(
         self,
         in_channels: int,
@@ -174,6 +178,8 @@ class Conv2d(nn.Conv2d):
 
 class Conv3d(nn.Conv3d):
     """Convolution over (batch, channels, depth, height, width)."""
+
+    reset_parameters = reset_parameters
 
     def __init__(
         self,

@@ -6,13 +6,15 @@ from typing import Any
 
 from mindspore import nn
 
-from .arguments import typed
+from .arguments import reset_parameters, typed
 
 __all__ = ["Bilinear", "Identity", "Linear"]
 
 
 class Linear(nn.Dense):
     """``x @ weight.T + bias`` over the last axis."""
+
+    reset_parameters = reset_parameters
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None

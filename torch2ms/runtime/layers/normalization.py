@@ -50,6 +50,8 @@ class _Average:
             use_batch_statistics=None if track_running_stats else True,
             **typed(dtype),
         )
+        self.affine, self.track_running_stats = bool(affine), bool(track_running_stats)
+        self.num_batches_tracked = None  # subclasses ask for it; the count is kept here only where the average needs it
         self.batches: Optional[int] = 0 if momentum is None and track_running_stats else None
 
     def construct(self, x: Tensor) -> Tensor:

@@ -38,6 +38,7 @@ _PREFIXES: tuple[tuple[str, KindName], ...] = (
     ("torch.nn.parallel.", "Module"),
     ("torch.nn.", "Module"),
     ("torchvision.models.", "Module"),
+    ("einops.layers.", "Module"),
     ("torchvision.datasets.", "Dataset"),
     ("torchvision.transforms.", "Transform"),
     ("torchvision.ops.", "Module"),
