@@ -17,8 +17,8 @@ def network() -> nn.Cell:
 
 def test_parameters_are_weights_without_statistics() -> None:
     net = network()
-    assert [name for name, _ in modules.named_parameters(net)] == ["0.weight", "0.bias", "1.gamma", "1.beta"]
-    assert [name for name, _ in modules.named_buffers(net)] == ["1.moving_mean", "1.moving_variance"]
+    assert [name for name, _ in modules.named_parameters(net)] == ["0.weight", "0.bias", "1.weight", "1.bias"]
+    assert [name for name, _ in modules.named_buffers(net)] == ["1.running_mean", "1.running_var"]
     assert len(list(net.get_parameters())) == 6
 
 

@@ -12,11 +12,14 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Tup
 import mindspore as ms
 from mindspore import nn, ops
 
+from .names import torch_names, torch_order
+
 __all__ = [
     "LoadResult",
     "add_module",
     "bias",
     "buffers",
+    "class_name",
     "distinct",
     "extend",
     "get",
@@ -27,6 +30,7 @@ __all__ = [
     "modules",
     "named_buffers",
     "named_parameters",
+    "padding",
     "parameters",
     "register_buffer",
     "register_parameter",
@@ -51,7 +55,7 @@ def _own(cell: nn.Cell, wanted: str) -> List[Tuple[str, Any]]:
             found.append((name, value))
     if wanted == "buffers":
         found.extend((name, value) for name, value in getattr(cell, "_buffers", {}).items() if value is not None)
-    return found
+    return torch_order(found)
 
 
 def _walk(cell: nn.Cell, wanted: str, prefix: str, recurse: bool) -> Iterator[Tuple[str, Any]]:
@@ -71,8 +75,19 @@ def parameters(cell: nn.Cell, recurse: bool = True) -> Iterator[ms.Parameter]:
 
 
 def named_parameters(cell: nn.Cell, prefix: str = "", recurse: bool = True) -> Iterator[Tuple[str, ms.Parameter]]:
-    """Yield path and value of the weights of a network, frozen ones included, buffers and running statistics not."""
-    return _walk(cell, "parameters", prefix, recurse)
+    """Yield path and value of the weights of a network, frozen ones included, buffers and running statistics not.
+
+    The paths are PyTorch's (``norm.weight``, not ``norm.gamma``): programs choose weights by them.
+    """
+    return _named(cell, "parameters", prefix, recurse)
+
+
+def _named(cell: nn.Cell, wanted: str, prefix: str, recurse: bool) -> Iterator[Tuple[str, Any]]:
+    """Yield what :func:`_walk` does under PyTorch's paths."""
+    names = torch_names(cell)
+    for path, value in _walk(cell, wanted, "", recurse):
+        path = names.get(path, path)
+        yield (f"{prefix}.{path}" if prefix else path), value
 
 
 def buffers(cell: nn.Cell, recurse: bool = True) -> Iterator[Any]:
@@ -82,8 +97,8 @@ def buffers(cell: nn.Cell, recurse: bool = True) -> Iterator[Any]:
 
 
 def named_buffers(cell: nn.Cell, prefix: str = "", recurse: bool = True) -> Iterator[Tuple[str, Any]]:
-    """Yield path and value of the buffers of a network."""
-    return _walk(cell, "buffers", prefix, recurse)
+    """Yield path (PyTorch's) and value of the buffers of a network."""
+    return _named(cell, "buffers", prefix, recurse)
 
 
 def modules(cell: nn.Cell) -> Iterator[nn.Cell]:
@@ -224,16 +239,21 @@ def write_into(target: ms.Tensor, value: ms.Tensor) -> None:
 
 
 def load_state_dict(cell: nn.Cell, state_dict: Mapping[str, Any], strict: bool = True) -> LoadResult:
-    """Copy ``state_dict`` into the parameters and buffers of ``cell``, as torch does.
+    """Copy ``state_dict`` into the parameters and buffers of ``cell``, under PyTorch's names or MindSpore's.
 
     ``Cell.load_state_dict`` of MindSpore 2.10 replaces the data of the parameters, and an optimizer that has stepped
     before then changes them no more; here the values are assigned. Raises RuntimeError for names that are missing or
     unexpected when ``strict``, and for shapes that differ always.
     """
     own = saved_state(cell)
-    missing = [name for name in own if name not in state_dict]
-    unexpected = [name for name in state_dict if name not in own]
-    wrong = [name for name in own if name in state_dict and tuple(own[name].shape) != tuple(state_dict[name].shape)]
+    names = torch_names(cell)
+    source = {name: names.get(name, name) if names.get(name, name) in state_dict else name for name in own}
+    counters = {f"{path[: -len('running_mean')]}num_batches_tracked" for path in names.values() if _is_mean(path)}
+    missing: List[str] = [names.get(name, name) for name in own if source[name] not in state_dict]
+    used = {*source.values(), *own, *counters}
+    unexpected = [name for name in state_dict if name not in used]
+    found = {name: _fitting(state_dict[source[name]], own[name]) for name in own if source[name] in state_dict}
+    wrong = [source[name] for name, value in found.items() if value is None]
     problems = [f"size mismatch for {', '.join(wrong)}"] if wrong else []
     if strict and missing:
         problems.append(f"missing: {', '.join(missing)}")
@@ -241,10 +261,24 @@ def load_state_dict(cell: nn.Cell, state_dict: Mapping[str, Any], strict: bool =
         problems.append(f"unexpected: {', '.join(unexpected)}")
     if problems:
         raise RuntimeError(f"cannot load the state of {type(cell).__name__}: {'; '.join(problems)}")
-    for name, value in own.items():
-        if name in state_dict:
-            write_into(value, ms.Tensor(state_dict[name]).astype(value.dtype))
+    for name, value in found.items():
+        write_into(own[name], value)
     return LoadResult(missing, unexpected)
+
+
+def _is_mean(path: str) -> bool:
+    return path.rpartition(".")[2] == "running_mean"
+
+
+def _fitting(value: Any, own: Any) -> Any:
+    """Return ``value`` as a tensor like ``own``, None where the shapes differ.
+
+    PyTorch's one-dimensional convolutions have three axes, MindSpore's a fourth of size 1.
+    """
+    value = ms.Tensor(value)
+    if value.ndim == 3 and tuple(own.shape) == (*value.shape[:2], 1, value.shape[2]):
+        value = ops.expand_dims(value, 2)
+    return value.astype(own.dtype) if tuple(value.shape) == tuple(own.shape) else None
 
 
 def weight(layer: nn.Cell) -> Any:
@@ -278,3 +312,34 @@ def _member(layer: nn.Cell, name: str) -> Any:
         if hasattr(layer, candidate):
             return getattr(layer, candidate)
     raise AttributeError(f"{type(layer).__name__} has no {name}")
+
+
+_CLASS_NAMES = {
+    "Dense": "Linear",
+    "SequentialCell": "Sequential",
+    "CellList": "ModuleList",
+    "CellDict": "ModuleDict",
+    "Conv1dTranspose": "ConvTranspose1d",
+    "Conv2dTranspose": "ConvTranspose2d",
+    "Conv3dTranspose": "ConvTranspose3d",
+    "BiDense": "Bilinear",
+}
+
+
+def class_name(value: Any) -> str:
+    """Return the name of a value's class; of MindSpore's layers that which PyTorch's have."""
+    name = type(value).__name__
+    is_layer = isinstance(value, nn.Cell) and type(value).__module__.startswith("mindspore.")
+    return _CLASS_NAMES.get(name, name) if is_layer else name
+
+
+def padding(layer: nn.Cell) -> Any:
+    """Return the padding of a convolution as PyTorch has it: one int an axis, or "same"."""
+    known = getattr(layer, "torch_padding", None)
+    if known is not None:
+        return known
+    if layer.pad_mode != "pad":
+        return layer.pad_mode
+    value = layer.padding
+    axes = len(layer.kernel_size) if not isinstance(layer, (nn.Conv1d, nn.Conv1dTranspose)) else 1
+    return (value,) * axes if isinstance(value, int) else tuple(value[::2])

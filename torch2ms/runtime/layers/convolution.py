@@ -117,6 +117,7 @@ class Conv1d(nn.Conv1d):
             has_bias=bool(bias),
             **typed(dtype),
         )
+        self.torch_padding = padding if isinstance(padding, str) else _ints(padding, 1)
         self.padded = padded
 
     def construct(self, x: Tensor) -> Tensor:
@@ -163,6 +164,7 @@ class Conv2d(nn.Conv2d):
             has_bias=bool(bias),
             **typed(dtype),
         )
+        self.torch_padding = padding if isinstance(padding, str) else _ints(padding, 2)
         self.padded = padded
 
     def construct(self, x: Tensor) -> Tensor:
@@ -209,6 +211,7 @@ class Conv3d(nn.Conv3d):
             has_bias=bool(bias),
             **typed(dtype),
         )
+        self.torch_padding = padding if isinstance(padding, str) else _ints(padding, 3)
         self.padded = padded
 
     def construct(self, x: Tensor) -> Tensor:
@@ -261,6 +264,7 @@ class ConvTranspose1d(nn.Conv1dTranspose):
             has_bias=bool(bias),
             **typed(dtype),
         )
+        self.torch_padding = _ints(padding, 1)
         self.crop = (width, extra) if self_crop else None
         self.beyond = max(0, extra - width)
 
@@ -315,6 +319,7 @@ class ConvTranspose2d(nn.Conv2dTranspose):
             has_bias=bool(bias),
             **typed(dtype),
         )
+        self.torch_padding = _ints(padding, 2)
         self.crop = tuple(zip(widths, extra)) if self_crop else None
 
     def construct(self, x: Tensor) -> Tensor:
@@ -368,3 +373,4 @@ class ConvTranspose3d(nn.Conv3dTranspose):
             has_bias=bool(bias),
             **typed(dtype),
         )
+        self.torch_padding = _ints(padding, 3)

@@ -11,6 +11,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.overloads import field_of
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.calls import member_row
+from torch2ms.translator.passes.layer_calls import class_name
 from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, is_settings, new_names
 from torch2ms.translator.passes.training import gradient_of
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
@@ -29,7 +30,7 @@ def rewrite_attribute(
     position = field_of(ctx.kind(tree.value), tree.attr)
     if position is not None:
         return build("{pair}[{position}]", pair=updated.value, position=cst.Integer(str(position)))
-    renamed = _of_layer(updated, tree, ctx)
+    renamed = _of_layer(updated, tree, ctx) or class_name(updated, tree, ctx)
     if renamed is not None:
         return renamed
     found = member_row(ctx, tree)
@@ -124,7 +125,10 @@ def _of_layer(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.
         ctx.report("T2M206", tree, f".{tree.attr} has another name in each of {', '.join(names)}", symbol=names[0])
         return updated
     if new and new != {tree.attr}:
-        return _renamed(updated, new.pop())
+        name = new.pop()
+        if not name.startswith("torch2ms.runtime."):
+            return _renamed(updated, name)
+        return cst.Call(ctx.reference(name), [cst.Arg(updated.value)]) if isinstance(tree.ctx, ast.Load) else None
     return _forward(updated, tree, ctx)
 
 

@@ -20,6 +20,7 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.inplace import inplace_layer
+from torch2ms.translator.passes.layer_calls import named_inputs
 from torch2ms.translator.passes.operators import promoted, rewrite_builtin, settled
 from torch2ms.translator.passes.optimizers import name_apart
 from torch2ms.translator.passes.training import is_left
@@ -43,6 +44,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         return _api_call(node, updated, tree, callee, ctx)
     if callee.name == "Module":
         inplace_layer(tree, ctx)
+        return named_inputs(updated, callee, ctx)
     if isinstance(tree.func, ast.Name) and tree.func.id in ("isinstance", "issubclass") and len(updated.args) == 2:
         return _class_test(updated)
     if _is_dynamic(tree.func):

@@ -24,7 +24,7 @@ def in_train_mode(code: cst.BaseExpression, tree: ast.AST, ctx: Context) -> cst.
     """Return ``code`` with ``.set_train()`` where it builds a network that torch would train with at once."""
     if not isinstance(tree, ast.Call) or not isinstance(code, cst.Call) or ctx.kind(tree).name != "Module":
         return code
-    if _is_inside_module(ctx) or not _is_used(tree, ctx) or not _is_sensitive(tree, ctx) or _sets_mode(ctx):
+    if _is_inside_module(ctx) or not _is_used(tree, ctx) or not _is_sensitive(tree, ctx) or _sets_mode(tree, ctx):
         return code
     return cst.Call(cst.Attribute(code, cst.Name("set_train")))
 
@@ -41,6 +41,9 @@ def _is_sensitive(tree: ast.Call, ctx: Context) -> bool:
             or _reads_mode(ctx)
             or (names[0].endswith(".Sequential") and _is_opaque(tree, ctx) and _file_is_sensitive(ctx))
         )
+    if callee.name == "function":  # a helper that returns plain layers; one that returns a class's sets their mode
+        kind = ctx.kind(tree)
+        return kind.of.startswith("torch.nn.") and ":" not in kind.of and _file_is_sensitive(ctx)
     if callee.name != "class":
         return False
     keys = [key for key in candidates(callee) if ":" in key]
@@ -93,9 +96,27 @@ def _is_used(tree: ast.Call, ctx: Context) -> bool:
     return isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr))
 
 
-def _sets_mode(ctx: Context) -> bool:
-    """Whether the file calls ``.train()`` on something: then it says itself when a network trains."""
-    return any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "train"
-        for node in ctx.analysis.nodes
+def _sets_mode(tree: ast.Call, ctx: Context) -> bool:
+    """Whether the file calls ``.train()`` on something before the new network is used: then it says itself."""
+    parent = ctx.parent(tree)
+    calls = [node for node in ctx.analysis.nodes if isinstance(node, ast.Call)]
+    trains = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "train"]
+    if not trains or not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
+        return bool(trains) and not (isinstance(parent, ast.Call) and parent.func is tree)
+    name = parent.targets[0].id
+    uses = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == name]
+    uses = [call for call in uses if call.lineno > tree.lineno and _scope(call, ctx) is _scope(tree, ctx)]
+    first = min((call.lineno for call in uses), default=None)
+    reads = [node.lineno for node in ctx.analysis.nodes if isinstance(node, ast.Attribute) and node.attr == "training"]
+    first = min(
+        [first, *(line for line in reads if line > tree.lineno)], key=lambda line: line or 1 << 30, default=None
     )
+    return first is None or any(tree.lineno < call.lineno < first for call in trains)
+
+
+def _scope(tree: ast.AST, ctx: Context) -> ast.AST | None:
+    """Return the function that a node stands in, None for the module."""
+    parent = ctx.parent(tree)
+    while parent is not None and not isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        parent = ctx.parent(parent)
+    return parent

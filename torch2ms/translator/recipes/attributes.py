@@ -45,7 +45,10 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
     """``p.requires_grad`` and ``p.requires_grad_(flag)``: MindSpore's parameters have the same attribute."""
     assert site.receiver is not None
     assert isinstance(site.tree.func, ast.Attribute)
-    if ctx.kind(site.tree.func.value).name != "Parameter":
+    kind = ctx.kind(site.tree.func.value)
+    if kind.name == "Tensor" and site.tree.func.attr == "requires_grad_":
+        return _recorded(site, ctx)
+    if kind.name != "Parameter":
         return Leave("only parameters say whether they are trained; value_and_grad is told what to differentiate by")
     if site.tree.func.attr == "requires_grad":
         return Replace(site.updated.func)
@@ -54,6 +57,17 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
     flag = site.argument("requires_grad")
     ctx.rebind.append(code_of(cst.Attribute(parenthesised(site.receiver), cst.Name("requires_grad"))))
     return Replace(flag.code if flag is not None else cst.Name("True"))
+
+
+def _recorded(site: CallSite, ctx: Context) -> Outcome:
+    """``x.requires_grad_()`` of a tensor says what torch records; value_and_grad says the rest."""
+    from torch2ms.translator.passes.calls import DROPPED
+
+    note = ("T2M302", "requires_grad_ was dropped: value_and_grad is told what to differentiate by")
+    if isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree:
+        return Replace(DROPPED, (note,))
+    assert site.receiver is not None
+    return Replace(site.receiver, (note,))
 
 
 @recipe("transposed")

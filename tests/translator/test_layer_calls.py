@@ -1,0 +1,68 @@
+"""Calls of layers with their inputs by name, and questions for the name of a layer's class."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+
+HEAD = "import torch\nimport torch.nn as nn\n"
+
+
+@pytest.mark.parametrize(
+    ("layer", "call", "wanted"),
+    [
+        ("nn.CrossEntropyLoss()", "m(input=x, target=y)", "m(x, y)"),
+        ("nn.MSELoss()", "m(target=y, input=x)", "m(x, y)"),
+        ("nn.TripletMarginLoss()", "m(x, negative=z, positive=y)", "m(x, y, z)"),
+        ("nn.Linear(2, 3)", "m(input=x)", "m(x)"),
+        ("nn.GRU(2, 3)", "m(x, hx=y)", "m(x, y)"),
+    ],
+)
+def test_inputs_by_name_are_put_in_order(layer: str, call: str, wanted: str) -> None:
+    assert f"print({wanted})" in translate_source(f"{HEAD}m = {layer}\nprint({call})\n").text
+
+
+@pytest.mark.parametrize(
+    ("layer", "call"),
+    [
+        ("nn.MSELoss()", "m(x, y)"),
+        ("nn.MSELoss()", "m(**batch)"),
+        ("nn.MultiheadAttention(4, 2)", "m(query=x, key=x, value=x)"),
+        ("nn.EmbeddingBag(4, 2)", "m(x, per_sample_weights=w)"),  # offsets stand between
+        ("Net()", "m(target=y, input=x)"),
+    ],
+)
+def test_other_calls_stay(layer: str, call: str) -> None:
+    net = "class Net(nn.Module):\n    def forward(self, input, target):\n        return input\n"
+    assert f"print({call})" in translate_source(f"{HEAD}{net}m = {layer}\nprint({call})\n").text
+
+
+def test_names_of_classes() -> None:
+    text = HEAD + (
+        "def init(m):\n    if m.__class__.__name__.find('Linear') != -1:\n        print(type(m).__name__)\n"
+        "class Net(nn.Module):\n    def name(self):\n        return self.__class__.__name__\n"
+    )
+    result = translate_source(text).text
+    assert "modules.class_name(m).find('Linear')" in result
+    assert "print(modules.class_name(m))" in result
+    assert "return self.__class__.__name__" in result
+
+
+def test_names_of_classes_stay_where_no_layer_is_meant() -> None:
+    text = HEAD + "def show(error):\n    print(type(error).__name__, error.__class__.__name__)\n"
+    assert translate_source(text).text.endswith("print(type(error).__name__, error.__class__.__name__)\n")
+
+
+def test_train_mode_where_a_network_is_used_before_the_program_sets_it() -> None:
+    text = HEAD + (
+        "x = torch.ones(2, 3)\n"
+        "def make(norm=nn.BatchNorm1d):\n    return nn.Sequential(norm(3))\n"
+        "y = make()(x)\n"
+        "first = nn.BatchNorm1d(3)\nfirst(x)\nfirst.eval()\nfirst.train()\n"
+        "second = nn.BatchNorm1d(3)\nsecond.train()\nsecond(x)\n"
+    )
+    result = translate_source(text).text
+    assert "make().set_train()(x)" in result
+    assert "first = nn.BatchNorm1d(3).set_train()" in result
+    assert "second = nn.BatchNorm1d(3)\n" in result

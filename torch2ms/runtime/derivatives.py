@@ -1,0 +1,183 @@
+"""Derivatives of functions of tensors, as ``torch.autograd.functional`` and ``torch.func`` give them.
+
+All rest on ``mindspore.grad``: a Jacobian is computed row by row, a Hessian as the Jacobian of the gradient. They are
+meant for few values; memory and time grow with the number of outputs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List, Sequence, Tuple, Union
+
+import mindspore as ms
+import numpy as np
+from mindspore import ops
+
+__all__ = [
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "hessian_of",
+    "hvp",
+    "jacobian",
+    "jacobian_of",
+    "jvp",
+    "vhp",
+    "vjp",
+    "vmap",
+]
+
+Function = Callable[..., Any]
+Positions = Union[int, Sequence[int]]
+
+
+def _positions(count: int) -> Union[int, Tuple[int, ...]]:
+    return 0 if count == 1 else tuple(range(count))
+
+
+def _as_tuple(value: Any) -> Tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def _pullback(func: Function, inputs: Tuple[Any, ...], place: int, weights: Any) -> Tuple[Any, ...]:
+    """Return the gradients by all inputs of output number ``place``, summed with ``weights``."""
+
+    def weighted(*values: Any) -> Any:
+        output = _as_tuple(func(*values))[place]
+        return (output * weights).sum()
+
+    return _as_tuple(ms.grad(weighted, _positions(len(inputs)))(*inputs))
+
+
+def _rows(func: Function, inputs: Tuple[Any, ...], place: int, output: Any) -> Tuple[Any, ...]:
+    """Return the Jacobian of one output by each input: shape (*output, *input)."""
+    size = int(np.prod(output.shape))
+    columns: List[List[Any]] = [[] for _ in inputs]
+    for index in range(size):
+        unit = np.zeros(size, np.float32)
+        unit[index] = 1
+        weights = ms.Tensor(unit.reshape(output.shape)).astype(output.dtype)
+        for column, value in zip(columns, _pullback(func, inputs, place, weights)):
+            column.append(value)
+    return tuple(ops.stack(column).reshape((*output.shape, *value.shape)) for column, value in zip(columns, inputs))
+
+
+def jacobian(func: Function, inputs: Any, create_graph: bool = False, strict: bool = False, **_: Any) -> Any:
+    """Return the Jacobian of ``func`` at ``inputs``: shape (*output, *input).
+
+    With a tuple of inputs, or of outputs, a tuple of it (of both: a tuple of tuples, outputs first).
+    """
+    values = _as_tuple(inputs)
+    outputs = func(*values)
+    found = [_rows(func, values, place, output) for place, output in enumerate(_as_tuple(outputs))]
+    rows = [row if isinstance(inputs, (tuple, list)) else row[0] for row in found]
+    return tuple(rows) if isinstance(outputs, (tuple, list)) else rows[0]
+
+
+def hessian(func: Function, inputs: Any, create_graph: bool = False, strict: bool = False, **_: Any) -> Any:
+    """Return the second derivatives of a ``func`` with one number as its value; of a tuple a tuple of tuples."""
+    count = len(_as_tuple(inputs))
+    return jacobian(ms.grad(func, _positions(count)), inputs)
+
+
+def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """Return the value of ``func`` at ``inputs``, and the sum of its Jacobian's rows with the weights ``v``."""
+    values = _as_tuple(inputs)
+    outputs = func(*values)
+    total: Any = None
+    for place, output in enumerate(_as_tuple(outputs)):
+        weights = ops.ones_like(output) if v is None else _as_tuple(v)[place]
+        part = _pullback(func, values, place, weights)
+        total = part if total is None else tuple(a + b for a, b in zip(total, part))
+    return outputs, total if isinstance(inputs, (tuple, list)) else total[0]
+
+
+def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """Return the value of ``func`` at ``inputs``, and its derivative in the direction ``v``."""
+    values = _as_tuple(inputs)
+    directions = tuple(ops.ones_like(x) for x in values) if v is None else _as_tuple(v)
+    outputs = func(*values)
+    slopes = []
+    for place, output in enumerate(_as_tuple(outputs)):
+        rows = _rows(func, values, place, output)
+        parts = [
+            ops.matmul(row.reshape((-1, int(np.prod(x.shape)))), x.reshape((-1, 1))).reshape(output.shape)
+            for row, x in zip(rows, directions)
+        ]
+        slopes.append(sum(parts[1:], parts[0]))
+    return outputs, tuple(slopes) if isinstance(outputs, (tuple, list)) else slopes[0]
+
+
+def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """Return the value of ``func``, one number, and its Hessian (it is symmetric) times ``v``."""
+    values = _as_tuple(inputs)
+    directions = (ops.ones_like(values[0]),) if v is None else _as_tuple(v)
+    slopes = ms.grad(func, _positions(len(values)))
+
+    def along(*points: Any) -> Any:
+        parts = [(slope * x).sum() for slope, x in zip(_as_tuple(slopes(*points)), directions)]
+        return sum(parts[1:], parts[0])
+
+    product = _as_tuple(ms.grad(along, _positions(len(values)))(*values))
+    return func(*values), product if isinstance(inputs, (tuple, list)) else product[0]
+
+
+vhp = hvp
+
+
+def grad(func: Function, argnums: Positions = 0, has_aux: bool = False) -> Function:
+    """Return the function that gives the gradient of ``func``, one number, by its arguments ``argnums``."""
+    positions = argnums if isinstance(argnums, int) else tuple(argnums)
+    return ms.grad(func, positions, has_aux=has_aux)  # type: ignore[no-any-return]
+
+
+def grad_and_value(func: Function, argnums: Positions = 0, has_aux: bool = False) -> Function:
+    """Return the function that gives gradient and value of ``func``."""
+    positions = argnums if isinstance(argnums, int) else tuple(argnums)
+    function = ms.value_and_grad(func, positions, has_aux=has_aux)
+
+    def both(*args: Any) -> Any:
+        value, slope = function(*args)
+        return slope, value
+
+    return both
+
+
+def jacobian_of(func: Function, argnums: int = 0, **_: Any) -> Function:
+    """Return the function that gives the Jacobian of ``func`` by its argument number ``argnums``."""
+
+    def derivative(*args: Any) -> Any:
+        def one(value: Any) -> Any:
+            return func(*args[:argnums], value, *args[argnums + 1 :])
+
+        return jacobian(one, args[argnums])
+
+    return derivative
+
+
+def hessian_of(func: Function, argnums: int = 0) -> Function:
+    """Return the function that gives the second derivatives of ``func`` by its argument number ``argnums``."""
+
+    def derivative(*args: Any) -> Any:
+        def one(value: Any) -> Any:
+            return func(*args[:argnums], value, *args[argnums + 1 :])
+
+        return hessian(one, args[argnums])
+
+    return derivative
+
+
+def vmap(func: Function, in_dims: Any = 0, out_dims: int = 0, **_: Any) -> Function:
+    """Return ``func`` applied to each slice of its arguments along ``in_dims`` (None: the whole argument), stacked."""
+
+    def mapped(*args: Any) -> Any:
+        axes = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
+        count = next(arg.shape[axis] for arg, axis in zip(args, axes) if axis is not None)
+        moved = [arg if axis is None else ops.movedim(arg, axis, 0) for arg, axis in zip(args, axes)]
+        results = [
+            func(*(arg if axis is None else arg[index] for arg, axis in zip(moved, axes))) for index in range(count)
+        ]
+        if isinstance(results[0], (tuple, list)):
+            return tuple(ops.stack(list(parts), out_dims) for parts in zip(*results))
+        return ops.stack(results, out_dims)
+
+    return mapped

@@ -1,0 +1,62 @@
+"""PyTorch's names of the weights of MindSpore's layers, and PyTorch's order of them.
+
+Programs ask for names: ``if name.endswith(".bias")``, ``"bn" in name``, ``state["norm.weight"]``. MindSpore calls the
+weights of some layers otherwise (``gamma``, ``beta``, ``embedding_table``). A network's own parameter of such a name
+keeps it: what counts is the layer that holds it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, List, Tuple
+
+from mindspore import nn
+
+__all__ = ["torch_names", "torch_order"]
+
+_NAMES = {
+    "gamma": "weight",
+    "beta": "bias",
+    "embedding_table": "weight",
+    "moving_mean": "running_mean",
+    "moving_variance": "running_var",
+}
+_LAYERS = frozenset(["_BatchNorm", "LayerNorm", "GroupNorm", "_InstanceNorm", "Embedding", "_Table"])
+_RECURRENT = re.compile(r"(weight_ih|weight_hh|bias_ih|bias_hh|weight_hr)_l(\d+)(_reverse)?$")
+_KINDS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+
+
+def _is_layer(cell: Any) -> bool:
+    """Whether a cell is a layer of MindSpore or of this package whose weights have names of their own."""
+    return any(
+        base.__name__ in _LAYERS and (base.__module__.startswith("mindspore.") or ".layers." in base.__module__)
+        for base in type(cell).__mro__
+    )
+
+
+def torch_names(cell: Any) -> Dict[str, str]:
+    """Return PyTorch's path of every parameter of a network whose path differs, by MindSpore's path."""
+    found: Dict[str, str] = {}
+    for path, part in cell.cells_and_names():
+        names = {"w": "weight"} if isinstance(part, nn.PReLU) else _NAMES if _is_layer(part) else {}
+        holder = path[: -len("bn2d")].rstrip(".") if path.rpartition(".")[2] == "bn2d" else path  # of BatchNorm3d
+        for name in part._params:
+            if name in names:
+                own, torch_name = (
+                    f"{start}.{last}" if start else last for start, last in ((path, name), (holder, names[name]))
+                )
+                found[own] = torch_name
+    return found
+
+
+def torch_order(entries: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]:
+    """Return the parameters of one cell in PyTorch's order: those of recurrent layers go layer by layer."""
+    if not entries or not all(_RECURRENT.match(name) for name, _ in entries):
+        return entries
+
+    def place(entry: Tuple[str, Any]) -> Tuple[int, bool, int]:
+        found = _RECURRENT.match(entry[0])
+        assert found is not None
+        return int(found[2]), bool(found[3]), _KINDS.index(found[1])
+
+    return sorted(entries, key=place)

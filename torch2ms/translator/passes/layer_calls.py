@@ -1,0 +1,110 @@
+"""Calls of layers, and their names: ``criterion(input=x, target=y)``, ``type(layer).__name__``."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.kinds import Kind
+from torch2ms.translator.names import candidates
+from torch2ms.translator.syntax import fix_commas
+
+__all__ = ["class_name", "named_inputs"]
+
+_PAIR = ("input", "target")
+# What torch calls the inputs of its layers, in order, where it is not ``input`` alone. Transformers and attention are
+# missing: the layers that stand for them have torch's names.
+_INPUTS = {
+    **dict.fromkeys(
+        (
+            "MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "CrossEntropyLoss", "NLLLoss", "BCELoss",
+            "BCEWithLogitsLoss", "KLDivLoss", "SoftMarginLoss", "HingeEmbeddingLoss", "MultiLabelMarginLoss",
+            "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss2d",
+        ),
+        _PAIR,
+    ),
+    "PoissonNLLLoss": ("log_input", "target"),
+    "GaussianNLLLoss": ("input", "target", "var"),
+    "MarginRankingLoss": ("input1", "input2", "target"),
+    "CosineEmbeddingLoss": ("input1", "input2", "target"),
+    "TripletMarginLoss": ("anchor", "positive", "negative"),
+    "TripletMarginWithDistanceLoss": ("anchor", "positive", "negative"),
+    "CTCLoss": ("log_probs", "targets", "input_lengths", "target_lengths"),
+    "Bilinear": ("input1", "input2"),
+    "CosineSimilarity": ("x1", "x2"),
+    "PairwiseDistance": ("x1", "x2"),
+    **dict.fromkeys(("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"), ("input", "hx")),
+    **dict.fromkeys(("MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"), ("input", "indices", "output_size")),
+    "EmbeddingBag": ("input", "offsets", "per_sample_weights"),
+}  # fmt: skip
+_KEPT = frozenset({"MultiheadAttention", "Transformer", "Identity"})
+
+
+def named_inputs(updated: cst.Call, callee: Kind, ctx: Context) -> cst.Call:
+    """Return a call of a layer whose inputs stand in order: MindSpore's layers have other names for them."""
+    if not any(arg.keyword is not None for arg in updated.args) or any(arg.star for arg in updated.args):
+        return updated
+    orders = {_order(key) for key in candidates(callee)}
+    order = orders.pop() if len(orders) == 1 else None
+    if order is None:
+        return updated
+    positional = [arg for arg in updated.args if arg.keyword is None]
+    named = {arg.keyword.value: arg for arg in updated.args if arg.keyword is not None}
+    rest = order[len(positional) : len(updated.args)]
+    if set(named) != set(rest):
+        return updated
+    args = [*positional, *(cst.Arg(named[name].value) for name in rest)]
+    return updated.with_changes(args=fix_commas(args, updated.args))
+
+
+def _order(key: str) -> tuple[str, ...] | None:
+    """Return the names of a torch layer's inputs in order; None for other classes."""
+    namespace, _, name = key.rpartition(".")
+    if namespace != "torch.nn" or name in _KEPT or name.startswith("Transformer"):
+        return None
+    return _INPUTS.get(name, ("input",))
+
+
+# Classes of torch whose MindSpore counterparts have other names, as programs ask for them (also by a part of the name).
+_RENAMED = ("Linear", "Sequential", "ModuleList", "ModuleDict", "ConvTranspose", "MultiheadAttention", "Identity")
+
+
+def class_name(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``class_name(layer)`` for ``type(layer).__name__`` and ``layer.__class__.__name__``."""
+    if tree.attr != "__name__" or not isinstance(tree.ctx, ast.Load):
+        return None
+    owner = _owner(tree.value)
+    if owner is None:
+        return None
+    kind = ctx.kind(owner)
+    if kind.name == "Module":
+        keys = candidates(kind)
+        if kind.evidence in ("self", "super") or (keys and all(":" in key for key in keys)):
+            return None
+    elif kind.known or not _asks_for_names(ctx):
+        return None
+    value = updated.value
+    code = value.args[0].value if isinstance(value, cst.Call) else cst.ensure_type(value, cst.Attribute).value
+    return cst.Call(ctx.reference("torch2ms.runtime.modules.class_name"), [cst.Arg(code)])
+
+
+def _owner(tree: ast.expr) -> ast.expr | None:
+    """Return ``x`` of ``type(x)`` and ``x.__class__``."""
+    if isinstance(tree, ast.Attribute) and tree.attr == "__class__":
+        return tree.value
+    if (
+        isinstance(tree, ast.Call)
+        and isinstance(tree.func, ast.Name)
+        and tree.func.id == "type"
+        and len(tree.args) == 1
+    ):
+        return tree.args[0]
+    return None
+
+
+def _asks_for_names(ctx: Context) -> bool:
+    """Whether the file holds the name of a layer as text, to compare others with."""
+    texts = (node.value for node in ctx.analysis.nodes if isinstance(node, ast.Constant))
+    return any(isinstance(text, str) and len(text) < 40 and text in _RENAMED for text in texts)
