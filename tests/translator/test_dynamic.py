@@ -95,3 +95,31 @@ def test_marks_of_an_earlier_translation_are_what_a_second_one_says() -> None:
     assert [(d.code, d.line) for d in second.diagnostics] == [
         ("T2M202", first.text.split("\n").index("x = torch.no_such_function(3)") + 1)
     ]
+
+
+@pytest.mark.parametrize("name", ["model.parameters", "x.size", "x.std", "model.modules"])
+def test_a_method_that_is_handed_on_uncalled(name: str) -> None:
+    result = translated(f"def f(model: nn.Module, x: torch.Tensor):\n    made = {name}\n    return made\n")
+    assert f"made = {name}\n" in result.text
+    assert "T2M208" in codes(result)
+
+
+def test_a_variable_is_a_tensor() -> None:
+    result = translate_source("from torch.autograd import Variable\nx = isinstance(y, Variable)\n")
+    assert "isinstance(y, Tensor)" in result.text
+    assert not codes(result)
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("nn.init.normal_(net.weight[:2])", "net.weight[:2] = initializers.normal_(net.weight[:2])"),
+        ("nn.init.normal_(net.weight.data[:2])", "net.weight[:2] = initializers.normal_(net.weight[:2])"),
+        ("nn.init.normal_(net.weight.view(-1))", "T2M305"),
+        ("w = net.weight.data\nnn.init.normal_(w)", "T2M305"),
+        ("for part in net.weight.chunk(2):\n    nn.init.normal_(part)", "T2M305"),
+    ],
+)
+def test_what_an_initializer_fills_is_what_the_program_means(statement: str, expected: str) -> None:
+    result = translated(f"net = nn.Linear(4, 4)\n{statement}\n")
+    assert expected in result.text or expected in codes(result)

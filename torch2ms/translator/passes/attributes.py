@@ -61,6 +61,9 @@ def rewrite_attribute(
             made = Leave("it is written to, and MindSpore only lets it be read")
         if isinstance(made, Replace):
             ctx.account(tree, row.name, "mapped", option.target, option.fidelity)
+            if row.kind == "method":  # what its call becomes is no function
+                ctx.report("T2M208", tree, f"{row.name} is handed on without being called", symbol=row.name)
+                return updated
             for code, message in made.codes:
                 ctx.report(code, tree, message, symbol=row.name)
             return made.code

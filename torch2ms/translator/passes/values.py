@@ -91,13 +91,14 @@ def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, o
     target = option.target
     use = ctx.use_of(tree)
     wraps = target == RECEIVER or (row.name.startswith("torch.nn.parallel.") and target.rpartition(".")[2].islower())
+    wraps = wraps and instance_of(row.name).name == "Module"
     if use == "type" and wraps and row.kind == "class" and _is_tested(tree, ctx):
         ctx.account(tree, row.name, "removed")
         ctx.report("T2M304", tree, f"nothing is a {row.name} in MindSpore; the test was dropped", symbol=row.name)
         return NO_CLASS
     if use == "type" and row.kind == "class" and instance_of(row.name).is_tensor and row.name != "torch.nn.Parameter":
         target = "mindspore.Tensor"
-        if row.name != "torch.Tensor" and _is_tested(tree, ctx):
+        if row.name.endswith("Tensor") and row.name != "torch.Tensor" and _is_tested(tree, ctx):
             message = f"isinstance(x, {row.name.removeprefix('torch.')}) asked for a dtype as well; compare x.dtype"
             ctx.report("T2M303", tree, message, symbol=row.name)
     if use == "decorator" and (target in (RECEIVER, DROP) or option.recipe == "no_grad"):

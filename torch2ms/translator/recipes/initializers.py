@@ -14,6 +14,7 @@ from torch2ms.translator.binding import BoundArgument
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.views import is_fresh, owner_of
 from torch2ms.translator.syntax import build, code_of, keyword_arg, parse_expression
 
 __all__: list[str] = []
@@ -135,11 +136,35 @@ def runtime_initializer(site: CallSite, ctx: Context) -> Outcome:
     argument = site.argument("tensor")
     if isinstance(made, Leave) or argument is None or not isinstance(made.code, cst.Call):
         return made
+    made = _written_back(made, argument, site, ctx)
+    if not isinstance(made.code, cst.Call):
+        return made
     member = _member_of_unknown_layer(argument, ctx) or _without_data(argument)
     if member is argument.code:
         return made
     args = [arg.with_changes(value=member) if arg.value is argument.code else arg for arg in made.code.args]
     return Replace(made.code.with_changes(args=args), made.codes)
+
+
+def _written_back(made: Replace, argument: BoundArgument, site: CallSite, ctx: Context) -> Replace:
+    """Return the call so that what it fills is the tensor the source means: a part, a view or ``.data`` is a copy."""
+    tree = argument.tree
+    statement = isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree
+    if isinstance(tree, ast.Subscript) and ctx.kind(tree.value).is_tensor and statement:
+        part = cst.ensure_type(argument.code, cst.Subscript)
+        if isinstance(part.value, cst.Call) and isinstance(tree.value, ast.Attribute) and tree.value.attr == "data":
+            part = part.with_changes(value=part.value.args[0].value)
+        ctx.rebind.append(code_of(part))
+        call = cst.ensure_type(made.code, cst.Call)
+        args = [arg.with_changes(value=part) if arg.value is argument.code else arg for arg in call.args]
+        return Replace(call.with_changes(args=args), made.codes)
+    is_view = isinstance(tree, (ast.Call, ast.Subscript)) and ctx.kind(tree).is_tensor and not is_fresh(tree, ctx)
+    if isinstance(tree, ast.Name) and ctx.kind(tree).is_tensor:
+        is_view = not _is_parameter(tree, ctx) and owner_of(tree.id, site.tree, ctx) == "view"
+    if not is_view:
+        return made
+    message = f"{ast.unparse(tree)} is a copy in MindSpore: the tensor it comes from is not filled"
+    return Replace(made.code, (*made.codes, ("T2M305", message)))
 
 
 def _member_of_unknown_layer(argument: BoundArgument, ctx: Context) -> cst.BaseExpression | None:

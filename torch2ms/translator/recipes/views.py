@@ -73,7 +73,7 @@ def _reaching(name: str, use: ast.AST, ctx: Context) -> Iterator[Owner]:
             for statement in [*parent.body, *parent.orelse]:
                 yield from _bindings(name, statement, ctx)
             if isinstance(parent, (ast.For, ast.AsyncFor)) and _binds(parent.target, name):
-                yield "view" if ctx.kind(parent.iter).is_tensor else "object"
+                yield "view" if _gives_views(parent.iter, ctx) else "object"
                 return
         for block in _blocks_before(parent, node):
             for statement in reversed(block):
@@ -85,6 +85,11 @@ def _reaching(name: str, use: ast.AST, ctx: Context) -> Iterator[Owner]:
             break
         node = parent
     yield "object"  # an argument, a name of an enclosing function or of the module
+
+
+def _gives_views(tree: ast.expr, ctx: Context) -> bool:
+    """Whether iterating gives parts of a tensor: over the tensor itself, over ``x.chunk(2)``."""
+    return ctx.kind(tree).is_tensor or (isinstance(tree, ast.Call) and _views(tree))
 
 
 def _blocks_before(parent: ast.AST, child: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -107,7 +112,7 @@ def _bindings(name: str, statement: ast.stmt, ctx: Context) -> Iterator[Owner]:
         elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None and _binds(node.target, name):
             yield _made(name, node.value, True, ctx)
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)) and _binds(node.target, name):
-            yield "view" if ctx.kind(node.iter).is_tensor else "object"
+            yield "view" if _gives_views(node.iter, ctx) else "object"
         elif isinstance(node, ast.withitem) and node.optional_vars is not None and _binds(node.optional_vars, name):
             yield "object"
 
