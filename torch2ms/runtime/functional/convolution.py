@@ -6,7 +6,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 
 from mindspore import Tensor, ops
 
-__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d"]
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
 
 IntOrInts = Union[int, Sequence[int]]
 
@@ -177,3 +177,29 @@ def conv_transpose1d(
         (1, _ints(dilation, 1)[0]),
     )
     return ops.squeeze(output, -2)
+
+
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Optional[Tensor] = None,
+    stride: IntOrInts = 1,
+    padding: IntOrInts = 0,
+    output_padding: IntOrInts = 0,
+    groups: int = 1,
+    dilation: IntOrInts = 1,
+) -> Tensor:
+    """Return the transposed convolution of (batch, channels, depth, height, width)."""
+    head, top, left = _ints(padding, 3)
+    convolve = ops.Conv3DTranspose(
+        weight.shape[0],
+        weight.shape[1] * groups,
+        weight.shape[2:],
+        pad_mode="pad",
+        pad=(head, head, top, top, left, left),
+        stride=_ints(stride, 3),
+        dilation=_ints(dilation, 3),
+        group=groups,
+        output_padding=_ints(output_padding, 3),
+    )
+    return _with_bias(convolve(input, weight), bias)

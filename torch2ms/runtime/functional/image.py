@@ -19,6 +19,8 @@ __all__ = [
     "pixel_unshuffle",
     "unfold",
     "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
 ]
 
 
@@ -42,9 +44,7 @@ def interpolate(
     recompute_scale_factor: Optional[bool] = None,
     antialias: bool = False,
 ) -> Tensor:
-    """Return ``input`` (batch, channels, ...) resized; ``antialias`` has no equivalent and raises ValueError."""
-    if antialias:
-        raise ValueError("antialiased interpolation has no equivalent in MindSpore")
+    """Return ``input`` (batch, channels, ...) resized."""
     sizes = _output_size(input, size, scale_factor)
     if mode == "area":
         return ops.interpolate(input, sizes, mode="area")
@@ -53,13 +53,16 @@ def interpolate(
     if scale_factor is not None and not recompute_scale_factor:
         scales = (scale_factor,) * len(sizes) if isinstance(scale_factor, (int, float)) else tuple(scale_factor)
     even = all(scale is None or new == old * scale for new, old, scale in zip(sizes, input.shape[2:], scales))
-    if mode == "bilinear" and even:
+    if mode == "bilinear" and even and not antialias:
         return ops.interpolate(input, sizes, mode=mode, align_corners=bool(align_corners))
     for axis, (new, old, scale) in enumerate(zip(sizes, input.shape[2:], scales), start=2):
         if align_corners:
             ratio = (old - 1) / (new - 1) if new > 1 else 0.0
         else:
             ratio = old / new if scale is None else 1 / scale
+        if antialias:
+            input = _resampled(input, axis, _antialiased(new, old, ratio, mode))
+            continue
         input = _resampled(input, axis, taps(new, old, np.float32(ratio), bool(align_corners)))
     return input
 
@@ -115,6 +118,37 @@ def _cubic(new: int, old: int, ratio: Any, align_corners: bool) -> Taps:
     return [(np.clip(first + shift, 0, old - 1), weight) for shift, weight in zip((-1, 0, 1, 2), weights)]
 
 
+def _antialiased(new: int, old: int, ratio: float, mode: str) -> Taps:
+    """Return the taps of linear or cubic (a = -0.5) interpolation with a filter as wide as it shrinks."""
+    if mode not in ("bilinear", "bicubic"):
+        raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes")
+    stretch, reach = max(ratio, 1.0), 1.0 if mode == "bilinear" else 2.0
+    places = np.arange(old, dtype=np.float64)
+    weights = np.zeros((new, old))
+    for index in range(new):
+        centre = ratio * (index + 0.5)
+        first, last = int(max(centre - reach * stretch + 0.5, 0)), int(min(centre + reach * stretch + 0.5, old))
+        distance = np.abs(places[first:last] - centre + 0.5) / stretch
+        if mode == "bilinear":
+            values = np.maximum(1 - distance, 0)
+        else:
+            near = (1.5 * distance - 2.5) * distance * distance + 1
+            far = ((-0.5 * distance + 2.5) * distance - 4) * distance + 2
+            values = np.where(distance < 1, near, np.where(distance < 2, far, 0))
+        weights[index, first:last] = values / values.sum()
+    return [(np.full(new, place), weights[:, place]) for place in range(old) if weights[:, place].any()]
+
+
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """Return ``interpolate`` of the nearest places (torch's older name)."""
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """Return linear ``interpolate`` with aligned corners (torch's older name)."""
+    return interpolate(input, size, scale_factor, "bilinear", True)
+
+
 def upsample(
     input: Tensor,
     size: Any = None,
@@ -132,7 +166,14 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Option
     if all(width == 0 for width in widths):
         return input
     if mode != "constant":
-        return ops.pad(input, tuple(widths), mode=mode)
+        if input.ndim < 5 or mode == "replicate":
+            return ops.pad(input, tuple(widths), mode=mode)
+        numpy_mode: Any = {"reflect": "reflect", "circular": "wrap"}[mode]
+        for index in range(len(widths) // 2):  # one axis after the other: kernels reflect two at most
+            axis = input.ndim - 1 - index
+            places = np.pad(np.arange(input.shape[axis]), tuple(widths[2 * index : 2 * index + 2]), numpy_mode)
+            input = ops.gather(input, Tensor(places.astype(np.int32)), axis)
+        return input
     crop = [slice(None)] * input.ndim
     for index in range(len(widths) // 2):
         before, after = widths[2 * index], widths[2 * index + 1]
@@ -174,16 +215,18 @@ def grid_sample(
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: Optional[bool] = None) -> Tensor:
-    """Return the sampling grid of the affine maps ``theta`` (batch, 2, 3) for images of ``size``."""
-    if len(size) != 4:
-        raise ValueError("affine_grid is implemented for images of (batch, channels, height, width)")
-    height, width = int(size[2]), int(size[3])
-    columns, rows = _centres(width, bool(align_corners)), _centres(height, bool(align_corners))
-    x = ops.broadcast_to(columns.reshape((1, -1)), (height, width))
-    y = ops.broadcast_to(rows.reshape((-1, 1)), (height, width))
-    base = ops.stack((x, y, ops.ones_like(x)), -1).reshape((1, height * width, 3)).astype(theta.dtype)
-    base = ops.broadcast_to(base, (theta.shape[0], height * width, 3))
-    return ops.matmul(base, theta.swapaxes(1, 2)).reshape((theta.shape[0], height, width, 2))
+    """Return the sampling grid of the affine maps ``theta`` (batch, n, n + 1) for pictures of ``size``, n axes each."""
+    spatial = tuple(int(value) for value in size[2:])
+    rank = len(spatial)
+    parts = []
+    for axis in range(rank - 1, -1, -1):  # x first
+        places = _centres(spatial[axis], bool(align_corners))
+        shape = tuple(-1 if place == axis else 1 for place in range(rank))
+        parts.append(ops.broadcast_to(places.reshape(shape), spatial))
+    count = int(np.prod(spatial))
+    base = ops.stack((*parts, ops.ones_like(parts[0])), -1).reshape((1, count, rank + 1)).astype(theta.dtype)
+    base = ops.broadcast_to(base, (theta.shape[0], count, rank + 1))
+    return ops.matmul(base, theta.swapaxes(1, 2)).reshape((theta.shape[0], *spatial, rank))
 
 
 def _centres(count: int, align_corners: bool) -> Tensor:
@@ -233,6 +276,8 @@ def unfold(
     input: Tensor, kernel_size: IntOrInts, dilation: IntOrInts = 1, padding: IntOrInts = 0, stride: IntOrInts = 1
 ) -> Tensor:
     """Return the windows of (batch, channels, height, width) as columns: (batch, channels * kernel, windows)."""
+    if input.ndim == 3:
+        return ops.squeeze(unfold(ops.expand_dims(input, 0), kernel_size, dilation, padding, stride), 0)
     (kh, kw), (dh, dw), (ph, pw), (sh, sw) = _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride)
     x = pad(input, (pw, pw, ph, ph))
     batch, channels, height, width = x.shape
@@ -260,6 +305,9 @@ def fold(
     stride: IntOrInts = 1,
 ) -> Tensor:
     """Return the sum of the windows at their places: the adjoint of ``unfold``."""
+    if input.ndim == 2:
+        whole = fold(ops.expand_dims(input, 0), output_size, kernel_size, dilation, padding, stride)
+        return ops.squeeze(whole, 0)
     (kh, kw), (dh, dw), (ph, pw), (sh, sw) = _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride)
     height, width = _pair(output_size)
     full_h, full_w = height + 2 * ph, width + 2 * pw

@@ -12,6 +12,7 @@ __all__ = [
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
+    "CircularPad3d",
     "ConstantPad1d",
     "ConstantPad2d",
     "ConstantPad3d",
@@ -27,6 +28,7 @@ __all__ = [
     "PixelUnshuffle",
     "ReflectionPad1d",
     "ReflectionPad2d",
+    "ReflectionPad3d",
     "ReplicationPad1d",
     "ReplicationPad2d",
     "ReplicationPad3d",
@@ -154,6 +156,12 @@ class ReflectionPad2d(_Pad):
     rank, mode = 2, "reflect"
 
 
+class ReflectionPad3d(_Pad):
+    """Pad the last three axes by reflection."""
+
+    rank, mode = 3, "reflect"
+
+
 class ReplicationPad1d(_Pad):
     """Pad the last axis with its edge."""
 
@@ -182,6 +190,12 @@ class CircularPad2d(_Pad):
     """Pad the last two axes with their other ends."""
 
     rank, mode = 2, "circular"
+
+
+class CircularPad3d(_Pad):
+    """Pad the last three axes with their other ends."""
+
+    rank, mode = 3, "circular"
 
 
 class Upsample(nn.Cell):

@@ -1,0 +1,101 @@
+"""Optimizers with PyTorch's own signatures, for calls whose arguments are only known when the program runs.
+
+``make_optimizer(**options)`` of a translated program may carry what MindSpore's optimizers do not know (``foreach``,
+``fused``): it is dropped here. The formulas are those of ``mindspore.experimental.optim`` and :mod:`.adam`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Dict
+
+from mindspore.experimental import optim
+
+from . import adam
+
+__all__ = [
+    "ASGD",
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "NAdam",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+]
+
+_IMPLEMENTATION = frozenset(["foreach", "fused", "capturable", "differentiable", "decoupled_weight_decay"])
+
+
+class _WithTorchsArguments:
+    """Takes the arguments of PyTorch's optimizer; those that only choose an implementation go.
+
+    Raises ValueError for one that would change the numbers and has no counterpart.
+    """
+
+    _defaults: ClassVar[Dict[str, Any]] = {}
+
+    def __init__(self, params: Any, *args: Any, **options: Any) -> None:
+        for name in ("decoupled_weight_decay", "differentiable"):
+            if options.get(name):
+                raise ValueError(f"{name}=True has no equivalent in MindSpore's optimizers")
+        kept = {name: value for name, value in options.items() if name not in _IMPLEMENTATION}
+        if not kept.get("maximize", True):
+            del kept["maximize"]  # not every optimizer of MindSpore has it
+        for name in ("betas", "etas", "step_sizes"):
+            if name in kept:
+                kept[name] = tuple(kept[name])
+        for name in ("lr", "t0", "eps", "weight_decay"):
+            if isinstance(kept.get(name), int):
+                kept[name] = float(kept[name])  # MindSpore's check the type
+        if not args:
+            kept = {**self._defaults, **kept}
+        super().__init__(params, *args, **kept)  # type: ignore[call-arg]
+
+
+class SGD(_WithTorchsArguments, optim.SGD):
+    """MindSpore's SGD with the arguments of PyTorch's."""
+
+    _defaults: ClassVar[Dict[str, Any]] = {"lr": 0.001}
+
+
+class Adam(_WithTorchsArguments, adam.Adam):
+    """MindSpore's Adam with the arguments of PyTorch's."""
+
+
+class AdamW(_WithTorchsArguments, optim.AdamW):
+    """MindSpore's AdamW with the arguments of PyTorch's."""
+
+
+class RMSprop(_WithTorchsArguments, optim.RMSprop):
+    """MindSpore's RMSprop with the arguments of PyTorch's."""
+
+
+class Adagrad(_WithTorchsArguments, optim.Adagrad):
+    """MindSpore's Adagrad with the arguments of PyTorch's."""
+
+
+class Adadelta(_WithTorchsArguments, optim.Adadelta):
+    """MindSpore's Adadelta with the arguments of PyTorch's."""
+
+
+class Adamax(_WithTorchsArguments, optim.Adamax):
+    """MindSpore's Adamax with the arguments of PyTorch's."""
+
+
+class NAdam(_WithTorchsArguments, optim.NAdam):
+    """MindSpore's NAdam with the arguments of PyTorch's."""
+
+
+class RAdam(_WithTorchsArguments, optim.RAdam):
+    """MindSpore's RAdam with the arguments of PyTorch's."""
+
+
+class ASGD(_WithTorchsArguments, optim.ASGD):
+    """MindSpore's ASGD with the arguments of PyTorch's."""
+
+
+class Rprop(_WithTorchsArguments, optim.Rprop):
+    """MindSpore's Rprop with the arguments of PyTorch's."""
