@@ -23,6 +23,7 @@ from torch2ms.translator.passes.inplace import inplace_layer
 from torch2ms.translator.passes.layer_calls import named_inputs
 from torch2ms.translator.passes.operators import promoted, rewrite_builtin, settled
 from torch2ms.translator.passes.optimizers import name_apart
+from torch2ms.translator.passes.out_argument import rewrite_out
 from torch2ms.translator.passes.training import is_left
 from torch2ms.translator.passes.untyped import report_untyped, told
 from torch2ms.translator.passes.values import NO_CLASS, choose_row
@@ -41,7 +42,8 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if callee.name == "api":
         if not ctx.is_import_root(tree.func):
             return updated
-        return _api_call(node, updated, tree, callee, ctx)
+        filled = rewrite_out(updated, tree, ctx, lambda new, plain: _api_call(node, new, plain, callee, ctx))
+        return _api_call(node, updated, tree, callee, ctx) if filled is None else filled
     if callee.name == "Module":
         inplace_layer(tree, ctx)
         return named_inputs(updated, callee, ctx)

@@ -1,0 +1,95 @@
+"""``out=``: torch writes the result into a tensor that is there already; ``x[...] = result`` does the same."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.syntax import bare, fix_commas, parse_expression
+
+__all__ = ["rewrite_out"]
+
+Rewrite = Callable[[cst.Call, ast.Call], cst.BaseExpression]
+
+
+def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrite) -> cst.BaseExpression | None:
+    """Return what a call with ``out=`` becomes, None for one without it or whose place cannot be written to.
+
+    ``rewrite`` translates the call without the argument.
+    """
+    given = next((keyword.value for keyword in tree.keywords if keyword.arg == "out"), None)
+    position = next(
+        (i for i, arg in enumerate(updated.args) if arg.keyword is not None and arg.keyword.value == "out"), None
+    )
+    if given is None or position is None or (isinstance(given, ast.Constant) and given.value is None):
+        return None
+    places = given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
+    if not places or not all(_is_writable(place, ctx) for place in places):
+        return None
+    alone = isinstance(ctx.small, ast.Expr) and ctx.small.value is tree
+    if not alone and not _comes_first(tree, places, ctx):
+        return None
+    code = updated.args[position].value
+    plain = ast.copy_location(ast.Call(tree.func, tree.args, [k for k in tree.keywords if k.arg != "out"]), tree)
+    rest = [arg for arg in updated.args if arg is not updated.args[position]]
+    made = rewrite(updated.with_changes(args=fix_commas(rest, ())), plain)
+    targets = ", ".join(_target(place, ctx) for place in places)
+    if alone:
+        ctx.rebind.append(targets)
+        return made
+    target = parse_expression(targets)
+    assert isinstance(target, (cst.Name, cst.Subscript, cst.Tuple))
+    assigned = cst.Assign([cst.AssignTarget(target)], bare(made))
+    ctx.frame.before.append(cst.SimpleStatementLine([assigned]))
+    return code
+
+
+def _is_writable(place: ast.expr, ctx: Context) -> bool:
+    return isinstance(place, ast.Name) and ctx.kind(place).name in (
+        "Tensor",
+        "unknown",
+    )  # torch takes nothing but tensors
+
+
+def _comes_first(tree: ast.Call, places: list[ast.expr], ctx: Context) -> bool:
+    """Whether a call may move in front of its statement: nothing before it there reads what it writes."""
+    small = ctx.small
+    if not isinstance(small, (ast.Assign, ast.Return, ast.AnnAssign)) or ctx.frame.tree is not small:
+        return False
+    if small.value is None:
+        return False
+    names = {place.id for place in places if isinstance(place, ast.Name)}
+    start = (tree.lineno, tree.col_offset)
+    for node in ast.walk(small.value):
+        if isinstance(node, (ast.Lambda, ast.IfExp, ast.BoolOp, ast.ListComp, ast.GeneratorExp, ast.DictComp)):
+            return False
+        if isinstance(node, ast.Name) and node.id in names and (node.lineno, node.col_offset) < start:
+            return False
+    return True
+
+
+def _target(place: ast.expr, ctx: Context) -> str:
+    """Return ``x[...]``, or ``x`` where the tensor was made without elements: torch gives it the result's size."""
+    assert isinstance(place, ast.Name)
+    made = [
+        node.value
+        for node in ctx.analysis.nodes
+        if isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == place.id for target in node.targets)
+    ]
+    return place.id if any(_is_empty(value) for value in made) else f"{place.id}[...]"
+
+
+def _is_empty(tree: ast.expr) -> bool:
+    """Whether a tensor is made with no elements: ``torch.empty(0)``, ``torch.tensor([])``, ``torch.Tensor()``."""
+    if not isinstance(tree, ast.Call):
+        return False
+    if not tree.args:
+        return isinstance(tree.func, ast.Attribute) and tree.func.attr.endswith("Tensor") and not tree.keywords
+    first = tree.args[0]
+    if isinstance(first, (ast.List, ast.Tuple)):
+        return not first.elts or any(isinstance(item, ast.Constant) and item.value == 0 for item in first.elts)
+    return any(isinstance(arg, ast.Constant) and type(arg.value) is int and arg.value == 0 for arg in tree.args)
