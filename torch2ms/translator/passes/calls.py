@@ -36,6 +36,9 @@ DROPPED = cst.Name("__dropped__")  # stands for a call whose statement goes
 
 def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
     """Return what a call becomes; ``updated`` has its arguments and receiver translated already."""
+    if tree in ctx.training.leaves.plain and isinstance(updated.func, cst.Attribute):
+        ctx.account(tree.func, "torch.Tensor.requires_grad_", "removed")
+        return updated.func.value
     if tree in ctx.training.handled:
         return updated
     callee = ctx.kind(tree.func)

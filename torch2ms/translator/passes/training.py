@@ -15,9 +15,11 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.passes.leaf_gradients import LeafWriter
 from torch2ms.translator.syntax import code_of
 from torch2ms.translator.training import Clip, Step, TrainingUnit, UnitLeft, find_units
 from torch2ms.translator.training.by_hand import gradients_of
+from torch2ms.translator.training.leaves import LeafPlan, plan_leaves
 from torch2ms.translator.trees import walk
 
 __all__ = ["TrainingPlan", "is_left", "plan_training", "rewrite_block"]
@@ -45,9 +47,12 @@ class TrainingPlan:
     reads: dict[ast.AST, TrainingUnit] = field(default_factory=dict)  # a weight's .grad -> the unit that answers it
     left_scopes: set[ast.AST] = field(default_factory=set)  # functions with a step that stays: all of it stays
     rewritten: dict[ast.stmt, list[Statement]] = field(default_factory=dict)
+    leaves: LeafPlan = field(default_factory=LeafPlan)  # gradients that are asked for by hand
 
     def concerns(self, tree: ast.stmt) -> bool:
         """Whether the plan does anything at a statement."""
+        if not self.units:
+            return False
         tables = (self.gone, self.calls, self.hoists, self.accumulators, self.steps, self.clips, self.resets)
         return any(tree in table for table in tables)
 
@@ -55,16 +60,36 @@ class TrainingPlan:
 def plan_training(ctx: Context) -> TrainingPlan:
     """Return the plan for the file; units that stay as they are have been reported."""
     plan = TrainingPlan()
-    if not any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in ctx.analysis.nodes):
+    attributes = {n.attr for n in ctx.analysis.nodes if isinstance(n, ast.Attribute)}
+    if not attributes & {"backward", "grad"} and not any(isinstance(n, ast.ImportFrom) for n in ctx.analysis.nodes):
         return plan
-    for found in find_units(ctx.analysis.tree, ctx.analysis):
+    units = find_units(ctx.analysis.tree, ctx.analysis) if "backward" in attributes else []
+    taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
+    stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
+    plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped)
+    _enter_leaves(plan)
+    by_hand = {unit.statement for unit in plan.leaves.units}
+    for found in units:
         if isinstance(found, UnitLeft):
+            if found.node in by_hand:
+                continue
             plan.left.append(found)
             plan.left_scopes.add(_scope(found.node, ctx))
         else:
             _enter(plan, found)
             _name_gradients(plan, found, ctx)
     return plan
+
+
+def _enter_leaves(plan: TrainingPlan) -> None:
+    """Let other passes leave alone what becomes a gradient of a function."""
+    plan.gradients.update(plan.leaves.names)
+    for unit in plan.leaves.units:
+        plan.handled.add(unit.call)
+    for statement in (*plan.leaves.resets, *plan.leaves.gone):
+        taken = any(statement in unit.body for unit in plan.leaves.units)
+        if not taken:
+            plan.handled.update(node for node in walk(statement) if isinstance(node, ast.Call))
 
 
 def _name_gradients(plan: TrainingPlan, unit: TrainingUnit, ctx: Context) -> None:
@@ -139,7 +164,7 @@ def rewrite_block(
 ) -> list[Statement]:
     """Return the statements of a block, its training steps rewritten."""
     plan = ctx.training
-    if not plan.units:
+    if not plan.units and not plan.leaves.units:
         return [new for _, updated in results for new in updated]
     writer = _Writer(plan, ctx)
     block: list[Statement] = []
@@ -157,6 +182,7 @@ class _Writer:
     def __init__(self, plan: TrainingPlan, ctx: Context) -> None:
         self.plan = plan
         self.ctx = ctx
+        self.leaves = LeafWriter(plan.leaves, plan.rewritten, ctx)
 
     def statement(self, tree: ast.stmt, updated: list[Statement], *, first: bool) -> list[Statement]:
         """Return what stands in the place of one statement."""
@@ -171,7 +197,9 @@ class _Writer:
             before.extend(self._definition(unit, at_start=first and not before))
         for unit in plan.calls.get(tree, ()):
             before.extend(self._gradient(unit))
-        own = self._own(tree, updated)
+        before.extend(self.leaves.before(tree, first=first and not before))
+        own = self.leaves.own(tree, updated, _comments, _like)
+        own = self._own(tree, updated) if own is None else own
         if before and own and plan.hoists.get(tree):
             own = [_spaced(own[0], 1), *own[1:]]
         return [*before, *own]

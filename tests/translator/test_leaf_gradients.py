@@ -1,0 +1,72 @@
+"""Gradients that a program asks for itself: what becomes a gradient of a function, and what stays and is marked."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+
+LEAF = "x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+
+
+def translated(source: str) -> str:
+    text = translate_source(f"import torch\n{source}\n").text
+    return text[text.index("x = ") :].rstrip() if "x = " in text else text
+
+
+def test_backward_becomes_the_gradient_of_a_function() -> None:
+    found = translated(LEAF + "y = x ** 2\nloss = y.sum()\nloss.backward()\nprint(x.grad)")
+    assert found == (
+        "x = ms.tensor([1.0, 2.0])\n\n\ndef forward_fn(x):\n    y = x ** 2\n    loss = y.sum()\n    return loss\n\n\n"
+        "x_grad = ms.grad(forward_fn)(x)\nprint(x_grad)"
+    )
+
+
+def test_what_is_read_afterwards_comes_back() -> None:
+    found = translated(LEAF + "y = x ** 2\nloss = y.sum()\nloss.backward()\nprint(x.grad, loss, y)")
+    assert "(loss, y), x_grad = ms.value_and_grad(forward_fn, has_aux=True)(x)" in found
+    assert "return loss, y" in found
+
+
+def test_gradients_build_up_until_they_are_set_to_zero() -> None:
+    loop = LEAF + "for _ in range(3):\n    loss = (x * 2).sum()\n    loss.backward()\nprint(x.grad)"
+    assert "x_grad = new_x_grad if x_grad is None else x_grad + new_x_grad" in translated(loop)
+    cleared = LEAF + (
+        "for _ in range(3):\n    loss = (x * 2).sum()\n    loss.backward()\n"
+        "    with torch.no_grad():\n        x -= 0.1 * x.grad\n    x.grad.zero_()"
+    )
+    found = translated(cleared)
+    assert "None" not in found
+    assert "zero" not in found
+
+
+def test_autograd_grad() -> None:
+    one = translated(LEAF + "y = (x ** 2).sum()\ng = torch.autograd.grad(y, x)[0]")
+    assert one.endswith("g = ms.grad(forward_fn)(x)")
+    two = translated(LEAF + "w = torch.ones(2)\ng, h = torch.autograd.grad((x * w).sum(), (x, w))")
+    assert two.endswith("g, h = ms.grad(forward_fn, (0, 1))(x, w)")
+
+
+def test_a_product_with_a_vector() -> None:
+    found = translated(LEAF + "y = x * 2\ny.backward(torch.ones(2))\nprint(x.grad)")
+    assert "return (y * ops.ones(2)).sum()" in found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        LEAF + "x = x * 2\nx.sum().backward()\nprint(x.grad)",
+        LEAF + "def f():\n    return x * 2\nloss = f().sum() + x.sum()\nloss.backward()\nprint(x.grad)",
+        LEAF + "h = x\nfor _ in range(2):\n    h = h * x\n    h.sum().backward()\nprint(x.grad)",
+        "def f(x):\n    loss = x.sum()\n    loss.backward()\n    return x.grad",
+        LEAF + "y = x * 2\ny.retain_grad()\ny.sum().backward()\nprint(y.grad)",
+        LEAF
+        + "y = x * torch.rand(2)\nprint(y)\nz = y.sum()\nz.backward()\nw = y.sum() * 2\nw.backward()\nprint(x.grad)",
+        LEAF + "y = torch.ones(2)\n(x * y).sum().backward()\nprint(x.grad, y.grad)",
+        LEAF + "y = x.sum()\ny.backward(create_graph=True)\nprint(x.grad)",
+    ],
+)
+def test_what_the_text_does_not_show_stays_and_is_marked(source: str) -> None:
+    result = translate_source(f"import torch\n{source}\n")
+    assert ".backward(" in result.text
+    assert any(d.code in ("T2M402", "T2M404", "T2M201") for d in result.diagnostics)

@@ -1,0 +1,182 @@
+"""Gradients that a program asks for itself: the plans of ``training.leaves``, written on the rewritten statements."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.syntax import code_of, parenthesised, parse_expression
+from torch2ms.translator.training.leaves import LeafPlan, LeafUnit
+
+__all__ = ["LeafWriter"]
+
+Statement = Any
+
+
+class LeafWriter:
+    """Writes the functions and the gradient calls of a plan where it wants them."""
+
+    def __init__(self, plan: LeafPlan, rewritten: Mapping[ast.stmt, list[Statement]], ctx: Context) -> None:
+        self.plan, self.rewritten, self.ctx = plan, rewritten, ctx
+
+    def before(self, tree: ast.stmt, *, first: bool) -> list[Statement]:
+        """Return what stands in front of a statement."""
+        made: list[Statement] = []
+        for unit in self.plan.units:
+            if unit.at is tree:
+                made.extend(self._definition(unit, at_start=first and not made))
+                if isinstance(unit.statement, ast.Expr) and unit.at is not unit.statement:
+                    made.extend(self._spaced(unit, self._gradient(unit)))
+        return made
+
+    def _spaced(self, unit: LeafUnit, lines: list[Statement]) -> list[Statement]:
+        """Return lines that follow a function, with blank ones between."""
+        top = unit.block is self.ctx.analysis.tree.body
+        own = list(lines[0].leading_lines)
+        while own and own[0].comment is None:
+            own.pop(0)
+        blank = [cst.EmptyLine(indent=False)] * (2 if top else 1)
+        return [lines[0].with_changes(leading_lines=[*blank, *own]), *lines[1:]]
+
+    def own(self, tree: ast.stmt, updated: list[Statement], gone: Callable[[list[Statement]], list[Statement]],
+            like: Callable[[list[Statement], list[Statement]], list[Statement]]) -> list[Statement] | None:  # fmt: skip
+        """Return what a statement becomes, None for one that the plan does not touch."""
+        unit = next((unit for unit in self.plan.units if unit.statement is tree), None)
+        if unit is not None:
+            if isinstance(tree, ast.Expr) and unit.at is not tree:
+                return gone(updated)
+            lines = like(self._gradient(unit), updated)
+            return self._spaced(unit, lines) if unit.at is tree else lines
+        if tree in self.plan.gone:
+            taken = any(tree in other.body for other in self.plan.units)
+            return [] if taken else gone(updated)
+        if tree in self.plan.resets:
+            name = self.plan.resets[tree]
+            zeros = code_of(self.ctx.reference("mindspore.ops.zeros_like"))
+            return like(_lines(f"{name} = {zeros}({name})"), updated)
+        if tree in self.plan.starts:
+            return [*updated, *(line for name in self.plan.starts[tree] for line in _lines(f"{name} = None"))]
+        return None
+
+    def _definition(self, unit: LeafUnit, *, at_start: bool) -> list[Statement]:
+        body = [s.deep_clone() for tree in unit.body for s in self.rewritten.get(tree, ())]
+        body = [s for s in body if not (isinstance(s, cst.SimpleStatementLine) and not s.body)]
+        if body:
+            lines = list(body[0].leading_lines)
+            while lines and lines[0].comment is None:
+                lines.pop(0)
+            body[0] = body[0].with_changes(leading_lines=lines)
+        body.extend(_lines(f"return {', '.join([self._value(unit), *_extra(unit)])}"))
+        head = f"def {unit.forward_name}({', '.join(unit.tensors)}): pass\n"
+        made = cst.ensure_type(cst.parse_statement(head), cst.FunctionDef)
+        top = unit.block is self.ctx.analysis.tree.body
+        blank = [] if at_start else [cst.EmptyLine(indent=False)] * (2 if top else 1)
+        self._account(unit)
+        return [made.with_changes(body=cst.IndentedBlock(body), leading_lines=blank)]
+
+    def _account(self, unit: LeafUnit) -> None:
+        func = unit.call.func
+        name = "torch.Tensor.backward" if isinstance(unit.statement, ast.Expr) else "torch.autograd.grad"
+        self.ctx.account(func, name, "mapped", "mindspore.grad")
+
+    def _value(self, unit: LeafUnit) -> str:
+        """Return what is differentiated: the loss, or its product with the seed, summed."""
+        loss = self._code(unit.loss)
+        if unit.seed is None:
+            return code_of(loss)
+        return f"({code_of(parenthesised(loss))} * {code_of(parenthesised(self._code(unit.seed)))}).sum()"
+
+    def _code(self, tree: ast.expr) -> cst.BaseExpression:
+        code = self.ctx.alignment.code(tree)
+        if code is None:
+            return parse_expression(ast.unparse(tree))
+        made = self.ctx.visit(code)
+        assert isinstance(made, cst.BaseExpression)
+        return made
+
+    def _gradient(self, unit: LeafUnit) -> list[Statement]:
+        extra = _extra(unit)
+        wanted = _is_kept(unit)
+        name = "value_and_grad" if extra or wanted else "grad"
+        parts = [unit.forward_name]
+        if unit.weights or len(unit.tensors) > 1:
+            places = (
+                "None" if not unit.tensors else "0" if len(unit.tensors) == 1 else str(tuple(range(len(unit.tensors))))
+            )
+            parts.append(places)
+        if unit.weights:
+            parts.append("[" + ", ".join(self._path(unit, path) for path in unit.weights) + "]")
+        if extra:
+            parts.append("has_aux=True")
+        call = f"{code_of(self.ctx.reference(f'mindspore.{name}'))}({', '.join(parts)})({', '.join(unit.tensors)})"
+        loss = unit.loss.id if wanted and isinstance(unit.loss, ast.Name) else "_"
+        outputs = f"({', '.join([loss, *extra])})" if extra else loss
+        if isinstance(unit.statement, ast.Assign):
+            return self._asked(unit, call, outputs if name != "grad" else "")
+        scope = self.plan.scope_of[id(unit)]
+        grads = [self.plan.grad_names[(scope, path)] for path in unit.leaves]
+        new = [f"new_{grad}" for grad in grads] if unit.accumulates else grads
+        targets = _targets(new[: len(unit.tensors)], new[len(unit.tensors) :])
+        text = f"{outputs}, {_whole(targets)} = {call}\n" if name != "grad" else f"{targets} = {call}\n"
+        if unit.accumulates:
+            text += "".join(f"{g} = {n} if {g} is None else {g} + {n}\n" for g, n in zip(grads, new, strict=True))
+        return _lines(text)
+
+    def _asked(self, unit: LeafUnit, call: str, outputs: str) -> list[Statement]:
+        """Return the assignment of ``autograd.grad``, whose result is a tuple even of one gradient."""
+        assert isinstance(unit.statement, ast.Assign)
+        target = unit.statement.targets[0]
+        text = ", ".join(map(ast.unparse, target.elts)) if isinstance(target, ast.Tuple) else ast.unparse(target)
+        single = len(unit.tensors) == 1
+        if single and isinstance(target, (ast.Tuple, ast.List)):
+            text, single = ast.unparse(target.elts[0]), False
+        elif isinstance(unit.statement.value, ast.Subscript):
+            single = False
+        if not outputs:
+            return _lines(f"{text} = ({call},)" if single else f"{text} = {call}")
+        if isinstance(target, ast.Tuple) and len(target.elts) > 1:
+            text = f"({text})"
+        lines = f"{outputs}, {text} = {call}\n"
+        return _lines(lines + (f"{text} = ({text},)\n" if single else ""))
+
+    def _path(self, unit: LeafUnit, path: str) -> str:
+        """Return the translated path of a weight."""
+        for node in self.plan.names:
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == path:
+                return code_of(self._code(node.value))
+        return path
+
+
+def _is_kept(unit: LeafUnit) -> bool:
+    """Whether the value of what is differentiated is used afterwards."""
+    return isinstance(unit.loss, ast.Name) and unit.loss.id in unit.aux and unit.seed is None
+
+
+def _extra(unit: LeafUnit) -> list[str]:
+    """Return the names of the body that are needed besides the value."""
+    if _is_kept(unit) and isinstance(unit.loss, ast.Name):
+        return [name for name in unit.aux if name != unit.loss.id]
+    return unit.aux
+
+
+def _targets(tensors: Sequence[str], weights: Sequence[str]) -> str:
+    """Return the targets of the gradients as MindSpore nests them."""
+    inner = ", ".join(weights) + ("," if len(weights) == 1 else "")
+    if not tensors:
+        return f"({inner})" if len(weights) == 1 else inner
+    outer = tensors[0] if len(tensors) == 1 else ", ".join(tensors)
+    if not weights:
+        return outer
+    return f"{outer}, ({inner})" if len(tensors) == 1 else f"({outer}), ({inner})"
+
+
+def _whole(targets: str) -> str:
+    return targets if targets.isidentifier() or (targets.startswith("(") and targets.endswith(")")) else f"({targets})"
+
+
+def _lines(text: str) -> list[Statement]:
+    return list(cst.parse_module(text).body)

@@ -1,0 +1,487 @@
+"""Gradients that a program asks for itself: ``y.backward()`` with ``x.grad``, and ``torch.autograd.grad(y, x)``.
+
+No optimizer takes part. The statements of the same block that lead from the *leaves*, whose gradients are read, to what
+is differentiated become a function, and ``mindspore.grad`` of it gives the gradients. Where the text does not show that
+this computes the same, nothing is planned.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from torch2ms.translator.dataflow import certain_binds, live_in
+from torch2ms.translator.effects import dotted_path, root
+from torch2ms.translator.training.names_used import FUNCTIONS, binds, is_no_grad, own, reads
+from torch2ms.translator.training.naming import Names
+from torch2ms.translator.training.plan import Oracle
+
+__all__ = ["LeafPlan", "LeafUnit", "plan_leaves"]
+
+_RANDOM = frozenset({"rand", "randn", "randint", "randperm", "dropout", "bernoulli", "multinomial", "normal", "sample"})
+_GRADS = frozenset({"torch.autograd.grad"})
+
+
+@dataclass(slots=True)
+class LeafUnit:
+    """One gradient: of ``loss`` (times ``seed``) by the leaves, computed in front of ``at``."""
+
+    statement: ast.stmt  # the backward call, or the assignment of autograd.grad
+    call: ast.Call
+    block: Sequence[ast.stmt]
+    body: list[ast.stmt]  # the function's body, without its return
+    at: ast.stmt
+    loss: ast.expr
+    seed: ast.expr | None
+    tensors: list[str]  # leaves that are names: parameters of the function
+    weights: list[str]  # leaves that are Parameters, by their paths
+    is_moved: bool  # the body leaves its place (else it is also computed there)
+    aux: list[str] = field(default_factory=list)  # names of the body that are read elsewhere
+    accumulates: bool = False
+    forward_name: str = "forward_fn"
+
+    @property
+    def leaves(self) -> list[str]:
+        """The paths of all leaves, tensors first."""
+        return [*self.tensors, *self.weights]
+
+
+@dataclass(slots=True)
+class LeafPlan:
+    """The units of a file and what else changes for them."""
+
+    units: list[LeafUnit] = field(default_factory=list)
+    names: dict[ast.AST, str] = field(default_factory=dict)  # x.grad -> the name that holds it
+    grad_names: dict[tuple[ast.AST, str], str] = field(default_factory=dict)  # (scope, leaf) -> that name
+    scope_of: dict[int, ast.AST] = field(default_factory=dict)
+    starts: dict[ast.stmt, list[str]] = field(default_factory=dict)  # behind it: name = None
+    resets: dict[ast.stmt, str] = field(default_factory=dict)  # x.grad.zero_() -> the name that becomes zeros
+    gone: set[ast.stmt] = field(default_factory=set)  # x.requires_grad_() and what the functions take in
+    plain: set[ast.AST] = field(default_factory=set)  # x.requires_grad_() in an expression: its receiver stays
+
+
+def plan_leaves(tree: ast.Module, oracle: Oracle, taken: set[str], planned: Collection[ast.stmt]) -> LeafPlan:
+    """Return the plan for the gradients that a file asks for by hand; ``planned``: backward calls of training steps."""
+    plan = LeafPlan()
+    imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    modules = {(alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names}
+    for scope in [tree, *(n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))]:
+        found = _Scope(scope, oracle, Names(taken), plan, modules)
+        if not any(node in planned for node in found.nodes):
+            found.plan_all()
+    return plan
+
+
+class _Refused(Exception):
+    """The text does not show that a function would compute the same."""
+
+
+class _Scope:
+    def __init__(self, scope: ast.AST, oracle: Oracle, names: Names, plan: LeafPlan, modules: set[str]) -> None:
+        self.modules = modules
+        self.scope, self.oracle, self.names, self.plan = scope, oracle, names, plan
+        self.nodes = list(own(scope))
+        self.blocks: dict[int, list[ast.stmt]] = {}
+        self.parents: dict[int, ast.AST] = {}
+        for node in [scope, *self.nodes]:
+            for child in ast.iter_child_nodes(node):
+                self.parents[id(child)] = node
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(node, name, None)
+                if isinstance(block, list) and (node is scope or not isinstance(node, FUNCTIONS)):
+                    self.blocks.update((id(statement), block) for statement in block)
+        self.grads = [n for n in self.nodes if isinstance(n, ast.Attribute) and n.attr == "grad"]
+
+    def _binds(self, node: ast.AST) -> set[str]:
+        """Return what a statement binds or changes; ``nn.init.zeros_(w)`` does not change the module ``nn``."""
+        return binds(node) - self.modules
+
+    # ---- the whole scope
+
+    def plan_all(self) -> None:
+        """Plan every gradient of the scope, or none."""
+        try:
+            units = self._units()
+            if units:
+                self._enter(units)
+        except _Refused:
+            return
+
+    def _units(self) -> list[LeafUnit]:
+        if any(isinstance(n, ast.Attribute) and n.attr in ("step", "retain_grad", "register_hook") for n in self.nodes):
+            return []
+        calls = [n for n in self.nodes if isinstance(n, ast.Call) and self._is_gradient(n)]
+        if not calls:
+            return []
+        inner = [n for f in self.nodes if isinstance(f, FUNCTIONS) for n in ast.walk(f) if isinstance(n, ast.Attribute)]
+        if any(n.attr in ("grad", "backward") and self.oracle.kind(n.value).name != "api" for n in inner):
+            raise _Refused
+        leaves = {path for n in self.grads if self._is_tensor_path(n.value) and (path := dotted_path(n.value))}
+        if any(not self._is_tensor_path(n.value) for n in self.grads if self.oracle.kind(n).name != "api"):
+            raise _Refused
+        units = [self._unit(call, leaves) for call in calls]
+        self._check({path for unit in units for path in unit.leaves})
+        shared = [s for unit in units for s in unit.body]
+        for unit in units:
+            if any(shared.count(statement) > 1 for statement in unit.body):
+                self._stay(unit)
+            if any(other.statement in unit.body for other in units):
+                raise _Refused
+        return units
+
+    def _check(self, leaves: set[str]) -> None:
+        """Refuse leaves that a function reads from outside, or that a computed value replaces."""
+        roots = {root(path) for path in leaves}
+        derived = self._derived(roots)
+        for node in self.nodes:
+            if isinstance(node, FUNCTIONS):
+                given = getattr(node, "args", None)
+                own_names = {a.arg for a in ast.walk(given) if isinstance(a, ast.arg)} if given is not None else set()
+                if (reads(node) & (roots | derived)) - own_names - self._binds(node):
+                    raise _Refused
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            targets = [node.target] if isinstance(node, ast.AugAssign) else targets
+            named = {target.id for target in targets if isinstance(target, ast.Name)}
+            computed = named & roots and reads(node) & (roots | derived)
+            if computed and not any(is_no_grad(parent) for parent in self._around(node)):
+                raise _Refused
+
+    def _is_gradient(self, node: ast.Call) -> bool:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
+            return self.oracle.kind(node.func).name != "api"
+        kind = self.oracle.kind(node.func)
+        return kind.name == "api" and kind.of in _GRADS
+
+    def _is_tensor_path(self, node: ast.expr) -> bool:
+        return dotted_path(node) is not None and self.oracle.kind(node).name in ("Tensor", "Parameter")
+
+    # ---- one gradient
+
+    def _unit(self, call: ast.Call, leaves: set[str]) -> LeafUnit:
+        statement = self.parents[id(call)]
+        keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
+            if not isinstance(statement, ast.Expr) or set(keywords) - {"gradient", "retain_graph"}:
+                raise _Refused
+            wanted, loss = leaves, call.func.value
+            seed = keywords.get("gradient", call.args[0] if call.args else None)
+            if not all(self._requires_grad(leaf) for leaf in leaves) or len(call.args) > 1:
+                raise _Refused
+        else:
+            statement, loss, seed, wanted = self._asked(call, keywords)
+        assert isinstance(statement, ast.stmt)
+        if isinstance(seed, ast.Constant) and seed.value is None:
+            seed = None
+        block = self.blocks[id(statement)]
+        body = self._body(block, block.index(statement), loss, wanted)
+        used = live_in([*body, ast.Expr(loss)])
+        weights = sorted(path for path in wanted if self._is_weight(path) and root(path) in used)
+        tensors = [path for path in self._in_order(wanted) if path not in weights and path in used]
+        if isinstance(statement, ast.Assign):  # asked for by name: in that order
+            tensors = [path for path in self._asked_paths(call) if path not in weights]
+            if weights or any(path not in used for path in tensors):
+                raise _Refused
+        if not tensors and not weights:
+            raise _Refused
+        unit = LeafUnit(statement, call, block, body, statement, loss, seed, tensors, weights, is_moved=True)
+        self._place(unit)
+        return unit
+
+    def _asked(
+        self, call: ast.Call, keywords: dict[str | None, ast.expr]
+    ) -> tuple[ast.AST, ast.expr, ast.expr | None, set[str]]:
+        """Return statement, output, seed and inputs of ``autograd.grad``."""
+        parent = self.parents[id(call)]
+        statement = self.parents[id(parent)] if isinstance(parent, ast.Subscript) else parent
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or len(call.args) > 3:
+            raise _Refused
+        if isinstance(parent, ast.Subscript) and not (
+            isinstance(parent.slice, ast.Constant) and parent.slice.value == 0 and len(self._asked_paths(call)) == 1
+        ):
+            raise _Refused
+        if set(keywords) - {"outputs", "inputs", "grad_outputs", "retain_graph", "create_graph"}:
+            raise _Refused
+        outputs = call.args[0] if call.args else keywords["outputs"]
+        if isinstance(outputs, (ast.List, ast.Tuple)):
+            raise _Refused
+        seed = keywords.get("grad_outputs", call.args[2] if len(call.args) > 2 else None)
+        return statement, outputs, seed, set(self._asked_paths(call))
+
+    def _asked_paths(self, call: ast.Call) -> list[str]:
+        inputs = call.args[1] if len(call.args) > 1 else next(k.value for k in call.keywords if k.arg == "inputs")
+        listed = inputs.elts if isinstance(inputs, (ast.List, ast.Tuple)) else [inputs]
+        paths = [node.id for node in listed if isinstance(node, ast.Name) and self.oracle.kind(node).is_tensor]
+        if len(paths) != len(listed) or not paths:
+            raise _Refused
+        return paths
+
+    def _is_weight(self, path: str) -> bool:
+        return any(
+            dotted_path(n) == path and self.oracle.kind(n).name == "Parameter"
+            for n in self.nodes
+            if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load)
+        ) or ("." in path)
+
+    def _in_order(self, paths: set[str]) -> list[str]:
+        first = {
+            path: next((n.lineno for n in self.nodes if isinstance(n, ast.Name) and n.id == path), 0) for path in paths
+        }
+        return sorted(paths, key=lambda path: (first[path], path))
+
+    def _requires_grad(self, path: str) -> bool:
+        """Whether the scope itself makes the leaf, and says that its gradient is wanted."""
+        if "." in path or self._is_weight(path):
+            return True
+        made = self._definitions(path)
+        marked = any(
+            isinstance(n, ast.Attribute)
+            and n.attr in ("requires_grad_", "requires_grad")
+            and dotted_path(n.value) == path
+            for n in self.nodes
+        )
+        return bool(made) and (marked or any("requires_grad" in ast.unparse(node) for node in made))
+
+    def _definitions(self, path: str) -> list[ast.stmt]:
+        return [
+            n
+            for n in self.nodes
+            if isinstance(n, (ast.Assign, ast.AnnAssign)) and path in self._binds(n) and path not in reads(n)
+        ]
+
+    def _body(self, block: list[ast.stmt], index: int, loss: ast.expr, leaves: set[str]) -> list[ast.stmt]:
+        """Return the statements before ``index`` that lead from the leaves to the loss."""
+        roots = {root(path) for path in leaves}
+        derived = self._derived(roots)
+        needed = reads(loss)
+        body: list[ast.stmt] = []
+        bound: set[str] = set()
+        for statement in reversed(block[:index]):
+            here = self._binds(statement)
+            if not here & needed or is_no_grad(statement) or (here & roots and not here & derived):
+                continue
+            if not reads(statement) & (roots | derived) and not here & bound:
+                continue
+            if not isinstance(
+                statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.While, ast.If, ast.Expr)
+            ):
+                raise _Refused
+            if isinstance(statement, (ast.For, ast.While, ast.If)) and any(
+                isinstance(n, (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.Call)) and self._is_jump(n)
+                for n in ast.walk(statement)
+            ):
+                raise _Refused
+            if here & roots:
+                raise _Refused
+            body.insert(0, statement)
+            bound |= here
+            needed = (needed - certain_binds([statement])) | reads(statement)
+        entering = live_in([*body, ast.Expr(loss)])
+        if entering & derived or entering & bound:
+            raise _Refused
+        return body
+
+    def _is_jump(self, node: ast.AST) -> bool:
+        return not isinstance(node, ast.Call) or self._is_gradient(node)
+
+    def _derived(self, roots: set[str]) -> set[str]:
+        """Return the names that may hold values computed from the leaves, wherever in the scope."""
+        found: set[str] = set()
+        kinds = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.Expr)
+        simple = [n for n in self.nodes if isinstance(n, kinds) and not any(map(is_no_grad, self._around(n)))]
+        for _ in range(len(simple) + 1):
+            before = len(found)
+            for node in simple:
+                value = node.iter if isinstance(node, ast.For) else node
+                if reads(value) & (roots | found):
+                    targets = self._binds(node.target) if isinstance(node, ast.For) else self._binds(node)
+                    found |= targets - roots
+            if len(found) == before:
+                break
+        return found
+
+    def _place(self, unit: LeafUnit) -> None:
+        """Decide where the gradient is computed, and whether the body leaves its place."""
+        block = unit.block
+        end = block.index(unit.statement)
+        carried = set().union(*(self._binds(statement) for statement in unit.body)) if unit.body else set()
+        entering = set(live_in([*unit.body, ast.Expr(unit.loss)])) | {root(path) for path in unit.leaves}
+        if unit.body:
+            first, last = block.index(unit.body[0]), block.index(unit.body[-1])
+            others = [i for i in range(first, end) if block[i] not in unit.body]
+            if any(self._binds(block[i]) & entering for i in others):
+                raise _Refused
+            touching = [i for i in others if (reads(block[i]) | self._binds(block[i])) & carried]
+            if any(i < last for i in touching) or any(self._binds(block[i]) & carried for i in touching):
+                self._stay(unit)
+            elif touching:
+                unit.at = block[last + 1]
+                if unit.seed is not None or any(n in self.grads for i in touching for n in ast.walk(block[i])):
+                    self._stay(unit)
+        if unit.is_moved:
+            inside = {id(n) for s in [*unit.body, unit.statement] for n in ast.walk(s)}
+            read = {n.id for n in ast.walk(self.scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+                    and id(n) not in inside}  # fmt: skip
+            unit.aux = sorted(carried & read)
+
+    def _stay(self, unit: LeafUnit) -> None:
+        """Compute the body twice, where that gives the same twice."""
+        for statement in unit.body:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Call):
+                    path = dotted_path(node.func) or str(getattr(node.func, "attr", ""))
+                    name = path.rpartition(".")[2]
+                    kind = self.oracle.kind(node.func)
+                    known = kind.name == "api" or (
+                        isinstance(node.func, ast.Attribute) and self.oracle.kind(node.func.value).is_tensor
+                    )
+                    if name in _RANDOM or not known:
+                        raise _Refused
+        unit.is_moved, unit.aux, unit.at = False, [], unit.statement
+
+    # ---- names, accumulation, what goes
+
+    def _enter(self, units: list[LeafUnit]) -> None:
+        backwards = [unit for unit in units if isinstance(unit.statement, ast.Expr)]
+        starts: dict[ast.stmt, list[str]] = {}
+        names: dict[str, str] = {}
+        for path in dict.fromkeys(path for unit in backwards for path in unit.leaves):
+            names[path] = self.names.fresh(path.replace(".", "_") + "_grad", path.replace(".", "_") + "_gradient")
+            own = [unit for unit in backwards if path in unit.leaves]
+            repeated = self._is_repeated(own[0], path)
+            for unit in own:
+                unit.accumulates = unit.accumulates or not self._is_clear(unit, path, own, repeated=repeated)
+            places = [n for n in self.grads if dotted_path(n.value) == path]
+            early = any(n.lineno < own[0].statement.lineno for n in places) or self._is_uncertain(own[0], places)
+            if early or any(unit.accumulates for unit in own):
+                starts.setdefault(self._start(path, own[0]), []).append(names[path])
+        if any(dotted_path(n.value) not in names for n in self.grads if self.oracle.kind(n).name != "api"):
+            raise _Refused
+        for unit in units:
+            unit.forward_name = self.names.fresh("forward_fn")
+            self.plan.scope_of[id(unit)] = self.scope
+        self.plan.units.extend(units)
+        self.plan.starts.update(starts)
+        self.plan.grad_names.update(((self.scope, path), name) for path, name in names.items())
+        for node in self.grads:
+            if dotted_path(node.value) in names:
+                self.plan.names[node] = names[dotted_path(node.value) or ""]
+        for unit in units:
+            self.plan.gone.update(unit.body if unit.is_moved else ())
+        self._marks({path for unit in units for path in unit.leaves})
+
+    def _marks(self, leaves: set[str]) -> None:
+        """Note what only says that gradients are wanted, and what sets them to zero."""
+        for node in self.nodes:
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                func = node.value.func
+                if (
+                    isinstance(func, ast.Attribute)
+                    and func.attr == "requires_grad_"
+                    and dotted_path(func.value) in leaves
+                ):
+                    self.plan.gone.add(node)
+                else:
+                    self._reset(node, self._zeroed(node))
+            elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Attribute):
+                target = node.targets[0]
+                if target.attr == "requires_grad" and dotted_path(target.value) in leaves:
+                    self.plan.gone.add(node)
+                elif isinstance(node.value, ast.Constant) and target in self.plan.names:
+                    self._reset(node, target)
+            called = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
+            if called == "requires_grad_" and not isinstance(self.parents[id(node)], ast.Expr):
+                self.plan.plain.add(node)
+
+    def _reset(self, node: ast.stmt, gradient: ast.Attribute | None) -> None:
+        """Note a statement that sets a gradient to nothing; it goes where nobody looks until the next one comes."""
+        if gradient is None:
+            return
+        name = self.plan.names[gradient]
+        own = [unit for unit in self.plan.units if dotted_path(gradient.value) in unit.leaves]
+        read = [n for n, other in self.plan.names.items() if other == name and n is not gradient]
+        first = min(unit.statement.lineno for unit in own)
+        unseen = all(first < n.lineno < node.lineno for n in read if isinstance(n, ast.Attribute))
+        if unseen and not any(unit.accumulates for unit in own):
+            self.plan.gone.add(node)
+        elif isinstance(node, ast.Expr):
+            self.plan.resets[node] = name
+
+    def _zeroed(self, node: ast.stmt) -> ast.Attribute | None:
+        """Return the ``x.grad`` of ``x.grad.zero_()`` and ``x.grad.data.zero_()``."""
+        call = node.value if isinstance(node, ast.Expr) else None
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "zero_":
+            return None
+        inner = call.func.value
+        if isinstance(inner, ast.Attribute) and inner.attr == "data":
+            inner = inner.value
+        return inner if isinstance(inner, ast.Attribute) and inner in self.plan.names else None
+
+    def _loops(self, node: ast.AST) -> list[ast.AST]:
+        found: list[ast.AST] = []
+        while id(node) in self.parents:
+            node = self.parents[id(node)]
+            if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
+                found.append(node)
+        return found
+
+    def _is_repeated(self, unit: LeafUnit, path: str) -> bool:
+        """Whether the gradient is computed again and again for the same leaf."""
+        loops = self._loops(unit.statement)
+        made = self._definitions(path)
+        return any(not any(loop in self._loops(node) for node in made) for loop in loops)
+
+    def _is_uncertain(self, unit: LeafUnit, places: Sequence[ast.AST]) -> bool:
+        """Whether a gradient is read where the backward call may not have run."""
+        parent = self.parents.get(id(unit.statement))
+        if isinstance(parent, (ast.For, ast.While)):
+            end = parent.end_lineno or 0
+            return any(isinstance(node, ast.Attribute) and node.lineno > end for node in places)
+        return isinstance(parent, (ast.If, ast.Try))
+
+    def _is_clear(self, unit: LeafUnit, path: str, own: list[LeafUnit], *, repeated: bool) -> bool:
+        """Whether there is certainly no gradient yet, or none any more, when the backward call runs."""
+        block, place = unit.block, unit.block.index(unit.statement)
+        if unit is own[0] and not repeated:
+            return True
+        if any(other.block is not block for other in own):
+            return False
+        places = sorted(block.index(other.statement) for other in own)
+        earlier = [other for other in places if other < place]
+        between = block[earlier[-1] + 1 : place] if earlier else [*block[places[-1] + 1 :], *block[:place]]
+        return any(self._clears(statement, path) for statement in between)
+
+    def _clears(self, statement: ast.stmt, path: str) -> bool:
+        if isinstance(statement, ast.With):
+            return any(self._clears(inner, path) for inner in statement.body)
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
+            return any(isinstance(t, ast.Attribute) and t.attr == "grad" and dotted_path(t.value) == path
+                       for t in statement.targets)  # fmt: skip
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "zero_":
+            return ast.unparse(call.func.value).removesuffix(".data") == f"{path}.grad"
+        return False
+
+    def _start(self, path: str, unit: LeafUnit) -> ast.stmt:
+        """Return the statement behind which the gradient is nothing yet."""
+        made = self._definitions(path)
+        if "." in path or not made:
+            loops = self._loops(unit.statement)
+            place = loops[-1] if loops else unit.statement
+            block = self.blocks.get(id(place), [])
+            index = block.index(place) if place in block else 0
+            if index == 0:
+                raise _Refused
+            return block[index - 1]
+        before = [node for node in made if node.lineno < unit.statement.lineno]
+        around = [unit.statement, *self._around(unit.statement)]
+        if not before or not any(node in around for node in self.blocks[id(before[-1])]):
+            raise _Refused
+        return before[-1]
+
+    def _around(self, node: ast.AST) -> list[ast.AST]:
+        found: list[ast.AST] = []
+        while id(node) in self.parents:
+            node = self.parents[id(node)]
+            found.append(node)
+        return found

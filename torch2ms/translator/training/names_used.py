@@ -1,0 +1,60 @@
+"""The names that a piece of code reads and binds, with what methods and arguments change in place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+__all__ = ["FUNCTIONS", "binds", "is_no_grad", "own", "reads"]
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_MUTATORS = frozenset({"append", "extend", "insert", "update", "add", "setdefault", "pop", "clear", "appendleft"})
+
+
+def own(scope: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a scope, without what stands in functions and classes inside it."""
+    pending: list[ast.AST] = list(scope.body) if hasattr(scope, "body") else []
+    while pending:
+        node = pending.pop(0)
+        yield node
+        if not isinstance(node, FUNCTIONS):
+            pending = [*ast.iter_child_nodes(node), *pending]
+
+
+def reads(node: ast.AST) -> set[str]:
+    """Return the names that are read, also by changing them."""
+    found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    if isinstance(node, ast.AugAssign):
+        found |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+    return found
+
+
+def binds(node: ast.AST) -> set[str]:
+    """Return the names that are bound, or whose value is changed in place."""
+    found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    found |= {node.name} if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else set()
+    for part in ast.walk(node):  # y[0] = ..., y.data = ...
+        if isinstance(part, (ast.Subscript, ast.Attribute)) and not isinstance(part.ctx, ast.Load):
+            found |= {n.id for n in ast.walk(part.value) if isinstance(n, ast.Name)}
+        if isinstance(part, ast.Call):
+            found |= _changed(part)
+    return found
+
+
+def _changed(call: ast.Call) -> set[str]:
+    """Return the names of what a call changes in place: ``y.add_(1)``, ``ys.append(y)``, ``f(x, out=y)``."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    places: list[ast.AST] = [keyword.value for keyword in call.keywords if keyword.arg == "out"]
+    is_inplace = any(k.arg == "inplace" and getattr(k.value, "value", True) for k in call.keywords)
+    if (name.endswith("_") and name != "requires_grad_") or name in _MUTATORS or is_inplace:
+        places.extend([call.func, *call.args[:1]] if isinstance(call.func, ast.Attribute) else call.args[:1])
+        if name in _MUTATORS:
+            places = [call.func]
+    return {n.id for place in places for n in ast.walk(place) if isinstance(n, ast.Name)}
+
+
+def is_no_grad(node: ast.AST) -> bool:
+    """Whether a statement runs its block without gradients."""
+    if not isinstance(node, ast.With):
+        return False
+    return any("no_grad" in ast.unparse(item) or "inference_mode" in ast.unparse(item) for item in node.items)
