@@ -40,6 +40,13 @@ def test_gradients_build_up_until_they_are_set_to_zero() -> None:
     assert "zero" not in found
 
 
+def test_functions_beside_it_do_not_matter() -> None:
+    inner = "def f():\n    a = torch.ones(1, requires_grad=True)\n    a.sum().backward()\n    return a.grad\n"
+    found = translated(inner + LEAF + "(x * 2).sum().backward()\nprint(x.grad, f())")
+    assert ".backward(" not in found
+    assert found.endswith("print(x_grad, f())")
+
+
 def test_autograd_grad() -> None:
     one = translated(LEAF + "y = (x ** 2).sum()\ng = torch.autograd.grad(y, x)[0]")
     assert one.endswith("g = ms.grad(forward_fn)(x)")

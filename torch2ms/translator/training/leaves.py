@@ -114,9 +114,6 @@ class _Scope:
         calls = [n for n in self.nodes if isinstance(n, ast.Call) and self._is_gradient(n)]
         if not calls:
             return []
-        inner = [n for f in self.nodes if isinstance(f, FUNCTIONS) for n in ast.walk(f) if isinstance(n, ast.Attribute)]
-        if any(n.attr in ("grad", "backward") and self.oracle.kind(n.value).name != "api" for n in inner):
-            raise _Refused
         leaves = {path for n in self.grads if self._is_tensor_path(n.value) and (path := dotted_path(n.value))}
         if any(not self._is_tensor_path(n.value) for n in self.grads if self.oracle.kind(n).name != "api"):
             raise _Refused
