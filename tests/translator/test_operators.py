@@ -61,3 +61,16 @@ def test_tensors_of_several_dtypes_are_promoted_when_they_are_joined() -> None:
     joined = "y = functional.cat([ops.ones(2), ops.arange(3)])"
     assert body("y = torch.cat([torch.ones(2), torch.arange(3)])") == joined
     assert body("def f(a, b):\n    return torch.cat([a, b])").endswith("ops.cat([a, b])")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = torch.zeros(3)\ntorch.add(x, 2, out=x)", "x[...] = ops.add(x, 2)"),
+        ("b = torch.empty(0)\ntorch.cat([x, x], out=b)", "b = ops.cat([x, x])"),
+        ("torch.max(x, 1, out=(v, i))", "v[...], i[...] = ops.max(x, 1)"),
+        ("y = torch.zeros(3)\nz = torch.mul(y, 2, out=y)", "z = y"),
+    ],
+)
+def test_out_is_written_to(source: str, expected: str) -> None:
+    assert body(f"x = torch.ones(2, 2)\n{source}") == expected

@@ -43,7 +43,7 @@ def test_tensors_that_are_made(source: str, expected: str) -> None:
     assert value_of(source)[0] == expected
 
 
-@pytest.mark.parametrize("source", ["torch.zeros(2, out=x)", "torch.zeros()"])
+@pytest.mark.parametrize("source", ["x + torch.zeros(2, out=x)", "torch.zeros()"])
 def test_what_cannot_be_said_is_left(source: str) -> None:
     assert value_of(source) == (source, ["T2M203"])
 

@@ -43,4 +43,4 @@ def test_extrema(source: str, expected: str) -> None:
 
 
 def test_results_written_elsewhere_are_left() -> None:
-    assert value_of("torch.max(x, 1, out=a)") == ("torch.max(x, 1, out=a)", ["T2M203"])
+    assert value_of("torch.max(x, 1, out=a.b)") == ("torch.max(x, 1, out=a.b)", ["T2M203"])
