@@ -12,6 +12,7 @@ DEMO ?= demo
 # reference convolution on AVX-512 machines unless it is told to stay with AVX2
 RUN := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-2} ONEDNN_MAX_CPU_ISA=$${ONEDNN_MAX_CPU_ISA:-AVX2}
 PYTEST_ARGS ?=
+CORPUS_ARGS ?= --first
 PROVE_ARGS ?=
 FUZZ_ARGS ?=
 # Checkouts of the programs that `make parity` trains: pytorch+examples, kuangliu+pytorch-cifar, karpathy+nanoGPT
@@ -28,6 +29,7 @@ help:
 	@echo "make fuzz    vary the arguments of 300 random mappings and compare again (FUZZ_ARGS='--seed 7')"
 	@echo "make parity  train real programs and their translations side by side (SOURCES=folder of owner+name checkouts)"
 	@echo "make bench   speed and memory of the translator"
+	@echo "make corpus  translate torchvision and timm, compare each of their models (CORPUS_ARGS='timm --only swin')"
 	@echo "make docs    generate the reference pages from the data"
 	@echo "make clean   remove what the targets made, the virtual environment included"
 
@@ -61,7 +63,9 @@ parity: $(VENV)/.installed
 docs: $(VENV)/.installed
 	$(BIN)/python scripts/generate_docs.py
 
-corpus: $(VENV)/.corpus
+# One model of each family takes half an hour; CORPUS_ARGS='torchvision timm' takes all of them, which takes hours
+corpus: $(VENV)/.installed $(VENV)/.corpus
+	$(RUN) $(BIN)/python benchmarks/models.py $(CORPUS_ARGS)
 
 install: $(VENV)/.installed
 

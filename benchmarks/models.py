@@ -70,6 +70,13 @@ class Model:
     train_inputs: tuple[str, ...] = ()  # for gradients and training mode, where eval mode takes other ones
     gradients: bool = True
 
+    @property
+    def label(self) -> str:
+        """The name it is printed and chosen by: what a list's own ``entry:build`` takes out of which file."""
+        if self.entry != "entry:build":
+            return self.entry
+        return f"{self.kwargs.get('file', self.kwargs.get('module', ''))}:{self.kwargs.get('name', '')}"
+
 
 @dataclass
 class Outcome:
@@ -202,7 +209,7 @@ class Runner:
     def run(self, model: Model) -> Outcome:
         """Compare one model; never raises for what the model does."""
         start = time.monotonic()
-        outcome = Outcome(model.family, model.entry, "parity")
+        outcome = Outcome(model.family, model.label, "parity")
         try:
             report = self._compare(model, (1,))
             if not self.quick and not report.passed and not report.problems:
@@ -300,7 +307,7 @@ def chosen(package: Package, only: str, first: bool) -> list[Model]:
     seen: set[str] = set()
     found = []
     for model in package.models:
-        if re.search(only, model.entry) and not (first and model.family in seen):
+        if re.search(only, model.label) and not (first and model.family in seen):
             seen.add(model.family)
             found.append(model)
     return found
