@@ -128,3 +128,18 @@ def test_a_class_in_a_table_takes_torchs_arguments() -> None:
         "import torch.nn as nn\nNORMS = dict(bn=nn.BatchNorm2d)\ndef make(key, **kw):\n    return NORMS[key](**kw)\n"
     )
     assert "dict(bn=layers.BatchNorm2d)" in text_of(source)
+
+
+def test_a_list_of_layers_is_made_of_any_number_of_arguments() -> None:
+    source = (
+        "import torch.nn as nn\n"
+        "class All(nn.Module):\n"
+        "    def __init__(self, *parts):\n"
+        "        super().__init__()\n"
+        "        self.parts = nn.ModuleList(parts)\n"
+    )
+    assert "nn.CellList(list(parts))" in text_of(source)
+
+
+def test_a_normalization_gets_its_eps_as_a_float() -> None:
+    assert "nn.BatchNorm2d(4, float(1))" in text_of("import torch.nn as nn\nb = nn.BatchNorm2d(4, 1)\n")

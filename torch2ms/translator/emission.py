@@ -199,6 +199,8 @@ class _Builder:
             value = made
         elif _makes_layer(self.site) and self.ctx.kind(argument.tree).name == "list":
             value = _as_tuple(value)
+        elif name == "eps" and _makes_layer(self.site) and self.ctx.kind(argument.tree).name == "int":
+            value = cst.Call(cst.Name("float"), [cst.Arg(value)])  # MindSpore's kernels take no int
         if self.signature is not None and not self._known(new):
             default = self.site.bound.signature.get(name) if self.site.bound is not None else None
             if name in option.reject or same_literal(argument.tree, default.default if default else None):

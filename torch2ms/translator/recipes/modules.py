@@ -209,6 +209,13 @@ def add_module(site: CallSite, ctx: Context) -> Outcome:
     return Replace(build("setattr({net}, {name}, {module})", net=site.receiver, name=name.code, module=module.code))
 
 
+def _is_star(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an expression is the function's ``*args``: a tuple, though it is typed like a list."""
+    function = ctx.functions[-1]
+    star = function.node.args.vararg if function is not None else None
+    return star is not None and isinstance(tree, ast.Name) and tree.id == star.arg
+
+
 @recipe("cell_list")
 def cell_list(site: CallSite, ctx: Context) -> Outcome:
     """``nn.CellList`` takes a list and no other iterable."""
@@ -221,7 +228,9 @@ def cell_list(site: CallSite, ctx: Context) -> Outcome:
     code = argument.code
     if isinstance(code, cst.GeneratorExp):
         code = cst.ListComp(code.elt, code.for_in)
-    elif ctx.kind(argument.tree).name != "list" and not isinstance(code, (cst.List, cst.ListComp)):
+    elif _is_star(argument.tree, ctx) or (
+        ctx.kind(argument.tree).name != "list" and not isinstance(code, (cst.List, cst.ListComp))
+    ):
         code = build("list({value})", value=code)
     args = [argument.arg.with_changes(value=code, keyword=None, equal=cst.MaybeSentinel.DEFAULT)]
     return Replace(site.updated.with_changes(func=func, args=args))
