@@ -87,6 +87,7 @@ class ProgramFacts:
     config_file: str = "config.yaml"
     convert_file: str = "convert_weights.py"
     state_rules: Mapping[str, Mapping[str, Any]] | None = None  # of torch2ms.weights.table_rules(), the default
+    assumed: Mapping[str, str] = field(default_factory=dict)  # field of config.yaml -> what the source does not say
 
 
 def requirement_entries(mindspore: tuple[int, int]) -> dict[str, str]:
@@ -125,6 +126,7 @@ def generate(facts: ProgramFacts) -> dict[str, str]:
     )
     environment.globals.update(flow=flow, scalar=scalar, transform_list=lambda specs: _transform_list(specs, facts))
     environment.globals.update(python=_python, imports=_imports)
+    environment.globals.update(note=lambda name: f"  # {facts.assumed[name]}" if name in facts.assumed else "")
     context = _context(facts)
     files = {facts.convert_file: "convert_weights.py.j2", "requirements.txt": "requirements.txt.j2"}
     if facts.has_training:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from torch2ms import translate_project
+from torch2ms.runtime.config import load_config
 from torch2ms.translator.program import is_importable
 
 PROGRAM = """
@@ -55,6 +56,61 @@ def test_options_behind_a_splat_and_the_seed_reach_the_configuration(
     assert "seed: 7" in lines
     assert "batch_size: 64" in lines
     assert "epochs: 3" in lines
+
+
+VAGUE = """
+import sys
+
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+net = Net()
+optimizer = torch.optim.Adam(net.parameters(), lr=float(sys.argv[1]), weight_decay=1e-4)
+loss_fn = nn.CrossEntropyLoss()
+for x, y in load():
+    optimizer.zero_grad()
+    loss = loss_fn(net(x), y)
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_what_the_source_does_not_say_is_marked(make_tree: Callable[..., Path], tmp_path: Path) -> None:
+    report = translate_project(make_tree({"main.py": VAGUE}), tmp_path / "out")
+    path = tmp_path / "out" / "config.yaml"
+    lines = path.read_text().splitlines()
+    default = "not found in the source; torch2ms's default"
+    assert f"batch_size: 32  # {default}" in lines
+    assert f"epochs: 10  # {default}" in lines
+    assert f"train_transforms:  # {default}" in lines
+    unread = "lr: no constant in the source; left at the default"
+    assert f"optimizer: {{name: Adam, weight_decay: 0.0001}}  # {unread}" in lines
+    notes = {(item.topic, item.note) for item in report.checklist if item.note}
+    assert ("batch size", f"config.yaml, batch_size: {default}") in notes
+    assert ("optimizer", f"config.yaml, optimizer: {unread}") in notes
+    read = load_config(path)
+    assert read["batch_size"] == 32
+    assert read["train_transforms"] == ["ToTensor"]
+
+
+def test_what_the_source_says_is_not_marked(make_tree: Callable[..., Path], tmp_path: Path) -> None:
+    report = translate_project(make_tree({"main.py": PROGRAM}), tmp_path / "out")
+    text = (tmp_path / "out" / "config.yaml").read_text()
+    assert [line.split(":")[0] for line in text.splitlines() if "not found in the source" in line] == [
+        "train_transforms",
+        "eval_transforms",
+    ]
+    assert {item.topic for item in report.checklist if item.note} == {"transforms"}
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ class Finding:
     text: str
     children: tuple[Finding, ...] = ()
     role: str = ""  # train | eval | "" for data
+    unread: tuple[str, ...] = ()  # arguments that are given, but are no constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +157,11 @@ class _Reader:
                 if isinstance(c, ast.Call) and (n := self._name(c))
             )
         text = " ".join(ast.unparse(call).split())
-        return Finding(topic, name, self._kwargs(call, name), self.place(call), text, children, self._role(call))
+        kwargs, unread = self._kwargs(call, name)
+        return Finding(topic, name, kwargs, self.place(call), text, children, self._role(call), unread)
 
-    def _kwargs(self, call: ast.Call, name: str) -> dict[str, object]:
-        """Return the arguments that are constants, by the names of torch's parameters."""
+    def _kwargs(self, call: ast.Call, name: str) -> tuple[dict[str, object], tuple[str, ...]]:
+        """Return the arguments that are constants, by the names of torch's parameters, and the names of the others."""
         signature = self.world.tables.signature(name)
         names = [p.name for p in signature.parameters if p.kind.startswith("positional")] if signature else []
         pairs = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords if k.arg)]
@@ -170,7 +172,7 @@ class _Reader:
             size = self.constants.options.get("batch_size")
             if isinstance(size, int):
                 found.setdefault("batch_size", size)
-        return found
+        return found, tuple(name for name in values if name not in found)
 
     def _role(self, call: ast.Call) -> str:
         parent_name = self._targets.get(call, "")

@@ -53,7 +53,7 @@ def make_report(
         target=options.target,
         files=tuple(files),
         apis=tuple(_apis(uses)),
-        checklist=tuple(_items(checklist, results)),
+        checklist=(*_items(checklist, results), *_assumed_items(program)),
         diagnostics=tuple(sorted(set(diagnostics))),
         facts=facts,
     )
@@ -209,7 +209,48 @@ def _facts(script: FileResult, network: Network, options: Options) -> dict[str, 
     if script.program.epochs is not NOT_CONSTANT:
         facts["epochs"] = script.program.epochs
     facts.update(_data_facts(findings))
+    facts["assumed"] = _assumed(facts, {"optimizer": optimizer, "loss": loss, "schedule": schedule})
     return facts
+
+
+# What config.yaml states and the source should: fact -> topic of the checklist.
+_STATED = {
+    "seed": "seed",
+    "loss": "loss",
+    "dataset": "data",
+    "data_path": "data",
+    "batch_size": "batch size",
+    "image_size": "data",
+    "train_transforms": "transforms",
+    "eval_transforms": "transforms",
+    "epochs": "epochs",
+    "optimizer": "optimizer",
+}
+# Arguments that are objects of the program itself, which the generated one makes its own way.
+_OBJECTS = frozenset({"params", "optimizer", "input", "target", "last_epoch"})
+
+
+def _assumed(facts: Mapping[str, object], read: Mapping[str, Finding | None]) -> dict[str, str]:
+    """Return, for each fact that is not (all) the source's, what was not found there."""
+    assumed = {name: "not found in the source; torch2ms's default" for name in _STATED if name not in facts}
+    for name, finding in read.items():
+        unread = [key for key in finding.unread if key not in _OBJECTS] if finding is not None else []
+        if unread and name in facts:
+            assumed[name] = f"{', '.join(unread)}: no constant in the source; left at the default"
+    return assumed
+
+
+def _assumed_items(program: ProgramFacts | None) -> Iterable[ChecklistItem]:
+    """Yield what of the generated configuration is not the source's."""
+    if program is None or not program.has_training:
+        return
+    for name, reason in program.assumed.items():
+        value = getattr(program, name)
+        shown = value.name if isinstance(value, Named) else value
+        if isinstance(shown, (list, tuple)):
+            shown = ", ".join(spec.name for spec in shown)
+        note = f"{program.config_file}, {name}: {reason}"
+        yield ChecklistItem(_STATED.get(name, name), str(shown), None, note=note)
 
 
 _DEVICE_TARGETS = {"ascend": "Ascend", "gpu": "GPU"}  # config.yaml's word; it may be changed there
