@@ -6,16 +6,19 @@ is the emitter's business, except that ``ProgramFacts`` holds the file names, be
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal
 
 import jinja2
 
 from torch2ms.errors import InternalError
+from torch2ms.mapping_tables.loader import cache_directory
 
 __all__ = ["DATASETS", "Named", "ProgramFacts", "generate", "rename_taken"]
 
@@ -109,13 +112,15 @@ def rename_taken(facts: ProgramFacts, taken: Sequence[str]) -> ProgramFacts:
     return replace(facts, **changed)  # type: ignore[arg-type]
 
 
-def generate(facts: ProgramFacts) -> dict[str, str]:
-    """Return the generated files, path in OUT -> text; scripts are those that end in ``.sh`` (to be made executable).
-
-    Raises InternalError for facts that no program can be made of (an unknown dataset, a value YAML cannot hold).
-    """
-    if facts.dataset not in DATASETS:
-        raise InternalError(f"no generated program for the dataset {facts.dataset!r}")
+@lru_cache(maxsize=2)
+def _environment(store: bool) -> jinja2.Environment:
+    """Return what compiles the templates, once a process, or once and for all in the cache directory."""
+    compiled = None
+    if store:
+        folder = cache_directory() / "templates"
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            compiled = jinja2.FileSystemBytecodeCache(str(folder))
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("torch2ms", "templates"),
         trim_blocks=True,
@@ -123,10 +128,21 @@ def generate(facts: ProgramFacts) -> dict[str, str]:
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
         autoescape=False,
+        bytecode_cache=compiled,
     )
-    environment.globals.update(flow=flow, scalar=scalar, transform_list=lambda specs: _transform_list(specs, facts))
-    environment.globals.update(python=_python, imports=_imports)
-    environment.globals.update(note=lambda name: f"  # {facts.assumed[name]}" if name in facts.assumed else "")
+    environment.globals.update(flow=flow, scalar=scalar, python=_python, imports=_imports)
+    return environment
+
+
+def generate(facts: ProgramFacts, *, store: bool = False) -> dict[str, str]:
+    """Return the generated files, path in OUT -> text; scripts are those that end in ``.sh`` (to be made executable).
+
+    With ``store`` the compiled templates are kept in the user's cache directory.
+    Raises InternalError for facts that no program can be made of (an unknown dataset, a value YAML cannot hold).
+    """
+    if facts.dataset not in DATASETS:
+        raise InternalError(f"no generated program for the dataset {facts.dataset!r}")
+    environment = _environment(store)
     context = _context(facts)
     files = {facts.convert_file: "convert_weights.py.j2", "requirements.txt": "requirements.txt.j2"}
     if facts.has_training:
@@ -153,6 +169,8 @@ def _context(facts: ProgramFacts) -> dict[str, Any]:
     schedule = facts.schedule
     return {
         "facts": facts,
+        "note": lambda name: f"  # {facts.assumed[name]}" if name in facts.assumed else "",
+        "transform_list": lambda specs: _transform_list(specs, facts),
         "target": facts.mindspore,
         "requirements": requirement_entries(facts.mindspore),
         "dataset_title": data.title,

@@ -12,10 +12,12 @@ import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from torch2ms.errors import InputError, TableError, UsageError, VerificationError
+from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.mapping_tables.schema import Row
 from torch2ms.verify.process import environment
 
@@ -88,7 +90,12 @@ def table_rules(mappings: tuple[str, ...] = ()) -> dict[str, dict[str, Any]]:
     """Return the rules of the shipped tables, with the users' own ``mappings`` over them."""
     from torch2ms.mapping_tables import loader
 
-    return rules_from_rows(loader.load(mappings).rows())
+    return dict(_rules_of(loader.load(mappings)))
+
+
+@lru_cache(maxsize=1)
+def _rules_of(tables: Tables) -> dict[str, dict[str, Any]]:
+    return rules_from_rows(tables.layers())
 
 
 def convert_weights(

@@ -29,7 +29,8 @@ __all__ = ["DATA", "cache_directory", "load"]
 
 DATA = Path(__file__).with_name("data")
 RawRows = dict[str, dict[str, Any]]
-_loaded: dict[str, RawRows] = {}  # what this process loaded last: programs are translated file by file
+# What this process loaded last, by the names, sizes and times of the files: programs are translated file by file.
+_loaded: dict[tuple[tuple[str, int, int], ...], Tables] = {}
 
 
 def load(mappings: tuple[str, ...] = (), *, store: bool = True) -> Tables:
@@ -37,7 +38,15 @@ def load(mappings: tuple[str, ...] = (), *, store: bool = True) -> Tables:
 
     Raises TableError when a table is wrong or a file of ``mappings`` cannot be read.
     """
-    rows = _compiled(sorted(DATA.rglob("*.toml")), root=DATA, store=store)
+    paths = sorted(DATA.rglob("*.toml"))
+    state = tuple((str(path), (info := path.stat()).st_size, info.st_mtime_ns) for path in paths)
+    if state not in _loaded:
+        shipped = Tables(_compiled(paths, root=DATA, store=store))
+        _loaded.clear()
+        _loaded[state] = shipped
+    if not mappings:
+        return _loaded[state]
+    rows = _loaded[state].raw()
     for mapping in mappings:
         path = Path(mapping)
         rows.update(_compile([(path, _read(path))], root=None))
@@ -64,11 +73,7 @@ def _compiled(paths: list[Path], root: Path, store: bool) -> RawRows:
         digest.update(Path(module).read_bytes())
     for path, content in contents:
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + content + b"\0")
-    key = digest.hexdigest()
-    if key not in _loaded:
-        _loaded.clear()
-        _loaded[key] = _stored_or_compiled(key, contents, root) if store else _compile(contents, root)
-    return dict(_loaded[key])
+    return _stored_or_compiled(digest.hexdigest(), contents, root) if store else _compile(contents, root)
 
 
 def _stored_or_compiled(key: str, contents: list[tuple[Path, bytes]], root: Path) -> RawRows:

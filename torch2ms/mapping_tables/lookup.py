@@ -43,6 +43,10 @@ class Tables:
             self._catalogue = torch_catalogue()
         return self._catalogue
 
+    def raw(self) -> dict[str, Mapping[str, Any]]:
+        """Return the rows as they were given, to put others over them."""
+        return dict(self._raw)
+
     def __iter__(self) -> Iterator[str]:
         """Give the names that have a row."""
         return iter(self._raw)
@@ -59,6 +63,12 @@ class Tables:
         """Give every row."""
         for name in self._raw:
             yield self._build(name)
+
+    def layers(self) -> Iterator[Row]:
+        """Give every row with a target that has a state; the others need not be built for this."""
+        for name, raw in self._raw.items():
+            if any("state" in option for option in raw.get("to", ())):
+                yield self._build(name)
 
     def row(self, name: str) -> Row | None:
         """Return the row of a torch name in any public spelling; of an inherited member, the base class's row."""

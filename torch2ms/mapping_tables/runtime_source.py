@@ -56,6 +56,34 @@ def _imported(node: ast.ImportFrom, package: tuple[str, ...]) -> dict[str, ast.s
     return {alias.asname or alias.name: offered.get(alias.name, node) for alias in node.names}
 
 
+def _member(body: list[ast.stmt], package: tuple[str, ...], name: str) -> ast.stmt | None:
+    """Return what a body defines under one name, last; only the modules that it comes from are read."""
+    found: ast.stmt | None = None
+    for node in body:
+        if isinstance(node, ast.ImportFrom):
+            found = _imported_member(node, package, name) or found
+        elif isinstance(node, (ast.If, ast.Try)):
+            found = _member(node.body + node.orelse, package, name) or found
+        elif name in _members([node], package):
+            found = node
+    return found
+
+
+def _imported_member(node: ast.ImportFrom, package: tuple[str, ...], name: str) -> ast.stmt | None:
+    every = any(alias.name == "*" for alias in node.names)
+    original = next((a.name for a in node.names if (a.asname or a.name) == name), name if every else None)
+    if original is None:
+        return None
+    offered: ast.stmt | None = None
+    if node.level:
+        base = package[: len(package) - (node.level - 1)]
+        parts = (*base, *(node.module.split(".") if node.module else ()))
+        module = _module(parts)
+        if module is not None:
+            offered = _member(module.body, parts if _is_package(parts) else parts[:-1], original)
+    return offered if every else offered or node
+
+
 def _is_package(parts: tuple[str, ...]) -> bool:
     return _FOLDER.joinpath(*parts).is_dir()
 
@@ -69,11 +97,11 @@ def _find(name: str) -> tuple[ast.stmt | None, bool]:
             continue
         node: ast.stmt | None = None
         inside = False
-        members = _members(module.body, parts[:cut] if _is_package(parts[:cut]) else parts[: cut - 1])
+        body, package = module.body, parts[:cut] if _is_package(parts[:cut]) else parts[: cut - 1]
         for part in parts[cut:]:
             inside = isinstance(node, ast.ClassDef)
-            node = members.get(part)
-            members = _members(node.body, ()) if isinstance(node, ast.ClassDef) else {}
+            node = _member(body, package, part)
+            body, package = node.body if isinstance(node, ast.ClassDef) else [], ()
         return node, inside
     return None, False
 
@@ -83,6 +111,7 @@ def runtime_has(name: str) -> bool:
     return _find(name)[0] is not None
 
 
+@lru_cache(maxsize=2048)
 def runtime_signature(name: str) -> Signature | None:
     """Return the signature of a function, method or constructor of the runtime, without ``self``.
 

@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib import resources
 from typing import Any
 
@@ -28,18 +29,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def to_html(report: Report) -> str:
     """Return the page. Its size is bounded: ``torch2ms.reports.sides`` says what is cut, and the page says where."""
-    import jinja2
     from markupsafe import Markup
 
     summary, standing = summarize(report), proof(report)
-    style = _part("report.css")
-    script = "(() => {\n'use strict';\n" + "\n".join(map(_part, _SCRIPTS)) + "\n})();\n"
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["printable"] = printable
-    template = environment.from_string(_part("report.html.j2"))
-    page = template.render(
+    template, style, script = _frame()
+    page: str = template.render(
         report=report,
         summary=summary,
         proof=standing,
@@ -53,6 +47,19 @@ def to_html(report: Report) -> str:
         script_hash=_hash(script),
     )
     return page if page.endswith("\n") else page + "\n"
+
+
+@lru_cache(maxsize=1)
+def _frame() -> tuple[Any, str, str]:
+    """Return the template, the style and the script, which are the same for every report."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["printable"] = printable
+    script = "(() => {\n'use strict';\n" + "\n".join(map(_part, _SCRIPTS)) + "\n})();\n"
+    return environment.from_string(_part("report.html.j2")), _part("report.css"), script
 
 
 def _part(name: str) -> str:

@@ -22,10 +22,10 @@ REPORT_NAME = "torch2ms_report"
 _RUNTIME = Path(__file__).resolve().parent.parent / "runtime"
 
 
-def generated_files(project: Project, program: ProgramFacts | None) -> dict[str, str]:
+def generated_files(project: Project, program: ProgramFacts | None, options: Options) -> dict[str, str]:
     """Return the texts that OUT gets besides the mirrored tree, by path; a file of SRC is never overwritten."""
     taken = {file.path for file in project.files}
-    made = generate(program) if program is not None else {}
+    made = generate(program, store=options.cache) if program is not None else {}
     return {path: text for path, text in made.items() if path not in taken}
 
 

@@ -7,7 +7,7 @@ byte. Passes see the original node through its ``ast`` twin (facts) and the node
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import libcst as cst
@@ -26,7 +26,7 @@ from torch2ms.translator.passes import (
     training,
     values,
 )
-from torch2ms.translator.syntax import child_fields, code_of
+from torch2ms.translator.syntax import child_fields, code_of, is_node
 from torch2ms.translator.third_party import report_packages
 
 __all__ = ["rewrite_module"]
@@ -64,20 +64,13 @@ class _Rewriter:
     def visit(self, node: cst.CSTNode) -> Any:
         """Return the translated node."""
         tree = self.ctx.alignment.tree(node)
-        if isinstance(node, (cst.Name, cst.Attribute)):
-            return self._reference(node, tree)
-        if isinstance(node, cst.Call):
-            return self._call(node, tree)
-        if isinstance(node, (cst.IndentedBlock, cst.SimpleStatementSuite)):
-            return self._suite(node)
-        if isinstance(node, cst.If):
-            return self._elif(node, tree)
+        special = _SPECIAL.get(type(node))
+        if special is not None:
+            return special(self, node, tree)
         updated = self._children(node)
-        if isinstance(node, cst.IfExp) and isinstance(updated.test, cst.Name) and updated.test.value == "False":
+        if type(node) is cst.IfExp and isinstance(updated.test, cst.Name) and updated.test.value == "False":
             return _on_its_lines(node, updated.orelse) if updated.test is not node.test else updated
-        if isinstance(node, cst.FormattedStringExpression):
-            return formatting.rewrite_field(node, updated, self.ctx)
-        if isinstance(updated, cst.Subscript) and isinstance(tree, ast.Subscript):
+        if isinstance(tree, ast.Subscript) and isinstance(updated, cst.Subscript):
             updated = indexing.rewrite_index(updated, tree, self.ctx)
         if tree is not None:
             updated = values.rewrite_expression(node, updated, tree, self.ctx)
@@ -87,11 +80,11 @@ class _Rewriter:
         changes: dict[str, Any] = {}
         for name in child_fields(type(node)):
             value = getattr(node, name)
-            if isinstance(value, cst.CSTNode):
+            if is_node(value):
                 new = self.visit(value)
                 if new is not value:
                     changes[name] = new
-            elif isinstance(value, (list, tuple)) and value and isinstance(value[0], cst.CSTNode):
+            elif value.__class__ in (list, tuple) and value and is_node(value[0]):
                 items = [self.visit(item) for item in value]
                 if any(a is not b for a, b in zip(items, value, strict=True)):
                     changes[name] = items
@@ -126,7 +119,10 @@ class _Rewriter:
 
     # ---- statements
 
-    def _suite(self, node: cst.IndentedBlock | cst.SimpleStatementSuite) -> Any:
+    def _field(self, node: cst.FormattedStringExpression, tree: ast.AST | None) -> Any:
+        return formatting.rewrite_field(node, self._children(node), self.ctx)
+
+    def _suite(self, node: cst.IndentedBlock | cst.SimpleStatementSuite, tree: ast.AST | None = None) -> Any:
         if isinstance(node, cst.SimpleStatementSuite):
             body = self._small(node.body)
             return node if body is node.body else node.with_changes(body=body or [cst.Pass()])
@@ -232,6 +228,17 @@ class _Rewriter:
         if results:
             results[-1] = results[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
         return results
+
+
+_SPECIAL: dict[type[cst.CSTNode], Callable[[_Rewriter, Any, ast.AST | None], Any]] = {
+    cst.Name: _Rewriter._reference,
+    cst.Attribute: _Rewriter._reference,
+    cst.Call: _Rewriter._call,
+    cst.IndentedBlock: _Rewriter._suite,
+    cst.SimpleStatementSuite: _Rewriter._suite,
+    cst.If: _Rewriter._elif,
+    cst.FormattedStringExpression: _Rewriter._field,
+}
 
 
 def _lines(marks: Sequence[str], node: Any) -> list[cst.EmptyLine]:

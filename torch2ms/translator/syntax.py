@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import libcst as cst
 from libcst.helpers import parse_template_expression
@@ -18,6 +18,7 @@ __all__ = [
     "code_of",
     "dotted_name",
     "fix_commas",
+    "is_node",
     "keyword_arg",
     "names_read",
     "parenthesised",
@@ -47,31 +48,45 @@ def child_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return fields
 
 
+_NODES: dict[type, bool] = {}
+
+
+def is_node(value: object) -> bool:
+    """Whether a value is a node of libcst, whose classes are abstract: ``isinstance`` asks them at some length."""
+    kind = value.__class__
+    known = _NODES.get(kind)
+    if known is None:
+        known = _NODES[kind] = issubclass(kind, cst.CSTNode)
+    return known
+
+
 def names_read(node: cst.CSTNode) -> set[str]:
     """Return every plain name below a node; attributes, keywords of calls and imports are none."""
     found: set[str] = set()
-    stack: list[cst.CSTNode] = [node]
+    stack: list[Any] = [node]
     while stack:
         current = stack.pop()
-        if isinstance(current, (cst.Import, cst.ImportFrom)):
+        kind = type(current)
+        if kind in _IMPORTS:
             continue
-        if isinstance(current, cst.Name):
+        if kind is cst.Name:
             found.add(current.value)
-        elif isinstance(current, cst.SimpleString):
+        elif kind is cst.SimpleString:
             if " " not in current.value or "[" in current.value[:40]:
                 found.update(_WORD.findall(current.value))  # an annotation in quotes
-        elif isinstance(current, (cst.Attribute, cst.Arg)):
+        elif kind is cst.Attribute or kind is cst.Arg:
             stack.append(current.value)
         else:
-            for name in child_fields(type(current)):
+            for name in child_fields(kind):
                 value = getattr(current, name)
-                if isinstance(value, cst.CSTNode):
+                if is_node(value):
                     stack.append(value)
-                elif isinstance(value, (list, tuple)):
-                    stack.extend(item for item in value if isinstance(item, cst.CSTNode))
+                elif value.__class__ in (list, tuple):
+                    stack.extend([item for item in value if is_node(item)])
     return found
 
 
+_IMPORTS = (cst.Import, cst.ImportFrom)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MODULE = cst.Module([])
 

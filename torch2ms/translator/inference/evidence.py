@@ -9,6 +9,7 @@ defines it is of one family.
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from torch2ms.mapping_tables.catalogue import Catalogue, shared_members
 from torch2ms.mapping_tables.lookup import Tables
@@ -34,6 +35,35 @@ def members_of(catalogue: Catalogue, owner: str) -> dict[str, str]:
     return found
 
 
+_Told = dict[str, KindName]
+
+
+@lru_cache(maxsize=1)
+def _telling_members(tables: Tables) -> tuple[frozenset[str], _Told, _Told, _Told]:
+    """Return the members of tensors, and which family a call and a read attribute tell.
+
+    The last are the methods of several families that become the same on each.
+    """
+    calls: _Told = {}
+    attributes: _Told = {}
+    alike: _Told = {}
+    members = {family: members_of(tables.catalogue, BASE_ROWS[family]) for family in _FAMILIES}
+    shared_methods, shared_attributes = shared_members()
+    for name in {name for found in members.values() for name in found}:
+        families = [family for family in _FAMILIES if name in members[family]]
+        if len(families) > 1:
+            if name not in shared_methods and _agree(name, families, tables):
+                alike[name] = families[0]
+            continue
+        kind = members[families[0]][name]
+        if kind in ("method", "function"):
+            if name not in shared_methods:
+                calls[name] = families[0]
+        elif name not in shared_methods and name not in shared_attributes and _is_telling(name):
+            attributes[name] = families[0]
+    return frozenset(members["Tensor"]), calls, attributes, alike
+
+
 class Evidence:
     """Says which kind of receiver the names of members tell."""
 
@@ -42,24 +72,7 @@ class Evidence:
         self._tables = tables
         self._symbols = symbols
         self._project: dict[tuple[str, KindName], KindName] = {}
-        self._calls: dict[str, KindName] = {}
-        self._attributes: dict[str, KindName] = {}
-        self._alike: dict[str, KindName] = {}  # methods of several families that become the same on each
-        members = {family: members_of(tables.catalogue, BASE_ROWS[family]) for family in _FAMILIES}
-        self._tensor = frozenset(members["Tensor"])
-        shared_methods, shared_attributes = shared_members()
-        for name in {name for found in members.values() for name in found}:
-            families = [family for family in _FAMILIES if name in members[family]]
-            if len(families) > 1:
-                if name not in shared_methods and _agree(name, families, tables):
-                    self._alike[name] = families[0]
-                continue
-            kind = members[families[0]][name]
-            if kind in ("method", "function"):
-                if name not in shared_methods:
-                    self._calls[name] = families[0]
-            elif name not in shared_methods and name not in shared_attributes and _is_telling(name):
-                self._attributes[name] = families[0]
+        self._tensor, self._calls, self._attributes, self._alike = _telling_members(tables)
 
     def of_call(self, name: str) -> Kind:
         """Return the kind of ``x`` that a call ``x.name(...)`` tells; UNKNOWN when other things may answer to it."""

@@ -76,15 +76,18 @@ class Expressions(Callables):
 
     def expr(self, node: ast.expr) -> Kind:
         """Return and record the kind of an expression."""
+        if node.__class__ is ast.Name:  # two of three expressions
+            kind = self.kinds[node] = self.lookup(node.id)
+            return kind
         method = getattr(self, f"_{type(node).__name__}", None)
         if method is None:
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.expr):
                     self.expr(child)
             return UNKNOWN
-        kind: Kind = method(node)
-        self.kinds[node] = kind
-        return kind
+        found: Kind = method(node)
+        self.kinds[node] = found
+        return found
 
     # ---- leaves
 

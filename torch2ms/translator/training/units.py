@@ -18,6 +18,7 @@ from torch2ms.translator.training.placement import Interface, find_interface, fi
 from torch2ms.translator.training.plan import Clip, Oracle, Place, Shape, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.training.twins import condition_of, merge_twins
+from torch2ms.translator.trees import walk
 
 __all__ = ["find_units"]
 
@@ -28,7 +29,7 @@ def find_units(tree: ast.Module | Sequence[ast.stmt], oracle: Oracle) -> list[Tr
     ``tree`` is a module, or the statements of one (a function body is taken as a module's).
     """
     module = tree if isinstance(tree, ast.Module) else ast.Module(list(tree), [])
-    if not any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in ast.walk(module)):
+    if not any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module)):
         return []
     file = ProjectFile.of(module)
     flow = GradientFlow(file, oracle)
