@@ -12,6 +12,7 @@ from torch2ms.diagnostics import Severity
 from torch2ms.errors import OutputError
 from torch2ms.translator import pipeline
 from torch2ms.translator.file_translation import FileResult
+from torch2ms.translator.inference.flow import Flow
 from torch2ms.translator.pipeline import translate_project, translate_source
 
 MakeTree = Callable[..., Path]
@@ -100,6 +101,31 @@ def test_a_file_that_takes_too_long_costs_one_file(make_tree: MakeTree, monkeypa
     status = {file.path: file.status for file in report.files}
     assert status["net.py"] == "failed"
     assert ("net.py", "T2M105") in {(d.file, d.code) for d in report.diagnostics}
+
+
+def test_a_file_that_asks_one_that_takes_too_long_is_translated(
+    make_tree: MakeTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = Flow.run_function
+    asked: list[str] = []
+
+    def run(flow: Flow) -> None:
+        if flow.analysis.path == "slow.py":
+            asked.append(flow.analysis.path)
+            raise TimeoutError
+        original(flow)
+
+    monkeypatch.setattr(Flow, "run_function", run)
+    files = {
+        "a.py": "import torch\nfrom slow import f\n\ny = f(torch.ones(2)).size(0)\n",
+        "b.py": "import torch\nfrom slow import f\n\ny = f(torch.ones(2)), torch.ones(2).size(0)\n",
+        "slow.py": "import torch\n\n\ndef f(x):\n    return x\n",
+    }
+    report = translate_project(make_tree(files), None)
+    status = {file.path: file.status for file in report.files}
+    assert status == {"a.py": "translated", "b.py": "translated", "slow.py": "failed"}
+    assert [d.file for d in report.diagnostics if d.code == "T2M105"] == ["slow.py"]
+    assert asked == ["slow.py"]  # the time was lost once
 
 
 def test_the_report_counts_every_use(make_tree: MakeTree) -> None:

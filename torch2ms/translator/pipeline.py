@@ -22,6 +22,7 @@ from torch2ms.translator.file_translation import FileResult, in_cells, translate
 from torch2ms.translator.inference import World
 from torch2ms.translator.notebooks import NotebookText
 from torch2ms.translator.project import Project, SourceFile, read_project
+from torch2ms.translator.source_text import SourceText
 from torch2ms.translator.symbols import FileIndex, SymbolTable, index_file
 from torch2ms.translator.third_party import torch_package
 
@@ -156,29 +157,42 @@ class _Worker:
 
     def __init__(self, files: Sequence[SourceFile], symbols: SymbolTable, options: Options) -> None:
         self._files = {file.path: file for file in files}
+        self._symbols = symbols
         self._options = options
-        self._world = World(self._parse, symbols, load(options.mappings, store=options.cache))
+        self._given_up: set[str] = set()  # files that took too long: nobody asks about them again
+        self._world = self._new_world()
+
+    def _new_world(self) -> World:
+        return World(self._parse, self._symbols, load(self._options.mappings, store=self._options.cache))
 
     def _parse(self, path: str) -> ast.Module | None:
         file = self._files.get(path)
-        return file.load().tree if file is not None else None
+        return file.load().tree if file is not None and path not in self._given_up else None
 
     def translate(self, path: str) -> FileResult:
+        """Return what becomes of a file; one that takes too long costs neither the others nor those that ask it."""
         source = self._files[path].load(is_parsed=True)
         if source.text is None:
             return FileResult(path, None)
-        try:
-            with _limit(SECONDS_PER_FILE):
-                result = translate_file(path, source.text, self._world, self._options)
-                if isinstance(source, NotebookText):
-                    result = in_cells(result, source)
-                # A repaired file must not be copied as it is, even when nothing else of it changed.
-                return replace(result, text=source.text) if source.repaired and result.text is None else result
-        except TimeoutError:
-            entry = CODES["T2M105"]
-            message = f"translating took longer than {SECONDS_PER_FILE:.0f} s; the file was copied as it is"
-            found = Diagnostic(path, 1, 1, "T2M105", entry.severity, "", message, entry.advice)
-            return FileResult(path, None, (found,), failed=True)
+        while path not in self._given_up:
+            try:
+                with _limit(SECONDS_PER_FILE):
+                    return self._translated(path, source)
+            except TimeoutError:
+                # What was being worked out is half done: start anew, without the file that it was about.
+                self._given_up.add(self._world.running(path))
+                self._world = self._new_world()
+        entry = CODES["T2M105"]
+        message = f"translating took longer than {SECONDS_PER_FILE:.0f} s; the file was copied as it is"
+        found = Diagnostic(path, 1, 1, "T2M105", entry.severity, "", message, entry.advice)
+        return FileResult(path, None, (found,), failed=True)
+
+    def _translated(self, path: str, source: SourceText) -> FileResult:
+        result = translate_file(path, source.text or "", self._world, self._options)
+        if isinstance(source, NotebookText):
+            result = in_cells(result, source)
+        # A repaired file must not be copied as it is, even when nothing else of it changed.
+        return replace(result, text=source.text) if source.repaired and result.text is None else result
 
 
 @contextmanager

@@ -117,6 +117,10 @@ class World:
                 flow.kinds = analysis.kinds
         return analysis
 
+    def running(self, path: str) -> str:
+        """Return the file whose function is being run; when none is, ``path``."""
+        return self._running[-1] if self._running else path
+
     def release(self, analysis: FileAnalysis) -> None:
         """Forget what only the translation of a file needed; what others ask about it stays."""
         analysis.release(DEPTH)
