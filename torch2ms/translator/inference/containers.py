@@ -147,9 +147,18 @@ _PYTHON_LIBRARIES = frozenset(
 )
 
 
+# Functions of numpy that give several arrays, or one or several.
+_SEVERAL_ARRAYS = frozenset(
+    """ix_ where nonzero unravel_index triu_indices tril_indices diag_indices indices meshgrid ogrid mgrid split
+    array_split histogram unique load s_ index_exp broadcast_arrays""".split()
+)
+
+
 def library_result(name: str) -> Kind:
     """Return what a function of another package gives, where that is certain."""
     root = name.partition(".")[0]
+    if name.rpartition(".")[2] in _SEVERAL_ARRAYS:
+        return UNKNOWN
     if root in ("numpy", "cv2"):
         return Kind("ndarray")
     if root == "PIL":

@@ -215,6 +215,8 @@ class Expressions(Callables):
         identity = all(isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops)
         if not identity and any(kind.is_tensor for kind in kinds):
             return Kind("Tensor", "torch.bool", evidence="comparison")
+        if not identity and any(kind.name == "ndarray" for kind in kinds) and all(kind.known for kind in kinds):
+            return Kind("ndarray")
         return Kind("bool") if identity or not any(kind.name in ("unknown", "ndarray") for kind in kinds) else UNKNOWN
 
     def _IfExp(self, node: ast.IfExp) -> Kind:

@@ -1,4 +1,4 @@
-"""Indices that torch takes and MindSpore does not: ``x[range(n), labels]``."""
+"""Indices that torch takes and MindSpore does not: ``x[range(n), labels]``, ``x[order]`` with numpy's numbers."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ __all__ = ["rewrite_index"]
 
 
 def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
-    """Return a subscript of a tensor whose ranges are lists."""
+    """Return a subscript of a tensor whose ranges are lists, and numpy's arrays and numbers tensors."""
     parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-    if not any(_is_range(part) for part in parts) or not ctx.kind(tree.value).is_tensor:
-        return updated
-    if len(parts) != len(updated.slice):
+    templates = [_template(part, ctx) for part in parts]
+    if not any(templates) or not ctx.kind(tree.value).is_tensor or len(parts) != len(updated.slice):
         return updated
     elements = list(updated.slice)
-    for position, part in enumerate(parts):
+    for position, template in enumerate(templates):
         index = elements[position].slice
-        if _is_range(part) and isinstance(index, cst.Index):
-            made = index.with_changes(value=build("list({value})", value=index.value))
+        if template and isinstance(index, cst.Index):
+            parts_of = {"tensor": ctx.reference("mindspore.Tensor")} if "{tensor}" in template else {}
+            made = index.with_changes(value=build(template, value=index.value, **parts_of))
             elements[position] = elements[position].with_changes(slice=made)
     return updated.with_changes(slice=elements)
 
 
-def _is_range(tree: ast.expr) -> bool:
-    return isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "range"
+def _template(tree: ast.expr, ctx: Context) -> str:
+    """Return how an index is to be written; empty where it stays."""
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "range":
+        return "list({value})"
+    return "{tensor}({value})" if ctx.kind(tree).name == "ndarray" else ""
