@@ -123,3 +123,14 @@ def test_a_variable_is_a_tensor() -> None:
 def test_what_an_initializer_fills_is_what_the_program_means(statement: str, expected: str) -> None:
     result = translated(f"net = nn.Linear(4, 4)\n{statement}\n")
     assert expected in result.text or expected in codes(result)
+
+
+@pytest.mark.parametrize("test", ["'bias' in name", "name.endswith('.weight')", "name == 'norm.weight'"])
+def test_parameters_have_other_names(test: str) -> None:
+    result = translated(f"for name, p in net.named_parameters():\n    if {test}:\n        print(name)\n")
+    assert "T2M503" in codes(result)
+
+
+@pytest.mark.parametrize("test", ["'bias' in {'bias': 1}", "args == 'weight'", "print('weight')", "x['bias'] == 3"])
+def test_words_that_are_no_names_of_parameters(test: str) -> None:
+    assert "T2M503" not in codes(translated(f"x = {{'bias': 3}}\ny = {test}\n"))

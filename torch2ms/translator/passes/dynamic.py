@@ -161,9 +161,15 @@ _STRING_TAKERS = frozenset({"type", "import_module", "__import__", "eval", "exec
 
 def report_string(tree: ast.Constant, ctx: Context) -> None:
     """Report a string that is the name of something in torch: ``"torch.FloatTensor"``."""
-    if not isinstance(tree.value, str) or not _TORCH_NAME.fullmatch(tree.value):
+    if not isinstance(tree.value, str):
         return
     parent = ctx.parent(tree)
+    if tree.value.rpartition(".")[2] in LAYER_MEMBERS and _tests_a_name(tree, parent, ctx):
+        message = f"{tree.value!r} is a parameter's name, which normalisation layers and embeddings have otherwise"
+        ctx.report("T2M503", tree, message, symbol="torch.nn.Module.named_parameters")
+        return
+    if not _TORCH_NAME.fullmatch(tree.value):
+        return
     if isinstance(parent, ast.Expr):
         return  # a docstring
     if isinstance(parent, ast.Call):
@@ -173,6 +179,19 @@ def report_string(tree: ast.Constant, ctx: Context) -> None:
     name = ctx.tables.canonical(tree.value)
     if ctx.tables.kind_of_name(name) is not None or ctx.tables.row(name) is not None:
         ctx.report("T2M503", tree, f"the string names {name}", symbol=name)
+
+
+def _tests_a_name(tree: ast.Constant, parent: ast.AST | None, ctx: Context) -> bool:
+    """Whether a string is looked for in a name: ``"bias" in name``, ``name.endswith("weight")``."""
+    if isinstance(parent, ast.Compare):
+        others = [node for node in (parent.left, *parent.comparators) if node is not tree]
+        return all(ctx.kind(node).name in ("unknown", "str") and not is_settings(node) for node in others)
+    if isinstance(parent, ast.Tuple):
+        tree, parent = parent, ctx.parent(parent)  # type: ignore[assignment]
+    if not isinstance(parent, ast.Call) or not isinstance(parent.func, ast.Attribute) or tree not in parent.args:
+        return False
+    tested = parent.func.attr in ("endswith", "startswith", "find", "count", "index")
+    return tested and ctx.kind(parent.func.value).name in ("unknown", "str")
 
 
 def _string(tree: ast.expr) -> str:

@@ -172,9 +172,9 @@ def _is_tested(tree: ast.AST, ctx: Context) -> bool:
 
 def rewrite_expression(node: cst.CSTNode, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     """Return what any other expression becomes: operators and string annotations are what matters."""
-    if isinstance(node, cst.SimpleString) and isinstance(tree, ast.Constant) and ctx.use_of(tree) == "type":
-        return _string_annotation(node, tree, ctx)
     if isinstance(node, cst.SimpleString) and isinstance(tree, ast.Constant):
+        if ctx.use_of(tree) == "type" and not isinstance(ctx.parent(tree), ast.Compare):
+            return _string_annotation(node, tree, ctx)
         report_string(tree, ctx)
     return rewrite_operator(updated, tree, ctx)
 
