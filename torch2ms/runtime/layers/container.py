@@ -103,7 +103,15 @@ class ParameterDict(nn.Cell):
 
 
 class ModuleDict(nn.CellDict):
-    """``mindspore.nn.CellDict`` that holds networks of any kind: CellDict refuses lists and sequences of layers."""
+    """``mindspore.nn.CellDict`` that holds networks of any kind: CellDict refuses lists and sequences of layers.
+
+    ``modules``: a mapping, or pairs of names and networks. (CellDict ignores keywords silently.)
+    """
+
+    def __init__(self, modules: Optional[Any] = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.update(modules)
 
     def _validate_cell_type(self, cell: Any) -> None:
         if not isinstance(cell, nn.Cell):
