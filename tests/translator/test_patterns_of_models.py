@@ -143,3 +143,15 @@ def test_a_list_of_layers_is_made_of_any_number_of_arguments() -> None:
 
 def test_a_normalization_gets_its_eps_as_a_float() -> None:
     assert "nn.BatchNorm2d(4, float(1))" in text_of("import torch.nn as nn\nb = nn.BatchNorm2d(4, 1)\n")
+
+
+def test_a_switch_of_a_layer_is_a_bool() -> None:
+    assert "nn.Dense(3, 4, has_bias=True)" in text_of("import torch.nn as nn\nb = nn.Linear(3, 4, 1)\n")
+
+
+@pytest.mark.parametrize(("last", "name"), [("nn.ReLU()", "nn.CellList"), ("None", "layers.ModuleList"),
+                                            ("nn.ReLU() if flag else None", "layers.ModuleList")])  # fmt: skip
+def test_a_list_of_layers_may_hold_none(last: str, name: str) -> None:
+    assert f"{name}([nn.Dense(2, 2), " in text_of(
+        f"import torch.nn as nn\nm = nn.ModuleList([nn.Linear(2, 2), {last}])\n"
+    )

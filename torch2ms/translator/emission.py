@@ -197,10 +197,8 @@ class _Builder:
             if made is None:
                 return f"{name}={ast.unparse(argument.tree)} cannot be written for {option.target}"
             value = made
-        elif _makes_layer(self.site) and self.ctx.kind(argument.tree).name == "list":
-            value = _as_tuple(value)
-        elif name == "eps" and _makes_layer(self.site) and self.ctx.kind(argument.tree).name == "int":
-            value = cst.Call(cst.Name("float"), [cst.Arg(value)])  # MindSpore's kernels take no int
+        elif _makes_layer(self.site):
+            value = self._as_layers_take(argument, value)
         if self.signature is not None and not self._known(new):
             default = self.site.bound.signature.get(name) if self.site.bound is not None else None
             if name in option.reject or same_literal(argument.tree, default.default if default else None):
@@ -208,6 +206,20 @@ class _Builder:
             return f"the argument {name}={ast.unparse(argument.tree)} has no counterpart in {option.target}"
         self._append(argument, new, value)
         return None
+
+    def _as_layers_take(self, argument: BoundArgument, value: cst.BaseExpression) -> cst.BaseExpression:
+        """Return a value in the type that MindSpore's layers insist on: tuples, no int for a bool or an eps."""
+        kind = self.ctx.kind(argument.tree).name
+        if kind == "list":
+            return _as_tuple(value)
+        parameter = self.site.bound.signature.get(argument.parameter) if self.site.bound is not None else None
+        if kind == "int" and argument.parameter == "eps":
+            return cst.Call(cst.Name("float"), [cst.Arg(value)])
+        if kind == "int" and parameter is not None and parameter.default in ("True", "False"):
+            if isinstance(value, cst.Integer):
+                return cst.Name(str(bool(int(value.value))))
+            return cst.Call(cst.Name("bool"), [cst.Arg(value)])
+        return value
 
     def _known(self, name: str) -> bool:
         assert self.signature is not None

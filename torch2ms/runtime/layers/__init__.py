@@ -44,7 +44,7 @@ from .attention import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
-from .container import ModuleDict, ParameterDict, ParameterList, Sequential
+from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .convolution import (
     Conv1d,
     Conv2d,

@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from mindspore import Parameter, Tensor, nn
 
-__all__ = ["ModuleDict", "ParameterDict", "ParameterList", "Sequential"]
+__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
 def _parameter(value: Any, name: str) -> Parameter:
@@ -116,6 +116,36 @@ class ModuleDict(nn.CellDict):
     def _validate_cell_type(self, cell: Any) -> None:
         if not isinstance(cell, nn.Cell):
             raise TypeError(f"{type(cell).__name__} is not a network")
+
+
+class _Nothing(nn.Cell):
+    """What a list of layers holds in the place of None: MindSpore walks through all that it holds."""
+
+
+class ModuleList(nn.CellList):
+    """``mindspore.nn.CellList`` that may hold None in the place of a layer, as torch's does."""
+
+    def __init__(self, modules: Optional[Iterable[Optional[nn.Cell]]] = None) -> None:
+        super().__init__()
+        self.extend(modules or ())
+
+    def append(self, cell: Optional[nn.Cell]) -> ModuleList:
+        """Add a layer, or None, at the end."""
+        super().append(_Nothing() if cell is None else cell)
+        return self
+
+    def extend(self, cells: Iterable[Optional[nn.Cell]]) -> ModuleList:
+        """Add several at the end."""
+        for cell in cells:
+            self.append(cell)
+        return self
+
+    def __iter__(self) -> Iterator[Optional[nn.Cell]]:
+        return (None if isinstance(cell, _Nothing) else cell for cell in super().__iter__())
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return None if isinstance(found, _Nothing) else found
 
 
 class Sequential(nn.SequentialCell):

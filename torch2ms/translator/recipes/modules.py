@@ -209,6 +209,15 @@ def add_module(site: CallSite, ctx: Context) -> Outcome:
     return Replace(build("setattr({net}, {name}, {module})", net=site.receiver, name=name.code, module=module.code))
 
 
+def _has_none(tree: ast.expr) -> bool:
+    """Whether a list is seen to hold None, or what may be None: ``[a, b if flag else None]``."""
+    elements = tree.elts if isinstance(tree, (ast.List, ast.Tuple)) else []
+    branches = [
+        part for node in elements for part in ([node.body, node.orelse] if isinstance(node, ast.IfExp) else [node])
+    ]
+    return any(isinstance(part, ast.Constant) and part.value is None for part in branches)
+
+
 def _is_star(tree: ast.expr, ctx: Context) -> bool:
     """Whether an expression is the function's ``*args``: a tuple, though it is typed like a list."""
     function = ctx.functions[-1]
@@ -220,6 +229,8 @@ def _is_star(tree: ast.expr, ctx: Context) -> bool:
 def cell_list(site: CallSite, ctx: Context) -> Outcome:
     """``nn.CellList`` takes a list and no other iterable."""
     argument = site.argument("modules")
+    if argument is not None and _has_none(argument.tree):
+        return Leave("CellList takes no None in the place of a layer")
     func = ctx.reference(site.option.target, site.tree.func)
     if argument is None:
         return (
