@@ -13,7 +13,7 @@ from torch2ms import translate_project
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
 # One of each kind of network; with gradients in eval mode and in train mode where that is quick
-OUTPUTS = ("resnet50", "vgg11_bn", "densenet121", "efficientnet_b0", "swin_t", "convnext_tiny")
+OUTPUTS = ("resnet50", "mnasnet0_5", "densenet121", "efficientnet_b0", "swin_t", "convnext_tiny")
 GRADIENTS = ("resnet18", "squeezenet1_1", "mobilenet_v3_small", "shufflenet_v2_x0_5")
 
 
