@@ -341,3 +341,45 @@ def test_contexts_that_are_kept_for_later() -> None:
     assert not errors(result)
     assert "ctx = nullcontext() if fast else nullcontext()" in result.text
     assert "quiet = autograd.no_grad()" in result.text
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("AdamW(net.parameters(), lr=0.1, **extra)", "optim.AdamW(net.trainable_params(), lr=0.1, **t2m_optim.numeric"),
+        ("SGD(net.parameters(), **extra)", "optim.SGD(net.trainable_params(), **t2m_optim.numeric_options(extra))"),
+        (
+            "Adam(net.parameters(), foreach=True, **extra)",
+            "Adam(net.trainable_params(), **optim.numeric_options(extra))",
+        ),
+    ],
+)
+def test_options_of_optimizers_in_a_dictionary(call: str, expected: str) -> None:
+    result = translated(f"extra = {{'fused': True}}\noptimizer = torch.optim.{call}\n")
+    assert not errors(result)
+    assert expected in result.text
+
+
+def test_parts_of_a_dictionary_of_networks_are_layers() -> None:
+    result = translated("""
+        class Tied(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.parts = nn.ModuleDict(dict(table=nn.Embedding(4, 3), blocks=nn.ModuleList([Net()])))
+                self.head = nn.Linear(3, 4, bias=False)
+                self.parts.table.weight = self.head.weight
+    """)
+    assert "self.parts.table.embedding_table = self.head.weight" in result.text
+
+
+def test_what_has_parameters_is_a_network() -> None:
+    result = translated("""
+        class Corpus:
+            def __init__(self):
+                self.train = read()
+
+        def epoch():
+            model.train()
+            count = len(list(model.parameters()))
+    """)
+    assert "model.set_train()" in result.text

@@ -6,7 +6,7 @@ MindSpore 2.0 does not have that module; there SGD and Adam come from ``mindspor
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, Sequence, Tuple, Union
 
 import mindspore as ms
 import numpy as np
@@ -17,7 +17,15 @@ try:
 except ImportError:  # MindSpore 2.0
     _optim = None
 
-__all__ = ["create_optimizer", "get_lr", "group_parameters", "load_state_dict", "set_lr", "state_dict"]
+__all__ = [
+    "create_optimizer",
+    "get_lr",
+    "group_parameters",
+    "load_state_dict",
+    "numeric_options",
+    "set_lr",
+    "state_dict",
+]
 
 
 def group_parameters(
@@ -33,6 +41,14 @@ def group_parameters(
         (plain if parameter.name.rsplit(".", 1)[-1] in skip else decayed).append(parameter)
     groups = [{"params": decayed, "weight_decay": weight_decay}, {"params": plain, "weight_decay": 0.0}]
     return [group for group in groups if group["params"]]
+
+
+_TUNING = frozenset({"foreach", "fused", "capturable", "differentiable"})
+
+
+def numeric_options(options: Mapping[str, Any]) -> Dict[str, Any]:
+    """Return the options of an optimizer without those that only say how PyTorch's kernels are to compute."""
+    return {name: value for name, value in options.items() if name not in _TUNING}
 
 
 def create_optimizer(name: str, parameters: Iterable[Any], **options: Any) -> Any:

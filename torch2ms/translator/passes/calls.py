@@ -22,8 +22,8 @@ from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.inplace import inplace_layer
 from torch2ms.translator.passes.layer_calls import named_inputs
 from torch2ms.translator.passes.operators import promoted, rewrite_builtin, settled
-from torch2ms.translator.passes.optimizers import name_apart
 from torch2ms.translator.passes.out_argument import rewrite_out
+from torch2ms.translator.passes.optimizers import name_apart, with_options, without_options
 from torch2ms.translator.passes.training import is_left
 from torch2ms.translator.passes.untyped import report_untyped, told
 from torch2ms.translator.passes.values import NO_CLASS, choose_row
@@ -155,6 +155,9 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
         ctx.account(tree.func, row.name, "unsupported", advice=row.unsupported)
         ctx.report("T2M201", tree, f"{row.name} has no MindSpore equivalent", symbol=row.name, advice=row.unsupported)
         return ctx.left_call(updated, tree, row.name)
+    plain = without_options(updated, tree, row.name)
+    if plain is not None:
+        return with_options(_row_call(row, *plain, ctx, receiver), updated, ctx)
     whole = settled(row, updated, tree, ctx)
     if whole is not None:
         return whole

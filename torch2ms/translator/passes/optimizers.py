@@ -8,8 +8,9 @@ import libcst as cst
 
 from torch2ms.translator.call_site import CallSite
 from torch2ms.translator.context import Context
+from torch2ms.translator.syntax import code_of
 
-__all__ = ["name_apart"]
+__all__ = ["name_apart", "with_options", "without_options"]
 
 _SOURCES = frozenset({"parameters", "named_parameters"})
 
@@ -26,6 +27,37 @@ def name_apart(code: cst.BaseExpression, site: CallSite, ctx: Context) -> cst.Ba
         return code
     value = cst.Call(ctx.reference("torch2ms.runtime.modules.distinct"), [cst.Arg(first.value)])
     return code.with_changes(args=[first.with_changes(value=value), *code.args[1:]])
+
+
+def without_options(updated: cst.Call, tree: ast.Call, name: str) -> tuple[cst.Call, ast.Call] | None:
+    """Return the call of an optimizer without ``**options``; None where it has none, or has other splats."""
+    if not name.startswith("torch.optim.") or "lr_scheduler" in name or not any(arg.star for arg in updated.args):
+        return None
+    if any(arg.star == "*" for arg in updated.args):
+        return None
+    args = [arg for arg in updated.args if not arg.star]
+    if args:
+        args[-1] = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    plain = ast.Call(tree.func, tree.args, [keyword for keyword in tree.keywords if keyword.arg is not None])
+    return updated.with_changes(args=args), ast.copy_location(plain, tree)
+
+
+def with_options(code: cst.BaseExpression, updated: cst.Call, ctx: Context) -> cst.BaseExpression:
+    """Return a call with the ``**options`` of another; those that only tune PyTorch's kernels are left out."""
+    if not isinstance(code, cst.Call) or code_of(code.func) == code_of(updated.func):
+        return updated  # it stays torch's
+    numeric = ctx.reference("torch2ms.runtime.optim.numeric_options")
+    splats = [
+        arg.with_changes(value=cst.Call(numeric, [cst.Arg(arg.value)]), comma=cst.MaybeSentinel.DEFAULT)
+        for arg in updated.args
+        if arg.star == "**"
+    ]
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    written = {arg.keyword.value for arg in updated.args if arg.keyword is not None}
+    kept = [arg for arg in code.args if arg.keyword is None or arg.keyword.value in written]  # not the defaults
+    args = [*kept, *splats]
+    args = [arg if isinstance(arg.comma, cst.Comma) else arg.with_changes(comma=comma) for arg in args[:-1]] + args[-1:]
+    return code.with_changes(args=args)
 
 
 def _several(tree: ast.expr, ctx: Context) -> bool:

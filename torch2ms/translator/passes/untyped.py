@@ -77,9 +77,23 @@ def _network_mode(func: ast.Attribute, call: ast.Call, ctx: Context) -> Kind:
     small = ctx.small
     if not (isinstance(small, ast.Expr) and small.value is call) or call.args or call.keywords:
         return UNKNOWN
-    if not ctx.world.evidence.is_free(func.attr, "Module"):
+    if not ctx.world.evidence.is_free(func.attr, "Module") and not _is_used_as_network(func.value, ctx):
         return UNKNOWN
     return Kind("Module", evidence=f".{func.attr}() is a network's")
+
+
+_NETWORK_WORDS = frozenset({"parameters", "named_parameters", "named_modules", "modules", *MODULE_BARE})
+
+
+def _is_used_as_network(receiver: ast.expr, ctx: Context) -> bool:
+    """Whether the file calls something on the same name that only networks have."""
+    name = ast.unparse(receiver)
+    for node in ctx.analysis.nodes:
+        if not isinstance(node, ast.Attribute) or node.attr not in _NETWORK_WORDS or ast.unparse(node.value) != name:
+            continue
+        if isinstance(ctx.parent(node), ast.Call) and ctx.world.evidence.is_free(node.attr, "Module"):
+            return True
+    return False
 
 
 def _is_tensor_call(func: ast.Attribute, call: ast.Call, ctx: Context) -> bool:
