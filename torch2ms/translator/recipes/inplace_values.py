@@ -169,18 +169,24 @@ def _zero(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseE
 
 def _fill(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
     value = site.argument("value")
-    if value is None or ctx.kind(value.tree).is_tensor:
+    if value is None:
         return None
+    if ctx.kind(value.tree).is_tensor:
+        return _spread(value.code, tensor, ctx)
     return build("{like}({x}, {v})", like=ctx.reference("mindspore.ops.full_like"), x=tensor, v=value.code)
 
 
 def _copy(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
     """The other tensor, broadcast and cast to the one it is copied into."""
     source = site.argument("src")
-    if source is None or not isinstance(tensor, (cst.Name, cst.Attribute)):
+    return _spread(source.code, tensor, ctx) if source is not None else None
+
+
+def _spread(source: cst.BaseExpression, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    if not isinstance(tensor, (cst.Name, cst.Attribute)):
         return None
     like = ctx.reference("mindspore.ops.broadcast_to")
-    return build("{like}({y}, {x}.shape).astype({x2}.dtype)", like=like, y=source.code, x=tensor,
+    return build("{like}({y}, {x}.shape).astype({x2}.dtype)", like=like, y=source, x=tensor,
                  x2=tensor.deep_clone())  # fmt: skip
 
 
