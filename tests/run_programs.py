@@ -1,4 +1,7 @@
-"""Run programs of a folder in this process, one after the other, and write what each printed: python run_programs.py FOLDER OUT."""
+"""Run the programs of a folder in this process, one after the other, and write what each printed.
+
+python run_programs.py FOLDER OUT.json [NAME ...]
+"""
 
 from __future__ import annotations
 

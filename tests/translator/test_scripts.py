@@ -383,3 +383,35 @@ def test_what_has_parameters_is_a_network() -> None:
             count = len(list(model.parameters()))
     """)
     assert "model.set_train()" in result.text
+
+
+def test_numbers_that_tensors_are_added_to() -> None:
+    result = translated("""
+        correct = 0.0
+        for x, y in loader:
+            correct += net(x).argmax(1).eq(y).sum()
+        print("{:.4f} {}".format(correct.float() / 10, correct), f"{100 * correct / 10:.1f}")
+    """)
+    assert not errors(result)
+    assert ".format(metrics.number(correct.float() / 10), correct)" in result.text
+    assert "{metrics.number(100 * correct / 10):.1f}" in result.text
+
+
+def test_a_network_handed_to_a_trainer() -> None:
+    result = translated("""
+        class Trainer:
+            def __init__(self, model):
+                self.model = model
+
+            def run(self, training):
+                self.model.train(training)
+                print(len(list(self.model.parameters())))
+                self.model.load_state_dict(torch.load("best.pt"))
+    """)
+    assert "self.model.set_train(training)" in result.text
+    assert "modules.load_state_dict(self.model, checkpoint.load(" in result.text
+
+
+def test_weights_of_recurrent_layers_are_flat() -> None:
+    result = translated("model = torch.load('m.pt')\nmodel.rnn.flatten_parameters()\nprint(1)\n")
+    assert "flatten" not in result.text

@@ -9,11 +9,16 @@ import numpy as np
 
 from . import distributed
 
-__all__ = ["Average", "Top", "accuracy"]
+__all__ = ["Average", "Top", "accuracy", "number"]
 
 
 def _array(value: Any) -> np.ndarray[Any, Any]:
     return value.asnumpy() if isinstance(value, ms.Tensor) else np.asarray(value)
+
+
+def number(value: Any) -> Any:
+    """Return the number in a tensor of one element, or ``value`` itself where it is a number already."""
+    return value.item() if isinstance(value, ms.Tensor) else value
 
 
 class Average:

@@ -19,9 +19,10 @@ def rewrite_field(node: cst.FormattedStringExpression, updated: Any, ctx: Contex
     if not node.format_spec and _is_dtype(node.expression, ctx):
         name = ctx.reference("torch2ms.runtime.functional.dtype_name")
         return updated.with_changes(expression=build("{name}({dtype})", name=name, dtype=updated.expression))
-    if not node.format_spec or node.conversion is not None or not _is_tensor(node.expression, ctx):
+    if not node.format_spec or node.conversion is not None:
         return updated
-    return updated.with_changes(expression=_item(updated.expression))
+    number = _number(node.expression, updated.expression, ctx)
+    return updated if number is None else updated.with_changes(expression=number)
 
 
 def rewrite_format(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:
@@ -37,8 +38,9 @@ def rewrite_format(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Conte
     for index, (before, after) in enumerate(zip(node.args, updated.args, strict=True)):
         key = before.keyword.value if before.keyword is not None else str(position)
         position += before.keyword is None
-        if key in formatted and not before.star and _is_tensor(before.value, ctx):
-            args[index] = after.with_changes(value=_item(after.value))
+        number = _number(before.value, after.value, ctx) if key in formatted and not before.star else None
+        if number is not None:
+            args[index] = after.with_changes(value=number)
     return updated if all(a is b for a, b in zip(args, updated.args, strict=True)) else updated.with_changes(args=args)
 
 
@@ -68,6 +70,28 @@ def _is_tensor(code: cst.BaseExpression, ctx: Context) -> bool:
 def _is_dtype(code: cst.BaseExpression, ctx: Context) -> bool:
     tree = ctx.alignment.tree(code)
     return isinstance(tree, ast.expr) and ctx.kind(tree).name == "dtype"
+
+
+def _number(before: cst.BaseExpression, after: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    """Return the number in what is formatted; None where it is none of a tensor."""
+    if _is_tensor(before, ctx):
+        return _item(after)
+    tree = ctx.alignment.tree(before)
+    if not isinstance(tree, ast.expr) or ctx.kind(tree).name == "str" or not _counts_up(tree, ctx):
+        return None
+    return cst.Call(ctx.reference("torch2ms.runtime.metrics.number"), [cst.Arg(after)])
+
+
+def _counts_up(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a value is made of a number that tensors are added to: ``correct = 0``, ``correct += hits.sum()``."""
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return any(
+        isinstance(node, ast.AugAssign)
+        and isinstance(node.target, ast.Name)
+        and node.target.id in names
+        and ctx.kind(node.value).is_tensor
+        for node in ctx.analysis.nodes
+    )
 
 
 def _item(code: cst.BaseExpression) -> cst.BaseExpression:

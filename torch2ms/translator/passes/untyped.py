@@ -44,11 +44,15 @@ def told(func: ast.Attribute, ctx: Context) -> Kind:
         return ctx.world.evidence.of_attribute(func.attr)
     if func.attr in MODULE_BARE:
         return _network_mode(func, call, ctx)
+    if func.attr == "flatten_parameters":
+        return Kind("Module", "torch.nn.LSTM", evidence="only recurrent layers have .flatten_parameters")
     kind = ctx.world.evidence.of_call(func.attr)
     if not kind.known:
         kind = ctx.world.evidence.of_either(func.attr)
     if kind.name == "Tensor" and not ctx.world.evidence.takes(func.attr, call):
         return UNKNOWN
+    if not kind.known and func.attr in _ALSO_NETWORKS and _is_used_as_network(func.value, ctx):
+        return Kind("Module", evidence="the file uses it as a network elsewhere")
     if not kind.known:
         kind = ctx.world.evidence.of_chain(_chain(func, ctx))
     if not kind.known and _is_tensor_call(func, call, ctx):
@@ -75,14 +79,23 @@ def _chain(func: ast.Attribute, ctx: Context) -> tuple[str, ...]:
 def _network_mode(func: ast.Attribute, call: ast.Call, ctx: Context) -> Kind:
     """``x.eval()`` and ``x.train()`` as statements are a network's, unless the project has them on something else."""
     small = ctx.small
-    if not (isinstance(small, ast.Expr) and small.value is call) or call.args or call.keywords:
+    if not (isinstance(small, ast.Expr) and small.value is call):
         return UNKNOWN
+    if call.args or call.keywords:
+        used = func.attr == "train" and len(call.args) + len(call.keywords) == 1
+        return (
+            Kind("Module", evidence="used as a network") if used and _is_used_as_network(func.value, ctx) else UNKNOWN
+        )
     if not ctx.world.evidence.is_free(func.attr, "Module") and not _is_used_as_network(func.value, ctx):
         return UNKNOWN
     return Kind("Module", evidence=f".{func.attr}() is a network's")
 
 
 _NETWORK_WORDS = frozenset({"parameters", "named_parameters", "named_modules", "modules", *MODULE_BARE})
+
+
+# What optimizers and schedulers answer to as well
+_ALSO_NETWORKS = frozenset({"load_state_dict", "state_dict", "zero_grad", "apply", "requires_grad_"})
 
 
 def _is_used_as_network(receiver: ast.expr, ctx: Context) -> bool:
