@@ -11,14 +11,18 @@ are there and can be read.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
+import pty
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -114,11 +118,12 @@ def execute(command: str, script: Script, out: Path, log: Path) -> tuple[int, li
     losses: list[float] = []
     deadline = time.monotonic() + script.limit
     arguments = [sys.executable, *shlex.split(command)]
+    terminal, keyboard = _terminal()
     with log.open("a") as record:
         record.write(f"$ python {command}\n")
         process = subprocess.Popen(
             arguments, cwd=out / script.cwd, env=environment(script.env), text=True, errors="replace",
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=keyboard,
         )  # fmt: skip
         assert process.stdout is not None
         stopped = False
@@ -130,8 +135,17 @@ def execute(command: str, script: Script, out: Path, log: Path) -> tuple[int, li
                 process.kill()
                 break
         code = process.wait()
+        os.close(terminal)
+        os.close(keyboard)
         record.write(f"exit {code}\n")
     return (0 if stopped else code), losses, stopped
+
+
+def _terminal() -> tuple[int, int]:
+    """Return both ends of a terminal of 24 lines: some scripts ask how wide theirs is."""
+    terminal, keyboard = pty.openpty()
+    fcntl.ioctl(keyboard, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    return terminal, keyboard
 
 
 def falls(losses: Sequence[float]) -> bool:
