@@ -13,12 +13,13 @@ DEMO ?= demo
 RUN := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-2} ONEDNN_MAX_CPU_ISA=$${ONEDNN_MAX_CPU_ISA:-AVX2}
 PYTEST_ARGS ?=
 CORPUS_ARGS ?= --first
+SCRIPTS_ARGS ?=
 PROVE_ARGS ?=
 FUZZ_ARGS ?=
 # Checkouts of the programs that `make parity` trains: pytorch+examples, kuangliu+pytorch-cifar, karpathy+nanoGPT
 SOURCES ?= sources
 
-.PHONY: help demo test lint prove fuzz parity bench docs corpus install clean
+.PHONY: help demo test lint prove fuzz parity bench scripts docs corpus install clean
 .DELETE_ON_ERROR:
 
 help:
@@ -30,6 +31,7 @@ help:
 	@echo "make parity  train real programs and their translations side by side (SOURCES=folder of owner+name checkouts)"
 	@echo "make bench   speed and memory of the translator"
 	@echo "make corpus  translate torchvision and timm, compare each of their models (CORPUS_ARGS='timm --only swin')"
+	@echo "make scripts translate training scripts of public repositories and run them unedited"
 	@echo "make docs    generate the reference pages from the data"
 	@echo "make clean   remove what the targets made, the virtual environment included"
 
@@ -53,6 +55,14 @@ prove: $(VENV)/.installed
 
 fuzz: $(VENV)/.installed
 	$(RUN) $(BIN)/python benchmarks/fuzz.py $(FUZZ_ARGS)
+
+# What the scripts import besides; kept apart, so that the project's own environment stays as it is. The repositories
+# are taken from TORCH2MS_REPOS (owner+name), or cloned; where there is no network, their scripts are skipped.
+SCRIPTS_NEED := tqdm matplotlib scikit-learn pandas requests tiktoken
+scripts: $(VENV)/.installed
+	@test -d $(VENV)/scripts-site || $(PIP) install --quiet --constraint constraints.txt --target $(VENV)/scripts-site \
+	  $(SCRIPTS_NEED) || echo "not all of $(SCRIPTS_NEED) could be installed: scripts that need them will fail"
+	$(RUN) TORCH2MS_SITE=$(CURDIR)/$(VENV)/scripts-site $(BIN)/python benchmarks/scripts.py --fetch --json scripts.json $(SCRIPTS_ARGS)
 
 bench: $(VENV)/.installed $(VENV)/.corpus
 	$(RUN) $(BIN)/python benchmarks/translate_speed.py examples/resnet50_cifar10 $(wildcard $(VENV)/corpus/timm)

@@ -417,15 +417,10 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     """Return matrices with the last axis of ``input`` on their diagonals."""
     if (dim1, dim2) != (-2, -1):
         raise ValueError("diag_embed is implemented for the last two axes")
-    size = input.shape[-1] + abs(offset)
-    pattern = np.eye(size, k=offset, dtype=np.float32)
-    rows = range(max(-offset, 0), max(-offset, 0) + input.shape[-1])
-    select = pattern[list(rows)]  # (length, size): where each value goes in its row
-    spread = np.zeros((input.shape[-1], size, size), np.float32)
-    for index, row in enumerate(rows):
-        spread[index, row] = select[index]
-    flat = ops.matmul(input, Tensor(spread.reshape(input.shape[-1], -1)).astype(input.dtype))
-    return flat.reshape((*input.shape[:-1], size, size))
+    length = input.shape[-1]
+    above, below = max(offset, 0), max(-offset, 0)
+    square = ops.unsqueeze(input, -1) * Tensor(np.eye(length, dtype=np.float32)).astype(input.dtype)
+    return ops.pad(square, (above, below, below, above)) if offset else square
 
 
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
