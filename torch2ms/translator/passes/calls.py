@@ -136,6 +136,8 @@ def _unknown_member(ctx: Context, func: ast.Attribute, base: Kind) -> None:
     owner = BASE_ROWS.get(base.name)
     if owner is None or func.attr.startswith("__"):
         return
+    if base.evidence.startswith("result of a") and func.attr in ("values", "keys", "items"):
+        return  # of a network nothing is known of, which returns a dictionary
     name = f"{owner}.{func.attr}"
     if ctx.tables.kind_of_name(name) is not None:
         ctx.account(func, name, "unknown")
