@@ -24,7 +24,6 @@ PROGRAMS = Path(__file__).parent / "programs"
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py") if path.stem != "fixed")
 # Programs whose training step stays as it is, and the code it is marked with
 LEFT = {
-    "g_gradient_penalty": "T2M201",
     "h_closure": "T2M402",
 }
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")

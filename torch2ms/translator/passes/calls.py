@@ -22,8 +22,8 @@ from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.inplace import inplace_layer
 from torch2ms.translator.passes.layer_calls import named_inputs
 from torch2ms.translator.passes.operators import promoted, rewrite_builtin, settled
-from torch2ms.translator.passes.out_argument import rewrite_out
 from torch2ms.translator.passes.optimizers import name_apart, with_options, without_options
+from torch2ms.translator.passes.out_argument import rewrite_out
 from torch2ms.translator.passes.training import is_left
 from torch2ms.translator.passes.untyped import report_untyped, told
 from torch2ms.translator.passes.values import NO_CLASS, choose_row
