@@ -34,6 +34,7 @@ __all__ = [
     "matrix_rank",
     "old_qr",
     "old_svd",
+    "pinv",
     "qr",
     "slogdet_named",
     "solve_triangular",
@@ -220,11 +221,24 @@ def lstsq(A: Tensor, B: Tensor, rcond: Optional[float] = None, *, driver: Any = 
     return LeastSquares(ops.squeeze(solution, -1) if vector else solution, residuals, rank, ops.zeros((0,), A.dtype))
 
 
+def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+    """Return the pseudo-inverse of matrices; it has a gradient where the columns are independent."""
+    if rcond is None and rtol is None and atol is None and A.shape[-2] >= A.shape[-1] and not A.is_complex():
+        turned = _transposed(A)
+        singular = np.linalg.svd(A.asnumpy(), compute_uv=False)
+        if singular.size and singular.min() > singular.max() * 1e-3:
+            return ops.matmul(ops.inverse(ops.matmul(turned, A)), turned)
+    limit = 1e-15 if A.dtype == ms.float64 else max(A.shape[-2:]) * 1.1920929e-07
+    limit = next((value for value in (rcond, rtol) if value is not None), limit)
+    found: Tensor = _by_numpy(lambda a: np.linalg.pinv(a, limit), A)
+    return found
+
+
 def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """Return the rank of matrices, as int64."""
 
     def rank(a: Any) -> Any:
-        values = np.linalg.svd(a, compute_uv=False)
+        values = np.abs(np.linalg.eigvalsh(a)) if hermitian else np.linalg.svd(a, compute_uv=False)
         share = max(a.shape[-2:]) * np.finfo(values.dtype).eps if rtol is None and atol is None else rtol or 0.0
         limit = tol if tol is not None else np.maximum(atol or 0.0, share * values.max(-1, keepdims=True))
         return np.asarray((values > limit).sum(-1), np.int64)

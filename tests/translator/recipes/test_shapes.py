@@ -40,6 +40,7 @@ def value_of(expression: str) -> tuple[str, list[str]]:
         ("x.double()", "x.astype(ms.float64)"),
         ("x.type(torch.cuda.FloatTensor)", "x.astype(ms.float32)"),
         ("x.type('torch.LongTensor')", "x.astype(ms.int64)"),
+        ("x.type()", "functional.tensor_type_name(x)"),
         ("x.type_as(y + 1)", "x.astype((y + 1).dtype)"),
         ("x.data.cpu().numpy()", "ops.stop_gradient(x).asnumpy()"),
         ("p.requires_grad", "p.requires_grad"),
@@ -54,7 +55,7 @@ def test_what_tensors_say(source: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["x.view(torch.int32)", "x.new(a)", "(x * y).new_zeros(abs(n)).new(a)", "x.type()", "x.requires_grad"],
+    ["x.view(torch.int32)", "x.new(a)", "(x * y).new_zeros(abs(n)).new(a)", "x.requires_grad"],
 )
 def test_what_cannot_be_said_is_marked(source: str) -> None:
     assert "T2M203" in value_of(source)[1]

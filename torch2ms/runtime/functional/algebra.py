@@ -35,10 +35,12 @@ def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = Fals
 
 
 def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """Return the vector norm over one axis (or all values), or the Frobenius norm of matrices."""
+    """Return the vector norm over one axis (or all values), or the norm of matrices."""
+    from ..linalg import matrix_norm
+
     matrices = (isinstance(dim, (tuple, list)) and len(dim) == 2) or (dim is None and A.ndim == 2)
     if ord not in (None, "fro") and matrices:
-        raise ValueError("of the matrix norms only the Frobenius norm is implemented")
+        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     return norm(A, 2 if ord in (None, "fro") else ord, dim, keepdim, dtype)
 
 

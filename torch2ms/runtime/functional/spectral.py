@@ -17,17 +17,21 @@ __all__ = [
     "fft",
     "fft2",
     "fftfreq",
+    "fftn",
     "fftshift",
     "hamming_window",
     "hann_window",
     "ifft",
     "ifft2",
+    "ifftn",
     "ifftshift",
     "irfft",
     "irfft2",
+    "irfftn",
     "rfft",
     "rfft2",
     "rfftfreq",
+    "rfftn",
     "stft",
 ]
 
@@ -179,3 +183,23 @@ def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
     """Return ``input`` with frequency 0 first again."""
     axes = tuple(range(input.ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
     return roll(input, tuple(-(input.shape[axis] // 2) for axis in axes), axes)
+
+
+def fftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
+    """Return the discrete Fourier transform over several axes, all by default."""
+    return ops.fftn(input, s, dim, _norm(norm))
+
+
+def ifftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
+    """Return the inverse of the Fourier transform over several axes, all by default."""
+    return ops.ifftn(input, s, dim, _norm(norm))
+
+
+def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
+    """Return the Fourier transform of real values over several axes, all by default."""
+    return ops.rfftn(input, s, dim, _norm(norm))
+
+
+def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
+    """Return the inverse of ``rfftn``, all by default."""
+    return ops.irfftn(input, s, dim, _norm(norm))

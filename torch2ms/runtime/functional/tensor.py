@@ -301,6 +301,8 @@ def median(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> A
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the int64 places of values that are not 0, as rows, or as one tensor an axis (``as_tuple``)."""
+    if as_tuple and input.ndim == 0:
+        input = input.reshape((1,))
     places = ops.nonzero(input)
     return tuple(places[:, axis] for axis in range(input.ndim)) if as_tuple else places
 

@@ -58,7 +58,8 @@ def tensor_type(site: CallSite, ctx: Context) -> Outcome:
     assert site.receiver is not None
     wanted = site.argument("dtype")
     if wanted is None:
-        return Leave("it asks for the name of the type: compare x.dtype")
+        name = ctx.reference("torch2ms.runtime.functional.tensor_type_name")
+        return Replace(build("{name}({x})", name=name, x=site.receiver))
     kind = ctx.kind(wanted.tree)
     name = kind.of if kind.name == "api" else wanted.tree.value if isinstance(wanted.tree, ast.Constant) else ""
     word = _TYPES.get(str(name).rpartition(".")[2])
