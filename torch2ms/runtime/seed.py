@@ -8,6 +8,7 @@ shuffled loaders give PyTorch's order.
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 from contextlib import contextmanager
@@ -30,6 +31,15 @@ __all__ = [
     "use_generator",
 ]
 
+
+def _box_muller(values: Any) -> Any:
+    """Return 16 normal numbers from 16 uniform ones, in single precision."""
+    first, second = 1 - values[:8], values[8:]
+    radius = np.sqrt(np.float32(-2.0) * np.log(first))
+    angle = np.float32(2.0 * math.pi) * second
+    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)]).astype(np.float32)
+
+
 _MANY = 1 << 28  # ranges from here on are reduced from 64 bits
 
 
@@ -42,11 +52,12 @@ class Generator:
     def __init__(self, device: object = "cpu") -> None:
         self.device = device
         self._seed = 67280421310721
+        self._kept: Optional[float] = None  # the second of a pair of normal numbers
         self._state: Any = None  # made at the first draw: it is 2.5 KB and takes 70 us
 
     def manual_seed(self, seed: int) -> Generator:
         """Restart the stream from ``seed`` (its lowest 32 bits count) and return the generator."""
-        self._seed = int(seed)
+        self._seed, self._kept = int(seed), None
         if self._state is not None:
             self._state.seed(self._seed & 0xFFFFFFFF)
         return self
@@ -77,6 +88,36 @@ class Generator:
     def rand(self) -> float:
         """Return a number in [0, 1), a multiple of 2**-24 (float32)."""
         return (self.raw(1)[0] & 0xFFFFFF) * 2.0**-24
+
+    def rands(self, count: int) -> Any:
+        """Return ``count`` numbers in [0, 1) as a float32 array: PyTorch's ``rand``."""
+        drawn = self._stream()._bit_generator.random_raw(count)
+        return ((drawn & 0xFFFFFF) * 2.0**-24).astype(np.float32)
+
+    def randns(self, count: int) -> Any:
+        """Return ``count`` standard normal numbers as a float32 array: PyTorch's ``randn``.
+
+        Below 16 they are drawn in pairs (Box and Muller 1958) in double precision, of which the second is kept for the
+        next call; from 16 on in blocks of 16 in single precision, the last block anew where it is not full.
+        """
+        if count < 16:
+            return np.asarray([self._normal() for _ in range(count)], np.float32)
+        values = self.rands(count)
+        for start in range(0, count - 15, 16):
+            values[start : start + 16] = _box_muller(values[start : start + 16])
+        if count % 16:
+            values[-16:] = _box_muller(self.rands(16))
+        return values
+
+    def _normal(self) -> float:
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            return kept
+        raw = self.raw(4)
+        first, second = (((raw[i] << 32 | raw[i + 1]) & (1 << 53) - 1) * 2.0**-53 for i in (0, 2))
+        radius, angle = math.sqrt(-2.0 * math.log1p(-second)), 2.0 * math.pi * first
+        self._kept = radius * math.sin(angle)
+        return radius * math.cos(angle)
 
     def uniform(self, low: float, high: float) -> float:
         """Return a number in [low, high), computed in float32."""

@@ -129,14 +129,20 @@ def get_default_dtype() -> Any:
     return ms.float32
 
 
-def randn(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
-    """Return normal random numbers."""
-    return ops.randn(_shape(size), dtype=dtype)
+def randn(*size: Any, dtype: Any = None, generator: Any = None, **options: Any) -> Tensor:
+    """Return normal random numbers: those of a ``generator`` are PyTorch's own for the same seed."""
+    shape = _shape(size)
+    if generator is not None:
+        return Tensor(generator.randns(math.prod(shape)).reshape(shape), ms.float32 if dtype is None else dtype)
+    return ops.randn(shape, dtype=dtype)
 
 
-def rand(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
-    """Return uniform random numbers in [0, 1)."""
-    return ops.rand(_shape(size), dtype=dtype)
+def rand(*size: Any, dtype: Any = None, generator: Any = None, **options: Any) -> Tensor:
+    """Return uniform random numbers in [0, 1): those of a ``generator`` are PyTorch's own for the same seed."""
+    shape = _shape(size)
+    if generator is not None:
+        return Tensor(generator.rands(math.prod(shape)).reshape(shape), ms.float32 if dtype is None else dtype)
+    return ops.rand(shape, dtype=dtype)
 
 
 def randint(
