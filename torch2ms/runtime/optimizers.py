@@ -94,7 +94,19 @@ class RAdam(_WithTorchsArguments, optim.RAdam):
 
 
 class ASGD(_WithTorchsArguments, optim.ASGD):
-    """MindSpore's ASGD with the arguments of PyTorch's."""
+    """MindSpore's ASGD with the arguments of PyTorch's: any number does for ``t0``."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 0.01,
+        lambd: float = 0.0001,
+        alpha: float = 0.75,
+        t0: float = 1000000.0,
+        weight_decay: float = 0.0,
+        **options: Any,
+    ) -> None:
+        super().__init__(params, lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay, **options)
 
 
 class Rprop(_WithTorchsArguments, optim.Rprop):

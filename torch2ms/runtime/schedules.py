@@ -268,7 +268,9 @@ def state_dict(scheduler: Any) -> Dict[str, Any]:
     state: Dict[str, Any] = {}
     for name, value in vars(scheduler).items():
         if isinstance(value, ms.Tensor):
-            state[name] = value.asnumpy().copy()
+            array = value.asnumpy()
+            counts = name in ("last_epoch", "step_count", "_step_count") and array.ndim == 0
+            state[name] = int(array) if counts else array.copy()
         elif isinstance(value, (bool, int, float, str)) or value is None:
             state[name] = value
     state["lrs"] = [float(rate.asnumpy()) for rate in scheduler.optimizer.lrs]

@@ -49,7 +49,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         return _api_call(node, updated, tree, callee, ctx) if filled is None else filled
     if callee.name == "Module":
         inplace_layer(tree, ctx)
-        return named_inputs(updated, callee, ctx)
+        return named_inputs(updated, tree, callee, ctx)
     if isinstance(tree.func, ast.Name) and tree.func.id in ("isinstance", "issubclass") and len(updated.args) == 2:
         return _class_test(updated)
     if _is_dynamic(tree.func):

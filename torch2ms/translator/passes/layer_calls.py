@@ -42,8 +42,13 @@ _INPUTS = {
 _KEPT = frozenset({"MultiheadAttention", "Transformer", "Identity"})
 
 
-def named_inputs(updated: cst.Call, callee: Kind, ctx: Context) -> cst.Call:
+def named_inputs(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call:
     """Return a call of a layer whose inputs stand in order: MindSpore's layers have other names for them."""
+    if updated.args and _is_packed(tree, ctx):
+        run = ctx.reference("torch2ms.runtime.packing.run")
+        return cst.Call(
+            run, [cst.Arg(updated.func, comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))), *updated.args]
+        )
     if not any(arg.keyword is not None for arg in updated.args) or any(arg.star for arg in updated.args):
         return updated
     orders = {_order(key) for key in candidates(callee)}
@@ -57,6 +62,32 @@ def named_inputs(updated: cst.Call, callee: Kind, ctx: Context) -> cst.Call:
         return updated
     args = [*positional, *(cst.Arg(named[name].value) for name in rest)]
     return updated.with_changes(args=fix_commas(args, updated.args))
+
+
+_PACKERS = frozenset({"pack_padded_sequence", "pack_sequence"})
+
+
+def _is_packed(tree: ast.Call, ctx: Context) -> bool:
+    """Whether a layer is called with a packed sequence: with a packing call, or a name that one is bound to."""
+    first = tree.args[0] if tree.args else next((word.value for word in tree.keywords if word.arg == "input"), None)
+    if isinstance(first, ast.Call):
+        return _packs(first, ctx)
+    if not isinstance(first, ast.Name):
+        return False
+    assigned = (
+        node for node in ctx.analysis.nodes if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+    )
+    return any(
+        _packs(node.value, ctx)
+        and any(isinstance(target, ast.Name) and target.id == first.id for target in node.targets)
+        for node in assigned
+        if isinstance(node.value, ast.Call)
+    )
+
+
+def _packs(call: ast.Call, ctx: Context) -> bool:
+    kind = ctx.kind(call.func)
+    return kind.name == "api" and kind.of.rpartition(".")[2] in _PACKERS
 
 
 def _order(key: str) -> tuple[str, ...] | None:

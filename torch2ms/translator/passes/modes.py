@@ -16,7 +16,7 @@ from torch2ms.translator.names import candidates
 
 __all__ = ["in_train_mode"]
 
-_SENSITIVE = re.compile(r"BatchNorm|[Dd]ropout|Transformer|RReLU|rrelu|\.training\b")
+_SENSITIVE = re.compile(r"BatchNorm|[Dd]ropout|Transformer|RReLU|rrelu|track_running_stats|\.training\b")
 _SELF_RETURNING = frozenset({"to", "cuda", "cpu", "float", "double", "half", "apply", "requires_grad_", "type"})
 
 
@@ -64,8 +64,13 @@ def _is_opaque(tree: ast.Call, ctx: Context) -> bool:
 
 
 def _file_is_sensitive(ctx: Context) -> bool:
-    names = (getattr(node, "attr", None) or getattr(node, "id", "") for node in ctx.analysis.nodes)
+    names = (_name(node) for node in ctx.analysis.nodes)
     return any(name == "training" or _SENSITIVE.search(name) for name in names if name)
+
+
+def _name(node: ast.AST) -> str:
+    """Return the name that a node says: of a variable, an attribute, a keyword."""
+    return getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "arg", None) or ""
 
 
 def _is_inside_module(ctx: Context) -> bool:
