@@ -66,3 +66,25 @@ def test_train_mode_where_a_network_is_used_before_the_program_sets_it() -> None
     assert "make().set_train()(x)" in result
     assert "first = nn.BatchNorm1d(3).set_train()" in result
     assert "second = nn.BatchNorm1d(3)\n" in result
+
+
+def test_resets_of_layers() -> None:
+    text = HEAD + (
+        "for m in nn.Sequential(nn.Linear(2, 3)).children():\n"
+        "    if hasattr(m, 'reset_parameters'):\n        m.reset_parameters()\n"
+        "class Net(nn.Module):\n    def reset_parameters(self):\n        pass\n"
+        "print(hasattr(Net(), 'reset_parameters'))\n"
+    )
+    result = translate_source(text).text
+    assert "    if resets.can_reset(m):\n        resets.reset_parameters(m)\n" in result
+    assert "hasattr(Net(), 'reset_parameters')" in result
+
+
+def test_packed_sequences() -> None:
+    text = HEAD + (
+        "rnn = nn.LSTM(2, 3)\npacked = nn.utils.rnn.pack_padded_sequence(x, n)\n"
+        "out, h = rnn(packed)\nplain, h = rnn(x)\n"
+    )
+    result = translate_source(text).text
+    assert "out, h = packing.run(rnn, packed)" in result
+    assert "plain, h = rnn(x)" in result

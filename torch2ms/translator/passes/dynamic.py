@@ -70,6 +70,8 @@ def _member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.B
     if base.is_tensor:
         _tensor_member(attribute, tree, ctx)
         return updated
+    if name == "hasattr" and attribute == "reset_parameters" and not any(":" in key for key in base.of.split("|")):
+        return cst.Call(ctx.reference("torch2ms.runtime.resets.can_reset"), [cst.Arg(updated.args[0].value)])
     new = _new_name(base, attribute, ctx) if base.name == "Module" else None
     if new is not None:
         if new == attribute:

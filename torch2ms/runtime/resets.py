@@ -1,0 +1,66 @@
+"""Fresh weights and statistics for layers: ``reset_parameters`` and ``reset_running_stats`` of PyTorch's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from mindspore import Tensor, nn, ops
+
+from .initializers import kaiming_uniform_, normal_, uniform_
+
+__all__ = ["can_reset", "reset_parameters", "reset_running_stats"]
+
+_WEIGHTS = ("reset_parameters", "gamma", "bn2d", "moving_mean", "embedding_table", "hidden_size")
+
+
+def can_reset(layer: object) -> bool:
+    """Whether :func:`reset_parameters` knows how: PyTorch's layers with weights have such a method, others do not."""
+    value = getattr(layer, "weight", None)
+    return any(hasattr(layer, name) for name in _WEIGHTS) or (value is not None and value.ndim > 1)
+
+
+def reset_running_stats(layer: nn.Cell) -> None:
+    """Set the running mean of a normalisation layer to 0 and its variance to 1, where it has them."""
+    cell: Any = getattr(layer, "bn2d", layer)  # BatchNorm3d keeps its parameters in an inner layer
+    for name, fill in (("moving_mean", ops.zeros_like), ("moving_variance", ops.ones_like)):
+        value = getattr(cell, name, None)
+        if value is not None:
+            ops.assign(value, fill(value))
+    if getattr(layer, "batches", None) is not None:
+        layer.batches = 0
+
+
+def reset_parameters(layer: nn.Cell) -> None:
+    """Draw the weights of a layer anew, as PyTorch does when it makes the layer.
+
+    Raises AttributeError for a layer whose weights PyTorch has no such method for.
+    """
+    own: Any = layer
+    if hasattr(own, "reset_parameters"):
+        own.reset_parameters()
+    elif hasattr(own, "gamma") or hasattr(own, "bn2d") or hasattr(own, "moving_mean"):
+        cell: Any = getattr(own, "bn2d", own)
+        for name, fill in (("gamma", ops.ones_like), ("beta", ops.zeros_like)):
+            value = getattr(cell, name, None)
+            if value is not None:
+                ops.assign(value, fill(value))
+        reset_running_stats(layer)
+    elif hasattr(own, "embedding_table"):
+        normal_(own.embedding_table)
+        if getattr(own, "padding_idx", None) is not None:
+            table = own.embedding_table.asnumpy().copy()
+            table[own.padding_idx] = 0
+            ops.assign(own.embedding_table, Tensor(table))
+    elif hasattr(own, "hidden_size"):
+        bound = 1 / math.sqrt(own.hidden_size)
+        for parameter in own.get_parameters():
+            uniform_(parameter, -bound, bound)
+    elif hasattr(own, "weight") and own.weight.ndim > 1:
+        bound = 1 / math.sqrt(int(np.prod(own.weight.shape[1:])))
+        kaiming_uniform_(own.weight, a=math.sqrt(5))
+        if getattr(own, "bias", None) is not None:
+            uniform_(own.bias, -bound, bound)
+    else:
+        raise AttributeError(f"{type(layer).__name__} has no reset_parameters")
