@@ -78,6 +78,10 @@ class ImportPlan:
         self._taken: dict[str, str] = {}  # alias -> what it stands for
         self._scan(analysis, world)
 
+    def imports(self, module: str) -> bool:
+        """Whether the source itself imports a module, or something from it."""
+        return module in self._modules
+
     def _scan(self, analysis: FileAnalysis, world: World) -> None:
         path = analysis.path
         for node in analysis.nodes:

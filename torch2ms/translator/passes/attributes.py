@@ -90,7 +90,8 @@ def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cs
             return updated
         name = ctx.literal("'module'")
         return build("getattr({x}, {name}, {y})", x=updated.value, name=name, y=updated.value.deep_clone())
-    if tree.attr in LAYER_MEMBERS and not is_settings(tree.value):
+    is_translated = ctx.imports.imports("mindspore")  # its layers may be meant, under MindSpore's names
+    if tree.attr in LAYER_MEMBERS and not is_settings(tree.value) and not is_translated:
         shown = ast.unparse(tree.value)
         message = f"{shown} could not be typed; .{tree.attr} has another name on a normalisation layer or an embedding"
         ctx.report("T2M207", tree, message, symbol=f"torch.nn.Module.{tree.attr}")
