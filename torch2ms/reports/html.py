@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib import resources
@@ -24,7 +23,6 @@ from torch2ms.reports.summary import Proof, Summary, proof, summarize
 __all__ = ["to_html"]
 
 _SCRIPTS = ("report.syntax.js", "report.diff.js", "report.lists.js", "report.js")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def to_html(report: Report) -> str:
@@ -72,9 +70,9 @@ def _hash(text: str) -> str:
 
 def _embed(data: dict[str, Any]) -> str:
     """Return JSON that may stand in a script element: neither ``</script>`` nor ``<!--`` can occur in it."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("\u2028", "\\u2028")
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    # ASCII, because one character of another plane makes every character of a Python string four bytes
+    text = json.dumps(data, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:

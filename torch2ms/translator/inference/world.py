@@ -27,7 +27,7 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 
-LINES_KEPT = 20_000  # source lines of the files kept in memory, of about 2 kB each
+LINES_KEPT = 12_000  # source lines of the files kept in memory, of about 2 kB each
 CALLERS_READ = 3  # files looked at for the arguments a function is called with
 DEPTH = 4  # functions entered from one another for the kind of a result, an argument or an attribute
 
