@@ -147,3 +147,20 @@ def test_sizes_can_fail(tmp_path: Path) -> None:
 def test_runtime_keeps_to_python_3_9_syntax() -> None:
     for path in modules(PACKAGE / "runtime"):
         ast.parse(path.read_text(encoding="utf-8"), filename=str(path), feature_version=(3, 9))
+
+
+def test_base_classes_of_the_runtime_exist_in_the_oldest_release() -> None:
+    # They are looked up when the runtime is imported: one that is missing takes all layers with it.
+    from torch2ms.config import OLDEST
+    from torch2ms.mapping_tables.catalogue import mindspore_catalogue
+
+    catalogue = mindspore_catalogue(OLDEST)
+    missing = [
+        f"{path.name}: {ast.unparse(base)}"
+        for path in sorted((Path(__file__).parent.parent / "torch2ms" / "runtime").rglob("*.py"))
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+        for base in node.bases
+        if ast.unparse(base).startswith("nn.") and catalogue.record(f"mindspore.{ast.unparse(base)}") is None
+    ]
+    assert missing == []

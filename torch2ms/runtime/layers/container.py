@@ -102,7 +102,10 @@ class ParameterDict(nn.Cell):
         return dict(self.items())
 
 
-class ModuleDict(nn.CellDict):
+_CellDict: Any = getattr(nn, "CellDict", nn.Cell)  # MindSpore 2.0 has none
+
+
+class ModuleDict(_CellDict):
     """``mindspore.nn.CellDict`` that holds networks of any kind: CellDict refuses lists and sequences of layers.
 
     ``modules``: a mapping, or pairs of names and networks. (CellDict ignores keywords silently.)
