@@ -331,6 +331,8 @@ def _distance(a: Tensor, b: Tensor, p: float, eps: float) -> Tensor:
         return difference.sum(-1)
     if p == 2:
         return ops.sqrt(ops.square(difference).sum(-1))
+    if p == float("inf"):
+        return ops.amax(difference, -1)
     return ops.pow(ops.pow(difference, p).sum(-1), 1 / p)
 
 
