@@ -1,11 +1,13 @@
-"""Time of one training step: the example in PyTorch beside its translation in MindSpore.
+"""Time of one training step: PyTorch, its translation, and the same network written for MindSpore by hand.
 
-    python benchmarks/step_time.py OUT --batch 8 --image-size 64 --steps 10
+    python benchmarks/step_time.py [--only resnet50 ...] [--steps 8] [--rounds 3] [--clock process_time]
 
-OUT is what ``torch2ms translate examples/resnet50_cifar10 OUT`` wrote. Each framework runs in a process of its own,
-with equal threads, ResNet-50, random images and Adam; printed is the median wall time of a step after ``--warm-up``
-steps, with the first one apart, because it may compile. The MindSpore step is written like the one that torch2ms emits
-(``value_and_grad`` over the optimizer's parameters), in PyNative mode; ``--jit`` wraps it in ``ms.jit``.
+The networks of benchmarks/networks/ (and the example's ResNet-50) and their training loop are translated; what comes
+out is timed as it stands, beside benchmarks/by_hand/, which is what a MindSpore engineer writes, and beside PyTorch.
+Equal batches, Adam, equal threads, PyNative mode, each in a process of its own; the three take turns for ``--rounds``
+rounds, because a machine's other load comes and goes. Printed is the fastest step (the one that load disturbed least)
+and the median; the ratios are of the fastest. Steps one and two, which compile, are not counted. ``--clock
+process_time`` counts the CPU time of all threads instead, for a machine that does something else.
 
 What the numbers say holds for the CPU they were taken on. On AVX-512 machines MindSpore 2.9 and 2.10 need
 ``ONEDNN_MAX_CPU_ISA=AVX2``, which is set here: without, their convolutions run on a reference kernel.
@@ -16,98 +18,126 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
+import statistics
 import subprocess
 import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from torch2ms import Options, translate_project
+
 ROOT = Path(__file__).resolve().parent.parent
+WARM_UP = 2
 
-_COMMON = """
-import json, statistics, sys, time
-folder, batch, size, warm_up, steps, jit = sys.argv[1], *map(int, sys.argv[2:7])
-sys.path.insert(0, folder)
+
+@dataclass(frozen=True)
+class Network:
+    """Where a network is built, and what it takes: images, or indices of words."""
+
+    module: str
+    builder: str
+    shape: tuple[int, ...]
+    words: int = 0
+
+
+NETWORKS: Mapping[str, Network] = {
+    "resnet50": Network("resnet", "resnet50", (4, 3, 32, 32)),
+    "digits": Network("digits", "DigitNet", (32, 1, 28, 28)),
+    "lstm": Network("lstm", "LSTMClassifier", (16, 32), words=2000),
+    "transformer": Network("transformer", "Transformer", (8, 64), words=2000),
+}
+_PROGRAM = """
+import importlib, json, sys, time
+framework, module, builder, shape, words, steps, clock = sys.argv[1:8]
+sys.path.insert(0, ".")
 import numpy as np
+shape, words, steps = tuple(json.loads(shape)), int(words), int(steps)
 random = np.random.default_rng(0)
-images = random.standard_normal((batch, 3, size, size)).astype("float32")
-labels = random.integers(0, 10, batch)
-def run(step):
-    times = []
-    for _ in range(warm_up + steps):
-        start = time.perf_counter()
-        loss = step()
-        times.append(time.perf_counter() - start)
-    print(json.dumps({"first": times[0], "step": statistics.median(times[warm_up:]), "loss": loss}))
-"""
-_TORCH = """
-import torch
-from resnet import resnet50
-net = resnet50(num_classes=10).train()
-optimizer = torch.optim.Adam(net.parameters(), lr=0.001, weight_decay=1e-5)
-criterion = torch.nn.CrossEntropyLoss()
-x, y = torch.from_numpy(images), torch.from_numpy(labels)
-def step():
-    optimizer.zero_grad()
-    loss = criterion(net(x), y)
-    loss.backward()
-    optimizer.step()
-    return loss.item()
-run(step)
-"""
-_MINDSPORE = """
-import mindspore as ms
-from mindspore import nn
-from mindspore.experimental import optim
-from resnet import resnet50
-ms.set_device("CPU")
-net = resnet50(num_classes=10)
-net.set_train()
-optimizer = optim.Adam(net.trainable_params(), lr=0.001, weight_decay=1e-5)
-criterion = nn.CrossEntropyLoss()
-x, y = ms.Tensor(images), ms.Tensor(labels, ms.int32)
-def forward_fn(data, target):
-    return criterion(net(data), target)
-grad_fn = ms.value_and_grad(forward_fn, None, optimizer.parameters)
-def train_step(data, target):
-    loss, grads = grad_fn(data, target)
-    optimizer(grads)
-    return loss
-if jit:
-    train_step = ms.jit(train_step)
-run(lambda: float(train_step(x, y).asnumpy()))
+inputs = random.integers(0, words, shape) if words else random.standard_normal(shape).astype("float32")
+targets = random.integers(0, 10, shape[0])
+if framework == "torch":
+    import torch
+    torch.manual_seed(0)
+    batch = torch.from_numpy(inputs), torch.from_numpy(targets)
+else:
+    import mindspore as ms
+    ms.set_device("CPU")
+    ms.set_seed(0)
+    batch = ms.Tensor(inputs), ms.Tensor(targets)
+    if framework == "by hand":
+        batch = ms.Tensor(inputs, ms.int32) if words else batch[0], ms.Tensor(targets, ms.int32)
+network = getattr(importlib.import_module(module), builder)(num_classes=10)
+times, losses = [], []
+importlib.import_module("train").train_with_adam(network, [batch] * steps, times, losses, getattr(time, clock))
+print(json.dumps({"times": times, "losses": losses}))
 """
 
 
-def measure(program: str, folder: Path, arguments: argparse.Namespace) -> dict[str, float]:
-    """Run one framework in a process of its own; return seconds of the first and of the median step."""
-    numbers = (arguments.batch, arguments.image_size, arguments.warm_up, arguments.steps, int(arguments.jit))
+def measure(framework: str, folder: Path, network: Network, steps: int, clock: str) -> dict[str, list[float]]:
+    """Train in a process of its own; return seconds and loss of every step."""
     environment = {**os.environ}
     environment.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
     environment.setdefault("OMP_NUM_THREADS", "2")
+    environment.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    arguments = [
+        network.module,
+        network.builder,
+        json.dumps(network.shape),
+        str(network.words),
+        str(steps + WARM_UP),
+        clock,
+    ]
     done = subprocess.run(
-        [sys.executable, "-c", _COMMON + program, str(folder), *map(str, numbers)],
-        capture_output=True, text=True, check=False, env=environment,
+        [sys.executable, "-c", _PROGRAM, framework, *arguments],
+        cwd=folder, capture_output=True, text=True, check=False, env=environment,
     )  # fmt: skip
     if done.returncode:
-        sys.exit(f"the measurement in {folder} failed:\n{done.stderr[-3000:]}")
-    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+        sys.exit(f"{framework}, {network.module}: the measurement failed:\n{done.stderr[-3000:]}")
+    result: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
     return result
+
+
+def compare(name: str, folders: Mapping[str, Path], steps: int, rounds: int, clock: str) -> float:
+    """Print a network's row; return the emitted step's time over the hand-written one's."""
+    times: dict[str, list[float]] = {framework: [] for framework in folders}
+    for _ in range(rounds):
+        for framework, folder in folders.items():
+            found = measure(framework, folder, NETWORKS[name], steps, clock)
+            if not found["losses"][-1] < found["losses"][0]:
+                sys.exit(f"{framework}, {name}: the loss does not fall: {found['losses']}")
+            times[framework] += found["times"][WARM_UP:]
+    best = {framework: min(found) for framework, found in times.items()}
+    cells = [f"{best[framework] * 1e3:.1f} ({statistics.median(times[framework]) * 1e3:.1f})" for framework in folders]
+    ratio = best["emitted"] / best["by hand"]
+    ratios = [f"{ratio:.2f}", f"{best['emitted'] / best['torch']:.2f}"]
+    print(f"| {name} | {' | '.join([*cells, *ratios])} |", flush=True)
+    return ratio
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("out", type=Path, help="the translated example")
-    parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--image-size", type=int, default=64)
-    parser.add_argument("--warm-up", type=int, default=2)
-    parser.add_argument("--steps", type=int, default=10)
-    parser.add_argument("--jit", action="store_true", help="the MindSpore step under ms.jit")
+    parser.add_argument("--only", nargs="+", choices=NETWORKS, default=list(NETWORKS))
+    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--clock", choices=("perf_counter", "process_time"), default="perf_counter")
     arguments = parser.parse_args()
-    torch = measure(_TORCH, ROOT / "examples" / "resnet50_cifar10", arguments)
-    mindspore = measure(_MINDSPORE, arguments.out.resolve(), arguments)
-    print(f"{'':12}{'first s':>10}{'step s':>10}{'last loss':>12}")
-    for name, found in (("PyTorch", torch), ("MindSpore", mindspore)):
-        print(f"{name:12}{found['first']:>10.2f}{found['step']:>10.3f}{found['loss']:>12.4f}")
-    print(f"MindSpore's step takes {mindspore['step'] / torch['step']:.2f} times PyTorch's")
+    with tempfile.TemporaryDirectory(prefix="step-time-") as scratch:
+        source, output = Path(scratch) / "source", Path(scratch) / "output"
+        shutil.copytree(ROOT / "benchmarks" / "networks", source)
+        shutil.copy(ROOT / "examples" / "resnet50_cifar10" / "resnet.py", source)
+        translate_project(source, output, Options())
+        if (output / "ms_train.py").exists():  # the generated program; ours keeps its name
+            (output / "ms_train.py").unlink()
+        folders = {"torch": source, "emitted": output, "by hand": ROOT / "benchmarks" / "by_hand"}
+        print("| network | PyTorch, ms | emitted | by hand | emitted / by hand | emitted / PyTorch |")
+        print("|---|--:|--:|--:|--:|--:|", flush=True)
+        worst = max(
+            compare(name, folders, arguments.steps, arguments.rounds, arguments.clock) for name in arguments.only
+        )
+    print(f"\nfastest step (median) in ms; the emitted step takes at most {worst:.2f} times the hand-written one")
     return 0
 
 

@@ -61,6 +61,20 @@ def characters(root: Path) -> None:
     (folder / "meta.pkl").write_bytes(pickle.dumps({"vocab_size": 65, "itos": {}, "stoi": {}}))
 
 
+def citations(root: Path) -> None:
+    """Write a citation graph in the format of Cora: number, words and class of each paper; pairs of numbers."""
+    generator = np.random.default_rng(0)
+    folder = root / "cora"
+    folder.mkdir(exist_ok=True)
+    words = generator.random((2000, 40)) < 0.1
+    words[:, 0] = True  # no paper without a word
+    kinds = generator.integers(0, 7, len(words))
+    lines = [f"{number} {' '.join(map(str, row.astype(int)))} kind{kinds[number]}" for number, row in enumerate(words)]
+    (folder / "cora.content").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    pairs = [f"{one} {other}" for one, other in generator.integers(0, len(words), (3000, 2)) if one != other]
+    (folder / "cora.cites").write_text("\n".join(pairs) + "\n", encoding="utf-8")
+
+
 def network(name: str) -> Callable[[Path], None]:
     """Return a preparation that makes kuangliu's main.py build the network ``name``, as its comments invite to."""
 
@@ -127,7 +141,9 @@ PROGRAMS = {
         ),
         characters,
     ),
-    "gat": Entry(f"{EXAMPLES}/gat", Program("main.py")),
+    "gat": Entry(
+        f"{EXAMPLES}/gat", Program("main.py", ("--dropout-p", "0"), stubs=("requests", "tarfile")), citations
+    ),
 }  # fmt: skip
 
 

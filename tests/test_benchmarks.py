@@ -50,3 +50,19 @@ def test_varied_arguments_make_no_silent_difference() -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert " right" in done.stdout
+
+
+@pytest.mark.slow
+def test_step_time_compares_emitted_and_hand_written_steps() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "step_time.py", "--only", "digits", "--steps", "2", "--rounds", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    row = done.stdout.splitlines()[2]
+    name, *cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert name == "digits"
+    assert len(cells) == 5
+    assert float(cells[3]) > 0

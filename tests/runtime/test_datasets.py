@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from torch2ms.runtime import datasets, synthetic
-from torch2ms.runtime.datasets import CIFAR10, CIFAR100, MNIST, DatasetNotFoundError, FashionMNIST
+from torch2ms.runtime.datasets import CIFAR10, CIFAR100, MNIST, STL10, SVHN, DatasetNotFoundError, FashionMNIST
 
 
 def write_idx(path, array):
@@ -160,3 +160,44 @@ def test_create_by_name(tmp_path):
     assert len(datasets.create("synthetic", "", False, size=20)) == 10
     with pytest.raises(ValueError, match="unknown dataset 'imagenet'"):
         datasets.create("imagenet", "", True)
+
+
+def test_svhn_reads_matlab_files_and_calls_ten_zero(tmp_path):
+    savemat = pytest.importorskip("scipy.io").savemat
+    pixels = np.random.default_rng(0).integers(0, 256, (32, 32, 3, 4)).astype(np.uint8)  # N is last in the file
+    savemat(str(tmp_path / "test_32x32.mat"), {"X": pixels, "y": np.array([[10], [1], [9], [10]], np.uint8)})
+    data = SVHN(tmp_path, split="test")
+    assert data.labels.tolist() == [0, 1, 9, 0]
+    assert data.data.shape == (4, 3, 32, 32)
+    image, label = data[1]
+    np.testing.assert_array_equal(np.asarray(image), pixels[:, :, :, 1])
+    assert (label, len(data)) == (1, 4)
+    assert SVHN(str(tmp_path), "test", transform=np.asarray, target_transform=str)[2][1] == "9"
+    with pytest.raises(DatasetNotFoundError, match=r"train_32x32\.mat"):
+        SVHN(tmp_path)
+    with pytest.raises(ValueError, match="no split"):
+        SVHN(tmp_path, split="validation")
+
+
+def test_stl10_reads_its_binary_files_columns_first(tmp_path):
+    folder = tmp_path / "stl10_binary"
+    folder.mkdir()
+    generator = np.random.default_rng(0)
+    stored = {name: generator.integers(0, 256, (count, 3, 96, 96)).astype(np.uint8) for name, count in
+              (("train", 5), ("test", 2), ("unlabeled", 3))}  # fmt: skip
+    for name, images in stored.items():
+        images.tofile(folder / f"{name}_X.bin")
+    np.array([1, 2, 3, 4, 10], np.uint8).tofile(folder / "train_y.bin")
+    np.array([7, 8], np.uint8).tofile(folder / "test_y.bin")
+    (folder / "fold_indices.txt").write_text("4 0 \n1 2 \n")
+    (folder / "class_names.txt").write_text("airplane\nbird\n")
+    train = STL10(tmp_path)
+    image, label = train[4]
+    np.testing.assert_array_equal(np.asarray(image), stored["train"][4].transpose(2, 1, 0))
+    assert (label, train.classes, train[0][1]) == (9, ["airplane", "bird"], 0)
+    assert STL10(tmp_path, folds=0).labels.tolist() == [9, 0]
+    assert STL10(tmp_path, split="test").labels.tolist() == [6, 7]
+    assert STL10(tmp_path, split="train+unlabeled").labels.tolist() == [0, 1, 2, 3, 9, -1, -1, -1]
+    (folder / "test_y.bin").unlink()
+    with pytest.raises(DatasetNotFoundError, match=r"stl10_binary/test_y\.bin"):
+        STL10(tmp_path, split="test")

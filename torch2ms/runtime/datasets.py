@@ -23,6 +23,8 @@ __all__ = [
     "CIFAR10",
     "CIFAR100",
     "MNIST",
+    "STL10",
+    "SVHN",
     "DatasetFolder",
     "DatasetNotFoundError",
     "FakeData",
@@ -283,6 +285,100 @@ def load_image(path: PathLike) -> Image.Image:
     """Read an image file as RGB."""
     with open(path, "rb") as stream:
         return Image.open(stream).convert("RGB")
+
+
+class _Planes(Dataset[Tuple[Any, Any]]):
+    """Images in memory by channel (``data``: uint8 (N, 3, height, width)) with ``labels`` (-1: the image has none)."""
+
+    data: np.ndarray[Any, Any]
+    labels: np.ndarray[Any, Any]
+    transform: Transform
+    target_transform: Transform
+
+    def __getitem__(self, index: int) -> Tuple[Any, Any]:
+        image: Any = Image.fromarray(np.ascontiguousarray(self.data[index].transpose(1, 2, 0)))
+        label: Any = int(self.labels[index])
+        if self.transform is not None:
+            image = self.transform(image)
+        return image, label if self.target_transform is None else self.target_transform(label)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+
+class SVHN(_Planes):
+    """Street View House Numbers: 32 x 32 colour images of the digits 0 to 9; ``split`` is train, test or extra.
+
+    Reads ``train_32x32.mat`` and the like (with SciPy, which MindSpore brings). ``download`` is ignored.
+    """
+
+    def __init__(
+        self,
+        root: PathLike,
+        split: str = "train",
+        transform: Transform = None,
+        target_transform: Transform = None,
+        download: bool = False,
+    ) -> None:
+        if split not in ("train", "test", "extra"):
+            raise ValueError(f"SVHN has no split {split!r}: choose train, test or extra")
+        self.root, self.split, self.transform, self.target_transform = root, split, transform, target_transform
+        path = Path(root) / f"{split}_32x32.mat"
+        if not path.is_file():
+            raise _not_found("SVHN", root, [path.name], "http://ufldl.stanford.edu/housenumbers/")
+        from scipy.io import loadmat
+
+        content = loadmat(str(path))
+        self.data = np.ascontiguousarray(content["X"].transpose(3, 2, 0, 1))
+        self.labels = content["y"].astype(np.int64).reshape(-1) % 10  # the files call the digit 0 "10"
+
+
+class STL10(_Planes):
+    """STL-10: 96 x 96 colour images of 10 classes; ``split`` is train, test, unlabeled or train+unlabeled.
+
+    Reads the binary files below ``stl10_binary``; ``folds`` (0 to 9) takes the training images of one fold. Unlabeled
+    images have the label -1. ``download`` is ignored.
+    """
+
+    url = "https://cs.stanford.edu/~acoates/stl10/"
+
+    def __init__(
+        self,
+        root: PathLike,
+        split: str = "train",
+        folds: Optional[int] = None,
+        transform: Transform = None,
+        target_transform: Transform = None,
+        download: bool = False,
+    ) -> None:
+        if split not in ("train", "test", "unlabeled", "train+unlabeled"):
+            raise ValueError(f"STL10 has no split {split!r}: choose train, test, unlabeled or train+unlabeled")
+        self.root, self.split, self.folds = root, split, folds
+        self.transform, self.target_transform = transform, target_transform
+        self.folder = Path(root) / "stl10_binary"
+        parts = [self._read(part) for part in split.split("+")]
+        self.data = np.concatenate([images for images, _ in parts])
+        self.labels = np.concatenate([labels for _, labels in parts])
+        names = self.folder / "class_names.txt"
+        self.classes = names.read_text(encoding="utf-8").split() if names.is_file() else []
+
+    def _file(self, name: str) -> Path:
+        path = self.folder / name
+        if not path.is_file():
+            raise _not_found("STL10", self.root, [f"stl10_binary/{name}"], self.url)
+        return path
+
+    def _read(self, part: str) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        # MATLAB stores columns first
+        images = np.fromfile(self._file(f"{part}_X.bin"), np.uint8).reshape(-1, 3, 96, 96).transpose(0, 1, 3, 2)
+        if part == "unlabeled":
+            return images, np.full(len(images), -1, np.int64)
+        labels = np.fromfile(self._file(f"{part}_y.bin"), np.uint8).astype(np.int64) - 1
+        if part == "train" and self.folds is not None:
+            lines = self._file("fold_indices.txt").read_text(encoding="utf-8").splitlines()
+            chosen = np.array(lines[self.folds].split(), np.int64)
+            images, labels = images[chosen], labels[chosen]
+        return images, labels
 
 
 class DatasetFolder(Dataset[Tuple[Any, Any]]):
