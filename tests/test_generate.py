@@ -228,6 +228,13 @@ def test_it_stops_in_the_middle_of_an_epoch_and_compiles(program):
 
 
 @pytest.mark.slow
+def test_it_writes_a_profile_when_it_is_asked_to(program):
+    options = (*SYNTHETIC, "--max-steps", "1", "--output-dir", "profiled")
+    python(program, "train.py", *options, "--profile", "profile", "--gradient-fusion", "16")
+    assert list((program.parent / "profile").rglob("cpu_op_detail_info_0.csv"))
+
+
+@pytest.mark.slow
 def test_it_reads_cifar10_and_names_what_is_missing(program):
     script = "from torch2ms.runtime.synthetic import *; w = write_cifar10_binary; w('bin', 80, 20)"
     script += "; write_cifar10_python('py', 80, 20)"
