@@ -415,3 +415,23 @@ def test_a_network_handed_to_a_trainer() -> None:
 def test_weights_of_recurrent_layers_are_flat() -> None:
     result = translated("model = torch.load('m.pt')\nmodel.rnn.flatten_parameters()\nprint(1)\n")
     assert "flatten" not in result.text
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "white = (nn.Linear,)\nprint([isinstance(m, white) for m in net.modules()])",
+        "white = [nn.Linear, nn.Conv2d]\nprint([type(m) in white for m in net.modules()])",
+        "def linear(m, kinds=(nn.Linear,)):\n    return isinstance(m, kinds)",
+        "handlers = {nn.Linear: 1}\nprint([handlers.get(type(m)) for m in net.modules()])",
+    ],
+)
+def test_classes_that_layers_are_tested_for_are_those_that_are_made(test: str) -> None:
+    text = translated(test).text
+    assert "self.line = nn.Dense(3, 1)" in text
+    assert "nn.Dense" in text.partition("net = Net()")[2]
+    assert "layers.Linear" not in text
+
+
+def test_classes_that_are_called_take_torch_arguments() -> None:
+    assert "made = [layers.Linear]" in translated("made = [nn.Linear]\nprint(made[0](2, 3))").text

@@ -146,7 +146,7 @@ class Context:
     def use_of(self, tree: ast.AST) -> str:
         """Return what a reference is for: ``base``, ``type`` (annotation, isinstance), ``decorator`` or ``value``."""
         child, parent = tree, self.parent(tree)
-        while isinstance(parent, (ast.Tuple, ast.Subscript, ast.BinOp, ast.List, ast.Attribute)):
+        while isinstance(parent, (ast.Tuple, ast.Subscript, ast.BinOp, ast.List, ast.Set, ast.Attribute)):
             child, parent = parent, self.parent(parent)
         if isinstance(parent, ast.ClassDef):
             return "base" if child in parent.bases else "decorator" if child in parent.decorator_list else "value"
@@ -163,22 +163,35 @@ class Context:
             return "type"
         if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "type":
             return "type" if child in parent.args else "value"  # x.type(torch.FloatTensor)
-        return "value"
+        if isinstance(parent, ast.Dict) and child in parent.keys:
+            return "type"  # handlers[type(layer)]
+        return "type" if self._is_for_tests(_bound(parent, child)) else "value"
+
+    def _is_for_tests(self, names: frozenset[str]) -> bool:
+        """Whether the value of some names is only what others are tested for: ``isinstance(m, layers)``."""
+        loads = [
+            node
+            for node in self.analysis.nodes
+            if isinstance(node, (ast.Name, ast.Attribute))
+            and isinstance(node.ctx, ast.Load)
+            and (node.id if isinstance(node, ast.Name) else node.attr) in names
+        ]
+        return bool(loads) and all(self._is_test(node, names) for node in loads)
+
+    def _is_test(self, node: ast.AST, names: frozenset[str]) -> bool:
+        child, parent = node, self.parent(node)
+        while isinstance(parent, (ast.Tuple, ast.List, ast.BinOp)):
+            child, parent = parent, self.parent(parent)
+        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):
+            return parent.func.id in ("isinstance", "issubclass") and child in parent.args[1:]
+        return isinstance(parent, ast.Compare) or (isinstance(parent, ast.keyword) and parent.arg in names)
 
     def value_names(self, tree: ast.AST) -> frozenset[str]:
         """Return the names a value is first bound to (targets, parameter, keyword); empty when that is not certain."""
         child, parent = tree, self.parent(tree)
         while isinstance(parent, (ast.IfExp, ast.BoolOp)):
             child, parent = parent, self.parent(parent)
-        if isinstance(parent, (ast.Assign, ast.AnnAssign)):
-            targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
-            names = {getattr(t, "id", "") or getattr(t, "attr", "") for t in targets}
-            return frozenset(names) if "" not in names else frozenset()
-        if isinstance(parent, ast.keyword) and parent.arg:
-            return frozenset({parent.arg})
-        if isinstance(parent, ast.arguments):
-            return _default_of(parent, child)
-        return frozenset()
+        return _bound(parent, child)
 
     # ---- saying
 
@@ -287,6 +300,19 @@ class Context:
         # A local alias of a module (``layers = torch.nn``) is as good as an import: what follows it is certain.
         kind = self.kind(tree)
         return tree is not whole and kind.name == "api" and self.tables.is_module(kind.of)
+
+
+def _bound(parent: ast.AST | None, child: ast.AST) -> frozenset[str]:
+    """Return the names that a statement, keyword or default binds a value to; empty when that is not certain."""
+    if isinstance(parent, (ast.Assign, ast.AnnAssign)):
+        targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+        names = {getattr(t, "id", "") or getattr(t, "attr", "") for t in targets}
+        return frozenset(names) if "" not in names else frozenset()
+    if isinstance(parent, ast.keyword) and parent.arg:
+        return frozenset({parent.arg})
+    if isinstance(parent, ast.arguments):
+        return _default_of(parent, child)
+    return frozenset()
 
 
 def _default_of(arguments: ast.arguments, default: ast.AST) -> frozenset[str]:
