@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import libcst as cst
 
@@ -23,6 +23,9 @@ from torch2ms.translator.syntax import dotted_name, parse_expression
 from torch2ms.translator.trees import children
 
 __all__ = ["Context", "Frame", "Trial", "Use"]
+
+
+Found = TypeVar("Found")
 
 
 @dataclass(slots=True)
@@ -87,6 +90,7 @@ class Context:
         self.functions: list[FunctionInfo | None] = [None]
         self._pending: dict[ast.AST | None, list[tuple[str, str, Severity | None]]] = {}
         self._parents: dict[ast.AST, ast.AST] | None = None
+        self._found: dict[Callable[[Context], Any], Any] = {}
         self.small: ast.AST | None = None  # the small statement being rewritten
         self.rebind: list[str] = []  # targets (a name, "x[...]") that the small statement must also bind to its value
         self.chain_starts: dict[ast.AST, cst.BaseExpression] = {}  # what chained in-place calls change, by call
@@ -169,14 +173,15 @@ class Context:
 
     def _is_for_tests(self, names: frozenset[str]) -> bool:
         """Whether the value of some names is only what others are tested for: ``isinstance(m, layers)``."""
-        loads = [
-            node
-            for node in self.analysis.nodes
-            if isinstance(node, (ast.Name, ast.Attribute))
-            and isinstance(node.ctx, ast.Load)
-            and (node.id if isinstance(node, ast.Name) else node.attr) in names
-        ]
+        loads = [node for name in names for node in self.once(_reads).get(name, ())]
         return bool(loads) and all(self._is_test(node, names) for node in loads)
+
+    def once(self, find: Callable[[Context], Found]) -> Found:
+        """Return what a function finds out about the file, asked once."""
+        if find not in self._found:
+            self._found[find] = find(self)
+        found: Found = self._found[find]
+        return found
 
     def _is_test(self, node: ast.AST, names: frozenset[str]) -> bool:
         child, parent = node, self.parent(node)
@@ -300,6 +305,15 @@ class Context:
         # A local alias of a module (``layers = torch.nn``) is as good as an import: what follows it is certain.
         kind = self.kind(tree)
         return tree is not whole and kind.name == "api" and self.tables.is_module(kind.of)
+
+
+def _reads(ctx: Context) -> dict[str, list[ast.AST]]:
+    """Return every place of the file that reads a name or an attribute, by its identifier."""
+    found: dict[str, list[ast.AST]] = {}
+    for node in ctx.analysis.nodes:
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            found.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
+    return found
 
 
 def _bound(parent: ast.AST | None, child: ast.AST) -> frozenset[str]:

@@ -13,6 +13,9 @@ __all__ = ["abs", "asarray", "can_cast", "dtype_name", "is_signed", "isreal", "p
 _RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
+_BFLOAT16 = getattr(ms, "bfloat16", "not in MindSpore 2.0")
+
+
 def dtype_name(dtype: Any) -> str:
     """Return the name of a dtype as PyTorch prints it: ``torch.float32``."""
     return "torch." + str(dtype).rpartition(".")[2].lower().rstrip("_")
@@ -43,7 +46,7 @@ def abs(input: Tensor) -> Tensor:
 
 
 def _kind(dtype: Any) -> str:
-    return "f" if dtype == ms.bfloat16 else np.dtype(ms.dtype_to_nptype(dtype)).kind
+    return "f" if dtype == _BFLOAT16 else np.dtype(ms.dtype_to_nptype(dtype)).kind
 
 
 def promote_types(type1: Any, type2: Any) -> Any:
@@ -53,8 +56,8 @@ def promote_types(type1: Any, type2: Any) -> Any:
     ranks = [_RANKS[_kind(dtype)] for dtype in (type1, type2)]
     if ranks[0] != ranks[1] and 3 not in ranks:
         return type1 if ranks[0] > ranks[1] else type2
-    if ms.bfloat16 in (type1, type2):
-        other = type2 if type1 == ms.bfloat16 else type1
+    if _BFLOAT16 in (type1, type2):
+        other = type2 if type1 == _BFLOAT16 else type1
         return ms.float32 if other == ms.float16 else other
     found = np.promote_types(ms.dtype_to_nptype(type1), ms.dtype_to_nptype(type2))
     if found == np.complex128 and np.dtype(np.float64) not in _widths(type1, type2):
@@ -87,5 +90,5 @@ def isreal(input: Tensor) -> Tensor:
 
 def asarray(obj: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """Return a tensor of ``obj``: a tensor, an array, or numbers (float32, int64 or bool as PyTorch chooses)."""
-    tensor = obj if isinstance(obj, Tensor) else ms.tensor(obj)
+    tensor = obj if isinstance(obj, Tensor) else getattr(ms, "tensor", Tensor)(obj)
     return tensor if dtype is None else tensor.astype(dtype)

@@ -27,7 +27,10 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 
-LINES_KEPT = 12_000  # source lines of the files kept in memory, of about 2 kB each
+# Memory is shared by the files kept (about 3 kB a source line) and the two libcst trees of the file that is translated.
+LINES = 39_000  # that fit, counted in lines of files kept
+LINES_KEPT = 8_000  # at least
+LINES_OF_TREES = 7  # lines of files kept that one line of the translated file displaces
 CALLERS_READ = 3  # files looked at for the arguments a function is called with
 DEPTH = 4  # functions entered from one another for the kind of a result, an argument or an attribute
 
@@ -44,6 +47,7 @@ class World:
         self.tables = tables
         self.evidence = Evidence(tables, symbols)
         self._files: OrderedDict[str, FileAnalysis | None] = OrderedDict()
+        self._lines = 0  # of the files kept
         self.depth = DEPTH
         self._names: dict[str, dict[str, Kind]] = {}
         self._inplace: dict[str, dict[str, str]] = {}
@@ -68,6 +72,7 @@ class World:
         analysis = None if tree is None else FileAnalysis(path, tree)
         self._files[path] = analysis
         if analysis is not None:
+            self._lines += analysis.lines
             declare(analysis, self.symbols.defined)
             self._sites[path] = analysis.sites
             with self._at(DEPTH):
@@ -96,12 +101,14 @@ class World:
 
     def _evict(self) -> None:
         """Let go of the files not asked about for longest, until few enough lines are kept."""
-        excess = sum(found.lines for found in self._files.values() if found is not None) - LINES_KEPT
-        for path, found in list(self._files.items()):
-            if excess <= 0:
+        pinned = self._files.get(self._pinned)
+        room = LINES - LINES_OF_TREES * (pinned.lines if pinned is not None else 0)
+        limit = max(LINES_KEPT, room)
+        for path, found in list(self._files.items()) if self._lines > limit else ():
+            if self._lines <= limit:
                 break
             if found is not None and found.complete and path != self._pinned and path not in self._running:
-                excess -= found.lines
+                self._lines -= found.lines
                 del self._files[path]
                 found.close()
 
@@ -109,6 +116,7 @@ class World:
         """Return the analysis of a file with every function in it run."""
         self._pinned = path
         analysis = self.file(path)
+        self._evict()  # a large file needs room, also when it was known already
         if analysis is not None:
             analysis.open()
             for function in list(analysis.functions.values()):

@@ -72,16 +72,17 @@ def _is_packed(tree: ast.Call, ctx: Context) -> bool:
     first = tree.args[0] if tree.args else next((word.value for word in tree.keywords if word.arg == "input"), None)
     if isinstance(first, ast.Call):
         return _packs(first, ctx)
-    if not isinstance(first, ast.Name):
-        return False
-    assigned = (
-        node for node in ctx.analysis.nodes if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
-    )
-    return any(
-        _packs(node.value, ctx)
-        and any(isinstance(target, ast.Name) and target.id == first.id for target in node.targets)
-        for node in assigned
-        if isinstance(node.value, ast.Call)
+    return isinstance(first, ast.Name) and first.id in ctx.once(_packed_names)
+
+
+def _packed_names(ctx: Context) -> frozenset[str]:
+    """Return the names that a packing call is bound to."""
+    return frozenset(
+        target.id
+        for node in ctx.analysis.nodes
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _packs(node.value, ctx)
+        for target in node.targets
+        if isinstance(target, ast.Name)
     )
 
 

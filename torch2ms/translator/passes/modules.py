@@ -7,6 +7,7 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.trees import walk
 
 __all__ = ["rewrite_class", "rewrite_for", "rewrite_function"]
 
@@ -35,28 +36,34 @@ def _unused_weights(tree: ast.ClassDef, ctx: Context) -> dict[str, ast.Assign]:
 
     torch's optimizers pass over weights whose gradient is None; MindSpore's gradient is zero there.
     """
+    words = ctx.once(_words)
+    if words is None:
+        return {}
     kept: dict[str, ast.Assign] = {}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
             target = node.targets[0]
             own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
-            if own and isinstance(target, ast.Attribute) and _has_weights(node.value, ctx):
+            if own and isinstance(target, ast.Attribute) and target.attr not in words and _has_weights(node.value, ctx):
                 kept[target.attr] = node
-    if not kept:
-        return {}
+    return kept
+
+
+def _words(ctx: Context) -> frozenset[str] | None:
+    """Return the attributes and strings of a file that trains with weight decay; None for others, or where any weight
+    may be read by another name."""
+    reads: set[str] = set()
+    strings: set[str] = set()
     decays = False
     for node in ctx.analysis.nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            kept.pop(node.attr, None)
-            if node.attr in _BY_ANY_NAME:
-                return {}
-            decays = decays or node.attr == "AdamW"
+            reads.add(node.attr)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            kept.pop(node.value, None)
-            decays = decays or node.value == "weight_decay"
+            strings.add(node.value)
         elif isinstance(node, ast.keyword):
             decays = decays or node.arg == "weight_decay"
-    return kept if decays else {}
+    decays = decays or "AdamW" in reads or "weight_decay" in strings
+    return frozenset(reads | strings) if decays and not reads & _BY_ANY_NAME else None
 
 
 def _has_weights(call: ast.Call, ctx: Context) -> bool:

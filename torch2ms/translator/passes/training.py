@@ -61,7 +61,8 @@ def plan_training(ctx: Context) -> TrainingPlan:
     """Return the plan for the file; units that stay as they are have been reported."""
     plan = TrainingPlan()
     attributes = {n.attr for n in ctx.analysis.nodes if isinstance(n, ast.Attribute)}
-    if not attributes & {"backward", "grad"} and not any(isinstance(n, ast.ImportFrom) for n in ctx.analysis.nodes):
+    imported = {alias.name for n in ctx.analysis.nodes if isinstance(n, ast.ImportFrom) for alias in n.names}
+    if not (attributes | imported) & {"backward", "grad", "*"}:
         return plan
     units = find_units(ctx.analysis.tree, ctx.analysis) if "backward" in attributes else []
     taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}

@@ -61,8 +61,8 @@ def tensor_type(site: CallSite, ctx: Context) -> Outcome:
         name = ctx.reference("torch2ms.runtime.functional.tensor_type_name")
         return Replace(build("{name}({x})", name=name, x=site.receiver))
     kind = ctx.kind(wanted.tree)
-    name = kind.of if kind.name == "api" else wanted.tree.value if isinstance(wanted.tree, ast.Constant) else ""
-    word = _TYPES.get(str(name).rpartition(".")[2])
+    text = kind.of if kind.name == "api" else wanted.tree.value if isinstance(wanted.tree, ast.Constant) else ""
+    word = _TYPES.get(str(text).rpartition(".")[2])
     if word is not None:
         return Replace(build("{x}.astype({dtype})", x=site.receiver, dtype=ctx.reference(f"mindspore.{word}")))
     if kind.name == "str":
