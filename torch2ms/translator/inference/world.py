@@ -9,7 +9,7 @@ used go), and small answers (a module's names, a function's result) for good.
 from __future__ import annotations
 
 import ast
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -28,9 +28,9 @@ from torch2ms.translator.trees import walk
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 
 # Memory is shared by the files kept (about 3 kB a source line) and the two libcst trees of the file that is translated.
-LINES = 62_000  # that fit, counted in lines of files kept
+LINES = 52_000  # that fit, counted in lines of files kept
 LINES_KEPT = 5_000  # at least
-LINES_OF_TREES = 11  # lines of files kept that one line of the translated file displaces
+LINES_OF_TREES = 9  # lines of files kept that one line of the translated file displaces
 CALLERS_READ = 3  # files looked at for the arguments a function is called with
 DEPTH = 4  # functions entered from one another for the kind of a result, an argument or an attribute
 
@@ -48,6 +48,7 @@ class World:
         self.evidence = Evidence(tables, symbols)
         self._files: OrderedDict[str, FileAnalysis | None] = OrderedDict()
         self._lines = 0  # of the files kept
+        self._returned: Counter[str] = Counter()  # how often a file was parsed
         self.depth = DEPTH
         self._names: dict[str, dict[str, Kind]] = {}
         self._inplace: dict[str, dict[str, str]] = {}
@@ -69,6 +70,7 @@ class World:
             self._files.move_to_end(path)
             return self._files[path]
         tree = self.parse(path)
+        self._returned[path] += 1
         analysis = None if tree is None else FileAnalysis(path, tree)
         self._files[path] = analysis
         if analysis is not None:
@@ -100,11 +102,16 @@ class World:
             analysis.provisional.append((answers, question))
 
     def _evict(self) -> None:
-        """Let go of the files not asked about for longest, until few enough lines are kept."""
+        """Let go of files, the large and the rarely asked first, until few enough lines are kept."""
         pinned = self._files.get(self._pinned)
         room = LINES - LINES_OF_TREES * (pinned.lines if pinned is not None else 0)
         limit = max(LINES_KEPT, room)
-        for path, found in list(self._files.items()) if self._lines > limit else ():
+        if self._lines <= limit:
+            return
+        # What has come back before will come back again; giving up what is small gains little.
+        worth = {path: self._returned[path] ** 2 / max(found.lines, 1) for path, found in self._files.items() if found}
+        for path in sorted(worth, key=worth.__getitem__):
+            found = self._files[path]
             if self._lines <= limit:
                 break
             if found is not None and found.complete and path != self._pinned and path not in self._running:
