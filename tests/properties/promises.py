@@ -27,14 +27,14 @@ def lost_comments(source: str, output: str) -> Counter[str]:
     return comments(source) - comments(output)
 
 
-def torch_imports(text: str) -> list[int]:
-    """Return the lines of a file that import torch or torchvision."""
+def torch_imports(text: str, own: str = "") -> list[int]:
+    """Return the lines of a file that import torch or torchvision, unless that is the project's ``own`` package."""
     found = []
     for node in ast.walk(ast.parse(text)):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
-        found.extend(node.lineno for name in names if name.partition(".")[0] in ("torch", "torchvision"))
+        found.extend(node.lineno for name in names if name.partition(".")[0] in {"torch", "torchvision"} - {own})
     return found
 
 

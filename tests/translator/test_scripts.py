@@ -433,5 +433,13 @@ def test_classes_that_layers_are_tested_for_are_those_that_are_made(test: str) -
     assert "layers.Linear" not in text
 
 
-def test_classes_that_are_called_take_torch_arguments() -> None:
-    assert "made = [layers.Linear]" in translated("made = [nn.Linear]\nprint(made[0](2, 3))").text
+@pytest.mark.parametrize(
+    "use",
+    [
+        "made = [nn.Linear]\nprint(made[0](2, 3))",
+        "def block(act=nn.Linear):\n    return build(act=act)",
+        "def block(act=nn.Linear):\n    return None if act is None else build(act=act)",
+    ],
+)
+def test_classes_that_are_called_take_torch_arguments(use: str) -> None:
+    assert "layers.Linear" in translated(use).text

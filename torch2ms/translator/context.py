@@ -174,7 +174,7 @@ class Context:
     def _is_for_tests(self, names: frozenset[str]) -> bool:
         """Whether the value of some names is only what others are tested for: ``isinstance(m, layers)``."""
         loads = [node for name in names for node in self.once(_reads).get(name, ())]
-        return bool(loads) and all(self._is_test(node, names) for node in loads)
+        return bool(loads) and all(self._is_test(node) for node in loads)
 
     def once(self, find: Callable[[Context], Found]) -> Found:
         """Return what a function finds out about the file, asked once."""
@@ -183,13 +183,14 @@ class Context:
         found: Found = self._found[find]
         return found
 
-    def _is_test(self, node: ast.AST, names: frozenset[str]) -> bool:
+    def _is_test(self, node: ast.AST) -> bool:
+        """Whether a value is only what another is tested for: ``isinstance(m, kinds)``, ``type(m) in kinds``."""
         child, parent = node, self.parent(node)
         while isinstance(parent, (ast.Tuple, ast.List, ast.BinOp)):
             child, parent = parent, self.parent(parent)
         if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):
             return parent.func.id in ("isinstance", "issubclass") and child in parent.args[1:]
-        return isinstance(parent, ast.Compare) or (isinstance(parent, ast.keyword) and parent.arg in names)
+        return isinstance(parent, ast.Compare) and _is_type(parent.left) and child is not parent.left
 
     def value_names(self, tree: ast.AST) -> frozenset[str]:
         """Return the names a value is first bound to (targets, parameter, keyword); empty when that is not certain."""
@@ -305,6 +306,13 @@ class Context:
         # A local alias of a module (``layers = torch.nn``) is as good as an import: what follows it is certain.
         kind = self.kind(tree)
         return tree is not whole and kind.name == "api" and self.tables.is_module(kind.of)
+
+
+def _is_type(node: ast.expr) -> bool:
+    """Whether an expression is the class of a value: ``type(m)``, ``m.__class__``."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "type"
+    return isinstance(node, ast.Attribute) and node.attr == "__class__"
 
 
 def _reads(ctx: Context) -> dict[str, list[ast.AST]]:
