@@ -30,7 +30,7 @@ __all__ = ["SourceResult", "translate_project", "translate_source"]
 
 RUNTIME_NAME = "torch2ms_runtime"
 SECONDS_PER_FILE = 60.0
-COLLECTIONS = (200_000, 20, 100)  # thresholds of the garbage collector
+COLLECTIONS = (2_000_000, 50, 1000)  # thresholds of the garbage collector
 SMALL_PROJECT = 20  # files that fit into memory with all their garbage
 Progress = Callable[[str], None]
 
@@ -162,6 +162,10 @@ class _Worker:
         self._given_up: set[str] = set()  # files that took too long: nobody asks about them again
         self._world = self._new_world()
 
+    def close(self) -> None:
+        """Let go of every file, before reports need the memory."""
+        self._world.close()
+
     def _new_world(self) -> World:
         return World(self._parse, self._symbols, load(self._options.mappings, store=self._options.cache))
 
@@ -260,4 +264,5 @@ def _translate_all(
         if progress is not None:
             progress(f"{index + 1}/{len(paths)} {path}")
         results[path] = worker.translate(path)
+    worker.close()
     return results
