@@ -28,8 +28,9 @@ from torch2ms.translator.trees import walk
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 
 # Memory is shared by the files kept (about 3 kB a source line) and the two libcst trees of the file that is translated.
-LINES = 44_000  # that fit, counted in lines of files kept
+LINES = 38_000  # that fit, counted in lines of files kept
 LINES_KEPT = 5_000  # at least
+RECENT = 12  # files asked about last, which are never given up
 LINES_OF_TREES = 8  # lines of files kept that one line of the translated file displaces
 CALLERS_READ = 3  # files looked at for the arguments a function is called with
 DEPTH = 4  # functions entered from one another for the kind of a result, an argument or an attribute
@@ -108,13 +109,14 @@ class World:
         limit = max(LINES_KEPT, room)
         if self._lines <= limit:
             return
-        # What has come back before will come back again; giving up what is small gains little.
-        worth = {path: self._returned[path] ** 2 / max(found.lines, 1) for path, found in self._files.items() if found}
-        for path in sorted(worth, key=worth.__getitem__):
-            found = self._files[path]
+        # Who asks may still hold what was asked about last. Of the rest, what has come back before will come back
+        # again, and giving up what is small gains little.
+        older = [(path, found) for path, found in list(self._files.items())[:-RECENT] if found is not None]
+        older.sort(key=lambda item: self._returned[item[0]] ** 2 / max(item[1].lines, 1))
+        for path, found in older:
             if self._lines <= limit:
                 break
-            if found is not None and found.complete and path != self._pinned and path not in self._running:
+            if found.complete and path != self._pinned and path not in self._running:
                 self._lines -= found.lines
                 del self._files[path]
                 found.close()
