@@ -62,6 +62,7 @@ VAGUE = """
 import sys
 
 import torch
+import torchvision
 from torch import nn
 
 
@@ -77,7 +78,8 @@ class Net(nn.Module):
 net = Net()
 optimizer = torch.optim.Adam(net.parameters(), lr=float(sys.argv[1]), weight_decay=1e-4)
 loss_fn = nn.CrossEntropyLoss()
-for x, y in load():
+data = torchvision.datasets.MNIST(sys.argv[2])
+for x, y in load(data):
     optimizer.zero_grad()
     loss = loss_fn(net(x), y)
     loss.backward()
@@ -101,6 +103,24 @@ def test_what_the_source_does_not_say_is_marked(make_tree: Callable[..., Path], 
     read = load_config(path)
     assert read["batch_size"] == 32
     assert read["train_transforms"] == ["ToTensor"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("nn.CrossEntropyLoss()", "nn.BCELoss()"),  # its target is no class
+        ("torchvision.datasets.MNIST(sys.argv[2])", "sys.argv[2]"),
+    ],
+)
+def test_other_programs_than_classification_get_no_training_program(
+    make_tree: Callable[..., Path], tmp_path: Path, before: str, after: str
+) -> None:
+    assert before in VAGUE
+    report = translate_project(make_tree({"main.py": VAGUE.replace(before, after)}), tmp_path / "out")
+    assert report.facts["training"] is False
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert "convert_weights.py" in written
+    assert not written & {"train.py", "eval.py", "config.yaml"}
 
 
 def test_what_the_source_says_is_not_marked(make_tree: Callable[..., Path], tmp_path: Path) -> None:

@@ -148,8 +148,19 @@ def _program(results: Mapping[str, FileResult], options: Options, paths: Sequenc
     if script is None or script.program.network is None:
         return _network_only(results, options, paths)
     network = script.program.network
-    facts = ProgramFacts(**_facts(script, network, options))  # type: ignore[arg-type]
+    found = _facts(script, network, options)
+    is_recognised = _is_classification(script.program.findings, found)
+    facts = ProgramFacts(**found, has_training=is_recognised)  # type: ignore[arg-type]
     return rename_taken(facts, paths)
+
+
+def _is_classification(findings: Sequence[Finding], facts: Mapping[str, object]) -> bool:
+    """Whether a program does what the generated one does: one network, images, classes, one of the known losses.
+
+    Another program (an autoencoder, a policy, a pair of images) would get a train.py that trains something else.
+    """
+    losses = [f.name.rpartition(".")[2] for f in findings if f.topic == "loss"]
+    return "dataset" in facts and bool(losses) and all(name in _CLASSIFICATION for name in losses)
 
 
 def _network_only(results: Mapping[str, FileResult], options: Options, paths: Sequence[str]) -> ProgramFacts | None:
@@ -254,6 +265,7 @@ def _assumed_items(program: ProgramFacts | None) -> Iterable[ChecklistItem]:
 
 
 _DEVICE_TARGETS = {"ascend": "Ascend", "gpu": "GPU"}  # config.yaml's word; it may be changed there
+_CLASSIFICATION = frozenset({"CrossEntropyLoss", "NLLLoss", "cross_entropy", "nll_loss"})
 _LOSSES = {"cross_entropy": "CrossEntropyLoss", "nll_loss": "NLLLoss", "mse_loss": "MSELoss", "l1_loss": "L1Loss"}
 
 
