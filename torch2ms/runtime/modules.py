@@ -36,11 +36,14 @@ __all__ = [
     "register_parameter",
     "requires_grad_",
     "saved_state",
+    "state_dict",
     "weight",
     "write_into",
 ]
 
+_WITH_INNER_CELLS = (nn.RNN, nn.GRU, nn.LSTM, nn.BatchNorm3d)
 _STATISTICS = frozenset(["moving_mean", "moving_variance"])
+_ABSENT = "_torch2ms_absent"  # attribute of a layer: parameters that MindSpore's has and PyTorch's has not (no affine)
 _BUFFERS = "_torch2ms_buffers"  # attribute of a Cell: names of those of its parameters that are buffers
 _UNSAVED = "_torch2ms_unsaved"  # of those, the names that no file of weights holds (persistent=False)
 
@@ -48,10 +51,11 @@ _UNSAVED = "_torch2ms_unsaved"  # of those, the names that no file of weights ho
 def _own(cell: nn.Cell, wanted: str) -> List[Tuple[str, Any]]:
     """Return the name and value of a Cell's own weights or buffers (``wanted``), without those of its children."""
     marked = cell.__dict__.get(_BUFFERS, ())
+    absent = cell.__dict__.get(_ABSENT, ())
     found: List[Tuple[str, Any]] = []
     for name, value in cell._params.items():
         is_buffer = name in marked or (name in _STATISTICS and not value.requires_grad)
-        if value is not None and is_buffer == (wanted == "buffers"):
+        if value is not None and name not in absent and is_buffer == (wanted == "buffers"):
             found.append((name, value))
     if wanted == "buffers":
         found.extend((name, value) for name, value in getattr(cell, "_buffers", {}).items() if value is not None)
@@ -102,9 +106,13 @@ def named_buffers(cell: nn.Cell, prefix: str = "", recurse: bool = True) -> Iter
 
 
 def modules(cell: nn.Cell) -> Iterator[nn.Cell]:
-    """Yield a network and all its parts, every one once."""
+    """Yield a network and all its parts, every one once; what PyTorch's layers have no parts for is left out."""
+    inner = set()
     for _, part in cell.cells_and_names():
-        yield part
+        if isinstance(part, _WITH_INNER_CELLS):
+            inner.update(id(child) for _, child in part.cells_and_names() if child is not part)
+        if id(part) not in inner:
+            yield part
 
 
 def requires_grad_(cell: nn.Cell, requires_grad: bool = True) -> nn.Cell:
@@ -224,6 +232,37 @@ def saved_state(cell: nn.Cell) -> Dict[str, Any]:
     return state
 
 
+def state_dict(cell: nn.Cell, prefix: str = "") -> Dict[str, Any]:
+    """Return weights and saved buffers of a network under PyTorch's names, in PyTorch's order.
+
+    The values are the network's own parameters. For programs that read, count or choose by the names; files of weights
+    keep MindSpore's (:func:`saved_state`), and :func:`load_state_dict` takes both. MindSpore's BatchNorm counts no
+    batches: its ``num_batches_tracked`` is 0, as in converted weights.
+    """
+    found: Dict[str, Any] = {}
+    for path, part in _in_torch_order(cell, ""):
+        unsaved = {*getattr(part, "_non_persistent_buffers_set", ()), *part.__dict__.get(_UNSAVED, ())}
+        for name, value in [*_own(part, "parameters"), *_own(part, "buffers")]:
+            if name not in unsaved:
+                found[f"{path}.{name}" if path else name] = value
+    names = torch_names(cell)
+    result: Dict[str, Any] = {}
+    for path, value in found.items():
+        path = prefix + names.get(path, path)
+        result[path] = value
+        if path.rpartition(".")[2] == "running_var":
+            result[f"{path[: -len('running_var')]}num_batches_tracked"] = ms.Tensor(0, ms.int64)
+    return result
+
+
+def _in_torch_order(cell: nn.Cell, path: str) -> Iterator[Tuple[str, nn.Cell]]:
+    """Yield a network and its parts, a part that has two places under both, as PyTorch's state_dict does."""
+    yield path, cell
+    for name, child in cell._cells.items():
+        if child is not None:
+            yield from _in_torch_order(child, f"{path}.{name}" if path else name)
+
+
 def write_into(target: ms.Tensor, value: ms.Tensor) -> None:
     """Copy ``value`` into a parameter or a buffer.
 
@@ -303,15 +342,14 @@ def get(layer: Any, name: str, *default: Any) -> Any:
     """Return what PyTorch calls ``name`` of a layer, or ``default``, as ``getattr`` does."""
     for candidate in (name, *_OTHER_NAMES.get(name, ())):
         if hasattr(layer, candidate):
-            return getattr(layer, candidate)
+            return None if candidate in layer.__dict__.get(_ABSENT, ()) else getattr(layer, candidate)
     return getattr(layer, name, *default)
 
 
 def _member(layer: nn.Cell, name: str) -> Any:
-    for candidate in (name, *_OTHER_NAMES[name]):
-        if hasattr(layer, candidate):
-            return getattr(layer, candidate)
-    raise AttributeError(f"{type(layer).__name__} has no {name}")
+    if not has(layer, name):
+        raise AttributeError(f"{type(layer).__name__} has no {name}")
+    return get(layer, name)
 
 
 _CLASS_NAMES = {

@@ -8,7 +8,7 @@ keeps it: what counts is the layer that holds it.
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, Iterator, List, Tuple
 
 from mindspore import nn
 
@@ -22,6 +22,7 @@ _NAMES = {
     "moving_variance": "running_var",
 }
 _LAYERS = frozenset(["_BatchNorm", "LayerNorm", "GroupNorm", "_InstanceNorm", "Embedding", "_Table"])
+_INNER_LAYERS = {"dense1": "linear1", "dense2": "linear2"}  # of a transformer's layers
 _RECURRENT = re.compile(r"(weight_ih|weight_hh|bias_ih|bias_hh|weight_hr)_l(\d+)(_reverse)?$")
 _KINDS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
 
@@ -37,16 +38,31 @@ def _is_layer(cell: Any) -> bool:
 def torch_names(cell: Any) -> Dict[str, str]:
     """Return PyTorch's path of every parameter of a network whose path differs, by MindSpore's path."""
     found: Dict[str, str] = {}
-    for path, part in cell.cells_and_names():
+    for path, holder, part in _paths(cell, "", ""):
         names = {"w": "weight"} if isinstance(part, nn.PReLU) else _NAMES if _is_layer(part) else {}
-        holder = path[: -len("bn2d")].rstrip(".") if path.rpartition(".")[2] == "bn2d" else path  # of BatchNorm3d
         for name in part._params:
-            if name in names:
-                own, torch_name = (
-                    f"{start}.{last}" if start else last for start, last in ((path, name), (holder, names[name]))
-                )
+            own, torch_name = _join(path, name), _join(holder, names.get(name, name))
+            if own != torch_name:
                 found[own] = torch_name
     return found
+
+
+def _paths(cell: Any, path: str, torch_path: str) -> Iterator[Tuple[str, str, Any]]:
+    """Yield every part of a network with its path and the path it has in PyTorch."""
+    yield path, torch_path, cell
+    is_transformer = isinstance(cell, (nn.TransformerEncoderLayer, nn.TransformerDecoderLayer))
+    for name, child in cell._cells.items():
+        if child is None:
+            continue
+        if name == "bn2d" and isinstance(cell, nn.BatchNorm3d):  # which keeps its parameters in an inner layer
+            holder = torch_path
+        else:
+            holder = _join(torch_path, _INNER_LAYERS.get(name, name) if is_transformer else name)
+        yield from _paths(child, _join(path, name), holder)
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
 
 
 def torch_order(entries: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence, Tuple, Union
 
-from mindspore import Tensor, nn, ops
+from mindspore import Parameter, Tensor, nn, ops
 
 from .arguments import reset_parameters, typed
 
@@ -84,8 +84,26 @@ def _plan(padding: Any, padding_mode: str, kernel: Tuple[int, ...], dilation: Tu
     return _PaddedInput(padding_mode, pad), (0,) * len(kernel)
 
 
+class _OverLengths:
+    """A convolution of MindSpore over height and width, with a weight that has no height."""
+
+    def __init__(self, convolution: Any) -> None:
+        self.convolution = convolution
+
+    def __call__(self, x: Tensor, weight: Tensor, *shape: Any) -> Any:
+        return self.convolution(x, ops.expand_dims(weight, 2), *shape)
+
+
+def _without_height(weight: Parameter) -> Parameter:
+    """Return a weight (O, I, 1, k) of MindSpore's one-dimensional convolutions as PyTorch has it, (O, I, k)."""
+    return Parameter(ops.squeeze(weight, 2), name=weight.name)
+
+
 class Conv1d(nn.Conv1d):
-    """Convolution over (batch, channels, length); unbatched (channels, length) works as well."""
+    """Convolution over (batch, channels, length); unbatched (channels, length) works as well.
+
+    The weight has PyTorch's three axes; MindSpore's has a height of 1 between them.
+    """
 
     reset_parameters = reset_parameters
 
@@ -117,6 +135,9 @@ class Conv1d(nn.Conv1d):
             has_bias=bool(bias),
             **typed(dtype),
         )
+        self.weight = _without_height(self.weight)
+        self.conv2d = _OverLengths(self.conv2d)
+        self.kernel_size, self.stride, self.dilation = kernel, _ints(stride, 1), dilations
         self.torch_padding = padding if isinstance(padding, str) else _ints(padding, 1)
         self.padded = padded
 
@@ -228,7 +249,7 @@ def _check_zeros(padding_mode: str) -> None:
 
 
 class ConvTranspose1d(nn.Conv1dTranspose):
-    """Transposed convolution over (batch, channels, length).
+    """Transposed convolution over (batch, channels, length), whose weight has PyTorch's three axes.
 
     ``output_padding`` enlarges the result at its end: the full result is computed without padding and cropped. The new
     places beyond the full result hold the bias alone.
@@ -264,12 +285,16 @@ class ConvTranspose1d(nn.Conv1dTranspose):
             has_bias=bool(bias),
             **typed(dtype),
         )
+        self.weight = _without_height(self.weight)
+        self.conv2d_transpose = _OverLengths(self.conv2d_transpose)
         self.torch_padding = _ints(padding, 1)
         self.crop = (width, extra) if self_crop else None
         self.beyond = max(0, extra - width)
 
     def construct(self, x: Tensor) -> Tensor:
-        """Return the transposed convolution of ``x``."""
+        """Return the transposed convolution of ``x``; a sample without batch axis has one axis less."""
+        if x.ndim == 2:
+            return ops.squeeze(self.construct(ops.expand_dims(x, 0)), 0)
         y = super().construct(x)
         if self.crop is None:
             return y

@@ -51,6 +51,11 @@ class _Average:
             **typed(dtype),
         )
         self.affine, self.track_running_stats = bool(affine), bool(track_running_stats)
+        cell: Any = getattr(self, "bn2d", self)
+        absent = ([] if affine else ["gamma", "beta"]) + (
+            [] if track_running_stats else ["moving_mean", "moving_variance"]
+        )
+        cell._torch2ms_absent = frozenset(absent)
         self.num_batches_tracked = None  # subclasses ask for it; the count is kept here only where the average needs it
         self.batches: Optional[int] = 0 if momentum is None and track_running_stats else None
 
@@ -105,6 +110,8 @@ class LayerNorm(nn.LayerNorm):
         super().__init__(shape, -1, -1, epsilon=eps, **typed(dtype))
         self.gamma.requires_grad = bool(elementwise_affine)
         self.beta.requires_grad = bool(elementwise_affine and bias)
+        parameters = (("gamma", self.gamma), ("beta", self.beta))
+        self._torch2ms_absent = frozenset(name for name, value in parameters if not value.requires_grad)
 
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised."""
@@ -124,6 +131,8 @@ class GroupNorm(nn.GroupNorm):
         dtype: Any = None,
     ) -> None:
         super().__init__(num_groups, num_channels, eps=eps, affine=bool(affine), **typed(dtype))
+        self.affine = bool(affine)
+        self._torch2ms_absent = frozenset([] if affine else ["gamma", "beta"])
 
 
 class _InstanceNorm(nn.Cell):

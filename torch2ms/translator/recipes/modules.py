@@ -8,7 +8,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.syntax import build
+from torch2ms.translator.syntax import build, fix_commas
 
 __all__ = ["goes_to_optimizer"]
 
@@ -89,6 +89,42 @@ def _through_runtime(name: str, site: CallSite, ctx: Context) -> Outcome:
     first = cst.Arg(site.receiver, comma=comma if site.updated.args else cst.MaybeSentinel.DEFAULT)
     func = ctx.reference(f"torch2ms.runtime.{name}")
     return Replace(site.updated.with_changes(func=func, args=[first, *site.updated.args]))
+
+
+# Calls that take a state_dict as a whole, whatever its names are.
+_WHOLE = frozenset({"save", "load_state_dict", "deepcopy", "save_checkpoint", "broadcast_object_list"})
+
+
+def _is_taken_whole(tree: ast.AST, ctx: Context, depth: int = 0) -> bool:
+    """Whether a value only goes, alone or in a dictionary, to calls that ask for no name in it."""
+    child, parent = tree, ctx.parent(tree)
+    while isinstance(parent, (ast.Dict, ast.keyword, ast.IfExp)):
+        if isinstance(parent, ast.Dict) and child in parent.keys:
+            return False
+        child, parent = parent, ctx.parent(parent)
+    if isinstance(parent, ast.Call) and child is not parent.func:
+        name = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
+        is_copy = name == "deepcopy"
+        return name in _WHOLE and (not is_copy or _is_taken_whole(parent, ctx, depth))
+    if not isinstance(parent, ast.Assign) or depth > 2:
+        return False
+    names = {target.id for target in parent.targets if isinstance(target, ast.Name)}
+    reads = [n for n in ctx.analysis.nodes if isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Load)]
+    return len(names) == len(parent.targets) and all(_is_taken_whole(read, ctx, depth + 1) for read in reads)
+
+
+@recipe("state_dict")
+def state_dict(site: CallSite, ctx: Context) -> Outcome:
+    """``net.state_dict()`` stays where it is saved or loaded as a whole; else the runtime's, with PyTorch's names."""
+    if site.receiver is None:
+        return Leave("it is not called on a network")
+    if not _is_taken_whole(site.tree, ctx):
+        prefix = site.argument("prefix")
+        args = [cst.Arg(site.receiver)] + ([cst.Arg(prefix.code, cst.Name("prefix"))] if prefix is not None else [])
+        return Replace(cst.Call(ctx.reference("torch2ms.runtime.modules.state_dict"), fix_commas(args, ())))
+    if site.option.target.startswith("torch2ms."):
+        return Replace(cst.Call(ctx.reference(site.option.target), [cst.Arg(site.receiver)]))
+    return Replace(build("{net}.state_dict()", net=site.receiver))
 
 
 @recipe("modules")
