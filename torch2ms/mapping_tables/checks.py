@@ -161,7 +161,7 @@ Check = Callable[[str, Any], Any]
 _TARGET: dict[str, Check] = {
     "target": _filled, "recipe": _filled, "mindspore": _versions, "device": _devices, "when": _expressions,
     "rename": _text_table, "transform": _text_table, "write_default": _texts, "named": _texts, "add": _expressions,
-    "drop": _texts,
+    "drop": _texts, "edge": _one_of("nan", "empty"),
     "reject": _text_table, "state": _state, "reshape": _text_table, "attributes": _text_table,
     "fidelity": _one_of(*FIDELITIES), "codes": _texts, "notes": _text,
 }  # fmt: skip
@@ -171,6 +171,10 @@ _EXAMPLE: dict[str, Check] = {
 _IDENTICAL: dict[str, Check] = {
     "to": _filled, "names": _texts, "rename": _text_table, "mindspore": _versions, "device": _devices,
     "returns": _text, "kind": _one_of(*ROW_KINDS), "example": _filled, "run": _run, "codes": _texts, "notes": _text,
+}  # fmt: skip
+_EDGE: dict[str, Check] = {
+    "to": _filled, "edge": _one_of("nan", "empty"), "names": _texts, "rename": _text_table, "when": _expressions,
+    "drop": _texts, "before": _filled, "after": _filled, "run": _run,
 }  # fmt: skip
 _GROUP: dict[str, Check] = {"names": _texts, "advice": _filled, "rule": _filled, "kind": _one_of(*ROW_KINDS)}
 
@@ -221,7 +225,7 @@ def rows_of_file(file: str, table: Mapping[str, Any]) -> dict[str, dict[str, Any
     rows: dict[str, dict[str, Any]] = {}
     shown: dict[str, dict[str, Any]] = {}  # examples of names that a group has
     for key, value in table.items():
-        if key in ("namespace", "identical", "unsupported", "kept"):
+        if key in ("namespace", "identical", "edges", "unsupported", "kept"):
             continue
         where = f"{file}: {key}"
         row = _checked(where, {"to": value} if isinstance(value, str) else value, _ROW, ())
@@ -237,6 +241,9 @@ def rows_of_file(file: str, table: Mapping[str, Any]) -> dict[str, dict[str, Any
     for index, entry in enumerate(_tables(f"{file}: identical", table.get("identical", []))):
         where = f"{file}: identical[{index}]"
         _add_identical(where, _checked(where, entry, _IDENTICAL, ("to",)), prefix, rows, file)
+    for index, entry in enumerate(_tables(f"{file}: edges", table.get("edges", []))):
+        where = f"{file}: edges[{index}]"
+        _add_edge(where, _checked(where, entry, _EDGE, ("to", "edge", "before", "after", "run")), prefix, rows)
     for row in rows.values():
         # mint is emitted only for a target that asks for it, so it always comes first.
         row.get("to", []).sort(key=lambda target: not target["target"].startswith("mindspore.mint."))
@@ -295,3 +302,17 @@ def _add_identical(where: str, entry: dict[str, Any], prefix: str, rows: dict[st
             if not holds_for(entry.get("mindspore", ">=2.0"), NEWEST):
                 example["mindspore"] = _newest_of(where, entry["mindspore"])
             row.setdefault("example", []).append(example)
+
+
+def _add_edge(where: str, entry: dict[str, Any], prefix: str, rows: dict[str, dict[str, Any]]) -> None:
+    """Add a target for inputs at an edge to the rows of several names, with an example made for each."""
+    keys = ("edge", "when", "drop")
+    for name, renamed in ({name: name for name in entry.get("names", [])} | entry.get("rename", {})).items():
+        row = rows.get(prefix + name)
+        if row is None or "to" not in row:
+            raise TableError(f"{where}: {name} has no row with targets in this file")
+        target = f"{entry['to']}.{renamed}"
+        row["to"].append({"target": target, **{key: entry[key] for key in keys if key in entry}})
+        before = entry["before"].replace("{name}", prefix + name).replace("{method}", name)
+        example = {"before": before, "after": entry["after"].replace("{name}", target), "run": entry["run"]}
+        row.setdefault("example", []).append(example)

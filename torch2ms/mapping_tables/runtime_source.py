@@ -45,9 +45,9 @@ def _members(body: list[ast.stmt], package: tuple[str, ...]) -> dict[str, ast.st
 def _imported(node: ast.ImportFrom, package: tuple[str, ...]) -> dict[str, ast.stmt]:
     """Return what a relative import brings in: the definitions themselves, as far as they are the runtime's."""
     offered: dict[str, ast.stmt] = {}
-    if node.level:
+    if node.level and node.module:  # "from . import part" brings in modules
         base = package[: len(package) - (node.level - 1)]
-        parts = (*base, *(node.module.split(".") if node.module else ()))
+        parts = (*base, *node.module.split("."))
         module = _module(parts)
         if module is not None:
             offered = _members(module.body, parts if _is_package(parts) else parts[:-1])
@@ -75,9 +75,9 @@ def _imported_member(node: ast.ImportFrom, package: tuple[str, ...], name: str) 
     if original is None:
         return None
     offered: ast.stmt | None = None
-    if node.level:
+    if node.level and node.module:
         base = package[: len(package) - (node.level - 1)]
-        parts = (*base, *(node.module.split(".") if node.module else ()))
+        parts = (*base, *node.module.split("."))
         module = _module(parts)
         if module is not None:
             offered = _member(module.body, parts if _is_package(parts) else parts[:-1], original)

@@ -122,6 +122,9 @@ class _Rewriter:
     def _field(self, node: cst.FormattedStringExpression, tree: ast.AST | None) -> Any:
         return formatting.rewrite_field(node, self._children(node), self.ctx)
 
+    def _text(self, node: cst.FormattedString, tree: ast.AST | None) -> Any:
+        return formatting.rewrite_text(node, self._children(node), self.ctx)
+
     def _suite(self, node: cst.IndentedBlock | cst.SimpleStatementSuite, tree: ast.AST | None = None) -> Any:
         if isinstance(node, cst.SimpleStatementSuite):
             body = self._small(node.body)
@@ -238,6 +241,7 @@ _SPECIAL: dict[type[cst.CSTNode], Callable[[_Rewriter, Any, ast.AST | None], Any
     cst.SimpleStatementSuite: _Rewriter._suite,
     cst.If: _Rewriter._elif,
     cst.FormattedStringExpression: _Rewriter._field,
+    cst.FormattedString: _Rewriter._text,
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import math
 from typing import Any, Tuple
 
 import mindspore as ms
@@ -14,7 +16,9 @@ __all__ = [
     "bitwise_left_shift",
     "bitwise_right_shift",
     "broadcast_tensors",
+    "copysign",
     "cummin",
+    "deepcopy",
     "fill_diagonal",
     "gcd",
     "isin",
@@ -149,3 +153,25 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     elements, test_elements = (x if isinstance(x, Tensor) else Tensor(x) for x in (elements, test_elements))
     hit = (ops.expand_dims(elements, -1) == test_elements.reshape((-1,))).astype(ms.float32).sum(-1) > 0
     return ops.logical_not(hit) if invert else hit
+
+
+def copysign(input: Tensor, other: Any) -> Tensor:
+    """Return ``input`` with the sign of ``other``; that of -0.0 counts."""
+    sign = signbit(other) if isinstance(other, Tensor) else math.copysign(1, other) < 0
+    size = ops.abs(input if input.is_floating_point() else input.astype(ms.float32))
+    if isinstance(sign, bool):
+        return -size if sign else size
+    return ops.where(sign, -size, size)
+
+
+def deepcopy(value: Any) -> Any:
+    """Return a copy that shares no memory, of tensors in containers as well, which Python's own would share."""
+    if isinstance(value, dict):
+        copied = copy.copy(value)
+        copied.update((key, deepcopy(item)) for key, item in value.items())
+        return copied
+    if type(value) in (list, tuple):
+        return type(value)(map(deepcopy, value))
+    if isinstance(value, Tensor) and not isinstance(value, ms.Parameter):
+        return value.copy()
+    return copy.deepcopy(value)

@@ -28,6 +28,7 @@ __all__ = [
     "ndtri",
     "polygamma",
     "xlog1py",
+    "xlogy",
 ]
 
 # Lanczos' approximation with g = 7 and nine terms (Godfrey's coefficients).
@@ -129,6 +130,12 @@ def xlog1py(input: Any, other: Any) -> Tensor:
     x, y = _wide(input), _wide(other)
     product = x * ops.log1p(y)
     return ops.where(ops.logical_and(x == 0, ops.logical_not(ops.isnan(y))), ops.zeros_like(product), product)
+
+
+def xlogy(input: Any, other: Any) -> Tensor:
+    """Return ``input * log(other)``, 0 where ``input`` is 0, unless ``other`` is NaN there."""
+    x, y = _wide(input), _wide(other)
+    return x * ops.log(ops.where(ops.logical_and(x == 0, y <= 0), ops.ones_like(y), y))
 
 
 def ndtr(input: Tensor) -> Tensor:

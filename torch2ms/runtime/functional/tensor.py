@@ -171,6 +171,9 @@ def prod(input: Tensor, dim: Optional[int] = None, keepdim: bool = False, dtype:
         input = input.astype(dtype)
     elif not input.is_floating_point():
         input = input.astype(ms.int64)
+    if 0 in input.shape:  # MindSpore gives what the memory held
+        kept = () if dim is None else input.any(dim, keepdim).shape
+        return ops.ones(kept, input.dtype)
     result = input.reshape((-1,)).prod(0) if dim is None else input.prod(dim, keepdim)
     return result.astype(input.dtype)  # MindSpore widens small ints
 

@@ -14,6 +14,7 @@ from torch2ms.diagnostics import CODES
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, Row
 from torch2ms.translator.binding import bind
 from torch2ms.translator.context import Context
+from torch2ms.translator.edges import by_edges
 from torch2ms.translator.emission import emit_call, fits
 from torch2ms.translator.inference.families import BASE_ROWS
 from torch2ms.translator.kinds import Kind
@@ -173,7 +174,7 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
         return ctx.left_call(updated, tree, row.name)
     bound = bind(tree, updated, ctx.tables.signature(row.name))
     obstacles: list[str] = []
-    for option in options:
+    for option in by_edges(options, tree, ctx):
         obstacle = fits(option, bound, row, ctx)
         if obstacle is not None:
             obstacles.append(obstacle)

@@ -9,9 +9,10 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.syntax import build
 
-__all__ = ["rewrite_field", "rewrite_format"]
+__all__ = ["rewrite_field", "rewrite_format", "rewrite_text"]
 
 
 def rewrite_field(node: cst.FormattedStringExpression, updated: Any, ctx: Context) -> Any:
@@ -25,6 +26,20 @@ def rewrite_field(node: cst.FormattedStringExpression, updated: Any, ctx: Contex
     return updated if number is None else updated.with_changes(expression=number)
 
 
+def rewrite_text(node: cst.FormattedString, updated: cst.FormattedString, ctx: Context) -> cst.FormattedString:
+    """Return an f-string whose sizes read as torch's do: ``torch.Size({list(x.shape)})`` for ``{x.shape}``."""
+    parts: list[cst.BaseFormattedStringContent] = []
+    for before, after in zip(node.parts, updated.parts, strict=True):
+        if isinstance(after, cst.FormattedStringExpression) and isinstance(before, cst.FormattedStringExpression):
+            plain = not before.format_spec and before.conversion is None and before.equal is None
+            if plain and _is_size(before.expression, ctx):
+                after = after.with_changes(expression=build("list({size})", size=after.expression))
+                parts += [cst.FormattedStringText("torch.Size("), after, cst.FormattedStringText(")")]
+                continue
+        parts.append(after)
+    return updated if len(parts) == len(updated.parts) else updated.with_changes(parts=parts)
+
+
 def rewrite_format(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:
     """Return ``"{:.3f}".format(loss.item())`` for the tensor ``loss``."""
     func = tree.func
@@ -33,12 +48,15 @@ def rewrite_format(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Conte
     if not isinstance(func.value.value, str) or any(isinstance(value, ast.Starred) for value in tree.args):
         return updated
     formatted = _with_spec(func.value.value)
+    bare = _bare_fields(func.value.value)
     args = list(updated.args)
     position = 0
     for index, (before, after) in enumerate(zip(node.args, updated.args, strict=True)):
         key = before.keyword.value if before.keyword is not None else str(position)
         position += before.keyword is None
         number = _number(before.value, after.value, ctx) if key in formatted and not before.star else None
+        if number is None and key in bare and not before.star:
+            number = _text_of(before.value, after.value, ctx)
         if number is not None:
             args[index] = after.with_changes(value=number)
     return updated if all(a is b for a, b in zip(args, updated.args, strict=True)) else updated.with_changes(args=args)
@@ -62,6 +80,24 @@ def _with_spec(text: str) -> set[str]:
     return {key for key, always in found.items() if always}
 
 
+def _bare_fields(text: str) -> set[str]:
+    """Return the names of the fields that show their value as it is."""
+    plain = text.replace("{}", "")
+    if "{" not in plain:
+        return {str(position) for position in range(text.count("{}"))}
+    try:
+        return {name for _, name, spec, conversion in Formatter().parse(text) if name and not spec and not conversion}
+    except ValueError:
+        return set()
+
+
+def _text_of(before: cst.BaseExpression, after: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    """Return the text torch has for a dtype; None for all else."""
+    if not _is_dtype(before, ctx):
+        return None
+    return cst.Call(ctx.reference("torch2ms.runtime.functional.dtype_name"), [cst.Arg(after)])
+
+
 def _is_tensor(code: cst.BaseExpression, ctx: Context) -> bool:
     tree = ctx.alignment.tree(code)
     return isinstance(tree, ast.expr) and ctx.kind(tree).is_tensor
@@ -70,6 +106,25 @@ def _is_tensor(code: cst.BaseExpression, ctx: Context) -> bool:
 def _is_dtype(code: cst.BaseExpression, ctx: Context) -> bool:
     tree = ctx.alignment.tree(code)
     return isinstance(tree, ast.expr) and ctx.kind(tree).name == "dtype"
+
+
+def _is_size(code: cst.BaseExpression, ctx: Context) -> bool:
+    """Whether the text of a size becomes part of a value; what is only shown to people may say it in other words."""
+    tree: ast.AST | None = ctx.alignment.tree(code)
+    if not isinstance(tree, ast.expr) or ctx.kind(tree).name != "Size":
+        return False
+    while isinstance(tree, ast.expr):
+        if isinstance(tree, ast.Call) and dotted_path(tree.func) is not None and _shows(dotted_path(tree.func) or ""):
+            return False
+        tree = ctx.parent(tree)
+    return not isinstance(tree, (ast.Raise, ast.Assert))
+
+
+def _shows(path: str) -> bool:
+    last = path.rpartition(".")[2]
+    return last in ("print", "info", "debug", "warning", "warn", "error", "write", "log") or last.endswith(
+        ("Error", "Warning", "Exception")
+    )
 
 
 def _number(before: cst.BaseExpression, after: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:

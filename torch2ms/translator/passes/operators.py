@@ -10,6 +10,7 @@ import libcst as cst
 from torch2ms.mapping_tables.schema import Row
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
+from torch2ms.translator.kinds import Kind
 from torch2ms.translator.syntax import build, code_of, parse_expression
 
 __all__ = ["promoted", "rewrite_builtin", "rewrite_operator", "settled", "shift"]
@@ -45,8 +46,12 @@ def shift(left: cst.BaseExpression, right: cst.BaseExpression, op: ast.operator,
 
 
 def rewrite_builtin(updated: cst.BaseExpression, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
-    """Return what ``abs(c)``, ``str(x.dtype)`` and ``repr(x.shape)`` become."""
-    if not isinstance(tree.func, ast.Name) or len(tree.args) != 1 or tree.keywords or not isinstance(updated, cst.Call):
+    """Return what ``abs(c)``, ``str(x.dtype)``, ``repr(x.shape)`` and ``copy.deepcopy(x)`` become."""
+    if len(tree.args) != 1 or tree.keywords or not isinstance(updated, cst.Call):
+        return updated
+    if ctx.kind(tree.func).of == "copy.deepcopy":
+        return _deep_copy(updated, ctx.kind(tree.args[0]), ctx)
+    if not isinstance(tree.func, ast.Name):
         return updated
     if isinstance(tree.args[0], ast.Starred) or ctx.kind(tree.func).known:
         return updated
@@ -59,6 +64,19 @@ def rewrite_builtin(updated: cst.BaseExpression, tree: ast.Call, ctx: Context) -
         if kind.name == "Size":
             return _size_text(updated)
     return updated
+
+
+def _deep_copy(updated: cst.Call, kind: Kind, ctx: Context) -> cst.Call:
+    """Return a copy that shares no memory: MindSpore's tensors do with what Python's deepcopy makes of them."""
+    if kind.name == "Tensor":
+        return cst.ensure_type(build("{x}.copy()", x=updated.args[0].value), cst.Call)
+    if kind.name in ("dict", "list", "tuple") and _holds_tensors(kind):
+        return updated.with_changes(func=ctx.reference("torch2ms.runtime.functional.deepcopy"))
+    return updated
+
+
+def _holds_tensors(kind: Kind) -> bool:
+    return kind.name == "Tensor" or any(_holds_tensors(item) for item in kind.items)
 
 
 def _size_text(updated: cst.Call) -> cst.BaseExpression:

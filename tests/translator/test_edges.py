@@ -1,0 +1,81 @@
+"""Inputs at the edge: NaN and tensors without elements get functions of their own, all other calls do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+
+HEAD = "import torch\nx = torch.rand(3, 4)\n"
+
+
+def _translated(text: str) -> str:
+    return translate_source(HEAD + text).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y = x.max()",
+        "y = torch.maximum(x, x)",
+        "y = x.clamp(0, 1)",
+        "ok = torch.isnan(x).any()\ny = x.max()",  # a guard against NaN names none
+        "name = 'nanette'\ny = torch.relu(x)",
+        "y = x.sum()",
+        "y = x[0].mean()",
+        "y = x[1:].sum()",
+        "index = torch.tensor([0, 2])\ny = x[index].sum()",
+        "mask = x > 2\ny = mask.sum()",
+        "y = torch.zeros(3).sum()",
+    ],
+)
+def test_plain_calls_stay_plain(text: str) -> None:
+    made = _translated(text)
+    assert "nans" not in made
+    assert "selections" not in made
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("x[0] = float('nan')\ny = x.max()", "functional.nans.max(x)"),
+        ("x[0] = torch.nan\ny = torch.max(x, 1, keepdim=True)", "functional.nans.max(x, 1, keepdim=True)"),
+        ("import math\nx[0] = math.nan\ny = torch.clip(x, min=0.5)", "functional.nans.clamp(x, min=0.5)"),
+        ("x[0] = float('NaN')\ny = x.sort(descending=True)", "functional.nans.sort(x, descending=True)"),
+        ("y = x[x > 2].sum()", "functional.selections.sum(x[x > 2])"),
+        ("mask = x > 2\ny = x[mask]\nz = y.mean()", "functional.selections.mean(y)"),
+        ("y = torch.sum((x[x > 2] - 1).abs())", "functional.selections.sum((x[x > 2] - 1).abs())"),
+        ("y = torch.zeros(0, 3).sum(0)", "functional.selections.sum(ops.zeros((0, 3)), 0)"),
+        ("y = torch.tensor([]).mean()", "functional.selections.mean("),
+    ],
+)
+def test_calls_at_an_edge(text: str, made: str) -> None:
+    assert made in _translated(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ('print(f"{x.shape}")', 'print(f"{x.shape}")'),
+        ('raise ValueError(f"bad {x.shape}")', 'raise ValueError(f"bad {x.shape}")'),
+        ('y = f"{x.shape[0]}"', 'y = f"{x.shape[0]}"'),
+        ('y = f"{tuple(x.shape)}"', 'y = f"{tuple(x.shape)}"'),
+        ('y = f"{x.shape} {1}"', 'y = f"torch.Size({list(x.shape)}) {1}"'),
+        ('y = "{}".format(x.dtype)', '"{}".format(functional.dtype_name(x.dtype))'),
+    ],
+)
+def test_texts_of_sizes_and_dtypes(text: str, made: str) -> None:
+    assert made in _translated(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("net = torch.nn.Linear(2, 2)\ny = copy.deepcopy(net)", "y = copy.deepcopy(net)"),
+        ("y = copy.deepcopy({'a': 1})", "y = copy.deepcopy({'a': 1})"),
+        ("y = copy.deepcopy(x)", "y = x.copy()"),
+        ("d = {'a': x}\ny = copy.deepcopy(d)", "y = functional.deepcopy(d)"),
+    ],
+)
+def test_deep_copies_share_no_memory(text: str, made: str) -> None:
+    assert made in _translated("import copy\n" + text)

@@ -1,0 +1,156 @@
+"""Comparisons that hand NaN on as PyTorch does; MindSpore's own pass it by on CPU.
+
+Signatures are PyTorch's. NaN counts as the largest of all values; of several, the first is meant.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple
+
+import mindspore as ms
+from mindspore import Tensor, ops
+
+from . import extrema, tensor
+
+__all__ = [
+    "amax",
+    "amin",
+    "argmax",
+    "argmin",
+    "argsort",
+    "clamp",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "relu",
+    "sort",
+    "topk",
+]
+
+_INFINITY = float("inf")
+
+
+def _marked(result: Tensor, nan: Tensor) -> Tensor:
+    """Return ``result`` with NaN where ``nan`` holds."""
+    return result.masked_fill(nan, float("nan")) if result.is_floating_point() else result
+
+
+def maximum(input: Tensor, other: Tensor) -> Tensor:
+    """Return the larger of each two elements, NaN where either is."""
+    return _marked(ops.maximum(input, other), (input != input) | (other != other))
+
+
+def minimum(input: Tensor, other: Tensor) -> Tensor:
+    """Return the smaller of each two elements, NaN where either is."""
+    return _marked(ops.minimum(input, other), (input != input) | (other != other))
+
+
+def _plain(input: Tensor, value: float) -> Tensor:
+    """Return a tensor with ``value`` in the place of NaN."""
+    return input.masked_fill(input != input, value)
+
+
+def _place(input: Tensor, dim: int, keepdim: bool, place: Tensor) -> Tuple[Tensor, Tensor]:
+    """Return where a line along ``dim`` holds NaN, and the index of its first one there, else ``place``."""
+    nan = (input != input).astype(ms.int32)
+    has = nan.sum(dim, keepdims=keepdim) > 0
+    first = extrema.argmax(nan.astype(ms.float32), dim, keepdim)
+    return has, ops.where(has, first, place.astype(ms.int64))
+
+
+def _extreme(find: Any, lowest: float, input: Tensor, dim: Any, keepdim: bool) -> Any:
+    if not input.is_floating_point():
+        return find(input, dim, keepdim)
+    plain = _plain(input, lowest)
+    if dim is None:
+        return _marked(find(plain), (input != input).any())
+    values, indices = find(plain, dim, keepdim)
+    has, places = _place(input, dim, keepdim, indices)
+    return _marked(values, has), places
+
+
+def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    """Return the largest value; along an axis (values, indices); of two tensors, the larger ones."""
+    if other is not None or isinstance(dim, Tensor):
+        return maximum(input, dim if other is None else other)
+    return _extreme(extrema.max, -_INFINITY, input, dim, keepdim)
+
+
+def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    """Return the smallest value; along an axis (values, indices); of two tensors, the smaller ones."""
+    if other is not None or isinstance(dim, Tensor):
+        return minimum(input, dim if other is None else other)
+    return _extreme(extrema.min, _INFINITY, input, dim, keepdim)
+
+
+def _argument(find: Any, lowest: float, input: Tensor, dim: Optional[int], keepdim: bool) -> Tensor:
+    if not input.is_floating_point():
+        return find(input, dim, keepdim)
+    plain = _plain(input, lowest)
+    if dim is not None:
+        return _place(input, dim, keepdim, find(plain, dim, keepdim))[1]
+    flat = input.reshape((-1,))
+    found = _place(flat, 0, False, find(plain.reshape((-1,)), 0))[1]
+    return found.reshape((1,) * input.ndim) if keepdim else found
+
+
+def argmax(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Tensor:
+    """Return the int64 index of the largest element, along ``dim`` or of all."""
+    return _argument(extrema.argmax, -_INFINITY, input, dim, keepdim)
+
+
+def argmin(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Tensor:
+    """Return the int64 index of the smallest element, along ``dim`` or of all."""
+    return _argument(extrema.argmin, _INFINITY, input, dim, keepdim)
+
+
+def _axes(input: Tensor, dim: Any) -> Any:
+    return tuple(range(input.ndim)) if dim is None or dim == () else dim
+
+
+def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+    """Return the largest values along one or several axes."""
+    found = ops.amax(_plain(input, -_INFINITY), _axes(input, dim), keepdim)
+    return _marked(found, (input != input).any(_axes(input, dim), keepdim))
+
+
+def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+    """Return the smallest values along one or several axes."""
+    found = ops.amin(_plain(input, _INFINITY), _axes(input, dim), keepdim)
+    return _marked(found, (input != input).any(_axes(input, dim), keepdim))
+
+
+def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """Return the values, none below ``min`` or above ``max``; what is NaN stays so."""
+    return _marked(ops.clamp(input, min, max), input != input)
+
+
+def relu(input: Tensor) -> Tensor:
+    """Return the values, 0 for those below; what is NaN stays so."""
+    return _marked(ops.relu(input), input != input)
+
+
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """Return the int64 indices that put the values in order, those of NaN where the largest values are."""
+    if not input.is_floating_point():
+        return tensor.argsort(input, dim, descending)
+    order = tensor.argsort(_plain(input, _INFINITY), dim, descending)
+    nan = ops.gather_elements((input != input).astype(ms.float32), dim, order)  # inf may have come between them
+    return ops.gather_elements(order, dim, tensor.argsort(nan, dim, descending))
+
+
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tuple[Tensor, Tensor]:
+    """Return the values in order and their int64 indices, NaN where the largest values are."""
+    order = argsort(input, dim, descending)
+    return ops.gather_elements(input, dim, order), order
+
+
+def topk(
+    input: Tensor, k: int, dim: Optional[int] = None, largest: bool = True, sorted: bool = True
+) -> Tuple[Tensor, Tensor]:
+    """Return the ``k`` largest (or smallest) values in order and their int64 indices."""
+    axis = -1 if dim is None else dim
+    values, indices = sort(input, axis, largest)
+    wanted = Tensor(list(range(k)), ms.int32)
+    return ops.gather(values, wanted, axis), ops.gather(indices, wanted, axis)

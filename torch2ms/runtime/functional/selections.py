@@ -1,0 +1,52 @@
+"""Reductions of what a mask selects, which may be nothing: MindSpore's own then return what the memory held.
+
+Signatures are PyTorch's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+__all__ = ["mean", "prod", "sum"]
+
+
+def _axes(dim: Any) -> Any:
+    return tuple(dim) if isinstance(dim, list) else dim
+
+
+def _constant(input: Tensor, dim: Any, keepdim: bool, value: float, dtype: Any) -> Tensor:
+    """Return ``value`` in the shape that a reduction of an empty tensor has."""
+    shape = np.zeros(input.shape, np.int8).sum(axis=dim, keepdims=keepdim).shape
+    return ops.zeros(shape, dtype) + Tensor(value, dtype) if value else ops.zeros(shape, dtype)
+
+
+def _summed(input: Tensor) -> Any:
+    return input.dtype if input.is_floating_point() or input.is_complex() else ms.int64
+
+
+def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the sum, 0 of nothing."""
+    axes, kind = _axes(dim), dtype if dtype is not None else _summed(input)
+    if 0 in input.shape:
+        return _constant(input, axes, keepdim, 0, kind)
+    return input.astype(kind).sum(axes, keepdims=keepdim)
+
+
+def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the mean, NaN of nothing."""
+    axes = _axes(dim)
+    if 0 in input.shape:
+        return _constant(input, axes, keepdim, float("nan"), dtype if dtype is not None else input.dtype)
+    return ops.mean(input if dtype is None else input.astype(dtype), axes, keepdim)
+
+
+def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the product, 1 of nothing."""
+    kind = dtype if dtype is not None else _summed(input)
+    if 0 in input.shape:
+        return _constant(input, dim, keepdim, 1, kind)
+    return ops.prod(input.astype(kind), dim, keepdim)

@@ -1,0 +1,102 @@
+"""Inputs at the edge: where a tensor may hold NaN, or nothing at all, MindSpore's own function may be wrong.
+
+Its comparisons pass NaN by, and sums of no elements are whatever the memory held. A row names another target for such
+calls (``edge``); everywhere else the plain function is emitted.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from torch2ms.mapping_tables.schema import MappedTo
+from torch2ms.translator.context import Context
+
+__all__ = ["by_edges", "may_be_empty"]
+
+_MAKERS = frozenset({"zeros", "ones", "empty", "full", "rand", "randn", "new_zeros", "new_ones", "new_empty"})
+_SELECTORS = frozenset({"masked_select"})
+_ELEMENTWISE = frozenset(
+    "abs square sqrt exp log pow float double half long int clone detach to mul add sub div clamp flatten view reshape "
+    "contiguous neg cpu type".split()
+)
+_DEPTH = 4  # how many steps an expression is followed
+
+
+def by_edges(options: Sequence[MappedTo], tree: ast.Call, ctx: Context) -> Iterator[MappedTo]:
+    """Yield the targets that may answer for a call, those for the edge it is at first."""
+    edges = [option for option in options if option.edge]
+    if edges:
+        is_empty = any(option.edge == "empty" for option in edges) and may_be_empty(_input(tree, ctx), ctx)
+        yield from (o for o in edges if (is_empty if o.edge == "empty" else ctx.once(_names_nan)))
+    yield from (option for option in options if not option.edge)
+
+
+def _input(tree: ast.Call, ctx: Context) -> ast.expr | None:
+    """Return the tensor that a method or function is called for."""
+    if isinstance(tree.func, ast.Attribute) and ctx.kind(tree.func.value).is_tensor:
+        return tree.func.value
+    named = (keyword.value for keyword in tree.keywords if keyword.arg == "input")
+    return tree.args[0] if tree.args else next(named, None)
+
+
+def _names_nan(ctx: Context) -> bool:
+    """Whether the file writes NaN down: ``float("nan")``, ``torch.nan``, ``math.nan``, ``np.nan``."""
+    return any(_is_nan(node) for node in ctx.analysis.nodes)
+
+
+def _is_nan(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr.lower() == "nan"
+    if isinstance(node, ast.Name):
+        return node.id.lower() == "nan"
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.strip().lower() == "nan"
+
+
+def may_be_empty(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> bool:
+    """Whether the text shows that a tensor may have no elements: what a mask selects, or a length of 0."""
+    if tree is None or depth == 0:
+        return False
+    if isinstance(tree, ast.Name):
+        return any(may_be_empty(value, ctx, depth - 1) for value in ctx.once(_assigned).get(tree.id, ()))
+    if isinstance(tree, ast.Subscript):
+        parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
+        return any(_may_select_nothing(part, ctx) for part in parts) or may_be_empty(tree.value, ctx, depth - 1)
+    if isinstance(tree, ast.BinOp):
+        return may_be_empty(tree.left, ctx, depth - 1) or may_be_empty(tree.right, ctx, depth - 1)
+    if isinstance(tree, ast.UnaryOp):
+        return may_be_empty(tree.operand, ctx, depth - 1)
+    return isinstance(tree, ast.Call) and _makes_nothing(tree, ctx, depth)
+
+
+def _makes_nothing(tree: ast.Call, ctx: Context, depth: int) -> bool:
+    func = tree.func
+    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    if name in _SELECTORS:
+        return True
+    if name in _MAKERS:
+        return any(_is_zero(size) for arg in tree.args for size in getattr(arg, "elts", [arg]))
+    if name in ("tensor", "Tensor"):
+        return not tree.args or (isinstance(tree.args[0], (ast.List, ast.Tuple)) and not tree.args[0].elts)
+    return name in _ELEMENTWISE and may_be_empty(_input(tree, ctx), ctx, depth - 1)
+
+
+def _may_select_nothing(part: ast.expr, ctx: Context) -> bool:
+    """Whether an index may be a mask that holds nowhere, or a slice up to 0."""
+    if isinstance(part, ast.Slice):
+        return part.lower is None and part.upper is not None and _is_zero(part.upper)
+    kind = ctx.kind(part)
+    return kind.is_tensor and kind.of in ("torch.bool", "torch.uint8")
+
+
+def _is_zero(tree: ast.expr) -> bool:
+    return isinstance(tree, ast.Constant) and tree.value == 0 and type(tree.value) is int
+
+
+def _assigned(ctx: Context) -> dict[str, list[ast.expr]]:
+    """Return what the file assigns to each name."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ctx.analysis.nodes:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            found.setdefault(node.targets[0].id, []).append(node.value)
+    return found
