@@ -208,3 +208,13 @@ def test_ctc_of_joined_targets():
     np.testing.assert_allclose(
         F.ctc_loss(log_probs, joined, *lengths).asnumpy(), F.ctc_loss(log_probs, rows, *lengths).asnumpy(), rtol=1e-6
     )
+
+
+def test_what_torch_makes_anew_has_memory_of_its_own():
+    x = F.full((2, 3), 1.5)
+    x[0] = 3.0
+    np.testing.assert_array_equal(x.asnumpy(), [[3.0] * 3, [1.5] * 3])
+    square = Tensor(normal(3, 3))
+    before = square.asnumpy().copy()
+    F.diag(square)[0] = 9.0
+    np.testing.assert_array_equal(square.asnumpy(), before)

@@ -155,3 +155,67 @@ def test_a_list_of_layers_may_hold_none(last: str, name: str) -> None:
     assert f"{name}([nn.Dense(2, 2), " in text_of(
         f"import torch.nn as nn\nm = nn.ModuleList([nn.Linear(2, 2), {last}])\n"
     )
+
+
+def test_default_of_the_parameters_own_name_is_read_outside() -> None:
+    text = text_of("import torch.nn.functional as F\n\n\ndef f(x, F=F):\n    return F.relu(x)\n")
+    assert "def f(x, F=ops):" in text
+
+
+def test_a_module_handed_on_is_reported() -> None:
+    source = (
+        "import torch.nn.functional as F\n\n\nclass A:\n    def __init__(self, backend=F):\n        self.b = backend\n"
+    )
+    assert "T2M208" in codes_of(source)
+
+
+def test_a_module_under_another_name_is_not() -> None:
+    source = "import torch\n\nF = torch.nn.functional\ny = F.relu(torch.ones(2))\n"
+    assert "T2M208" not in codes_of(source)
+    assert "y = ops.relu(" in text_of(source)
+
+
+def test_a_name_looked_up_in_an_alias_is_reported() -> None:
+    source = "import torch\n\nF = torch.nn.functional\n\n\ndef act(n):\n    return getattr(F, n)\n"
+    assert "T2M501" in codes_of(source)
+
+
+def test_keys_named_like_classes_are_no_annotations() -> None:
+    source = 'from torch.nn import Linear\n\nLAYERS = {"Linear": Linear}\n\n\ndef f(x: "Linear") -> None: ...\n'
+    text = text_of(source)
+    assert '{"Linear": Linear}' in text
+    assert 'x: "Dense"' in text
+
+
+@pytest.mark.parametrize(
+    ("call", "made"),
+    [
+        ("nn.Module.__init__(self)", "nn.Cell.__init__(self)"),
+        ("nn.Module.forward(self, x)", "nn.Cell.construct(self, x)"),
+        ("nn.Module.train(self, mode)", "nn.Cell.set_train(self, mode)"),
+        ("nn.Linear.__init__(self, 2, 2)", "layers.Linear.__init__(self, 2, 2)"),
+        ("torch.Tensor.size(x, 0)", "x.shape[0]"),
+        ("torch.Tensor.view(x + 1, -1)", "(x + 1).view(-1)"),
+    ],
+)
+def test_methods_called_through_their_class(call: str, made: str) -> None:
+    text = text_of(f"import torch\nfrom torch import nn\n\n\ndef f(self, x, mode):\n    return {call}\n")
+    assert f"return {made}\n" in text
+
+
+def test_a_method_that_calls_its_base_through_the_class_is_left() -> None:
+    source = "from torch import nn\n\n\nclass A(nn.Module):\n    def parameters(self):\n"
+    source += "        return nn.Module.parameters(self)\n"
+    assert "T2M203" in codes_of(source)
+    assert "torch.nn.Module.parameters(self)" in text_of(source)
+
+
+def test_unbound_call_without_a_certain_first_argument_is_left() -> None:
+    source = "import torch\n\n\ndef f(*a):\n    return torch.Tensor.size(*a)\n"
+    assert "T2M203" in codes_of(source)
+
+
+def test_imports_stand_before_a_fallback_that_needs_them() -> None:
+    source = "try:\n    from apex import LN\nexcept ImportError:\n    from torch.nn import LayerNorm as LN\n"
+    text = text_of(source + "import torch\n\nnorm = LN(4)\nx = torch.ones(2)\n")
+    assert text.index("from torch2ms_runtime") < text.index("LN = layers.LayerNorm")

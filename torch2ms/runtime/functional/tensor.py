@@ -153,7 +153,9 @@ def full(size: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Tenso
         fill_value = fill_value.asnumpy().item()
     if dtype is None:
         dtype = ms.bool_ if isinstance(fill_value, bool) else ms.int64 if isinstance(fill_value, int) else ms.float32
-    return ops.broadcast_to(Tensor(fill_value, dtype), shape) if 0 not in shape else ops.zeros(shape, dtype)
+    if 0 in shape:
+        return ops.zeros(shape, dtype)
+    return ops.broadcast_to(Tensor(fill_value, dtype), shape).copy()  # the view's elements are all one and the same
 
 
 def sum(input: Tensor, dim: Axes = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
@@ -414,7 +416,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return the diagonal of a matrix, or the matrix with a vector on its diagonal."""
     if input.ndim == 2:
-        return ops.diagonal(input, diagonal)
+        return ops.diagonal(input, diagonal).copy()  # torch.diagonal is a view, torch.diag is not
     return diag_embed(input, diagonal)
 
 

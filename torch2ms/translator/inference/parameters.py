@@ -80,7 +80,13 @@ class Parameters(Expressions):
     def _from_default(self, default: ast.expr | None) -> Kind:
         if default is None:
             return UNKNOWN
-        kind = self.outer.expr(default) if self.outer is not None else self.expr(default)
+        if self.outer is not None:
+            kind = self.outer.expr(default)
+        else:  # read where the function is defined: ``def f(x, F=F)``
+            inside = self.env, self.locals
+            self.env, self.locals = {}, frozenset()
+            kind = self.expr(default)
+            self.env, self.locals = inside
         # A class or function as default is one of many that may be passed: its name is no fact about the parameter.
         if kind.name in ("api", "class", "function"):
             return join(UNKNOWN, kind) if kind.name != "function" else UNKNOWN

@@ -26,6 +26,7 @@ from torch2ms.translator.passes.operators import promoted, rewrite_builtin, sett
 from torch2ms.translator.passes.optimizers import name_apart, with_options, without_options
 from torch2ms.translator.passes.out_argument import rewrite_out
 from torch2ms.translator.passes.training import is_left
+from torch2ms.translator.passes.unbound import as_bound, rewrite_unbound
 from torch2ms.translator.passes.untyped import report_untyped, told
 from torch2ms.translator.passes.values import NO_CLASS, choose_row
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
@@ -106,10 +107,20 @@ def _is_dynamic(func: ast.expr) -> bool:
 
 def _api_call(node: cst.Call, updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.BaseExpression:
     names = candidates(callee)
+    made = rewrite_unbound(updated, tree, names[0], ctx) if len(names) == 1 else None
+    if made is not None:
+        return made
     row = choose_row(ctx, tree.func, names)
     if row is None:
         return ctx.left_call(updated, tree, names[0]) if len(names) == 1 else updated
-    return _row_call(row, updated, tree, ctx, None)
+    if row.kind != "method":
+        return _row_call(row, updated, tree, ctx, None)
+    bound = as_bound(updated, tree, row.name, ctx)
+    if bound is None:
+        return _left(row, updated, tree, ctx, ["it is called through its class"])
+    ctx.account(tree.func, row.name, "mapped")
+    code, plain, receiver = bound
+    return _row_call(row, code, plain, ctx, receiver)
 
 
 def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:

@@ -25,7 +25,8 @@ def rewrite_dynamic(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Base
     """Return a call of a Python builtin or of importlib; a literal ``getattr(torch, "relu")`` is a plain reference."""
     name = tree.func.id if isinstance(tree.func, ast.Name) else getattr(tree.func, "attr", "")
     if name.endswith("attr") and tree.args:
-        if ctx.kind(tree.args[0]).name == "api" and ctx.is_import_root(tree.args[0]):
+        owner = ctx.kind(tree.args[0])
+        if owner.name == "api" and (ctx.is_import_root(tree.args[0]) or ctx.tables.is_module(owner.of)):
             return _looked_up(name, updated, tree, ctx)
         return _member(name, updated, tree, ctx)
     if name in ("eval", "exec") and isinstance(tree.func, ast.Name) and tree.args:

@@ -31,7 +31,8 @@ def rewrite_imports(module: cst.Module, ctx: Context) -> cst.Module:
     ]
     if body is module.body and not lines:
         return module
-    return _insert(module.with_changes(body=body), lines, rewriter.found)
+    aliases = {needed.alias for needed in ctx.imports.needed} | set(roots)
+    return _insert(module.with_changes(body=body), lines, rewriter.found, aliases)
 
 
 def _guarded(ctx: Context, root: str, names: Sequence[str]) -> cst.BaseStatement:
@@ -257,14 +258,25 @@ def _rank(key: str) -> tuple[int, str]:
     return position, f"{'0' if key.startswith('import ') else '1'}{name}"
 
 
-def _insert(module: cst.Module, lines: list[Any], found: bool) -> cst.Module:
+def _insert(module: cst.Module, lines: list[Any], found: bool, aliases: set[str]) -> cst.Module:
     body = list(module.body)
     if found:
-        return module.with_changes(body=_replace_marker(body, lines))
+        index = next(i for i, statement in enumerate(body) if _is_marker(statement))
+        early = (i for i, statement in enumerate(body[:index]) if lines and aliases & _read_at_once(statement))
+        first = next(early, None)  # such as the fallback of a ``try: import``
+        if first is None:
+            return module.with_changes(body=_replace_marker(body, lines))
+        body = _replace_marker(body, [])
+        return module.with_changes(body=[*body[:first], *lines, *body[first:]])
     if not lines:
         return module
     position = _after_header(body)
     return module.with_changes(body=[*body[:position], *lines, *body[position:]])
+
+
+def _read_at_once(statement: cst.CSTNode) -> set[str]:
+    """Return the names that a statement of the module reads when it runs; a function reads its own later."""
+    return names_read(statement) if isinstance(statement, (cst.Try, cst.If, cst.With, cst.For)) else set()
 
 
 def _replace_marker(body: list[Any], lines: list[Any]) -> list[Any]:

@@ -64,6 +64,11 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
     module = next((MODULES[name] for name in names if name in MODULES), None)
     if module is not None and len(names) == 1:
         ctx.account(tree, names[0], "mapped", module)
+        if not _is_spoken_for(tree, ctx):
+            message = (
+                f"{names[0]} is handed on: what is called through it is {module}'s, with other names and arguments"
+            )
+            ctx.report("T2M208", tree, message, symbol=names[0])
         return ctx.reference(module)
     if len(names) == 1 and ctx.tables.is_module(names[0]) and ctx.tables.row(names[0]) is None:
         ctx.account(tree, names[0], "unknown")
@@ -85,6 +90,14 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
         return ctx.left(row.name)
     made: cst.BaseExpression = _value(node, tree, row, options[0], ctx)
     return made
+
+
+def _is_spoken_for(tree: ast.AST, ctx: Context) -> bool:
+    """Whether a module only gets another name, as well known as its own, or a name is looked up in it."""
+    parent = ctx.parent(tree)
+    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id.endswith("attr"):
+        return True
+    return isinstance(parent, ast.Assign) and all(isinstance(target, ast.Name) for target in parent.targets)
 
 
 def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, option: MappedTo, ctx: Context) -> Any:
@@ -173,10 +186,22 @@ def _is_tested(tree: ast.AST, ctx: Context) -> bool:
 def rewrite_expression(node: cst.CSTNode, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     """Return what any other expression becomes: operators and string annotations are what matters."""
     if isinstance(node, cst.SimpleString) and isinstance(tree, ast.Constant):
-        if ctx.use_of(tree) == "type" and not isinstance(ctx.parent(tree), ast.Compare):
+        if _is_annotation(tree, ctx):
             return _string_annotation(node, tree, ctx)
         report_string(tree, ctx)
     return rewrite_operator(updated, tree, ctx)
+
+
+def _is_annotation(tree: ast.AST, ctx: Context) -> bool:
+    """Whether a string stands for a type: in an annotation, or first in ``cast``."""
+    child, parent = tree, ctx.parent(tree)
+    while isinstance(parent, (ast.Tuple, ast.Subscript, ast.BinOp, ast.List)):
+        child, parent = parent, ctx.parent(parent)
+    if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return child is parent.returns
+    if isinstance(parent, (ast.arg, ast.AnnAssign)):
+        return child is parent.annotation
+    return isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "cast" and child in parent.args[:1]
 
 
 def _string_annotation(node: cst.SimpleString, tree: ast.Constant, ctx: Context) -> cst.SimpleString:
