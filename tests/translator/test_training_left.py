@@ -189,18 +189,69 @@ def test_left(name: str) -> None:
     assert first.code == code
 
 
-def test_closure_is_left_with_its_backward() -> None:
-    found = units_of("""
-        for i in range(3):
-            def closure():
-                optimizer.zero_grad()
-                loss = criterion(model(data), target)
-                loss.backward()
-                return loss
-            optimizer.step(closure)
-    """)
-    assert [type(unit) for unit in found] == [UnitLeft, UnitLeft]
+CLOSURE = """
+    def closure(ARGUMENTS):
+        RESET
+        loss = criterion(model(data), target)
+        loss.backward()
+        return loss
+    optimizer.step(closure)
+"""
+_CALL, _RESET = "optimizer.step(closure)", {"RESET": "optimizer.zero_grad()"}
+CLOSURES_LEFT = {
+    "no reset": ({"RESET": "pass"}, "no zero_grad"),
+    "arguments": ({"ARGUMENTS": "batch", **_RESET}, "takes arguments"),
+    "handed on": ({_CALL: f"run(closure); {_CALL}", **_RESET}, "hands"),
+    "two optimizers": ({_CALL: f"{_CALL}; opt.step(closure)", **_RESET}, "several optimizers"),
+    "no loss": ({"return loss": "pass", **_RESET}, "only return"),
+    "early return": ({"RESET": "optimizer.zero_grad()\n        if data is None: return 0"}, "only return"),
+    "conditional": ({"loss.backward()": "if data is None: loss.backward()", **_RESET}, "some paths"),
+    "own optimizer": ({"RESET": "optimizer = make(); optimizer.zero_grad()"}, "binds optimizer"),
+    "unknown function": ({"step(closure)": "step(partial(closure))", **_RESET}, "no function"),
+}
+
+
+@pytest.mark.parametrize("name", CLOSURES_LEFT)
+def test_closure_is_left_with_its_backward(name: str) -> None:
+    changes, words = CLOSURES_LEFT[name]
+    source = CLOSURE
+    for old, new in {"ARGUMENTS": "", **changes}.items():
+        source = source.replace(old, new)
+    found = units_of(source)
+    assert all(isinstance(unit, UnitLeft) for unit in found), found
     assert {unit.code for unit in found if isinstance(unit, UnitLeft)} == {"T2M402", "T2M403"}
+    assert any(words in unit.reason for unit in found if isinstance(unit, UnitLeft)), found
+
+
+@pytest.mark.parametrize("optimizer", ["optimizer", "self.optimizer"])
+def test_closure_gives_its_gradients_back(optimizer: str) -> None:
+    source = CLOSURE.replace("ARGUMENTS", "").replace("RESET", "optimizer.zero_grad()")
+    source = "def train(self, data, target):\n" + textwrap.indent(textwrap.dedent(source), "    ")
+    [unit] = units_of(source.replace("optimizer", optimizer))
+    assert isinstance(unit, TrainingUnit)
+    assert unit.closure is not None
+    assert [step.returned for step in unit.steps] == [True]
+    assert len(unit.closure.calls) == 1
+
+
+def test_accumulation_beside_a_closure_is_left() -> None:
+    found = units_of("""
+        optimizer = SGD(model.parameters())
+        def closure():
+            optimizer.zero_grad()
+            loss = criterion(model(data), target)
+            loss.backward()
+            return loss
+        opt.zero_grad()
+        for i, (x, y) in enumerate(loader):
+            loss = criterion(model(x), y)
+            loss.backward()
+            if i % 2:
+                opt.step()
+                opt.zero_grad()
+                optimizer.step(closure)
+    """)
+    assert [type(unit) for unit in found] == [TrainingUnit, UnitLeft]
 
 
 def test_stored_log_probabilities_are_left() -> None:

@@ -64,7 +64,7 @@ def source_of(example: Example) -> str:
     lines = [f"import {name}" for name in sorted(modules)]
     lines += [f"import {name}" for name in ("torchvision.transforms", "torchvision.datasets") if name in example.before]
     given = [f"{name}: {_annotation(text)}" for name, text in dict(example.run.get("args", {})).items()]
-    if example.run.get("check") in ("optimizer", "scheduler"):
+    if example.run.get("check") in ("optimizer", "closure", "scheduler"):
         given += ["parameters: list[torch.nn.Parameter]", "optimizer: torch.optim.SGD"]
     lines += ["", "", f"def example({', '.join(given)}):"]
     lines += [f"    {name} = {code['torch']}" for name, code in dict(example.run.get("objects", {})).items()]

@@ -69,7 +69,7 @@ def case_of(name: str, index: int, example: Example, rules: Mapping[str, Any]) -
         "dtype": run.get("dtype", True),
         "tolerance": float(run.get("tolerance", 1e-5)),
         "raises": run.get("raises", ""),
-        "steps": int(run.get("steps", 5 if check == "optimizer" else 12)),
+        "steps": int(run.get("steps", 5 if check in ("optimizer", "closure") else 12)),
         "rules": rules,
     }
 

@@ -6,7 +6,7 @@ MindSpore 2.0 does not have that module; there SGD and Adam come from ``mindspor
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Mapping, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence, Tuple, Union
 
 import mindspore as ms
 import numpy as np
@@ -25,6 +25,7 @@ __all__ = [
     "numeric_options",
     "set_lr",
     "state_dict",
+    "step",
 ]
 
 
@@ -85,6 +86,20 @@ def _create_classic(name: str, parameters: List[Any], options: Dict[str, Any]) -
     raise ValueError(f"MindSpore {ms.__version__} has no {name} that follows PyTorch's formula: use 2.1 or newer")
 
 
+def step(optimizer: Any, closure: Callable[[], Tuple[Any, Sequence[ms.Tensor]]]) -> Any:
+    """Make one step of any optimizer and return the loss before it.
+
+    ``closure`` returns the loss and the gradients in the order of ``optimizer.parameters``; an optimizer with a
+    ``step`` of its own (:class:`.lbfgs.LBFGS`) calls it several times, the others take the gradients of one call.
+    """
+    own = getattr(optimizer, "step", None)
+    if callable(own):
+        return own(closure)
+    loss, grads = closure()
+    optimizer(grads)
+    return loss
+
+
 def get_lr(optimizer: Any) -> float:
     """Return the learning rate of the first parameter group."""
     value = optimizer.lrs[0] if hasattr(optimizer, "lrs") else optimizer.learning_rate
@@ -128,12 +143,21 @@ def _attributes(optimizer: Any) -> List[Tuple[str, Any]]:
 
 def state_dict(optimizer: Any) -> Dict[str, np.ndarray[Any, Any]]:
     """Return the optimizer's state (moments, step counters, learning rates) as arrays."""
-    return {name: parameter.asnumpy().copy() for name, parameter in _slots(optimizer).items()}
+    state = {name: parameter.asnumpy().copy() for name, parameter in _slots(optimizer).items()}
+    if hasattr(optimizer, "memory_state"):
+        state.update({f"memory.{name}": array for name, array in optimizer.memory_state().items()})
+    return state
 
 
 def load_state_dict(optimizer: Any, state: Dict[str, Any]) -> None:
     """Go back to a state of :func:`state_dict`. Raises ValueError where it belongs to another kind of optimizer."""
     slots = _slots(optimizer)
+    if hasattr(optimizer, "load_memory_state"):
+        memory = {name[len("memory.") :]: state[name] for name in state if name.startswith("memory.")}
+        state = {name: value for name, value in state.items() if not name.startswith("memory.")}
+        if not memory:
+            raise ValueError(f"the optimizer state does not fit {type(optimizer).__name__}: it has no history")
+        optimizer.load_memory_state(memory)
     if set(slots) != set(state):
         odd = sorted(set(slots) ^ set(state))
         raise ValueError(f"the optimizer state does not fit {type(optimizer).__name__}: {', '.join(odd[:5])}")

@@ -172,3 +172,10 @@ def fixed_gradients(step: int) -> list[Any]:
     """Return the gradients of one step."""
     random = np.random.RandomState(100 + step)
     return [random.standard_normal(shape).astype(np.float32) for shape in ((4, 3), (3,))]
+
+
+def fixed_loss(arrays: list[Any]) -> tuple[float, list[Any]]:
+    """Return a loss of parameters with a minimum, and its gradients, for optimizers that evaluate a closure."""
+    parts = [(array - 1.0, np.arange(1.0, array.size + 1.0, dtype=np.float32).reshape(array.shape)) for array in arrays]
+    loss = sum(float((stiffness * (gap**2 + gap**4)).sum()) for gap, stiffness in parts)
+    return loss, [(stiffness * (2 * gap + 4 * gap**3)).astype(np.float32) for gap, stiffness in parts]

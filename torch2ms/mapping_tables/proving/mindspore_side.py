@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "2")
@@ -19,7 +20,17 @@ os.environ.setdefault("GLOG_v", "3")
 import mindspore
 import numpy as np
 
-from .framework import Case, Framework, cotangent, fixed_gradients, fixed_parameters, run_source, scope_of, use
+from .framework import (
+    Case,
+    Framework,
+    cotangent,
+    fixed_gradients,
+    fixed_loss,
+    fixed_parameters,
+    run_source,
+    scope_of,
+    use,
+)
 
 mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
 if hasattr(mindspore, "runtime") and hasattr(mindspore.runtime, "launch_blocking"):
@@ -80,7 +91,7 @@ def execute(case: Case) -> dict[str, Any]:
     """Run one example; return its results in the names of PyTorch's side."""
     mindspore.set_context(mode=mindspore.PYNATIVE_MODE)  # an example before may have changed it
     mindspore.set_seed(0)
-    if case["check"] in ("optimizer", "scheduler"):
+    if case["check"] in ("optimizer", "closure", "scheduler"):
         return {"value": optimise(case)}
     scope, inputs = scope_of(case, FRAMEWORK)
     problems: list[str] = []
@@ -245,6 +256,12 @@ def in_graph(case: Case, value: Any, layers: dict[str, Any]) -> Any:
     return mindspore.jit(module.run)(*[scope[name] for name in names])
 
 
+def _closure(parameters: list[Any]) -> tuple[float, tuple[Any, ...]]:
+    """Return a fixed loss of the parameters and its gradients."""
+    loss, gradients = fixed_loss([parameter.asnumpy() for parameter in parameters])
+    return loss, tuple(FRAMEWORK.tensor(gradient) for gradient in gradients)
+
+
 def optimise(case: Case) -> Any:
     """Take the steps of an optimizer's or a scheduler's example; return the course of parameters or learning rates."""
     scope, _ = scope_of(case, FRAMEWORK)
@@ -259,6 +276,9 @@ def optimise(case: Case) -> Any:
     for step in range(case["steps"]):
         if case["check"] == "optimizer":
             value(tuple(FRAMEWORK.tensor(gradient) for gradient in fixed_gradients(step)))
+            course.append([("tensor", *FRAMEWORK.array(parameter)) for parameter in parameters])
+        elif case["check"] == "closure":
+            value.step(partial(_closure, parameters))
             course.append([("tensor", *FRAMEWORK.array(parameter)) for parameter in parameters])
         else:
             value.step(*([1.0] if "Plateau" in type(value).__name__ else []))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "2")
@@ -13,7 +14,17 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 import numpy as np
 import torch
 
-from .framework import Case, Framework, cotangent, fixed_gradients, fixed_parameters, run_source, scope_of, use
+from .framework import (
+    Case,
+    Framework,
+    cotangent,
+    fixed_gradients,
+    fixed_loss,
+    fixed_parameters,
+    run_source,
+    scope_of,
+    use,
+)
 
 torch.set_num_threads(2)
 
@@ -88,7 +99,7 @@ def execute(case: Case) -> dict[str, Any]:
     torch.set_float32_matmul_precision("highest")
     torch.manual_seed(0)
     np.random.seed(0)
-    if case["check"] in ("optimizer", "scheduler"):
+    if case["check"] in ("optimizer", "closure", "scheduler"):
         return {"value": optimise(case)}
     scope, inputs = scope_of(case, FRAMEWORK)
     leaves: dict[str, Any] = {}
@@ -159,6 +170,14 @@ def gradients(result: Any, leaves: dict[str, Any], layers: dict[str, torch.nn.Mo
     return found
 
 
+def _closure(parameters: list[Any]) -> float:
+    """Put the gradients of a fixed loss into the parameters and return the loss."""
+    loss, gradients = fixed_loss([parameter.detach().numpy() for parameter in parameters])
+    for parameter, gradient in zip(parameters, gradients):
+        parameter.grad = FRAMEWORK.tensor(gradient)
+    return loss
+
+
 def optimise(case: Case) -> Any:
     """Take the steps of an optimizer's or a scheduler's example; return the course of parameters or learning rates."""
     scope, _ = scope_of(case, FRAMEWORK)
@@ -172,6 +191,9 @@ def optimise(case: Case) -> Any:
             for parameter, gradient in zip(parameters, fixed_gradients(step)):
                 parameter.grad = FRAMEWORK.tensor(gradient)
             value.step()
+            course.append([("tensor", *FRAMEWORK.array(parameter)) for parameter in parameters])
+        elif case["check"] == "closure":
+            value.step(partial(_closure, parameters))
             course.append([("tensor", *FRAMEWORK.array(parameter)) for parameter in parameters])
         else:
             scope["optimizer"].step()

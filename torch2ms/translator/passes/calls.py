@@ -23,7 +23,7 @@ from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.inplace import inplace_layer
 from torch2ms.translator.passes.layer_calls import named_inputs
 from torch2ms.translator.passes.operators import promoted, rewrite_builtin, settled
-from torch2ms.translator.passes.optimizers import name_apart, with_options, without_options
+from torch2ms.translator.passes.optimizers import call_closure, name_apart, with_options, without_options
 from torch2ms.translator.passes.out_argument import rewrite_out
 from torch2ms.translator.passes.training import is_left
 from torch2ms.translator.passes.unbound import as_bound, rewrite_unbound
@@ -41,6 +41,8 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if tree in ctx.training.leaves.plain and isinstance(updated.func, cst.Attribute):
         ctx.account(tree.func, "torch.Tensor.requires_grad_", "removed")
         return updated.func.value
+    if tree in ctx.training.closure_calls:
+        return call_closure(updated, tree, ctx)
     if tree in ctx.training.handled:
         return updated
     callee = ctx.kind(tree.func)

@@ -10,7 +10,7 @@ from torch2ms.translator.call_site import CallSite
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import code_of
 
-__all__ = ["name_apart", "with_options", "without_options"]
+__all__ = ["call_closure", "name_apart", "with_options", "without_options"]
 
 _SOURCES = frozenset({"parameters", "named_parameters"})
 
@@ -27,6 +27,22 @@ def name_apart(code: cst.BaseExpression, site: CallSite, ctx: Context) -> cst.Ba
         return code
     value = cst.Call(ctx.reference("torch2ms.runtime.modules.distinct"), [cst.Arg(first.value)])
     return code.with_changes(args=[first.with_changes(value=value), *code.args[1:]])
+
+
+def call_closure(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
+    """Return ``optimizer.step(closure)``, or ``closure()``, whose closure gives the gradients back beside the loss."""
+    if not tree.args and not tree.keywords:
+        return cst.ensure_type(cst.parse_expression(f"{code_of(updated)}[0]"), cst.Subscript)
+    assert isinstance(tree.func, ast.Attribute)
+    assert isinstance(updated.func, cst.Attribute)
+    known = ctx.kind(tree.func.value).of
+    closure = updated.args[0].with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)
+    if known == "torch.optim.LBFGS":
+        ctx.account(tree.func, "torch.optim.Optimizer.step", "mapped", "torch2ms.runtime.lbfgs.LBFGS.step")
+        return updated.with_changes(args=[closure])
+    ctx.account(tree.func, "torch.optim.Optimizer.step", "mapped", "torch2ms.runtime.optim.step")
+    optimizer = cst.Arg(updated.func.value, comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+    return cst.Call(ctx.reference("torch2ms.runtime.optim.step"), [optimizer, closure])
 
 
 def without_options(updated: cst.Call, tree: ast.Call, name: str) -> tuple[cst.Call, ast.Call] | None:

@@ -41,6 +41,7 @@ class TrainingPlan:
     steps: dict[ast.stmt, tuple[TrainingUnit, Step]] = field(default_factory=dict)
     clips: dict[ast.stmt, tuple[TrainingUnit, Clip]] = field(default_factory=dict)
     resets: dict[ast.stmt, TrainingUnit] = field(default_factory=dict)
+    closure_calls: set[ast.Call] = field(default_factory=set)  # of closures with gradients, and of steps with them
     handled: set[ast.AST] = field(default_factory=set)  # calls that the plan replaces: no pass needs to
     unset: dict[ast.stmt, list[str]] = field(default_factory=dict)  # names that are empty to begin with
     gradients: dict[ast.AST, str] = field(default_factory=dict)  # a weight's .grad -> the name that holds it
@@ -128,6 +129,8 @@ def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
     for name, first in unit.unset:
         if name not in plan.unset.setdefault(first, []):
             plan.unset[first].append(name)
+    if unit.closure is not None:
+        plan.closure_calls.update(unit.closure.calls, unit.closure.asked)
     for step in unit.steps:
         plan.steps[step.statement] = (unit, step)
         plan.handled.add(step.call)
@@ -307,6 +310,10 @@ class _Writer:
             start = " + ".join(f"len({name}.parameters)" for name in names[:position])
             stop = " + ".join(f"len({name}.parameters)" for name in names[: position + 1])
             grads = f"{grads}[{start}:{stop}]" if position < len(names) - 1 else f"{grads}[{start}:]"
+        if step.returned:
+            assert isinstance(step.statement, ast.Return)
+            assert step.statement.value is not None
+            return self._lines(f"return {self._code(step.statement.value)}, {grads}\n")
         if unit.gradient == "accumulate":
             return self._lines(f"if {unit.grads_name} is not None:\n    {optimizer}({grads})\n")
         return self._lines(f"{optimizer}({grads})\n")

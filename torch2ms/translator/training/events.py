@@ -65,6 +65,7 @@ class Event:
     scaler: ast.expr | None = None
     problem: str = ""  # why the call cannot be rewritten
     on_module: bool = False  # zero_grad of a module
+    returned: bool = False  # the return of a closure that a step calls; ``call`` is that step's
     by_hand: bool = False  # a loop over a module's parameters that updates them without an optimizer
 
 
@@ -181,8 +182,7 @@ class _Finder:
         if call.args or call.keywords:
             if self.oracle.kind(call.func.value).name == "unknown" and path not in self.zeroed:
                 return None  # env.step(action)
-            reason = "optimizer.step(closure) evaluates the loss several times; MindSpore's optimizers take gradients"
-            return Event("closure", statement, call, order, path, call.func.value, problem=reason)
+            return Event("closure", statement, call, order, path, call.func.value)
         problem = "" if isinstance(statement, ast.Expr) and statement.value is call else "the result of step() is used"
         if not path:
             problem = "the optimizer is no plain name"

@@ -156,7 +156,7 @@ def _own(owners: _Owners, backward: Event) -> Ownership | Refused:
     optimizers = owners.owners[id(backward)]
     closures = [event for event in owners.events if event.kind == "closure"]
     if closures:
-        return Refused(closures[0].problem)
+        return Refused(f"line {closures[0].statement.lineno} steps with a closure that stays as it is")
     if not optimizers:
         if not owners.paths:
             return Refused("no optimizer step follows in this function")
@@ -286,7 +286,7 @@ def steps_of(ownership: Ownership) -> tuple[Step, ...]:
     found = []
     for event in ownership.steps:
         assert event.target is not None
-        found.append(Step(event.statement, event.call, event.target, event.scaler, event.by_hand))
+        found.append(Step(event.statement, event.call, event.target, event.scaler, event.by_hand, event.returned))
     return tuple(found)
 
 

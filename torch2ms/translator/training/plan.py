@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from torch2ms.translator.kinds import Kind
 
-__all__ = ["Clip", "GradientMode", "Oracle", "Place", "Shape", "Step", "TrainingUnit", "UnitLeft"]
+__all__ = ["Clip", "Closure", "GradientMode", "Oracle", "Place", "Shape", "Step", "TrainingUnit", "UnitLeft"]
 
 GradientMode = Literal["assign", "add", "accumulate"]
 Shape = Literal["A", "B1", "B3", "C1", "D", "E", "F"]
@@ -39,7 +39,7 @@ class Step:
     """An update, replaced where it stands by ``optimizer(grads)``; ``scaler`` of ``scaler.step(optimizer)``.
 
     ``by_hand``: a loop over the parameters of a module, which is the ``optimizer`` then; the loop goes over the
-    gradients besides.
+    gradients besides. ``returned``: the statement is the return of a closure, which gives its gradients back besides.
     """
 
     statement: ast.stmt
@@ -47,6 +47,7 @@ class Step:
     optimizer: ast.expr
     scaler: ast.expr | None = None
     by_hand: bool = False
+    returned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,18 @@ class Clip:
     extra: tuple[ast.keyword, ...]
     result: ast.expr | None
     whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A function that ``optimizer.step(function)`` calls; its last statement returns the loss."""
+
+    function: ast.FunctionDef
+    result: ast.Return
+    path: str  # the optimizer's, the same where the function stands and where it is handed over
+    optimizer: ast.expr
+    calls: tuple[ast.Call, ...]  # every optimizer.step(function)
+    asked: tuple[ast.Call, ...]  # every plain call of it, which wants the loss alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +124,7 @@ class TrainingUnit:
     inline_grad: bool  # the optimizer may be missing: build grad_fn in the guarded gradient call itself
     unset: tuple[tuple[str, ast.stmt], ...] = ()  # parameters some paths leave unbound; `name = ()` goes in front of
     notes: tuple[str, ...] = ()  # when the result may differ; each a warning
+    closure: Closure | None = None  # the scope, when it is a function that optimizer.step is given
     reads: tuple[ast.Attribute, ...] = ()  # every `p.grad` that this unit's gradients answer
 
     @property

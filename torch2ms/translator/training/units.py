@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from torch2ms.translator.dataflow import effects, names_in, overlaps
 from torch2ms.translator.effects import root
+from torch2ms.translator.training.closures import Closures, find_closures
 from torch2ms.translator.training.events import Event, find_events, find_obstacle, placed_gradients
 from torch2ms.translator.training.forward import Body, Forward, find_forward, plan_body
 from torch2ms.translator.training.gradient_flow import GradientFlow
@@ -15,7 +16,7 @@ from torch2ms.translator.training.gradient_reads import find_reads, place_reads
 from torch2ms.translator.training.naming import Names, suffix_of
 from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, steps_of
 from torch2ms.translator.training.placement import Interface, find_interface, find_unset, may_be_missing
-from torch2ms.translator.training.plan import Clip, Oracle, Place, Shape, TrainingUnit, UnitLeft
+from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, Shape, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.training.twins import condition_of, merge_twins
 from torch2ms.translator.trees import walk
@@ -35,8 +36,14 @@ def find_units(tree: ast.Module | Sequence[ast.stmt], oracle: Oracle) -> list[Tr
     flow = GradientFlow(file, oracle)
     taken = names_in(module)
     found: list[TrainingUnit | UnitLeft] = []
-    for scope in file.scopes():
-        found.extend(_ScopePlanner(scope, file, flow, oracle, Names(taken)).plan())
+    scopes = file.scopes()
+    closures = find_closures(scopes, file, oracle)
+    for scope in sorted(scopes, key=lambda scope: scope.node not in closures.of):  # what is handed over comes first
+        planned = _ScopePlanner(scope, file, flow, oracle, Names(taken), closures).plan()
+        closure = closures.of.get(scope.node)
+        if closure is not None and not any(isinstance(unit, TrainingUnit) for unit in planned):
+            closures.leave(closure, f"{closure.function.name} has no backward call that can be rewritten")
+        found.extend(planned)
     return sorted(found, key=lambda unit: (_line(unit), isinstance(unit, UnitLeft)))
 
 
@@ -51,6 +58,12 @@ def _left(refused: Refused, event: Event) -> UnitLeft:
     return UnitLeft(event.statement, where + refused.reason, code)  # type: ignore[arg-type]
 
 
+def _return_of(closure: Closure, scope: Scope) -> Event:
+    """Return the end of a closure as the step it leads to."""
+    order = scope.location(closure.result).order
+    return Event("step", closure.result, closure.calls[0], order, closure.path, closure.optimizer, returned=True)
+
+
 def _machinery(unit: TrainingUnit) -> list[ast.stmt]:
     """The statements of the training machinery that a unit takes care of."""
     parts = [*unit.dropped, *unit.resets, *(step.statement for step in unit.steps)]
@@ -60,13 +73,21 @@ def _machinery(unit: TrainingUnit) -> list[ast.stmt]:
 class _ScopePlanner:
     """Plans all units of one scope; units that share a step stand or fall together."""
 
-    def __init__(self, scope: Scope, file: ProjectFile, flow: GradientFlow, oracle: Oracle, names: Names) -> None:
+    def __init__(
+        self, scope: Scope, file: ProjectFile, flow: GradientFlow, oracle: Oracle, names: Names, closures: Closures
+    ) -> None:
         self.scope = scope
         self.file = file
         self.flow = flow
         self.oracle = oracle
         self.names = names
-        self.events = find_events(scope, file, oracle)
+        self.closures = closures
+        self.closure = closures.of.get(scope.node)
+        events = find_events(scope, file, oracle)
+        self.events = [event for event in events if event.kind != "closure" or not closures.is_planned(event.call)]
+        self.has_closures = len(self.events) < len(events)
+        if self.closure is not None:
+            self.events.append(_return_of(self.closure, scope))
         flow.updated_by_hand = {event.path for event in self.events if event.by_hand}
         self.backwards = [event for event in self.events if event.kind == "backward"]
         self.grads_names: dict[frozenset[int], str] = {}
@@ -112,6 +133,10 @@ class _ScopePlanner:
         if isinstance(owner, Refused):
             return _left(owner, event)
         assert forward is not None
+        if self.has_closures and owner.gradient == "accumulate":
+            return UnitLeft(event.statement, "gradients build up beside a step with a closure")
+        if self.closure is not None and self.scope.guards(event.statement):
+            return UnitLeft(event.statement, "the closure computes gradients on some paths only")
         unit = self._unit(forward, owner)
         return _left(unit, event) if isinstance(unit, Refused) else unit
 
@@ -241,6 +266,7 @@ class _ScopePlanner:
             grads_name=self._grads_name(owner, suffix),
             hoist=interface.hoist,
             inline_grad=missing and conditional,
+            closure=self.closure,
             unset=find_unset(self.scope, Place(forward.block, body.start), interface.parameters),
             notes=(*body.notes, *owner.notes, *self._clip_notes(clips, (*members, ast.Expr(loss)))),
         )
@@ -376,8 +402,9 @@ class _ScopePlanner:
         found = []
         for event in self.events:
             if event.kind == "closure":
-                found.append(UnitLeft(event.statement, event.problem, "T2M403"))
-            elif event.kind == "step" and not event.by_hand and id(event.statement) not in planned:
+                reason = self.closures.problems.get(event.call, "optimizer.step(closure) evaluates the loss itself")
+                found.append(UnitLeft(event.statement, reason, "T2M403"))
+            elif event.kind == "step" and not (event.by_hand or event.returned) and id(event.statement) not in planned:
                 reason = "no backward call in this function computes the gradients of this step"
                 found.append(UnitLeft(event.statement, reason, "T2M403"))
         return found
