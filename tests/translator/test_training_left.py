@@ -59,6 +59,9 @@ LEFT = {
         loss = criterion(model(data), target)
         loss.backward()
         optimizer.step()
+        if target:
+            loss = model(data)
+            loss.backward()
      """),
     "no step": ("no optimizer step", "T2M402", """
         optimizer.zero_grad()

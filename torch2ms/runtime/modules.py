@@ -7,7 +7,7 @@ any buffer: that is what the functions here give.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Set, Tuple, Union
 
 import mindspore as ms
 from mindspore import nn, ops
@@ -107,7 +107,7 @@ def named_buffers(cell: nn.Cell, prefix: str = "", recurse: bool = True) -> Iter
 
 def modules(cell: nn.Cell) -> Iterator[nn.Cell]:
     """Yield a network and all its parts, every one once; what PyTorch's layers have no parts for is left out."""
-    inner = set()
+    inner: Set[int] = set()
     for _, part in cell.cells_and_names():
         if isinstance(part, _WITH_INNER_CELLS):
             inner.update(id(child) for _, child in part.cells_and_names() if child is not part)

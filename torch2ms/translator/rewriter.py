@@ -23,6 +23,7 @@ from torch2ms.translator.passes import (
     indexing,
     modes,
     modules,
+    optimizers,
     training,
     values,
 )
@@ -115,7 +116,7 @@ class _Rewriter:
         self.ctx.callees.add(id(node.func))
         updated = formatting.rewrite_format(node, self._children(node), tree, self.ctx)
         new = _on_its_lines(node, calls.rewrite_call(node, updated, tree, self.ctx))
-        return modes.in_train_mode(new, tree, self.ctx)
+        return optimizers.as_parameter(modes.in_train_mode(new, tree, self.ctx), tree, self.ctx)
 
     # ---- statements
 

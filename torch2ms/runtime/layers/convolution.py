@@ -105,6 +105,8 @@ class Conv1d(nn.Conv1d):
     The weight has PyTorch's three axes; MindSpore's has a height of 1 between them.
     """
 
+    conv2d: Any
+    weight: Any
     reset_parameters = reset_parameters
 
     def __init__(
@@ -254,6 +256,9 @@ class ConvTranspose1d(nn.Conv1dTranspose):
     ``output_padding`` enlarges the result at its end: the full result is computed without padding and cropped. The new
     places beyond the full result hold the bias alone.
     """
+
+    conv2d_transpose: Any
+    weight: Any
 
     def __init__(
         self,

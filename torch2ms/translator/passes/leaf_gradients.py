@@ -54,6 +54,10 @@ class LeafWriter:
         if tree in self.plan.gone:
             taken = any(tree in other.body for other in self.plan.units)
             return [] if taken else gone(updated)
+        if tree in self.plan.cleared:
+            return like(_lines(f"{self.plan.cleared[tree]} = None"), updated)
+        if tree in self.plan.clips:
+            return like(self._clip(tree, self.plan.clips[tree]), updated)
         if tree in self.plan.resets:
             name = self.plan.resets[tree]
             zeros = code_of(self.ctx.reference("mindspore.ops.zeros_like"))
@@ -108,7 +112,9 @@ class LeafWriter:
                 "None" if not unit.tensors else "0" if len(unit.tensors) == 1 else str(tuple(range(len(unit.tensors))))
             )
             parts.append(places)
-        if unit.weights:
+        if unit.network:
+            parts.extend(("None", self._network_weights(unit)))
+        elif unit.weights:
             parts.append("[" + ", ".join(self._path(unit, path) for path in unit.weights) + "]")
         if extra:
             parts.append("has_aux=True")
@@ -118,6 +124,8 @@ class LeafWriter:
         if isinstance(unit.statement, ast.Assign):
             return self._asked(unit, call, outputs if name != "grad" else "")
         scope = self.plan.scope_of[id(unit)]
+        if unit.network:
+            return self._of_network(unit, self.plan.grad_names[(scope, unit.network)], call, outputs, name)
         grads = [self.plan.grad_names[(scope, path)] for path in unit.leaves]
         new = [f"new_{grad}" for grad in grads] if unit.accumulates else grads
         targets = _targets(new[: len(unit.tensors)], new[len(unit.tensors) :])
@@ -125,6 +133,34 @@ class LeafWriter:
         if unit.accumulates:
             text += "".join(f"{g} = {n} if {g} is None else {g} + {n}\n" for g, n in zip(grads, new, strict=True))
         return _lines(text)
+
+    def _network_weights(self, unit: LeafUnit) -> str:
+        """Return the code of the weights of a network that are differentiated by."""
+        if isinstance(unit.asked, (ast.List, ast.Tuple)):
+            return code_of(self._code(unit.asked))
+        return f"{unit.network}.trainable_params()"
+
+    def _of_network(self, unit: LeafUnit, grads: str, call: str, outputs: str, name: str) -> list[Statement]:
+        """Return the gradient call for all the weights of a network."""
+        target = f"new_{grads}" if unit.accumulates else grads
+        text = f"{outputs}, {target} = {call}\n" if name != "grad" else f"{target} = {call}\n"
+        if unit.accumulates:
+            add = code_of(self.ctx.reference("torch2ms.runtime.autograd.accumulate"))
+            text += f"{grads} = {add}({grads}, {target})\n"
+        return _lines(text)
+
+    def _clip(self, tree: ast.stmt, grads: str) -> list[Statement]:
+        """Return the clipping of a network's gradients, which are bound anew."""
+        assert isinstance(tree, (ast.Expr, ast.Assign))
+        assert isinstance(tree.value, ast.Call)
+        call = tree.value
+        name = "clip_grad_norm" if ast.unparse(call.func).endswith("norm_") else "clip_grad_value"
+        self.ctx.account(call.func, f"torch.nn.utils.{name}_", "mapped", f"torch2ms.runtime.autograd.{name}")
+        rest = [code_of(self._code(arg)) for arg in call.args[1:]]
+        rest += [f"{keyword.arg}={code_of(self._code(keyword.value))}" for keyword in call.keywords]
+        made = f"{code_of(self.ctx.reference(f'torch2ms.runtime.autograd.{name}'))}({', '.join([grads, *rest])})"
+        norm = ast.unparse(tree.targets[0]) if isinstance(tree, ast.Assign) else "_"
+        return _lines(f"{grads}, {norm} = {made}" if name == "clip_grad_norm" else f"{grads} = {made}")
 
     def _asked(self, unit: LeafUnit, call: str, outputs: str) -> list[Statement]:
         """Return the assignment of ``autograd.grad``, whose result is a tuple even of one gradient."""

@@ -9,8 +9,9 @@ import libcst as cst
 from torch2ms.translator.call_site import CallSite
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import code_of
+from torch2ms.translator.training.trained import listed_weights, trained_tensors
 
-__all__ = ["call_closure", "name_apart", "with_options", "without_options"]
+__all__ = ["as_parameter", "call_closure", "name_apart", "with_options", "without_options"]
 
 _SOURCES = frozenset({"parameters", "named_parameters"})
 
@@ -45,6 +46,19 @@ def call_closure(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExp
     return cst.Call(ctx.reference("torch2ms.runtime.optim.step"), [optimizer, closure])
 
 
+def as_parameter(code: cst.BaseExpression, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
+    """Return what makes a tensor that an optimizer trains as a parameter: ``w = ms.Parameter(ops.zeros(3))``."""
+    if tree not in ctx.once(_trained):
+        return code
+    return cst.Call(ctx.reference("mindspore.Parameter"), [cst.Arg(code)])
+
+
+def _trained(ctx: Context) -> frozenset[ast.AST]:
+    """Return the calls of the file that make tensors for an optimizer."""
+    found = trained_tensors(ctx.analysis.nodes, ctx.analysis)
+    return frozenset(call for calls in found.values() for call in calls)
+
+
 def without_options(updated: cst.Call, tree: ast.Call, name: str) -> tuple[cst.Call, ast.Call] | None:
     """Return the call of an optimizer without ``**options``; None where it has none, or has other splats."""
     if not name.startswith("torch.optim.") or "lr_scheduler" in name or not any(arg.star for arg in updated.args):
@@ -77,7 +91,12 @@ def with_options(code: cst.BaseExpression, updated: cst.Call, ctx: Context) -> c
 
 
 def _several(tree: ast.expr, ctx: Context) -> bool:
-    """Whether an expression, or what the file puts into the names it reads, takes the weights of two networks."""
+    """Whether an expression, or what the file puts into the names it reads, takes the weights of two networks.
+
+    Or several parameters that belong to no network, whose name MindSpore does not know.
+    """
+    if sum("." not in path for path in listed_weights(tree)) > 1:
+        return True
     found: set[str] = set()
     seen: set[str] = set()
     waiting: list[ast.AST] = [tree]

@@ -19,7 +19,8 @@ from torch2ms.translator.passes.leaf_gradients import LeafWriter
 from torch2ms.translator.syntax import code_of
 from torch2ms.translator.training import Clip, Step, TrainingUnit, UnitLeft, find_units
 from torch2ms.translator.training.by_hand import gradients_of
-from torch2ms.translator.training.leaves import LeafPlan, plan_leaves
+from torch2ms.translator.training.leaf_planning import plan_leaves
+from torch2ms.translator.training.leaves import LeafPlan
 from torch2ms.translator.trees import walk
 
 __all__ = ["TrainingPlan", "is_left", "plan_training", "rewrite_block"]
@@ -88,6 +89,8 @@ def _enter_leaves(plan: TrainingPlan) -> None:
     plan.gradients.update(plan.leaves.names)
     for unit in plan.leaves.units:
         plan.handled.add(unit.call)
+    for statement in (*plan.leaves.cleared, *plan.leaves.clips):
+        plan.handled.update(node for node in walk(statement) if isinstance(node, ast.Call))
     for statement in (*plan.leaves.resets, *plan.leaves.gone):
         taken = any(statement in unit.body for unit in plan.leaves.units)
         if not taken:
@@ -140,8 +143,9 @@ def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
         if isinstance(clip.statement, ast.For):  # goes, with the gradients it changes in place
             plan.gradients.update((node, unit.grads_name) for node in gradients_of(clip.statement))
         plan.handled.add(clip.call)
+    computed = set(walk(unit.loss))  # net(x).sum().backward(): what is differentiated is translated
     for statement in (*unit.resets, *unit.dropped):
-        plan.handled.update(node for node in walk(statement) if isinstance(node, ast.Call))
+        plan.handled.update(node for node in walk(statement) if isinstance(node, ast.Call) and node not in computed)
     for statement in unit.resets:
         plan.resets[statement] = unit
 
@@ -152,13 +156,16 @@ def gradient_of(tree: ast.Attribute, weight: cst.BaseExpression, ctx: Context) -
     if name is not None:
         ctx.account(tree, "torch.Tensor.grad", "mapped", "mindspore.value_and_grad")
         return cst.Name(name)
-    unit = ctx.training.reads.get(tree)
-    if unit is None:
+    unit, read = ctx.training.reads.get(tree), ctx.training.leaves.network_reads.get(tree)
+    if unit is not None:
+        weights, grads = _Writer(ctx.training, ctx).weights(unit), unit.grads_name
+    elif read is not None:
+        weights, grads = f"{read[0]}.trainable_params()", read[1]
+    else:
         return None
     ctx.account(tree, "torch.Tensor.grad", "mapped", "torch2ms.runtime.autograd.gradient_of")
-    weights = _Writer(ctx.training, ctx).weights(unit)
     callee = code_of(ctx.reference("torch2ms.runtime.autograd.gradient_of"))
-    made = cst.parse_expression(f"{callee}(__weight__, {weights}, {unit.grads_name})")
+    made = cst.parse_expression(f"{callee}(__weight__, {weights}, {grads})")
     call = cst.ensure_type(made, cst.Call)
     return call.with_changes(args=[call.args[0].with_changes(value=weight), *call.args[1:]])
 

@@ -10,6 +10,7 @@ from torch2ms.translator.effects import base_path, dotted_path, effects, overlap
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
+from torch2ms.translator.training.trained import listed_weights
 from torch2ms.translator.training.vocabulary import (
     BUILTINS,
     CUTTING_ATTRIBUTES,
@@ -32,6 +33,7 @@ class GradientFlow:
         self._oracle = oracle
         self._known: dict[int, bool] = {}
         self._computed: dict[int, set[str]] = {}
+        self.backward_calls = 0  # in the whole file
         self.updated_by_hand: set[str] = set()  # paths of modules that loops update without an optimizer
 
     def has_source(self, node: ast.AST | Sequence[ast.AST]) -> bool:
@@ -249,6 +251,8 @@ class GradientFlow:
                 path = base_path(part.value)
                 if path:
                     found.add(path)
+        if not found:
+            found |= listed_weights(node)
         if not found and depth:
             for path in effects(node).reads:
                 for value in self._file.values_of(path, scope):

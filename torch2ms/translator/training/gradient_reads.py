@@ -18,7 +18,7 @@ from torch2ms.translator.training.scope import Scope
 if TYPE_CHECKING:
     from torch2ms.translator.training.events import Event
 
-__all__ = ["clamped_to", "clamping_call", "find_reads", "place_reads"]
+__all__ = ["changed_parts", "clamped_to", "clamping_call", "find_reads", "place_reads"]
 
 Read = tuple[ast.stmt, ast.Attribute]
 _WEIGHTS = ("parameters", "named_parameters")
@@ -31,7 +31,7 @@ def find_reads(scope: Scope, oracle: Oracle) -> list[Read]:
         if not isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.If | ast.For):
             continue
         nodes = list(_own_nodes(statement))
-        changed = {id(node) for node in _changed(nodes)}
+        changed = {id(node) for node in changed_parts(nodes)}
         for node in nodes:
             if not isinstance(node, ast.Attribute) or node.attr != "grad" or not isinstance(node.ctx, ast.Load):
                 continue
@@ -47,7 +47,7 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
             yield from ast.walk(child)
 
 
-def _changed(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
+def changed_parts(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """Yield the parts of what is written into: ``p.grad.zero_()``, ``p.grad[0] = 0``, ``p.grad += x``."""
     for node in nodes:
         target: ast.expr | None = None
@@ -111,15 +111,31 @@ def place_reads(
 def _sees(statement: ast.stmt, unit: TrainingUnit, scope: Scope, events: Sequence[Event]) -> bool:
     """Whether a statement always finds the gradients of the unit's last backward call."""
     place = scope.location(unit.backward)
-    behind = {id(node) for later in place.block[place.index + 1 :] for node in ast.walk(later)}
-    if id(statement) not in behind:
-        return False
+    while not _is_behind(statement, place.block[place.index + 1 :]):
+        if not isinstance(place.parent, ast.For) or not _runs(place.parent) or place.block is not place.parent.body:
+            return False
+        place = scope.location(place.parent)
     if unit.gradient == "accumulate":
         return True  # a reset becomes `grads = None`, and the gradient of a weight is None then
     if unit.gradient != "assign":
         return False
-    start, stop = place.order, scope.location(statement).order
+    start, stop = scope.location(unit.backward).order, scope.location(statement).order
     return not any(event.kind == "zero" and start < event.order <= stop for event in events)
+
+
+def _is_behind(statement: ast.stmt, later: Sequence[ast.stmt]) -> bool:
+    return any(node is statement for other in later for node in ast.walk(other))
+
+
+def _runs(loop: ast.For) -> bool:
+    """Whether a loop is seen to run at least once, to the end of its body: ``for step in range(3)``."""
+    if loop.orelse or any(isinstance(node, (ast.Break, ast.Continue)) for node in ast.walk(loop)):
+        return False
+    call = loop.iter
+    if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "range" or not call.args:
+        return False
+    count = call.args[0] if len(call.args) == 1 else None
+    return isinstance(count, ast.Constant) and isinstance(count.value, int) and count.value > 0
 
 
 def clamping_call(statement: ast.stmt) -> ast.Call | None:

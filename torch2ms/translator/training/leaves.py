@@ -8,7 +8,7 @@ this computes the same, nothing is planned.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from torch2ms.translator.dataflow import certain_binds, live_in
@@ -17,9 +17,10 @@ from torch2ms.translator.training.names_used import FUNCTIONS, binds, is_no_grad
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.plan import Oracle
 
-__all__ = ["LeafPlan", "LeafUnit", "plan_leaves"]
+__all__ = ["LeafPlan", "LeafScope", "LeafUnit", "Refused"]
 
 _RANDOM = frozenset({"rand", "randn", "randint", "randperm", "dropout", "bernoulli", "multinomial", "normal", "sample"})
+_OF_ALL = frozenset({"zero_grad", "clip_grad_norm_", "clip_grad_value_"})
 _GRADS = frozenset({"torch.autograd.grad"})
 
 
@@ -40,11 +41,13 @@ class LeafUnit:
     aux: list[str] = field(default_factory=list)  # names of the body that are read elsewhere
     accumulates: bool = False
     forward_name: str = "forward_fn"
+    network: str = ""  # whose weights are the leaves, all of them
+    asked: ast.expr | None = None  # of them, those that autograd.grad is asked for
 
     @property
     def leaves(self) -> list[str]:
         """The paths of all leaves, tensors first."""
-        return [*self.tensors, *self.weights]
+        return [*self.tensors, *self.weights, *([self.network] if self.network else [])]
 
 
 @dataclass(slots=True)
@@ -58,26 +61,19 @@ class LeafPlan:
     starts: dict[ast.stmt, list[str]] = field(default_factory=dict)  # behind it: name = None
     resets: dict[ast.stmt, str] = field(default_factory=dict)  # x.grad.zero_() -> the name that becomes zeros
     gone: set[ast.stmt] = field(default_factory=set)  # x.requires_grad_() and what the functions take in
+    network_reads: dict[ast.AST, tuple[str, str]] = field(default_factory=dict)  # p.grad -> (network, its gradients)
+    cleared: dict[ast.stmt, str] = field(default_factory=dict)  # net.zero_grad() -> the gradients that become None
+    clips: dict[ast.stmt, str] = field(default_factory=dict)  # clip_grad_norm_(net.parameters(), 1) -> the gradients
     plain: set[ast.AST] = field(default_factory=set)  # x.requires_grad_() in an expression: its receiver stays
 
 
-def plan_leaves(tree: ast.Module, oracle: Oracle, taken: set[str], planned: Collection[ast.stmt]) -> LeafPlan:
-    """Return the plan for the gradients that a file asks for by hand; ``planned``: backward calls of training steps."""
-    plan = LeafPlan()
-    imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
-    modules = {(alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names}
-    for scope in [tree, *(n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))]:
-        found = _Scope(scope, oracle, Names(taken), plan, modules)
-        if not any(node in planned for node in found.nodes):
-            found.plan_all()
-    return plan
-
-
-class _Refused(Exception):
+class Refused(Exception):
     """The text does not show that a function would compute the same."""
 
 
-class _Scope:
+class LeafScope:
+    """Plans the gradients by tensors and by single weights in one scope."""
+
     def __init__(self, scope: ast.AST, oracle: Oracle, names: Names, plan: LeafPlan, modules: set[str]) -> None:
         self.modules = modules
         self.scope, self.oracle, self.names, self.plan = scope, oracle, names, plan
@@ -105,7 +101,7 @@ class _Scope:
             units = self._units()
             if units:
                 self._enter(units)
-        except _Refused:
+        except Refused:
             return
 
     def _units(self) -> list[LeafUnit]:
@@ -116,7 +112,9 @@ class _Scope:
             return []
         leaves = {path for n in self.grads if self._is_tensor_path(n.value) and (path := dotted_path(n.value))}
         if any(not self._is_tensor_path(n.value) for n in self.grads if self.oracle.kind(n).name != "api"):
-            raise _Refused
+            raise Refused
+        if any(self._is_weight(leaf) for leaf in leaves) and self._handles_all():
+            raise Refused
         units = [self._unit(call, leaves) for call in calls]
         self._check({path for unit in units for path in unit.leaves})
         shared = [s for unit in units for s in unit.body]
@@ -124,8 +122,12 @@ class _Scope:
             if any(shared.count(statement) > 1 for statement in unit.body):
                 self._stay(unit)
             if any(other.statement in unit.body for other in units):
-                raise _Refused
+                raise Refused
         return units
+
+    def _handles_all(self) -> bool:
+        """Whether the gradients of a whole network are reset or clipped."""
+        return any(isinstance(n, ast.Attribute) and n.attr in _OF_ALL for n in self.nodes)
 
     def _check(self, leaves: set[str]) -> None:
         """Refuse leaves that a function reads from outside, or that a computed value replaces."""
@@ -136,13 +138,17 @@ class _Scope:
                 given = getattr(node, "args", None)
                 own_names = {a.arg for a in ast.walk(given) if isinstance(a, ast.arg)} if given is not None else set()
                 if (reads(node) & (roots | derived)) - own_names - self._binds(node):
-                    raise _Refused
+                    raise Refused
             targets = node.targets if isinstance(node, ast.Assign) else []
             targets = [node.target] if isinstance(node, ast.AugAssign) else targets
             named = {target.id for target in targets if isinstance(target, ast.Name)}
-            computed = named & roots and reads(node) & (roots | derived)
+            computed = named & roots and reads(node) & (roots | derived) and not self._is_network(node)
             if computed and not any(is_no_grad(parent) for parent in self._around(node)):
-                raise _Refused
+                raise Refused
+
+    def _is_network(self, node: ast.AST) -> bool:
+        """Whether a statement binds a network: ``net = net.to(device)``."""
+        return isinstance(node, ast.Assign) and self.oracle.kind(node.value).name == "Module"
 
     def _is_gradient(self, node: ast.Call) -> bool:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
@@ -160,11 +166,11 @@ class _Scope:
         keywords = {keyword.arg: keyword.value for keyword in call.keywords}
         if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
             if not isinstance(statement, ast.Expr) or set(keywords) - {"gradient", "retain_graph"}:
-                raise _Refused
+                raise Refused
             wanted, loss = leaves, call.func.value
             seed = keywords.get("gradient", call.args[0] if call.args else None)
             if not all(self._requires_grad(leaf) for leaf in leaves) or len(call.args) > 1:
-                raise _Refused
+                raise Refused
         else:
             statement, loss, seed, wanted = self._asked(call, keywords)
         assert isinstance(statement, ast.stmt)
@@ -178,9 +184,9 @@ class _Scope:
         if isinstance(statement, ast.Assign):  # asked for by name: in that order
             tensors = [path for path in self._asked_paths(call) if path not in weights]
             if weights or any(path not in used for path in tensors):
-                raise _Refused
+                raise Refused
         if not tensors and not weights:
-            raise _Refused
+            raise Refused
         unit = LeafUnit(statement, call, block, body, statement, loss, seed, tensors, weights, is_moved=True)
         self._place(unit)
         return unit
@@ -192,16 +198,16 @@ class _Scope:
         parent = self.parents[id(call)]
         statement = self.parents[id(parent)] if isinstance(parent, ast.Subscript) else parent
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or len(call.args) > 3:
-            raise _Refused
+            raise Refused
         if isinstance(parent, ast.Subscript) and not (
             isinstance(parent.slice, ast.Constant) and parent.slice.value == 0 and len(self._asked_paths(call)) == 1
         ):
-            raise _Refused
+            raise Refused
         if set(keywords) - {"outputs", "inputs", "grad_outputs", "retain_graph", "create_graph"}:
-            raise _Refused
+            raise Refused
         outputs = call.args[0] if call.args else keywords["outputs"]
         if isinstance(outputs, (ast.List, ast.Tuple)):
-            raise _Refused
+            raise Refused
         seed = keywords.get("grad_outputs", call.args[2] if len(call.args) > 2 else None)
         return statement, outputs, seed, set(self._asked_paths(call))
 
@@ -210,7 +216,7 @@ class _Scope:
         listed = inputs.elts if isinstance(inputs, (ast.List, ast.Tuple)) else [inputs]
         paths = [node.id for node in listed if isinstance(node, ast.Name) and self.oracle.kind(node).is_tensor]
         if len(paths) != len(listed) or not paths:
-            raise _Refused
+            raise Refused
         return paths
 
     def _is_weight(self, path: str) -> bool:
@@ -262,20 +268,20 @@ class _Scope:
             if not isinstance(
                 statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.While, ast.If, ast.Expr)
             ):
-                raise _Refused
+                raise Refused
             if isinstance(statement, (ast.For, ast.While, ast.If)) and any(
                 isinstance(n, (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.Call)) and self._is_jump(n)
                 for n in ast.walk(statement)
             ):
-                raise _Refused
+                raise Refused
             if here & roots:
-                raise _Refused
+                raise Refused
             body.insert(0, statement)
             bound |= here
             needed = (needed - certain_binds([statement])) | reads(statement)
         entering = live_in([*body, ast.Expr(loss)])
         if entering & derived or entering & bound:
-            raise _Refused
+            raise Refused
         return body
 
     def _is_jump(self, node: ast.AST) -> bool:
@@ -307,7 +313,7 @@ class _Scope:
             first, last = block.index(unit.body[0]), block.index(unit.body[-1])
             others = [i for i in range(first, end) if block[i] not in unit.body]
             if any(self._binds(block[i]) & entering for i in others):
-                raise _Refused
+                raise Refused
             touching = [i for i in others if (reads(block[i]) | self._binds(block[i])) & carried]
             if any(i < last for i in touching) or any(self._binds(block[i]) & carried for i in touching):
                 self._stay(unit)
@@ -333,7 +339,7 @@ class _Scope:
                         isinstance(node.func, ast.Attribute) and self.oracle.kind(node.func.value).is_tensor
                     )
                     if name in _RANDOM or not known:
-                        raise _Refused
+                        raise Refused
         unit.is_moved, unit.aux, unit.at = False, [], unit.statement
 
     # ---- names, accumulation, what goes
@@ -350,10 +356,12 @@ class _Scope:
                 unit.accumulates = unit.accumulates or not self._is_clear(unit, path, own, repeated=repeated)
             places = [n for n in self.grads if dotted_path(n.value) == path]
             early = any(n.lineno < own[0].statement.lineno for n in places) or self._is_uncertain(own[0], places)
+            if early and "." in path:
+                raise Refused  # nothing is seen to come before the first read
             if early or any(unit.accumulates for unit in own):
                 starts.setdefault(self._start(path, own[0]), []).append(names[path])
         if any(dotted_path(n.value) not in names for n in self.grads if self.oracle.kind(n).name != "api"):
-            raise _Refused
+            raise Refused
         for unit in units:
             unit.forward_name = self.names.fresh("forward_fn")
             self.plan.scope_of[id(unit)] = self.scope
@@ -468,12 +476,12 @@ class _Scope:
             block = self.blocks.get(id(place), [])
             index = block.index(place) if place in block else 0
             if index == 0:
-                raise _Refused
+                raise Refused
             return block[index - 1]
         before = [node for node in made if node.lineno < unit.statement.lineno]
         around = [unit.statement, *self._around(unit.statement)]
         if not before or not any(node in around for node in self.blocks[id(before[-1])]):
-            raise _Refused
+            raise Refused
         return before[-1]
 
     def _around(self, node: ast.AST) -> list[ast.AST]:

@@ -126,6 +126,14 @@ class _Owners:
         )
         return len(modules) == 1 and None not in modules and exclusive and any(step.by_hand for step in steps)
 
+    def starts_clean(self, path: str, siblings: Sequence[Event]) -> bool:
+        """Whether nothing can have left gradients behind before the first of ``siblings``, though nothing resets them.
+
+        So it is in a script, and in a function that makes the optimizer itself, where no other backward is called.
+        """
+        own = self.scope.is_module or root(path) in effects(self.scope.node.body).binds
+        return own and self.flow.backward_calls == len(siblings)
+
     def is_foreign(self, event: Event, backward: Event) -> bool:
         """Whether ``event`` stands in an outermost loop that ``backward`` does not stand in."""
         outermost = self.scope.loops(event.statement)[-1:]
@@ -180,7 +188,7 @@ def _own(owners: _Owners, backward: Event) -> Ownership | Refused:
         and not owners.is_foreign(event, backward)
     )
     for path in optimizers:
-        if not any(owners.resets(path, zero) for zero in zeros):
+        if not any(owners.resets(path, zero) for zero in zeros) and not owners.starts_clean(path, siblings):
             return Refused(f"no zero_grad resets the gradients of {path} in this function")
     if owners.are_alternatives(optimizers, steps):
         optimizers = tuple(step.path for step in steps if step.by_hand)[:1]
@@ -226,6 +234,8 @@ def _mode(
     scope = owners.scope
     paths = owners.owners[id(backward)]
     first = siblings[0]
+    if not zeros:
+        return _never_reset(owners, backward, siblings)
     either = owners.are_alternatives(paths, steps) and _reset_either_way(owners, first, zeros)
     if either or all(_fresh(owners, path, first, steps, zeros) for path in paths):
         if len(siblings) == 1:
@@ -242,6 +252,22 @@ def _mode(
         return "accumulate", ()
     note = "gradients left over when the loop ends are not carried into the next call of this function"
     return "accumulate", (note,)
+
+
+def _never_reset(
+    owners: _Owners, backward: Event, siblings: Sequence[Event]
+) -> tuple[GradientMode, tuple[str, ...]] | Refused:
+    """Decide for gradients that nothing resets: they build up, but where each iteration makes the weights anew."""
+    loops = owners.scope.loops(siblings[0].statement)
+    made: set[str] = set()
+    for path in owners.owners[id(backward)]:
+        made |= {root(module) for module in owners.modules[path] or (path,)}
+    remade = [made & effects(loop.body).binds for loop in loops if isinstance(loop, ast.For | ast.While)]
+    if len(siblings) == 1 and (not loops or (remade and remade[0] == made)):
+        return "assign", ()
+    if any(remade):
+        return Refused("gradients build up, and the weights are made anew in a loop")
+    return "accumulate", ()
 
 
 def _together(scope: Scope, a: ast.stmt, b: ast.stmt) -> bool:

@@ -18,6 +18,7 @@ from torch2ms.translator.training.ownership import Ownership, Refused, clips_of,
 from torch2ms.translator.training.placement import Interface, find_interface, find_unset, may_be_missing
 from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, Shape, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import ProjectFile, Scope
+from torch2ms.translator.training.trained import WithTrained, trained_tensors
 from torch2ms.translator.training.twins import condition_of, merge_twins
 from torch2ms.translator.trees import walk
 
@@ -33,7 +34,10 @@ def find_units(tree: ast.Module | Sequence[ast.stmt], oracle: Oracle) -> list[Tr
     if not any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module)):
         return []
     file = ProjectFile.of(module)
+    trained = trained_tensors(list(walk(module)), oracle)
+    oracle = WithTrained(oracle, trained) if trained else oracle
     flow = GradientFlow(file, oracle)
+    flow.backward_calls = sum(isinstance(node, ast.Attribute) and node.attr == "backward" for node in walk(module))
     taken = names_in(module)
     found: list[TrainingUnit | UnitLeft] = []
     scopes = file.scopes()

@@ -1,0 +1,181 @@
+"""Gradients of a network's weights without an optimizer's step: ``loss.backward()`` and ``p.grad`` of its parameters.
+
+What :mod:`.leaves` does for tensors and single weights, for all the weights of one network: they are differentiated by
+as a whole, and a read of one gradient picks it out.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.training.gradient_reads import changed_parts
+from torch2ms.translator.training.leaves import LeafScope, LeafUnit, Refused
+
+__all__ = ["NetworkScope"]
+
+_WEIGHTS = ("parameters", "named_parameters")
+_CLIPS = ("clip_grad_norm_", "clip_grad_value_")
+
+
+class NetworkScope(LeafScope):
+    """Plans the gradients of one network in one scope."""
+
+    network = ""
+
+    def _units(self) -> list[LeafUnit]:
+        names = {n.attr for n in self.nodes if isinstance(n, ast.Attribute)}
+        calls = [n for n in self.nodes if isinstance(n, ast.Call) and self._is_gradient(n)]
+        if not calls or names & {"step", "retain_grad", "register_hook"}:
+            return []
+        self.clips = [n for n in self.nodes if isinstance(n, (ast.Expr, ast.Assign)) and self._clipped(n)]
+        reads = [n for n in self.grads if self.oracle.kind(n).name != "api"]
+        changed = {id(part) for part in changed_parts(self.nodes)}
+        if any(id(read) in changed or not isinstance(read.ctx, ast.Load) for read in reads):
+            raise Refused  # what a gradient becomes in place would be lost
+        found = {self._network_of(n.value, n) for n in reads}
+        found |= {self._clipped(n) for n in self.clips}
+        found |= {self._network_of_asked(call) for call in calls if not self._is_backward(call)}
+        if len(found) != 1 or not (network := found.pop()):
+            raise Refused
+        self.network = network
+        self.reads = reads
+        self._check({network})
+        units = [self._network_unit(call) for call in calls]
+        shared = [statement for unit in units for statement in unit.body]
+        for unit in units:
+            if any(shared.count(statement) > 1 for statement in unit.body):
+                self._stay(unit)
+            if any(other.statement in unit.body for other in units):
+                raise Refused
+        return units
+
+    def _is_backward(self, call: ast.Call) -> bool:
+        return isinstance(call.func, ast.Attribute) and call.func.attr == "backward"
+
+    # ---- whose weights
+
+    def _network(self, node: ast.expr) -> str:
+        """Return the name of a network that is a variable; "" for anything else."""
+        is_network = isinstance(node, ast.Name) and node.id != "self" and self.oracle.kind(node).name == "Module"
+        return node.id if is_network and isinstance(node, ast.Name) else ""
+
+    def _weights_of(self, tree: ast.AST) -> str:
+        """Return the network whose ``parameters()`` an expression goes over."""
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _WEIGHTS:
+                return self._network(node.func.value)
+        return ""
+
+    def _network_of(self, value: ast.expr, place: ast.AST) -> str:
+        """Return the network that a weight belongs to: a loop's variable, or a path from the network."""
+        if isinstance(value, ast.Name):
+            for node in self._around(place):
+                for target, source in _loops(node):
+                    if any(isinstance(n, ast.Name) and n.id == value.id for n in ast.walk(target)):
+                        return self._weights_of(source)
+            return ""
+        while isinstance(value, (ast.Attribute, ast.Subscript)):
+            value = value.value
+        return self._network(value)
+
+    def _clipped(self, statement: ast.stmt) -> str:
+        """Return the network whose gradients a statement clips; "" for other statements."""
+        call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
+        if not isinstance(call, ast.Call) or (len(call.args) != 2 and not call.keywords):
+            return ""
+        name = (dotted_path(call.func) or "").rpartition(".")[2]
+        return self._weights_of(call.args[0]) if name in _CLIPS and call.args else ""
+
+    def _network_of_asked(self, call: ast.Call) -> str:
+        wanted = self._asked_for(call)
+        if isinstance(wanted, (ast.List, ast.Tuple)):
+            found = {self._network_of(item, call) for item in wanted.elts if not isinstance(item, ast.Name)}
+            return found.pop() if len(found) == 1 and len(wanted.elts) else ""
+        return self._weights_of(wanted)
+
+    def _asked_for(self, call: ast.Call) -> ast.expr:
+        """Return what ``autograd.grad`` is asked for."""
+        found = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "inputs")]
+        if len(found) != 1:
+            raise Refused
+        return found[0]
+
+    # ---- the plan
+
+    def _network_unit(self, call: ast.Call) -> LeafUnit:
+        statement = self.parents[id(call)]
+        keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+        weights: ast.expr | None = None
+        if self._is_backward(call) and isinstance(call.func, ast.Attribute):
+            if not isinstance(statement, ast.Expr) or set(keywords) - {"gradient", "retain_graph"}:
+                raise Refused
+            loss, seed = call.func.value, keywords.get("gradient", call.args[0] if call.args else None)
+        else:
+            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or len(call.args) > 2:
+                raise Refused
+            if not call.args or set(keywords) - {"inputs", "grad_outputs", "retain_graph"}:
+                raise Refused
+            loss, seed, weights = call.args[0], keywords.get("grad_outputs"), self._asked_for(call)
+            if isinstance(loss, (ast.List, ast.Tuple)):
+                raise Refused
+        if isinstance(seed, ast.Constant) and seed.value is None:
+            seed = None
+        block = self.blocks[id(statement)]
+        body = self._body(block, block.index(statement), loss, {self.network})
+        if self.network not in {n.id for s in [*body, loss] for n in ast.walk(s) if isinstance(n, ast.Name)}:
+            raise Refused
+        unit = LeafUnit(statement, call, block, body, statement, loss, seed, [], [], is_moved=True)
+        unit.network, unit.asked = self.network, weights
+        self._place(unit)
+        return unit
+
+    def _enter(self, units: list[LeafUnit]) -> None:
+        backwards = [unit for unit in units if isinstance(unit.statement, ast.Expr)]
+        name = self.names.fresh("grads", "gradients")
+        zeros = [n for n in self.nodes if isinstance(n, ast.Expr) and self._clears(n, self.network)]
+        if backwards:
+            first = backwards[0]
+            repeated = self._is_repeated(first, self.network)
+            for unit in backwards:
+                unit.accumulates = not self._is_clear(unit, self.network, backwards, repeated=repeated)
+            early = any(n.lineno < first.statement.lineno for n in self.reads)
+            if early or self._is_uncertain(first, self.reads) or any(unit.accumulates for unit in backwards):
+                self.plan.starts.setdefault(self._start(self.network, first), []).append(name)
+            for zero in zeros:
+                self._enter_reset(zero, name, backwards)
+        elif self.reads or self.clips:
+            raise Refused
+        for unit in units:
+            unit.forward_name = self.names.fresh("forward_fn")
+            self.plan.scope_of[id(unit)] = self.scope
+            self.plan.gone.update(unit.body if unit.is_moved else ())
+        self.plan.units.extend(units)
+        self.plan.grad_names[(self.scope, self.network)] = name
+        self.plan.network_reads.update((node, (self.network, name)) for node in self.reads)
+        self.plan.clips.update((statement, name) for statement in self.clips)
+
+    def _enter_reset(self, zero: ast.stmt, name: str, backwards: list[LeafUnit]) -> None:
+        """A reset binds None where somebody may see it, else it goes."""
+        later = [unit.statement.lineno for unit in backwards if unit.statement.lineno > zero.lineno]
+        seen = any(zero.lineno < n.lineno < min(later, default=n.lineno + 1) for n in self.reads)
+        looped = bool(self._loops(zero)) and any(unit.accumulates for unit in backwards)
+        needed = seen or looped or any(unit.accumulates and unit.statement.lineno > zero.lineno for unit in backwards)
+        if needed and zero.lineno > backwards[0].statement.lineno:
+            self.plan.cleared[zero] = name
+
+    def _clears(self, statement: ast.stmt, path: str) -> bool:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "zero_grad":
+            return False
+        return dotted_path(call.func.value) == path or self.oracle.kind(call.func.value).name == "Optimizer"
+
+
+def _loops(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield target and source of every loop that a node is."""
+    if isinstance(node, ast.For):
+        yield node.target, node.iter
+    elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
+        for clause in node.generators:
+            yield clause.target, clause.iter

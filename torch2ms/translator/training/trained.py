@@ -1,0 +1,89 @@
+"""Tensors that a program trains itself: ``w = torch.zeros(3, requires_grad=True)`` and ``optim.SGD([w], lr=0.1)``.
+
+MindSpore's optimizers take parameters, so such a tensor is made one where it is made; for the plans of the training
+steps it is a parameter like any other.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+
+from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.kinds import Kind
+from torch2ms.translator.training.plan import Oracle
+
+__all__ = ["WithTrained", "listed_weights", "trained_tensors"]
+
+_PARAMETER = Kind("Parameter")
+
+
+def listed_weights(node: ast.AST) -> set[str]:
+    """Return the paths in a list of weights, or of groups of them, that is written out: ``[w, {"params": [b]}]``."""
+    found: set[str] = set()
+    for item in node.elts if isinstance(node, (ast.List, ast.Tuple)) else ():
+        if isinstance(item, ast.Dict):
+            for key, value in zip(item.keys, item.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == "params":
+                    found |= listed_weights(value if isinstance(value, (ast.List, ast.Tuple)) else ast.List([value]))
+        elif isinstance(item, (ast.Name, ast.Attribute)) and (path := dotted_path(item)) is not None:
+            found.add(path)
+    return found
+
+
+def trained_tensors(nodes: Sequence[ast.AST], oracle: Oracle) -> dict[str, set[ast.expr]]:
+    """Return the paths of the tensors that optimizers train, with the calls that make them.
+
+    A path is left out where one of the values it is bound to is not the call of a function.
+    """
+    listed: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Call) and _makes_optimizer(node, oracle):
+            given = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "params")]
+            listed = listed.union(*map(listed_weights, given))
+    made: dict[str, set[ast.expr]] = {path: set() for path in listed}
+    for path, value in _bound(nodes):
+        if path in made and value is not None and oracle.kind(value).name == "Tensor" and isinstance(value, ast.Call):
+            made[path].add(value)
+        elif path in listed:
+            made.pop(path, None)
+    asked = {path: {v for v in values if "requires_grad" in ast.unparse(v)} for path, values in made.items()}
+    return {path: asked[path] or values for path, values in made.items() if values}
+
+
+def _makes_optimizer(call: ast.Call, oracle: Oracle) -> bool:
+    kind = oracle.kind(call.func)
+    return kind.name == "api" and kind.of.startswith("torch.optim.") and "lr_scheduler" not in kind.of
+
+
+def _bound(nodes: Collection[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:
+    """Yield every path that is bound, with its value; None where that is not written out."""
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, (ast.Tuple, ast.List)):
+                    values = node.value.elts if isinstance(node.value, (ast.Tuple, ast.List)) else []
+                    whole = len(values) == len(target.elts)
+                    for index, part in enumerate(target.elts):
+                        yield dotted_path(part) or "", values[index] if whole else None
+                else:
+                    yield dotted_path(target) or "", node.value
+        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
+            yield dotted_path(node.target) or "", node.value
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            for name in ast.walk(node.target):
+                yield getattr(name, "id", ""), None
+
+
+class WithTrained:
+    """An oracle for which the tensors that optimizers train are parameters."""
+
+    def __init__(self, oracle: Oracle, paths: Collection[str]) -> None:
+        self._oracle = oracle
+        self._paths = frozenset(paths)
+
+    def kind(self, node: ast.expr) -> Kind:
+        """Return the kind of ``node``."""
+        if isinstance(node, (ast.Name, ast.Attribute)) and dotted_path(node) in self._paths:
+            return _PARAMETER
+        return self._oracle.kind(node)
