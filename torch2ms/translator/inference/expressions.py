@@ -24,6 +24,7 @@ from torch2ms.translator.inference.dtypes import dtype_of_operator, with_dtype
 from torch2ms.translator.inference.families import (
     BASE_ROWS,
     CALL_RESULTS,
+    FUNCTION,
     instance_of,
 )
 from torch2ms.translator.inference.overloads import field_of, overloaded
@@ -294,6 +295,8 @@ class Expressions(Callables):
             return Kind("bool")
         if is_module_dict(base) and name in base.items[0].of.split("|"):
             return value_of(base.items[0], name)
+        if not base.known and name == "saved_tensors":
+            return Kind("list", items=(Kind("Tensor", evidence="kept for the gradient"),))
         if not base.known:
             base = self.world.evidence.of_attribute(name)
         return self._member(base, name, "attribute")
@@ -308,6 +311,9 @@ class Expressions(Callables):
             method = self.world.method(key, name)
             if method is not None:
                 return Kind("function", method)
+            if name == "apply" and FUNCTION in self.world.torch_bases(key):
+                forward = self.world.method(key, "forward")
+                return Kind("function", forward) if forward is not None else UNKNOWN
         return UNKNOWN
 
     def _member(self, base: Kind, name: str, wanted: str) -> Kind:

@@ -7,6 +7,7 @@ from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
 __all__ = [
     "BASE_ROWS",
     "CALL_RESULTS",
+    "FUNCTION",
     "MODULE_BARE",
     "instance_of",
 ]
@@ -72,6 +73,9 @@ CALL_RESULTS: dict[str, str] = {
     "torch.nn.LSTMCell": "tuple[Tensor, Tensor]",
     "torch.nn.MultiheadAttention": "tuple[Tensor, Tensor]",
 }
+
+# The class whose descendants are called through ``apply``, which runs their ``forward``.
+FUNCTION = "torch.autograd.Function"
 
 # Names whose call without arguments tells a network; with arguments they are other things (DataFrame.eval).
 MODULE_BARE = frozenset({"train", "eval"})

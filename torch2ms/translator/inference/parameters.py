@@ -8,6 +8,7 @@ from typing import Any
 from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.declarations import FunctionInfo
 from torch2ms.translator.inference.expressions import Expressions
+from torch2ms.translator.inference.families import FUNCTION
 from torch2ms.translator.inference.scopes import Uses
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
 
@@ -100,6 +101,15 @@ class Parameters(Expressions):
             and self.world.family(self.owner.key).name == "Module"
         )
 
+    def _is_differentiated(self, name: str) -> bool:
+        """Whether a parameter is the first input, or an output's gradient, of an ``autograd.Function``."""
+        if self.info is None or self.owner is None or self.info.name not in ("forward", "backward"):
+            return False
+        if FUNCTION not in self.world.torch_bases(self.owner.key):
+            return False
+        names = [arg.arg for arg in self.info.node.args.args]
+        return name in (names[1:2] if self.info.name == "forward" else names[1:])
+
     def _from_role(self, name: str, kind: Kind) -> Kind:
         """Guess a parameter's kind from its role: inputs of a network are tensors; some methods tell the receiver."""
         if self._is_forward():
@@ -107,6 +117,8 @@ class Parameters(Expressions):
         if self.info is not None and self.world.applied(self.info):
             return Kind("Module", evidence="is applied to the layers of a network")
         told = self._told(name)
+        if not told.known and self._is_differentiated(name):
+            return Kind("Tensor", evidence="input of a function with a gradient of its own")
         if not told.known and name.endswith("loader"):
             return Kind("DataLoader", "torch.utils.data.DataLoader", evidence="is called a loader")
         return told if told.known else kind

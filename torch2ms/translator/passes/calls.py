@@ -25,6 +25,7 @@ from torch2ms.translator.passes.layer_calls import named_inputs
 from torch2ms.translator.passes.operators import promoted, rewrite_builtin, settled
 from torch2ms.translator.passes.optimizers import call_closure, name_apart, with_options, without_options
 from torch2ms.translator.passes.out_argument import rewrite_out
+from torch2ms.translator.passes.own_mode import has_own_mode
 from torch2ms.translator.passes.training import is_left
 from torch2ms.translator.passes.unbound import as_bound, rewrite_unbound
 from torch2ms.translator.passes.untyped import report_untyped, told
@@ -136,6 +137,8 @@ def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
             return None
     for key in candidates(base) if base.name not in ("Tensor", "dtype") else ():
         if ":" in key and ctx.world.sets(key, func.attr):
+            if func.attr == "train" and has_own_mode(key, ctx.world):
+                continue  # torch's, overridden
             return None  # the project's own method or attribute
     for owner in ctx.world_owners(base):
         row = ctx.tables.row(f"{owner}.{func.attr}")

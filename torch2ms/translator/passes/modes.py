@@ -90,15 +90,34 @@ def _is_used(tree: ast.Call, ctx: Context) -> bool:
             if parent.attr not in _SELF_RETURNING or not isinstance(call, ast.Call) or call.func is not parent:
                 return False
             child, parent = call, ctx.parent(call)
-        elif isinstance(parent, (ast.IfExp, ast.Tuple)):
+        elif isinstance(parent, (ast.IfExp, ast.Tuple)) or (isinstance(parent, _DISPLAYS) and _is_own(tree, ctx)):
             child, parent = parent, ctx.parent(parent)
         else:
             break
+    if isinstance(parent, ast.keyword):
+        child, parent = parent, ctx.parent(parent)
     if isinstance(parent, ast.Call):
-        return parent.func is child
+        return parent.func is child or (_is_own(tree, ctx) and _takes_whole_networks(parent, ctx))
     if isinstance(parent, ast.Return):
         return ctx.kind(tree.func).name == "class"
     return isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr))
+
+
+_DISPLAYS = (ast.List, ast.Dict, ast.ListComp, ast.DictComp)
+
+
+def _is_own(tree: ast.Call, ctx: Context) -> bool:
+    """Whether a call builds a network of the project's own."""
+    return ctx.kind(tree.func).name == "class"
+
+
+def _takes_whole_networks(call: ast.Call, ctx: Context) -> bool:
+    """Whether a call hands its arguments to a function or a class of the project that is no network itself."""
+    callee = ctx.kind(call.func)
+    if callee.name == "function":
+        return True
+    keys = [key for key in candidates(callee) if ":" in key] if callee.name == "class" else []
+    return bool(keys) and all(ctx.world.family(key).name != "Module" for key in keys)
 
 
 def _sets_mode(tree: ast.Call, ctx: Context) -> bool:

@@ -7,6 +7,7 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.passes.own_mode import is_own_mode, with_own_mode
 from torch2ms.translator.trees import walk
 
 __all__ = ["rewrite_class", "rewrite_for", "rewrite_function"]
@@ -20,6 +21,7 @@ def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef,
     """Return a class; its bases were rewritten as values already."""
     info = ctx.analysis.class_of.get(tree)
     if info is not None and ctx.world.family(info.key).name == "Module":
+        updated = with_own_mode(updated, info.key, ctx)
         for name in sorted(RESERVED & ctx.world.attributes(info.key).keys()):
             message = f"{tree.name}.{name}: nn.Cell keeps the name {name} for itself"
             ctx.report("T2M203", tree, message, symbol="torch.nn.Module", advice="rename the attribute in the source")
@@ -103,6 +105,8 @@ def rewrite_function(
         return updated
     if tree.name == "forward":
         return _with_self(updated, tree).with_changes(name=cst.Name("construct"))
+    if tree.name == "train" and is_own_mode(tree):
+        return updated.with_changes(name=cst.Name("set_train"))
     if tree.name == "extra_repr":
         return updated.with_changes(name=cst.Name("extend_repr"))
     return updated
