@@ -8,6 +8,7 @@ import pytest
 from mindspore import nn
 
 from torch2ms.runtime import initializers, layers, modules, sequences
+from torch2ms.runtime.mode import OwnMode
 
 
 def network() -> nn.Cell:
@@ -97,3 +98,24 @@ def test_a_dictionary_of_cells_takes_containers() -> None:
     del cells["a"]
     assert (len(cells), "a" in cells, len(cells.values())) == (2, False, 2)
     assert cells.pop("b")[0].weight.name == "b.0.weight"
+
+
+class Frozen(OwnMode, nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(2)
+        self.calls = 0
+
+    def set_train(self, mode=True):
+        super().set_train(mode)
+        self.norm.set_train(False)
+        self.calls += 1
+        return self
+
+
+def test_a_set_train_of_its_own_is_called_for_a_part():
+    net = nn.SequentialCell(Frozen(), nn.BatchNorm1d(2))
+    net.set_train()
+    assert (net[0].training, net[0].norm.training, net[1].training, net[0].calls) == (True, False, True, 1)
+    net[0].set_train(False)
+    assert (net[0].training, net[0].calls) == (False, 2)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from torch2ms import translate_project, translate_source
+from torch2ms import Options, Target, translate_project, translate_source
 
 
 def text_of(source: str) -> str:
@@ -219,3 +219,124 @@ def test_imports_stand_before_a_fallback_that_needs_them() -> None:
     source = "try:\n    from apex import LN\nexcept ImportError:\n    from torch.nn import LayerNorm as LN\n"
     text = text_of(source + "import torch\n\nnorm = LN(4)\nx = torch.ones(2)\n")
     assert text.index("from torch2ms_runtime") < text.index("LN = layers.LayerNorm")
+
+
+FREEZING = """import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm2d(4)
+
+    def train(self, mode=True):
+        super().train(mode)
+        self.bn.eval()
+        return self
+"""
+
+
+def test_train_overridden_is_set_train() -> None:
+    text = text_of(FREEZING + "\n\nnet = Net()\nnet.train()\n")
+    assert "class Net(t2m_mode.OwnMode, nn.Cell):" in text
+    assert "def set_train(self, mode=True):\n        super().set_train(mode)\n        self.bn.set_train(False)" in text
+    assert "net.set_train()" in text
+
+
+def test_a_class_that_inherits_such_a_train_gets_no_second_base() -> None:
+    text = text_of(
+        FREEZING + "\n\nclass Sub(Net):\n    def train(self, mode=True):\n        return super().train(mode)\n"
+    )
+    assert "class Sub(Net):" in text
+    assert text.count("OwnMode") == 1
+
+
+def test_a_train_that_trains_is_the_projects_own() -> None:
+    source = (
+        "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def train(self, loader):\n        return len(loader)\n"
+    )
+    text = text_of(source + "\n\nNet().train([])\n")
+    assert "def train(self, loader):" in text
+    assert "Net().train([])" in text
+
+
+MIXIN = """import torch.nn as nn
+
+
+class Counts:
+    def count(self):
+        return sum(p.numel() for p in self.parameters())
+
+
+class Net(Counts, nn.Module):
+    pass
+"""
+
+
+def test_self_of_a_mixin_is_the_network() -> None:
+    assert "for p in modules.parameters(self)" in text_of(MIXIN)
+
+
+def test_a_mixin_of_other_classes_too_is_not() -> None:
+    assert "for p in self.parameters()" in text_of(MIXIN + "\n\nclass Other(Counts):\n    pass\n")
+
+
+def test_a_class_in_a_class_is_found_by_its_path() -> None:
+    source = "import torch.nn as nn\n\n\nclass A:\n    class Norm(nn.Module):\n        def __init__(self):\n"
+    source += "            super().__init__()\n            self.bn = nn.BatchNorm1d(4)\n\n\nw = A.Norm().bn.weight\n"
+    assert "w = A.Norm().bn.gamma" in text_of(source)
+
+
+def test_what_is_set_on_an_object_from_outside_is_known_in_the_scope() -> None:
+    source = "import torch\n\n\ndef f(args):\n    args.x = torch.ones(2, 3)\n    return args.x.size(0)\n"
+    assert "return args.x.shape[0]" in text_of(source)
+
+
+def test_what_is_set_at_module_level_is_known_in_functions() -> None:
+    source = "import torch\n\nargs = make()\nargs.x = torch.ones(2, 3)\n\n\ndef f():\n    return args.x.max(1)[0]\n"
+    assert "T2M207" not in codes_of(source)
+
+
+def test_what_is_set_on_another_object_of_that_name_is_not() -> None:
+    source = "import torch\n\nargs = make()\nargs.x = torch.ones(2, 3)\n\n\ndef f(args):\n    return args.x.max(1)[0]\n"
+    assert "T2M207" in codes_of(source)
+
+
+FUNCTION = """import torch
+from torch.autograd import Function
+from torch.autograd.function import once_differentiable
+
+
+class Round(Function):
+    @staticmethod
+    def forward(ctx, x, bits):
+        ctx.save_for_backward(x)
+        return torch.round(x)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return g.clone() * x.size(0), None
+
+
+quantize = Round.apply
+
+
+def f(x):
+    return quantize(x, 2).max(1)[0]
+"""
+
+
+def test_functions_with_their_own_gradient() -> None:
+    text = text_of(FUNCTION)
+    assert "class Round(Function):" in text
+    assert "from torch2ms_runtime.functions import Function" in text
+    assert "return g.copy() * x.shape[0], None" in text
+    assert "once_differentiable" not in text
+    assert not [code for code in codes_of(FUNCTION) if code in ("T2M201", "T2M207")]
+
+
+def test_functions_with_their_own_gradient_need_a_recent_release() -> None:
+    options = Options(target=Target(mindspore=(2, 0)))
+    assert "T2M201" in [d.code for d in translate_source(FUNCTION, options=options).diagnostics]

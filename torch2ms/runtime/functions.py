@@ -15,7 +15,7 @@ except ImportError as error:  # 2.0
 __all__ = ["Function"]
 
 
-class Function(_Function):  # type: ignore[misc]
+class Function(_Function):
     """A function whose gradient ``backward`` computes; call it with ``apply``."""
 
     @property

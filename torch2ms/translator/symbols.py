@@ -53,10 +53,12 @@ class _Memory:
     flows: tuple[_Edges, set[str]] | None = None
     callers: dict[str, list[str]] | None = None
     defined: frozenset[str] | None = None
+    heirs: dict[str, set[str]] | None = None
     aliases: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
     shapes: dict[frozenset[str], frozenset[CallShape]] = field(default_factory=dict)
 
 
+_NETWORKS = frozenset({"Module", "ModuleList", "ModuleDict", "Sequential"})
 _Edges = dict[str | int, set[str | int]]  # name -> names that get its value; a number stands for a position, see _flows
 _NOTHING: frozenset[str | int] = frozenset()
 
@@ -113,6 +115,23 @@ class SymbolTable:
             found |= new
             queue.extend(new)
         return frozenset(found)
+
+    def is_network_mixin(self, name: str) -> bool:
+        """Whether every class that descends from those called ``name`` descends from a network as well."""
+        heirs = self._memory.heirs
+        if heirs is None:
+            heirs = self._memory.heirs = {}
+            for file in self.files.values():
+                for heir, bases in file.classes.items():
+                    for base in bases:
+                        heirs.setdefault(base, set()).add(heir)
+        return bool(heirs.get(name)) and self._mixes(name, heirs, frozenset())
+
+    def _mixes(self, name: str, heirs: Mapping[str, set[str]], asked: frozenset[str]) -> bool:
+        return bool(heirs.get(name)) and all(
+            heir not in asked and (_NETWORKS & self.bases(heir) or self._mixes(heir, heirs, asked | {name}))
+            for heir in heirs[name]
+        )
 
     def shapes(self, names: frozenset[str]) -> frozenset[CallShape]:
         """Return every way in which something named like one of ``names`` is called anywhere in the project."""

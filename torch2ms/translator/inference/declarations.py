@@ -56,6 +56,7 @@ class FileAnalysis:
     tree: ast.Module
     kinds: dict[ast.AST, Kind] = field(default_factory=dict)
     names: dict[str, Kind] = field(default_factory=dict)  # module level, joined over all assignments
+    placed: dict[str, Kind] = field(default_factory=dict)  # attributes set at module level: ``args.weight``
     functions: dict[str, FunctionInfo] = field(default_factory=dict)
     classes: dict[str, ClassInfo] = field(default_factory=dict)
     function_of: dict[ast.AST, FunctionInfo] = field(default_factory=dict)  # function node -> info

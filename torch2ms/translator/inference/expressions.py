@@ -71,6 +71,10 @@ class Expressions(Callables):
         """Give a target a kind (Flow)."""
         raise NotImplementedError
 
+    def placed_at(self, node: ast.Attribute) -> Kind:
+        """Return the kind of an attribute that a statement set (Flow)."""
+        raise NotImplementedError
+
     def narrow(self, test: ast.expr, holds: bool) -> None:
         """Learn from a condition (Flow)."""
         raise NotImplementedError
@@ -270,7 +274,8 @@ class Expressions(Callables):
 
     def _Attribute(self, node: ast.Attribute) -> Kind:
         base = self.expr(node.value)
-        return self.attribute(base, node.attr)
+        found = self.attribute(base, node.attr)
+        return found if found.known else self.placed_at(node)
 
     def attribute(self, base: Kind, name: str) -> Kind:
         """Return the kind of ``base.name``."""
@@ -314,6 +319,9 @@ class Expressions(Callables):
             if name == "apply" and FUNCTION in self.world.torch_bases(key):
                 forward = self.world.method(key, "forward")
                 return Kind("function", forward) if forward is not None else UNKNOWN
+            held = self.world.constant(key, name)
+            if held.known:
+                return held
         return UNKNOWN
 
     def _member(self, base: Kind, name: str, wanted: str) -> Kind:

@@ -40,6 +40,7 @@ class Flow(Parameters):
         self.result: Kind = UNKNOWN
         self.kinds: dict[ast.AST, Kind] = {}  # of every expression looked at
         self.stored: Env = {}  # what is set on self
+        self.placed: Env = {} if info is not None else analysis.placed  # on others: ``args.weight``
         self._returned: list[Kind] = []
         self.handed: dict[ast.Lambda, list[Kind]] = {}
         self.lambdas: dict[str, ast.Lambda] = {}
@@ -372,10 +373,31 @@ class Flow(Parameters):
     def _store(self, base: Kind, target: ast.Attribute, kind: Kind) -> None:
         """Record ``self.name = value`` for the class, however often it is set."""
         if base.evidence != "self" or self.owner is None:
+            if isinstance(target.value, ast.Name) and base.name not in ("api", "module"):
+                self._place(f"{target.value.id}.{target.attr}", kind)
             return
         if target.attr in self.stored:
             kind = join(self.stored[target.attr], kind)
         self.stored[target.attr] = kind
+
+    def _place(self, path: str, kind: Kind) -> None:
+        """Record ``name.attribute = value``, however often it is set in this scope."""
+        before = self.placed.get(path)
+        self.placed[path] = join(before, kind) if before is not None else kind
+        if self.info is None and self.placed[path] != before:
+            self.world.forget(self.analysis)
+
+    def placed_at(self, node: ast.Attribute) -> Kind:
+        """Return the kind of what this scope, or the module, sets in an attribute of a plain name."""
+        if not isinstance(node.value, ast.Name):
+            return UNKNOWN
+        path = f"{node.value.id}.{node.attr}"
+        scope: Flow | None = self
+        while scope is not None:
+            if path in scope.placed or node.value.id in scope.locals:
+                return scope.placed.get(path, UNKNOWN)
+            scope = scope.outer
+        return self.analysis.placed.get(path, UNKNOWN)
 
     def _registered(self, call: ast.Call) -> None:
         """Record what ``self.register_buffer("name", value)`` and its relatives set."""

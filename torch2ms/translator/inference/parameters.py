@@ -82,7 +82,7 @@ class Parameters(Expressions):
         if default is None:
             return UNKNOWN
         if self.outer is not None:
-            kind = self.outer.expr(default)
+            kind: Kind = self.outer.expr(default)
         else:  # read where the function is defined: ``def f(x, F=F)``
             inside = self.env, self.locals
             self.env, self.locals = {}, frozenset()

@@ -198,6 +198,8 @@ class World:
             found = instance_of(base)
             if found.known:
                 return Kind(found.name, key, evidence=f"{key.rpartition(':')[2]} derives from {base}")
+        if self.symbols.is_network_mixin(key.rpartition(":")[2].rpartition(".")[2]):
+            return Kind("Module", key, evidence="is mixed into networks")
         return Kind("instance", key)
 
     def ancestry(self, key: str) -> tuple[str, ...]:
@@ -270,6 +272,11 @@ class World:
                 if name in self._methods.get(base, {}):
                     return Kind("function", self._methods[base][name])
         return UNKNOWN
+
+    def constant(self, key: str, name: str) -> Kind:
+        """Return the kind of what the body of a class, or of a base of the project, binds to a name."""
+        infos = (self.class_info(base) for base in self.ancestry(key) if ":" in base)
+        return next((info.constants[name] for info in infos if info is not None and name in info.constants), UNKNOWN)
 
     def changes_input(self, key: str, name: str) -> str:
         """Return the class of the layer in an attribute (``name[0]``: the first in it), if it works in place."""

@@ -115,7 +115,10 @@ def _is_tensor_call(func: ast.Attribute, call: ast.Call, ctx: Context) -> bool:
         return False
     if func.attr == "to" and call.args:
         kind = ctx.kind(call.args[0])
-        named = isinstance(call.args[0], ast.Name) and "device" in call.args[0].id
+        first = call.args[0]
+        named = isinstance(first, (ast.Name, ast.Attribute)) and "device" in getattr(
+            first, "attr", getattr(first, "id", "")
+        )
         return kind.name in ("device", "dtype") or named or (kind.name == "api" and ctx.is_import_root(call.args[0]))
     if not ctx.world.evidence.is_free(func.attr, "Tensor"):
         return False
