@@ -116,11 +116,16 @@ def load(name: str) -> Package:
         tuple(data["folders"]),
         data.get("below", ""),
         tuple(data.get("leave_out", ())),
-        data.get("stand_ins", {}),
+        {**data.get("stand_ins", {}), **{path: shared(name) for path, name in data.get("shared", {}).items()}},
         data.get("torch_only", {}),
         tuple(data.get("borrowed", ())),
         tuple(models),
     )
+
+
+def shared(name: str) -> str:
+    """Return a stand-in that several lists use: ``model_lists/shared/NAME``, nothing for an empty name."""
+    return (LISTS / "shared" / name).read_text() if name else ""
 
 
 def _models(family: dict[str, Any], defaults: dict[str, Any]) -> Iterator[Model]:

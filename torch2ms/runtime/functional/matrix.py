@@ -20,6 +20,7 @@ __all__ = [
     "searchsorted",
     "select",
     "take_along_dim",
+    "take_every",
 ]
 
 
@@ -88,6 +89,15 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     return input[(slice(None),) * axis + (index,)]
 
 
+def take_every(input: Tensor, step: int, axis: int, start: Optional[int] = None, stop: Optional[int] = None) -> Tensor:
+    """Return ``input[start:stop:step]`` along ``axis``.
+
+    The step is taken along the last axis: the CPU's gradient of other steps reads beyond its memory and raises
+    (``StridedSliceGrad``, seen in MindSpore 2.10).
+    """
+    return input.swapaxes(axis, -1)[..., start:stop:step].swapaxes(axis, -1)
+
+
 def take_along_dim(input: Tensor, indices: Tensor, dim: Optional[int] = None) -> Tensor:
     """Return the values at ``indices`` along ``dim``; shapes are broadcast outside of it."""
     if dim is None:
@@ -108,14 +118,20 @@ def searchsorted(
     side: Optional[str] = None,
     sorter: Optional[Tensor] = None,
 ) -> Tensor:
-    """Return the int64 places where ``input`` would be inserted into a sorted 1-D sequence; found by numpy."""
-    if sorted_sequence.ndim != 1:
-        raise ValueError("searchsorted is implemented for sequences of one dimension")
+    """Return the int64 places where ``input`` would be inserted into sorted sequences; found by numpy.
+
+    Sequences of several dimensions are sorted along the last; their values have the same dimensions before it.
+    """
     values = input.asnumpy() if isinstance(input, Tensor) else np.asarray(input)
     order = None if sorter is None else sorter.asnumpy()
     edges: Any = sorted_sequence.asnumpy()
-    found = np.searchsorted(edges, values, "right" if right or side == "right" else "left", order)
-    return Tensor(np.asarray(found, np.int32 if out_int32 else np.int64))
+    where: Any = "right" if right or side == "right" else "left"
+    found: Any = np.empty(values.shape, np.int32 if out_int32 else np.int64)
+    if edges.ndim == 1:
+        found[...] = np.searchsorted(edges, values, where, order)
+    for row in np.ndindex(*edges.shape[:-1]) if edges.ndim > 1 else ():
+        found[row] = np.searchsorted(edges[row], values[row], where, None if order is None else order[row])
+    return Tensor(found)
 
 
 def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:

@@ -114,6 +114,15 @@ from .pooling import (
     MaxUnpool3d,
 )
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+from .reparametrised import (
+    parametrised_spectral_norm,
+    parametrised_weight_norm,
+    remove_parametrisations,
+    remove_spectral_norm,
+    remove_weight_norm,
+    spectral_norm,
+    weight_norm,
+)
 from .reshape import (
     ChannelShuffle,
     CircularPad1d,

@@ -1,4 +1,8 @@
-"""Indices that torch takes and MindSpore does not: ``x[range(n), labels]``, ``x[order]`` with numpy's numbers."""
+"""Indices that torch takes and MindSpore does not: ``x[range(n), labels]``, ``x[order]`` with numpy's numbers.
+
+And ``x[:, 1::2]``, whose gradient MindSpore computes on CPU for the first and the last axis only (seen in 2.10: "For
+'StridedSliceGrad, 5 input memory out of bounds").
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,16 @@ from torch2ms.translator.syntax import build
 
 __all__ = ["rewrite_index"]
 
+_WITHOUT_GRADIENT = ("torch.int", "torch.uint", "torch.long", "torch.short", "torch.bool")
 
-def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
+
+def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression:
+    """Return a subscript of a tensor in the form that MindSpore takes."""
+    indexed = _typed(updated, tree, ctx)
+    return _stepped(indexed, tree, ctx) if _takes_steps(tree, ctx) else indexed
+
+
+def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
     """Return a subscript of a tensor whose ranges are lists, and numpy's arrays and numbers tensors."""
     parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
     templates = [_template(part, ctx) for part in parts]
@@ -33,3 +45,98 @@ def _template(tree: ast.expr, ctx: Context) -> str:
     if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "range":
         return "list({value})"
     return "{tensor}({value})" if ctx.kind(tree).name == "ndarray" else ""
+
+
+def _takes_steps(tree: ast.Subscript, ctx: Context) -> bool:
+    """Whether a tensor is read in steps, and a gradient may be asked for on a CPU."""
+    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
+    if not isinstance(tree.ctx, ast.Load) or not any(_is_stepped(part) for part in parts):
+        return False
+    kind = ctx.kind(tree.value)
+    if not kind.is_tensor or kind.of.startswith(_WITHOUT_GRADIENT) or ctx.target.device not in ("portable", "cpu"):
+        return False
+    return not _is_written(tree, ctx)
+
+
+def _is_written(tree: ast.expr, ctx: Context) -> bool:
+    """Whether what is read is a place to write to: ``x[:, ::2].clamp_()``, ``x[:, ::2][0] = y``."""
+    above = ctx.parent(tree)
+    while isinstance(above, (ast.Attribute, ast.Subscript, ast.Call)):
+        if isinstance(above, ast.Call):
+            name = above.func.attr if isinstance(above.func, ast.Attribute) else getattr(above.func, "id", "")
+            return _is_in_place(name) if above.func is not tree else _is_written(above, ctx)
+        if not isinstance(above.ctx, ast.Load) or (isinstance(above, ast.Attribute) and _is_in_place(above.attr)):
+            return True
+        tree, above = above, ctx.parent(above)
+    return False
+
+
+def _is_in_place(name: str) -> bool:
+    return name.endswith("_") and not name.endswith("__")
+
+
+def _is_stepped(part: ast.expr) -> bool:
+    one = isinstance(part, ast.Slice) and isinstance(part.step, ast.Constant) and part.step.value in (None, 1)
+    return isinstance(part, ast.Slice) and part.step is not None and not one
+
+
+def _stepped(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression:
+    """``x[:, 1::2, ::2, 0]`` -> ``take_every(take_every(x, 2, axis=1, start=1), 2, axis=2)[:, :, :, 0]``."""
+    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
+    axes = _axes(parts, ctx)
+    if axes is None:
+        return updated
+    value, elements = updated.value, list(updated.slice)
+    for position, (part, axis) in enumerate(zip(parts, axes, strict=True)):
+        given = elements[position].slice
+        first = all(not isinstance(part, ast.Slice) for part in parts[:position]) and axis is not None and axis >= 0
+        if axis is None or axis == -1 or first or not _is_stepped(part) or not isinstance(given, cst.Slice):
+            continue
+        places = {"axis": cst.parse_expression(str(axis)), "start": given.lower, "stop": given.upper}
+        named = {key: place for key, place in places.items() if place is not None and _is_place(place)}
+        text = "{every}({value}, {step}" + "".join(f", {key}={{{key}}}" for key in named) + ")"
+        every = ctx.reference("torch2ms.runtime.functional.take_every")
+        value = build(text, every=every, value=value, step=given.step, **named)
+        elements[position] = elements[position].with_changes(slice=cst.Slice(None, None))
+    for position in reversed(range(1, len(elements))):
+        if _is_dots(elements[position - 1]) and _is_whole(elements[position]):
+            del elements[position]
+    while elements and _is_whole(elements[-1]):
+        elements.pop()
+    if not elements:
+        return value
+    elements[-1] = elements[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return updated.with_changes(value=value, slice=elements)
+
+
+def _axes(parts: list[ast.expr], ctx: Context) -> list[int | None] | None:
+    """Return the axis that each part of an index is of, from the end behind ``...``; None where that is not known."""
+    taken: list[int] = []
+    for part in parts:
+        if isinstance(part, ast.Slice) or ctx.kind(part).name == "int":
+            taken.append(1)
+        elif isinstance(part, ast.Constant) and part.value in (None, ...):
+            taken.append(0)
+        else:
+            return None
+    dots = [place for place, part in enumerate(parts) if isinstance(part, ast.Constant) and part.value is ...]
+    last = dots[0] if dots else len(parts)
+    front: list[int | None] = [sum(taken[:place]) if taken[place] else None for place in range(last)]
+    return front + [-sum(taken[place:]) if taken[place] else None for place in range(last, len(parts))]
+
+
+def _is_place(place: cst.BaseExpression) -> bool:
+    """Whether a bound of a slice says anything: ``0`` and ``None`` do not."""
+    return not (isinstance(place, cst.Integer) and place.value == "0") and not (
+        isinstance(place, cst.Name) and place.value == "None"
+    )
+
+
+def _is_dots(element: cst.SubscriptElement) -> bool:
+    return isinstance(element.slice, cst.Index) and isinstance(element.slice.value, cst.Ellipsis)
+
+
+def _is_whole(element: cst.SubscriptElement) -> bool:
+    """Whether a part of an index is ``:`` or ``...``, which say nothing at the end."""
+    part = element.slice
+    return _is_dots(element) or (isinstance(part, cst.Slice) and part.lower is part.upper is part.step is None)

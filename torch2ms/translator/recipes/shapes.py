@@ -84,6 +84,8 @@ def new_like(site: CallSite, ctx: Context) -> Outcome:
         elif keyword.arg in ("fill_value", "data"):
             extra.append(arg)
     word = site.row.name.rpartition(".")[2]
+    if word == "new" and not given and not extra:
+        return Replace(_call("mindspore.Tensor", [cst.List([])], dtype, ctx))
     if word == "new_tensor" or (word == "new" and content(given, ctx) == "values"):
         values = given[0][1].value if given else extra[0].value if extra else None
         if values is None:

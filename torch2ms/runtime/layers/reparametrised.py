@@ -1,0 +1,207 @@
+"""Layers whose weight is computed from other parameters before each call: weight and spectral normalisation.
+
+The parameters are called as torch calls them (``weight_g``, ``weight_v``), so that checkpoints carry over. The layer keeps
+its class for ``isinstance``: it becomes an instance of a class derived from its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Optional, Tuple
+
+from mindspore import Parameter, Tensor, nn, ops
+
+__all__ = [
+    "parametrised_spectral_norm",
+    "parametrised_weight_norm",
+    "remove_parametrisations",
+    "remove_spectral_norm",
+    "remove_weight_norm",
+    "spectral_norm",
+    "weight_norm",
+]
+
+_TRANSPOSED = (nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose)
+
+
+class Reparametrised:
+    """Comes before a layer's class: computes the weights anew, then calls the layer."""
+
+    def construct(self, *inputs: Any, **options: Any) -> Any:
+        """Return what the layer computes with weights of now."""
+        for name, compute in self._torch2ms_weights.items():  # type: ignore[attr-defined]
+            self.__dict__[name] = compute()  # no parameter: Cell.__setattr__ would take it for one
+        return super().construct(*inputs, **options)  # type: ignore[misc]
+
+
+class _Holder(nn.Cell):
+    """Holds parameters under a name of its own; never called."""
+
+
+def weight_norm(module: Any, name: str = "weight", dim: Optional[int] = 0) -> Any:
+    """Let ``module`` compute ``name`` as ``g * v / |v|``, with a norm for each place along ``dim`` (None: one norm)."""
+    _split(module, module, name, f"{name}_g", f"{name}_v", dim)
+    return module
+
+
+def parametrised_weight_norm(module: Any, name: str = "weight", dim: Optional[int] = 0) -> Any:
+    """Do the same under the names of ``torch.nn.utils.parametrizations``."""
+    _split(module, _holder(module, name), name, "original0", "original1", dim)
+    return module
+
+
+def spectral_norm(
+    module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: Optional[int] = None
+) -> Any:
+    """Let ``module`` divide ``name`` by its largest singular value, found by iterations while it trains."""
+    names = (f"{name}_orig", f"{name}_u", f"{name}_v")
+    _divide(module, (module, module), name, names, (n_power_iterations, eps, dim), ("v", "u"))
+    return module
+
+
+def parametrised_spectral_norm(
+    module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: Optional[int] = None
+) -> Any:
+    """Do the same under the names of ``torch.nn.utils.parametrizations``."""
+    holder, vectors = _holder(module, name), _Holder()
+    holder.insert_child_to_cell("0", vectors)
+    settings = (n_power_iterations, eps, dim)
+    _divide(module, (holder, vectors), name, ("original", "_u", "_v"), settings, ("u", "v"))
+    return module
+
+
+def remove_weight_norm(module: Any, name: str = "weight") -> Any:
+    """Make ``name`` a parameter again, with the value it has."""
+    compute = getattr(module, "_torch2ms_weights", {}).pop(name, None)
+    if compute is None:
+        raise ValueError(f"no normalisation of '{name}' in {module}")
+    value = compute()
+    for part in (f"{name}_g", f"{name}_v", f"{name}_orig", f"{name}_u"):
+        module._params.pop(part, None)
+    holder = module._cells.get("parametrizations")
+    if holder is not None:
+        holder._cells.pop(name, None)
+        if not holder._cells:
+            module._cells.pop("parametrizations")
+    module.__dict__.pop(name, None)
+    setattr(module, name, Parameter(value.copy(), name=name))
+    if not module._torch2ms_weights:
+        module.__class__ = type(module).__mro__[2]
+    return module
+
+
+remove_spectral_norm = remove_weight_norm
+
+
+def remove_parametrisations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
+    """Make ``tensor_name`` a parameter again, with the value it has."""
+    if not leave_parametrized:
+        raise ValueError("leave_parametrized=False has no counterpart in MindSpore")
+    return remove_weight_norm(module, tensor_name)
+
+
+def _holder(module: Any, name: str) -> Any:
+    """Return the cell ``parametrizations.NAME`` of a layer, made where it is missing."""
+    above = module._cells.get("parametrizations")
+    if above is None:
+        above = _Holder()
+        module.insert_child_to_cell("parametrizations", above)
+    made = _Holder()
+    above.insert_child_to_cell(name, made)
+    return made
+
+
+def _take(module: Any, name: str) -> Any:
+    """Take a parameter out of a layer; it stays as a plain attribute until the first call computes it."""
+    weight = module._params.pop(name, None)
+    if weight is None:
+        raise ValueError(f"{type(module).__name__} has no parameter called {name!r} to normalise")
+    module.__dict__[name] = weight
+    return weight
+
+
+def _place(holder: Any, name: str, value: Tensor, layer: Any, trained: bool = True) -> Any:
+    """Give ``holder`` a parameter; one-dimensional convolutions keep theirs with a height of 1 (see ``weights``)."""
+    parameter = Parameter(value, name=name, requires_grad=trained)
+    holder.insert_param_to_cell(name, parameter)
+    if isinstance(layer, (nn.Conv1d, nn.Conv1dTranspose)) and value.ndim == 4:
+        holder.__dict__.setdefault("_torch2ms_reshape", {})[name] = "conv1d"
+    return parameter
+
+
+def _recompute(module: Any, name: str, compute: Callable[[], Tensor]) -> None:
+    """Have ``module`` set ``name`` to ``compute()`` before each call."""
+    weights: Dict[str, Callable[[], Tensor]] = module.__dict__.setdefault("_torch2ms_weights", {})
+    weights[name] = compute
+    cls = type(module)
+    if not isinstance(module, Reparametrised):
+        module.__class__ = type(cls.__name__, (Reparametrised, cls), {"__module__": __name__})
+
+
+def _axis(module: Any, dim: int) -> int:
+    """Return torch's axis of a weight in MindSpore's, which is wider for convolutions of one dimension."""
+    return dim + 1 if dim >= 2 and isinstance(module, (nn.Conv1d, nn.Conv1dTranspose)) else dim
+
+
+def _split(module: Any, holder: Any, name: str, length: str, direction: str, dim: Optional[int]) -> None:
+    """Split a weight into length and direction, two parameters of ``holder``."""
+    weight = _take(module, name)
+    kept = None if dim is None or dim == -1 else _axis(module, dim)
+    axes = tuple(axis for axis in range(weight.ndim) if axis != kept)
+
+    def norm(tensor: Tensor) -> Tensor:
+        return ops.sqrt(ops.square(tensor).sum(axes, keepdims=kept is not None))
+
+    value = weight.value().copy()
+    trained = weight.requires_grad
+    _place(holder, length, norm(value), module, trained)
+    _place(holder, direction, value, module, trained)
+
+    def compute() -> Tensor:
+        v = getattr(holder, direction)
+        return v * (getattr(holder, length) / norm(v))
+
+    _recompute(module, name, compute)
+
+
+def _divide(
+    module: Any,
+    holders: Tuple[Any, Any],
+    name: str,
+    names: Tuple[str, str, str],
+    settings: Tuple[int, float, Optional[int]],
+    turns: Tuple[str, str],
+) -> None:
+    """Divide a weight by its largest singular value; ``turns``: which vector an iteration improves first."""
+    weight = _take(module, name)
+    iterations, eps, dim = settings
+    axis = _axis(module, (1 if isinstance(module, _TRANSPOSED) else 0) if dim is None else dim)
+    holder, vectors = holders
+    original, left, right = names
+    order = (axis, *(other for other in range(weight.ndim) if other != axis))
+
+    def matrix(tensor: Tensor) -> Tensor:
+        return tensor.transpose(order).reshape((tensor.shape[axis], -1))
+
+    def unit(tensor: Tensor) -> Tensor:
+        return tensor / ops.sqrt(ops.square(tensor).sum()).clamp(eps, None)
+
+    value = weight.value().copy()
+    height, width = matrix(value).shape
+    _place(holder, original, value, module, weight.requires_grad)
+    _place(vectors, left, unit(ops.randn(height)), module, False)
+    _place(vectors, right, unit(ops.randn(width)), module, False)
+
+    def compute() -> Tensor:
+        tensor = getattr(holder, original)
+        flat, u, v = matrix(tensor), getattr(vectors, left), getattr(vectors, right)
+        if module.training:
+            fixed = ops.stop_gradient(flat)
+            for turn in turns * iterations:
+                if turn == "v":
+                    ops.assign(v, unit((fixed * u.expand_dims(1)).sum(0)))
+                else:
+                    ops.assign(u, unit((fixed * v).sum(1)))
+        u, v = ops.stop_gradient(u.value().copy()), ops.stop_gradient(v.value().copy())
+        return tensor / (u * (flat * v).sum(1)).sum()
+
+    _recompute(module, name, compute)
