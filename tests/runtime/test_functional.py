@@ -218,3 +218,13 @@ def test_what_torch_makes_anew_has_memory_of_its_own():
     before = square.asnumpy().copy()
     F.diag(square)[0] = 9.0
     np.testing.assert_array_equal(square.asnumpy(), before)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_take_every_has_a_gradient(axis):
+    x = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
+    value, gradient = ms.value_and_grad(lambda t: (F.take_every(t, 2, axis, 1, 4) * 3).sum())(ms.Tensor(x))
+    expected = np.zeros_like(x)
+    np.moveaxis(expected, axis, 0)[1:4:2] = 3
+    np.testing.assert_array_equal(gradient.asnumpy(), expected)
+    assert float(value) == float((x * expected).sum())

@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from torch2ms import translate_source
 from torch2ms.mapping_tables.loader import load
 from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.inference.flow import Flow
@@ -126,3 +127,22 @@ def test_scripts_do_not_ask_the_same_again(monkeypatch: pytest.MonkeyPatch) -> N
     start = "class Agent:\n    def __init__(self):\n        self.n = 0\n"
     analyse({"m.py": f"{start}{methods}agent = Agent()\nwhile agent.m0():\n    x = agent.m1()\n"})
     assert len(runs) < 200
+
+
+def test_an_attribute_that_is_set_to_its_own_cast_keeps_its_kind() -> None:
+    source = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, mask: torch.Tensor = None):
+        super().__init__()
+        self.mask = mask
+
+    def forward(self, x: torch.Tensor):
+        self.mask = self.mask.to(dtype=x.dtype, device=x.device) if self.mask is not None else None
+        return x
+"""
+    found = translate_source(source)
+    assert "self.mask = self.mask.astype(x.dtype) if self.mask is not None else None" in found.text
+    assert not found.diagnostics

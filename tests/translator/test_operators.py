@@ -74,3 +74,22 @@ def test_tensors_of_several_dtypes_are_promoted_when_they_are_joined() -> None:
 )
 def test_out_is_written_to(source: str, expected: str) -> None:
     assert body(f"x = torch.ones(2, 2)\n{source}") == expected
+
+
+NUMPY = "import numpy as np\ndef f(x: torch.Tensor, n, d):\n    a = np.log(n) / 2\n    return "
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("np.sqrt(d) * x", "float(np.sqrt(d)) * x"),
+        ("-np.log(2.0) + x", "float(-np.log(2.0)) + x"),
+        ("-a * torch.arange(d)", "(-a).item() * ops.arange(d)"),
+        ("np.prod(x.shape) * x", "np.prod(x.shape).item() * x"),
+        ("x * np.sqrt(d)", "x * np.sqrt(d)"),
+        ("np.pi * x", "np.pi * x"),
+        ("np.sqrt(d) * n", "np.sqrt(d) * n"),
+    ],
+)
+def test_numbers_of_numpy_in_front_of_tensors(source: str, expected: str) -> None:
+    assert body(NUMPY + source) == f"    return {expected}"

@@ -89,7 +89,10 @@ def _visit(
     own_class, rule = _rule_of(cell, rules)
     claimed = set(claimed)
     state = rule["state"] if rule else "same"
-    reshape: Mapping[str, str] = {**(rule.get("reshape", {}) if rule else {}), **cell.__dict__.get("_torch2ms_reshape", {})}
+    reshape: Mapping[str, str] = {
+        **(rule.get("reshape", {}) if rule else {}),
+        **cell.__dict__.get("_torch2ms_reshape", {}),
+    }
     if not isinstance(state, str):
         claimed |= _apply(cell, path, torch_path, state, reshape, result, claimed)
     for name, tensor in _direct(cell):

@@ -93,13 +93,26 @@ class Block(nn.Module):
 
 
 class VisionTransformer(nn.Module):
-    def __init__(self, img_size=224, patch_size=16, num_classes=1000, embed_dim=768, depth=12, num_heads=12, mlp_ratio=4.0, qkv_bias=True, norm_layer=nn.LayerNorm):
+    def __init__(
+        self,
+        img_size=224,
+        patch_size=16,
+        num_classes=1000,
+        embed_dim=768,
+        depth=12,
+        num_heads=12,
+        mlp_ratio=4.0,
+        qkv_bias=True,
+        norm_layer=nn.LayerNorm,
+    ):
         super().__init__()
         self.patch_embed = PatchEmbed(img_size, patch_size, 3, embed_dim)
         self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
         self.pos_embed = nn.Parameter(torch.randn(1, self.patch_embed.num_patches + 1, embed_dim) * 0.02)
         self.pos_drop = nn.Dropout(0.0)
-        self.blocks = nn.Sequential(*[Block(embed_dim, num_heads, mlp_ratio, qkv_bias, norm_layer=norm_layer) for _ in range(depth)])
+        self.blocks = nn.Sequential(
+            *[Block(embed_dim, num_heads, mlp_ratio, qkv_bias, norm_layer=norm_layer) for _ in range(depth)]
+        )
         self.norm = norm_layer(embed_dim)
         self.head = nn.Linear(embed_dim, num_classes) if num_classes > 0 else nn.Identity()
         self.apply(self._init_weights)

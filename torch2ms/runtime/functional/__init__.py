@@ -10,6 +10,7 @@ from . import nans, selections
 from .activation import *  # noqa: F403
 from .algebra import *  # noqa: F403
 from .assertions import *  # noqa: F403
+from .attention import *  # noqa: F403
 from .contraction import *  # noqa: F403
 from .convolution import *  # noqa: F403
 from .creation import *  # noqa: F403

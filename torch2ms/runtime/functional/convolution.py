@@ -71,11 +71,14 @@ def conv1d(
     dilation: IntOrInts = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Return the convolution of (batch, channels, length) with ``weight`` (out, in / groups, length)."""
+    """Return the convolution of (batch, channels, length) with ``weight`` (out, in / groups, length).
+
+    The weight of a layer of MindSpore's, (out, in / groups, 1, length), is taken as well.
+    """
     widths = padding if isinstance(padding, str) else (0, _ints(padding, 1)[0])
     output = conv2d(
         ops.expand_dims(input, -2),
-        ops.expand_dims(weight, -2),
+        weight if weight.ndim == 4 else ops.expand_dims(weight, -2),
         bias,
         (1, _ints(stride, 1)[0]),
         widths,
@@ -168,7 +171,7 @@ def conv_transpose1d(
     """Return the transposed convolution of (batch, channels, length)."""
     output = conv_transpose2d(
         ops.expand_dims(input, -2),
-        ops.expand_dims(weight, -2),
+        weight if weight.ndim == 4 else ops.expand_dims(weight, -2),
         bias,
         (1, _ints(stride, 1)[0]),
         (0, _ints(padding, 1)[0]),

@@ -1,7 +1,7 @@
 """Layers whose weight is computed from other parameters before each call: weight and spectral normalisation.
 
-The parameters are called as torch calls them (``weight_g``, ``weight_v``), so that checkpoints carry over. The layer keeps
-its class for ``isinstance``: it becomes an instance of a class derived from its own.
+The parameters are called as torch calls them (``weight_g``, ``weight_v``), so that checkpoints carry over. The layer
+keeps its class for ``isinstance``: it becomes an instance of a class derived from its own.
 """
 
 from __future__ import annotations

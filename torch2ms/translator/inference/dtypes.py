@@ -44,6 +44,7 @@ _KEEPS = frozenset(
     square positive unflatten chunk split unbind cat concat stack hstack vstack sort flatten
     fft.fftshift fft.ifftshift""".split()
 )
+_REARRANGED = frozenset({"einops.rearrange", "einops.repeat"})
 _LOSES_COMPLEX = frozenset({"abs", "absolute", "angle", "real", "imag"})
 
 
@@ -63,6 +64,8 @@ def with_dtype(
     if result.name != "Tensor" or (result.of and "dtype" not in keywords and not casts):
         return result
     if callee.name == "api":
+        if callee.of in _REARRANGED and arguments and arguments[0].is_tensor:
+            return replace(result, of=arguments[0].of)
         if not callee.of.startswith("torch.") or "|" in callee.of:
             return result
         return replace(result, of=_dtype_of_call(callee.of[len("torch.") :], None, node, arguments, keywords))

@@ -256,8 +256,10 @@ class World:
             rest = [m for name, m in info.methods.items() if name != "__init__" and _stores_on_self(m.node)]
             with self._at(self.depth - 1):
                 for method in ([first] if first else []) + rest:
+                    kept = _made_of_themselves(method.node) if found else frozenset()
                     for name, kind in self.flow(analysis, method).stored.items():
-                        found[name] = join(found[name], kind) if name in found else kind
+                        if name not in found or kind.known or name not in kept:
+                            found[name] = join(found[name], kind) if name in found else kind
             if not analysis.complete:
                 analysis.provisional.append((self._attributes, question))
         return found
@@ -419,6 +421,35 @@ def _promised(info: FunctionInfo, analysis: FileAnalysis, world: World) -> Kind:
         return found
 
     return annotated(returns, kind_of, world.family)
+
+
+def _made_of_themselves(node: ast.AST) -> frozenset[str]:
+    """Return the attributes that a method sets to nothing but what their own methods give: ``self.m = self.m.to(d)``.
+
+    Nothing is known of such a value before the attribute itself is known: it says nothing against what others say.
+    """
+    stored: dict[str, bool] = {}
+    for item in walk(node):
+        for target in item.targets if isinstance(item, ast.Assign) else ():
+            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+                value = getattr(item, "value", None)
+                stored[target.attr] = stored.get(target.attr, True) and _is_made_of(value, target.attr)
+    return frozenset(name for name, itself in stored.items() if itself)
+
+
+def _is_made_of(value: ast.AST | None, name: str) -> bool:
+    if isinstance(value, ast.IfExp):
+        return all(_is_made_of(part, name) for part in (value.body, value.orelse))
+    if isinstance(value, ast.Constant):
+        return value.value is None
+    if not isinstance(value, ast.Call):
+        return False
+    inner: ast.AST = value
+    while isinstance(inner, (ast.Call, ast.Attribute)):
+        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
+            return inner.value.id == "self" and inner.attr == name
+        inner = inner.func if isinstance(inner, ast.Call) else inner.value
+    return False
 
 
 def _stores_on_self(node: ast.AST) -> bool:

@@ -92,6 +92,7 @@ def _stepped(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.B
         first = all(not isinstance(part, ast.Slice) for part in parts[:position]) and axis is not None and axis >= 0
         if axis is None or axis == -1 or first or not _is_stepped(part) or not isinstance(given, cst.Slice):
             continue
+        assert given.step is not None
         places = {"axis": cst.parse_expression(str(axis)), "start": given.lower, "stop": given.upper}
         named = {key: place for key, place in places.items() if place is not None and _is_place(place)}
         text = "{every}({value}, {step}" + "".join(f", {key}={{{key}}}" for key in named) + ")"

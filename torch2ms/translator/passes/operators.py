@@ -1,4 +1,7 @@
-"""Operators on tensors that MindSpore lacks or reads otherwise: shifts, ``~`` on ints, ``abs`` of complex numbers."""
+"""Operators on tensors that MindSpore lacks or reads otherwise: shifts, ``~`` on ints, ``abs`` of complex numbers.
+
+And numbers of numpy in front of a tensor: ``np.sqrt(d) * x`` is an array where ``x`` is a tensor of MindSpore's.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from torch2ms.mapping_tables.schema import Row
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.kinds import Kind
-from torch2ms.translator.syntax import build, code_of, parse_expression
+from torch2ms.translator.syntax import build, code_of, parenthesised, parse_expression
 
 __all__ = ["promoted", "rewrite_builtin", "rewrite_operator", "settled", "shift"]
 
@@ -22,6 +25,9 @@ _IN_FLOATS = frozenset(
     arctan2 hypot deg2rad rad2deg""".split()
 )
 _ROUNDING = frozenset({"floor", "ceil"})  # an int stays what it is
+
+# Functions of numpy whose result may be an int.
+_WHOLE = frozenset({"prod", "sum", "max", "min", "amax", "amin", "argmax", "argmin", "abs", "int64", "int32", "cumsum"})
 
 _SHIFTS: dict[type[ast.operator], str] = {ast.LShift: "bitwise_left_shift", ast.RShift: "bitwise_right_shift"}
 
@@ -36,7 +42,20 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         if kind.is_tensor and family(kind.of) == "int":  # MindSpore's ~ is logical: it gives bools
             inverted = ctx.reference("torch2ms.runtime.functional.bitwise_not")
             return build("{f}({value})", f=inverted, value=updated.expression)
+    elif isinstance(tree, ast.BinOp) and isinstance(updated, cst.BinaryOperation) and ctx.kind(tree.right).is_tensor:
+        if ctx.kind(tree.left).name == "ndarray":
+            return updated.with_changes(left=_number(updated.left, tree, ctx))
     return updated
+
+
+def _number(left: cst.BaseExpression, tree: ast.BinOp, ctx: Context) -> cst.BaseExpression:
+    """Return Python's number for one of numpy's (an array in front of a tensor is refused by torch itself)."""
+    called = {
+        node.func.attr for node in ast.walk(tree.left) if isinstance(node, ast.Call) and hasattr(node.func, "attr")
+    }
+    if family(ctx.kind(tree.right).of) == "int" or not called or not called.isdisjoint(_WHOLE):
+        return build("{x}.item()", x=parenthesised(left))
+    return build("float({x})", x=left)
 
 
 def shift(left: cst.BaseExpression, right: cst.BaseExpression, op: ast.operator, ctx: Context) -> cst.BaseExpression:
