@@ -120,10 +120,10 @@ def _take(module: Any, name: str) -> Any:
 
 
 def _place(holder: Any, name: str, value: Tensor, layer: Any, trained: bool = True) -> Any:
-    """Give ``holder`` a parameter; one-dimensional convolutions keep theirs with a height of 1 (see ``weights``)."""
+    """Give ``holder`` a parameter; those of MindSpore's own Conv1d are converted."""
     parameter = Parameter(value, name=name, requires_grad=trained)
     holder.insert_param_to_cell(name, parameter)
-    if isinstance(layer, (nn.Conv1d, nn.Conv1dTranspose)) and value.ndim == 4:
+    if _is_wide(layer, value):
         holder.__dict__.setdefault("_torch2ms_reshape", {})[name] = "conv1d"
     return parameter
 
@@ -137,15 +137,20 @@ def _recompute(module: Any, name: str, compute: Callable[[], Tensor]) -> None:
         module.__class__ = type(cls.__name__, (Reparametrised, cls), {"__module__": __name__})
 
 
-def _axis(module: Any, dim: int) -> int:
-    """Return torch's axis of a weight in MindSpore's, which is wider for convolutions of one dimension."""
-    return dim + 1 if dim >= 2 and isinstance(module, (nn.Conv1d, nn.Conv1dTranspose)) else dim
+def _is_wide(module: Any, weight: Any) -> bool:
+    """Whether a weight is one of MindSpore's own one-dimensional convolutions, which have a height of 1."""
+    return isinstance(module, (nn.Conv1d, nn.Conv1dTranspose)) and weight.ndim == 4
+
+
+def _axis(module: Any, weight: Any, dim: int) -> int:
+    """Return torch's axis of a weight in MindSpore's."""
+    return dim + 1 if dim >= 2 and _is_wide(module, weight) else dim
 
 
 def _split(module: Any, holder: Any, name: str, length: str, direction: str, dim: Optional[int]) -> None:
     """Split a weight into length and direction, two parameters of ``holder``."""
     weight = _take(module, name)
-    kept = None if dim is None or dim == -1 else _axis(module, dim)
+    kept = None if dim is None or dim == -1 else _axis(module, weight, dim)
     axes = tuple(axis for axis in range(weight.ndim) if axis != kept)
 
     def norm(tensor: Tensor) -> Tensor:
@@ -174,7 +179,7 @@ def _divide(
     """Divide a weight by its largest singular value; ``turns``: which vector an iteration improves first."""
     weight = _take(module, name)
     iterations, eps, dim = settings
-    axis = _axis(module, (1 if isinstance(module, _TRANSPOSED) else 0) if dim is None else dim)
+    axis = _axis(module, weight, (1 if isinstance(module, _TRANSPOSED) else 0) if dim is None else dim)
     holder, vectors = holders
     original, left, right = names
     order = (axis, *(other for other in range(weight.ndim) if other != axis))

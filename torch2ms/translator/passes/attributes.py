@@ -16,7 +16,6 @@ from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, is_settings,
 from torch2ms.translator.passes.training import gradient_of
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.syntax import build
-from torch2ms.translator.wide_weights import narrowed
 
 __all__ = ["rewrite_attribute"]
 
@@ -31,7 +30,7 @@ def rewrite_attribute(
     position = field_of(ctx.kind(tree.value), tree.attr)
     if position is not None:
         return build("{pair}[{position}]", pair=updated.value, position=cst.Integer(str(position)))
-    renamed = narrowed(updated, tree, ctx) or _of_layer(updated, tree, ctx) or class_name(updated, tree, ctx)
+    renamed = _of_layer(updated, tree, ctx) or class_name(updated, tree, ctx)
     if renamed is not None:
         return renamed
     found = member_row(ctx, tree)

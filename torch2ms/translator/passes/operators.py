@@ -42,17 +42,20 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         if kind.is_tensor and family(kind.of) == "int":  # MindSpore's ~ is logical: it gives bools
             inverted = ctx.reference("torch2ms.runtime.functional.bitwise_not")
             return build("{f}({value})", f=inverted, value=updated.expression)
-    elif isinstance(tree, ast.BinOp) and isinstance(updated, cst.BinaryOperation) and ctx.kind(tree.right).is_tensor:
-        if ctx.kind(tree.left).name == "ndarray":
-            return updated.with_changes(left=_number(updated.left, tree, ctx))
+    elif isinstance(tree, ast.BinOp) and isinstance(updated, cst.BinaryOperation):
+        return updated.with_changes(left=_number(updated.left, tree, ctx)) if _is_number(tree, ctx) else updated
     return updated
 
 
+def _is_number(tree: ast.BinOp, ctx: Context) -> bool:
+    """Whether numpy's number stands in front of a tensor (an array there is refused by torch itself)."""
+    return ctx.kind(tree.left).name == "ndarray" and ctx.kind(tree.right).is_tensor
+
+
 def _number(left: cst.BaseExpression, tree: ast.BinOp, ctx: Context) -> cst.BaseExpression:
-    """Return Python's number for one of numpy's (an array in front of a tensor is refused by torch itself)."""
-    called = {
-        node.func.attr for node in ast.walk(tree.left) if isinstance(node, ast.Call) and hasattr(node.func, "attr")
-    }
+    """Return Python's number for one of numpy's."""
+    functions = [node.func for node in ast.walk(tree.left) if isinstance(node, ast.Call)]
+    called = {function.attr for function in functions if isinstance(function, ast.Attribute)}
     if family(ctx.kind(tree.right).of) == "int" or not called or not called.isdisjoint(_WHOLE):
         return build("{x}.item()", x=parenthesised(left))
     return build("float({x})", x=left)

@@ -22,7 +22,6 @@ from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.passes.operators import rewrite_operator
 from torch2ms.translator.symbols import CallShape
 from torch2ms.translator.syntax import code_of, parse_expression
-from torch2ms.translator.wide_weights import rewrite_data
 
 __all__ = ["NO_CLASS", "choose_row", "drops_setting", "rewrite_expression", "rewrite_small", "rewrite_value"]
 
@@ -263,8 +262,6 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     report_patch(tree, ctx)
     if isinstance(tree, ast.AugAssign) and isinstance(updated, cst.AugAssign):
         updated = augmented(updated, tree, ctx)
-    if isinstance(tree, ast.Assign) and isinstance(updated, cst.Assign):
-        updated = rewrite_data(updated, tree, ctx)
     if ctx.rebind:
         names, ctx.rebind = ctx.rebind, []
         updated = _rebound(updated, names)

@@ -18,7 +18,6 @@ from torch2ms.translator.recipes.inplace_values import bare_name, functional, is
 from torch2ms.translator.recipes.views import is_fresh, owner_of, seen_elsewhere
 from torch2ms.translator.syntax import build, code_of, fix_commas, parenthesised
 from torch2ms.translator.trees import walk
-from torch2ms.translator.wide_weights import fitted, is_wide
 
 __all__: list[str] = []
 
@@ -252,8 +251,7 @@ def _assigned(site: CallSite, place: _Place, direct: _Place, statement: bool, ct
     made = Replace(source.code) if source is not None else functional(site, direct.code, ctx)
     if isinstance(made, Leave):
         return made
-    value = fitted(made.code, place.code) if source is not None and is_wide(place.tree, ctx) else made.code
-    args = fix_commas([cst.Arg(place.code.deep_clone()), cst.Arg(value)], ())
+    args = fix_commas([cst.Arg(place.code.deep_clone()), cst.Arg(made.code)], ())
     return replace(made, code=cst.Call(ctx.reference("mindspore.ops.assign"), args))
 
 
