@@ -23,6 +23,7 @@ __all__ = [
     "eigh",
     "eigvals",
     "eigvalsh",
+    "geqrf",
     "inv_ex",
     "lstsq",
     "lu",
@@ -32,8 +33,12 @@ __all__ = [
     "matrix_exp",
     "matrix_norm",
     "matrix_rank",
+    "old_lu_solve",
     "old_qr",
     "old_svd",
+    "old_vander",
+    "orgqr",
+    "ormqr",
     "pinv",
     "qr",
     "slogdet_named",
@@ -42,6 +47,7 @@ __all__ = [
     "svdvals",
     "tensorinv",
     "tensorsolve",
+    "triangular_solve",
     "vander",
     "vecdot",
 ]
@@ -99,6 +105,20 @@ class Compact(NamedTuple):
 
     LU: Tensor
     pivots: Tensor
+
+
+class Solved(NamedTuple):
+    """The solution and a copy of the coefficients."""
+
+    solution: Tensor
+    cloned_coefficient: Tensor
+
+
+class Reflections(NamedTuple):
+    """The Householder vectors of QR below R, and the factors of the reflections."""
+
+    a: Tensor
+    tau: Tensor
 
 
 class SignLog(NamedTuple):
@@ -401,3 +421,52 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     size = int(np.prod(B.shape))
     shape = A.shape[B.ndim :]
     return ops.matmul(ops.inverse(A.reshape((size, size))), B.reshape((size, 1))).reshape(shape)
+
+
+def triangular_solve(
+    b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Solved:
+    """Return ``X`` with ``A @ X = b`` for a triangular ``A``, or with its transpose, as ``torch.triangular_solve``."""
+    triangle, side = (_transposed(A), not upper) if transpose else (A, upper)
+    return Solved(solve_triangular(triangle, b, upper=side, unitriangular=unitriangular), A.copy())
+
+
+def old_lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    """Return ``X`` with ``A @ X = b``, its arguments in the order of ``torch.lu_solve``."""
+    return lu_solve(LU_data, LU_pivots, b)
+
+
+def old_vander(x: Tensor, N: Optional[int] = None, increasing: bool = False) -> Tensor:
+    """Return the powers of each value as rows, the highest first unless ``increasing``."""
+    rising = vander(x, N=N)
+    return rising if increasing else ops.flip(rising, (-1,))
+
+
+def geqrf(input: Tensor) -> Reflections:
+    """Return LAPACK's compact form of QR."""
+    vectors, tau = _by_numpy(lambda a: tuple(np.linalg.qr(a, "raw")), input)
+    return Reflections(_transposed(vectors), tau)
+
+
+def _reflected(a: Any, tau: Any) -> Any:
+    rows = a.shape[-2]
+    whole = np.broadcast_to(np.eye(rows, dtype=a.dtype), (*a.shape[:-2], rows, rows)).copy()
+    for place in range(tau.shape[-1]):
+        vector = np.where(np.arange(rows) > place, a[..., :, place], 0)
+        vector[..., place] = 1
+        along = np.matmul(whole, vector[..., None]) * tau[..., place][..., None, None]
+        whole = whole - along * np.conj(vector)[..., None, :]
+    return whole
+
+
+def orgqr(input: Tensor, tau: Tensor) -> Tensor:
+    """Return the first columns of the product of Householder reflections."""
+    found: Tensor = _by_numpy(lambda a, t: _reflected(a, t)[..., : a.shape[-1]], input, tau)
+    return found
+
+
+def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
+    """Return ``other`` multiplied by the product of Householder reflections, or by its transpose."""
+    whole = _by_numpy(_reflected, input, tau)
+    whole = _transposed(whole) if transpose else whole
+    return ops.matmul(whole, other) if left else ops.matmul(other, whole)

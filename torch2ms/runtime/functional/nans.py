@@ -21,6 +21,7 @@ __all__ = [
     "clamp",
     "max",
     "maximum",
+    "median",
     "min",
     "minimum",
     "relu",
@@ -84,6 +85,17 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
     return _extreme(extrema.min, _INFINITY, input, dim, keepdim)
 
 
+def median(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Any:
+    """Return the lower median of all values, or along ``dim`` with its int64 index; NaN where there is one."""
+    if dim is None:
+        return _marked(tensor.median(input), (input != input).any())
+    values, indices = tensor.median(_plain(input, _INFINITY), dim, keepdim)
+    if not input.is_floating_point():
+        return values, indices
+    has, places = _place(input, dim, keepdim, indices)
+    return _marked(values, has), places
+
+
 def _argument(find: Any, lowest: float, input: Tensor, dim: Optional[int], keepdim: bool) -> Tensor:
     if not input.is_floating_point():
         return find(input, dim, keepdim)
@@ -109,13 +121,13 @@ def _axes(input: Tensor, dim: Any) -> Any:
     return tuple(range(input.ndim)) if dim is None or dim == () else dim
 
 
-def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+def amax(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Return the largest values along one or several axes."""
     found = ops.amax(_plain(input, -_INFINITY), _axes(input, dim), keepdim)
     return _marked(found, (input != input).any(_axes(input, dim), keepdim))
 
 
-def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+def amin(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Return the smallest values along one or several axes."""
     found = ops.amin(_plain(input, _INFINITY), _axes(input, dim), keepdim)
     return _marked(found, (input != input).any(_axes(input, dim), keepdim))

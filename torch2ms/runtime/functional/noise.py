@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import mindspore as ms
 from mindspore import Tensor, ops
 
 from .normalization import alpha_dropped
 
-__all__ = ["feature_alpha_dropout", "rrelu"]
+__all__ = ["cauchy_like", "feature_alpha_dropout", "geometric_like", "log_normal_like", "rrelu"]
 
 
 def rrelu(
@@ -31,3 +33,23 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
         return input
     kept = ops.rand(*input.shape[:2], dtype=ms.float32) >= p
     return alpha_dropped(input, kept.astype(input.dtype).reshape((*input.shape[:2], *(1,) * (input.ndim - 2))), p)
+
+
+def _uniform(input: Tensor) -> Tensor:
+    """Return draws from (0, 1): neither end is met, so that logarithms are finite."""
+    return ops.clamp(ops.rand(*input.shape, dtype=ms.float32), 1e-7, 1 - 1e-7)
+
+
+def log_normal_like(input: Tensor, mean: float = 1, std: float = 2) -> Tensor:
+    """Return draws whose logarithms are normal, in the shape and dtype of ``input``."""
+    return ops.exp(ops.randn(*input.shape, dtype=ms.float32) * std + mean).astype(input.dtype)
+
+
+def cauchy_like(input: Tensor, median: float = 0, sigma: float = 1) -> Tensor:
+    """Return draws from a Cauchy distribution, in the shape and dtype of ``input``."""
+    return (median + sigma * ops.tan(math.pi * (_uniform(input) - 0.5))).astype(input.dtype)
+
+
+def geometric_like(input: Tensor, p: float) -> Tensor:
+    """Return the numbers of trials up to the first success, in the shape and dtype of ``input``."""
+    return ops.ceil(ops.log(_uniform(input)) / math.log1p(-p)).astype(input.dtype)

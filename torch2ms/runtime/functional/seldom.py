@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any, Tuple
+from typing import Any, Callable, Sequence, Tuple
 
 import mindspore as ms
 import numpy as np
@@ -13,6 +13,8 @@ from mindspore import Tensor, ops
 __all__ = [
     "addbmm",
     "addr",
+    "apply_elements",
+    "as_strided",
     "bitwise_left_shift",
     "bitwise_right_shift",
     "broadcast_tensors",
@@ -27,6 +29,7 @@ __all__ = [
     "lcm",
     "logaddexp2",
     "logdet",
+    "map_elements",
     "msort",
     "rsub",
     "signbit",
@@ -175,3 +178,24 @@ def deepcopy(value: Any) -> Any:
     if isinstance(value, Tensor) and not isinstance(value, ms.Parameter):
         return value.copy()
     return copy.deepcopy(value)
+
+
+def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None) -> Tensor:
+    """Return the elements at the given steps through ``input`` in its own order, as a copy."""
+    places = np.full(tuple(size), storage_offset or 0, np.int64)
+    for axis, (length, step) in enumerate(zip(size, stride)):
+        places += (np.arange(length) * step).reshape((-1,) + (1,) * (len(size) - axis - 1))
+    return ops.gather(input.reshape((-1,)), Tensor(places.ravel()), 0).reshape(tuple(size))
+
+
+def apply_elements(input: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Return what a function of one number makes of each element."""
+    flat = [callable(value) for value in input.asnumpy().ravel().tolist()]
+    return Tensor(np.array(flat).reshape(input.shape), input.dtype)
+
+
+def map_elements(input: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Return what a function of two numbers makes of each pair of elements."""
+    first, second = np.broadcast_arrays(input.asnumpy(), tensor.asnumpy())
+    flat = [callable(*pair) for pair in zip(first.ravel().tolist(), second.ravel().tolist())]
+    return Tensor(np.array(flat).reshape(first.shape), input.dtype)

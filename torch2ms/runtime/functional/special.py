@@ -135,7 +135,7 @@ def xlog1py(input: Any, other: Any) -> Tensor:
 def xlogy(input: Any, other: Any) -> Tensor:
     """Return ``input * log(other)``, 0 where ``input`` is 0, unless ``other`` is NaN there."""
     x, y = _wide(input), _wide(other)
-    return x * ops.log(ops.where(ops.logical_and(x == 0, y <= 0), ops.ones_like(y), y))
+    return x * ops.log(ops.where(ops.logical_and(x == 0, y == y), ops.ones_like(y), y))
 
 
 def ndtr(input: Tensor) -> Tensor:

@@ -21,10 +21,12 @@ __all__ = [
     "fftshift",
     "hamming_window",
     "hann_window",
+    "hfft",
     "ifft",
     "ifft2",
     "ifftn",
     "ifftshift",
+    "ihfft",
     "irfft",
     "irfft2",
     "irfftn",
@@ -153,6 +155,24 @@ def irfft(input: Tensor, n: Optional[int] = None, dim: int = -1, norm: Optional[
     return ops.irfft(input, n, dim, _norm(norm))
 
 
+_SWAPPED = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+def hfft(input: Tensor, n: Optional[int] = None, dim: int = -1, norm: Optional[str] = None) -> Tensor:
+    """Return the Fourier transform of a signal whose half is given, symmetric in time: it is real."""
+    signal = input if input.is_complex() else input.astype(ms.complex64)
+    return irfft(ops.conj(signal), n, dim, _SWAPPED[_norm(norm)])
+
+
+def ihfft(input: Tensor, n: Optional[int] = None, dim: int = -1, norm: Optional[str] = None) -> Tensor:
+    """Return the half of the signal whose Fourier transform is the real ``input``."""
+    return ops.conj(rfft(input, n, dim, _SWAPPED[_norm(norm)]))
+
+
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, int) else value
+
+
 def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
     """Return the two-dimensional discrete Fourier transform."""
     return ops.fft2(input, s, dim, _norm(norm))
@@ -187,19 +207,19 @@ def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
 
 def fftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
     """Return the discrete Fourier transform over several axes, all by default."""
-    return ops.fftn(input, s, dim, _norm(norm))
+    return ops.fftn(input, _listed(s), _listed(dim), _norm(norm))
 
 
 def ifftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
     """Return the inverse of the Fourier transform over several axes, all by default."""
-    return ops.ifftn(input, s, dim, _norm(norm))
+    return ops.ifftn(input, _listed(s), _listed(dim), _norm(norm))
 
 
 def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
     """Return the Fourier transform of real values over several axes, all by default."""
-    return ops.rfftn(input, s, dim, _norm(norm))
+    return ops.rfftn(input, _listed(s), _listed(dim), _norm(norm))
 
 
 def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
     """Return the inverse of ``rfftn``, all by default."""
-    return ops.irfftn(input, s, dim, _norm(norm))
+    return ops.irfftn(input, _listed(s), _listed(dim), _norm(norm))

@@ -10,6 +10,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from .dtypes import promote_types
+from .placing import scatter_reduce
 
 __all__ = [
     "addmm",
@@ -272,13 +273,18 @@ def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False,
 
 def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tuple[Tensor, Tensor]:
     """Return the values in order and their int64 indices."""
+    if input.ndim == 0:
+        return input.copy(), Tensor(0, ms.int64)
+    if input.dtype == ms.bool_:
+        values, indices = ops.sort(input.astype(ms.int8), dim, descending)
+        return values.astype(ms.bool_), indices.astype(ms.int64)
     values, indices = ops.sort(input, dim, descending)
     return values, indices.astype(ms.int64)
 
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """Return the int64 indices that put the values in order."""
-    return ops.sort(input, dim, descending)[1].astype(ms.int64)
+    return sort(input, dim, descending)[1]
 
 
 def topk(
@@ -325,7 +331,9 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Any, *, reduce: Optiona
         src = ops.full_like(index, src, dtype=input.dtype)
     if src.shape != index.shape:
         src = src[tuple(slice(0, size) for size in index.shape)]
-    name = {None: "none", "add": "add", "multiply": "mul"}[reduce]
+    if reduce == "multiply":  # MindSpore has no CPU kernel for it
+        return scatter_reduce(input, dim, index, src.astype(input.dtype), "prod")
+    name = "none" if reduce is None else reduce
     return ops.tensor_scatter_elements(input, index.astype(ms.int32), src.astype(input.dtype), dim, name)
 
 

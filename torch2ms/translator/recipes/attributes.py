@@ -6,11 +6,14 @@ import ast
 
 import libcst as cst
 
+from torch2ms.translator import recording
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build, code_of, parenthesised
 
 __all__: list[str] = []
+
+_ONLY_PARAMETERS = "only parameters say whether they are trained; value_and_grad is told what to differentiate by"
 
 
 def _is_load(site: CallSite) -> bool:
@@ -48,8 +51,10 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
     kind = ctx.kind(site.tree.func.value)
     if kind.name == "Tensor" and site.tree.func.attr == "requires_grad_":
         return _recorded(site, ctx)
+    if kind.name == "Tensor" and _is_load(site):
+        return _known(recording.requires_grad(site.tree.func.value, ctx))
     if kind.name != "Parameter":
-        return Leave("only parameters say whether they are trained; value_and_grad is told what to differentiate by")
+        return Leave(_ONLY_PARAMETERS)
     if site.tree.func.attr == "requires_grad":
         return Replace(site.updated.func)
     if not (isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree):
@@ -57,6 +62,19 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
     flag = site.argument("requires_grad")
     ctx.rebind.append(code_of(cst.Attribute(parenthesised(site.receiver), cst.Name("requires_grad"))))
     return Replace(flag.code if flag is not None else cst.Name("True"))
+
+
+@recipe("is_leaf")
+def is_leaf(site: CallSite, ctx: Context) -> Outcome:
+    """``x.is_leaf``: what torch would say, where the text shows it."""
+    assert isinstance(site.tree.func, ast.Attribute)
+    return _known(recording.is_leaf(site.tree.func.value, ctx))
+
+
+def _known(answer: bool | None) -> Outcome:
+    if answer is None:
+        return Leave(_ONLY_PARAMETERS)
+    return Replace(cst.Name(str(answer)), (("T2M302", f"torch would answer {answer}; MindSpore's tensors do not say"),))
 
 
 def _recorded(site: CallSite, ctx: Context) -> Outcome:

@@ -1,0 +1,209 @@
+"""What torch would record: whether a tensor requires a gradient, where straight-line code shows it.
+
+MindSpore's tensors have no such mark, because ``value_and_grad`` is told what to differentiate by. A program that asks
+for the mark gets the answer that torch would give; where the text does not settle it, the answer here is None.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.inference.dtypes import family
+
+__all__ = ["is_leaf", "requires_grad"]
+
+_CREATORS = frozenset(
+    """tensor zeros ones empty full eye arange linspace logspace rand randn randint randperm zeros_like ones_like
+    empty_like full_like rand_like randn_like as_tensor from_numpy normal""".split()
+)
+_CUT = frozenset({"detach", "data"})
+_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
+_ON = frozenset({"torch.enable_grad", "torch.autograd.enable_grad"})
+_BRANCHES = (ast.If, ast.For, ast.While, ast.Try, ast.AsyncFor, ast.Match)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
+_DEPTH = 12
+_FLAG = "requires_grad"
+
+
+def requires_grad(tree: ast.expr, ctx: Context, depth: int = _DEPTH) -> bool | None:
+    """Return whether torch records what is computed from a tensor; None when the text does not show it."""
+    if depth == 0:
+        return None
+    if isinstance(tree, ast.Name):
+        return _of_name(tree, ctx, depth)
+    kind = ctx.kind(tree)
+    if isinstance(tree, ast.Constant) or kind.name in (
+        "int",
+        "float",
+        "bool",
+        "str",
+        "none",
+        "Size",
+        "dtype",
+        "device",
+    ):
+        return False
+    if kind.name == "Tensor" and family(kind.of) in ("int", "bool"):
+        return False
+    if isinstance(tree, ast.Attribute):
+        return False if tree.attr in _CUT else requires_grad(tree.value, ctx, depth - 1) if kind.is_tensor else None
+    recorded = _is_recording(tree, ctx)
+    made = _of_operation(tree, ctx, depth)
+    if made is True and not _marks_itself(tree):
+        return recorded
+    return made
+
+
+def is_leaf(tree: ast.expr, ctx: Context) -> bool | None:
+    """Return whether a tensor has no history in torch: it was made as it is, or nothing of it is recorded."""
+    needed = requires_grad(tree, ctx)
+    if not needed or not isinstance(tree, ast.Name):
+        return None if needed is None else not needed
+    made = _definition(tree, ctx)
+    return _is_creation(made) if isinstance(made, ast.expr) else None
+
+
+def _of_operation(tree: ast.expr, ctx: Context, depth: int) -> bool | None:
+    if isinstance(tree, ast.BinOp):
+        return _any([tree.left, tree.right], ctx, depth)
+    if isinstance(tree, ast.UnaryOp):
+        return requires_grad(tree.operand, ctx, depth - 1)
+    if isinstance(tree, (ast.Tuple, ast.List)):
+        return _any(tree.elts, ctx, depth)
+    if isinstance(tree, ast.Subscript):
+        return requires_grad(tree.value, ctx, depth - 1)
+    return _of_call(tree, ctx, depth) if isinstance(tree, ast.Call) else None
+
+
+def _of_call(tree: ast.Call, ctx: Context, depth: int) -> bool | None:
+    name = tree.func.attr if isinstance(tree.func, ast.Attribute) else getattr(tree.func, "id", "")
+    if name in _CUT:
+        return False
+    if name == "requires_grad_":
+        return _flag(tree.args[0] if tree.args else None, default=True)
+    if name == "Parameter":
+        return True
+    given = next((keyword.value for keyword in tree.keywords if keyword.arg == "requires_grad"), None)
+    callee = ctx.kind(tree.func)
+    if callee.name == "api" and name in _CREATORS:
+        return False if given is None else _flag(given, default=None)
+    parts: list[ast.expr] = [*tree.args, *(keyword.value for keyword in tree.keywords)]
+    if callee.name != "api":
+        if not isinstance(tree.func, ast.Attribute) or not ctx.kind(tree.func.value).is_tensor:
+            return None
+        parts.append(tree.func.value)
+    return _any(parts, ctx, depth)
+
+
+def _flag(value: ast.expr | None, *, default: bool | None) -> bool | None:
+    if value is None:
+        return default
+    return value.value if isinstance(value, ast.Constant) and isinstance(value.value, bool) else None
+
+
+def _any(parts: list[ast.expr], ctx: Context, depth: int) -> bool | None:
+    found = [requires_grad(part, ctx, depth - 1) for part in parts]
+    return True if True in found else None if None in found else False
+
+
+def _is_creation(tree: ast.expr) -> bool:
+    if not isinstance(tree, ast.Call):
+        return False
+    name = tree.func.attr if isinstance(tree.func, ast.Attribute) else getattr(tree.func, "id", "")
+    if name == "requires_grad_" and isinstance(tree.func, ast.Attribute):
+        return _is_creation(tree.func.value)
+    return name in _CREATORS or name == "Parameter"
+
+
+def _marks_itself(tree: ast.expr) -> bool:
+    """Whether the mark is given where the tensor is made: that no context turns off."""
+    return _is_creation(tree) or (
+        isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr == "requires_grad_"
+    )
+
+
+def _around(tree: ast.AST, ctx: Context) -> Iterator[ast.AST]:
+    node = ctx.parent(tree)
+    while node is not None:
+        yield node
+        node = ctx.parent(node)
+
+
+def _is_recording(tree: ast.AST, ctx: Context) -> bool | None:
+    """Return whether gradients are recorded at a place; None where that is decided when the program runs."""
+    for node in _around(tree, ctx):
+        for item in node.items if isinstance(node, ast.With) else ():
+            call = item.context_expr
+            name = ctx.kind(call.func).of if isinstance(call, ast.Call) else ""
+            if name in _OFF or name in _ON:
+                return name in _ON if isinstance(call, ast.Call) and not call.args else None
+            if isinstance(call, ast.Call) and name == "torch.set_grad_enabled":
+                return _flag(call.args[0] if call.args else None, default=None)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.decorator_list:
+            return None
+    return None if ctx.once(_is_switched) else True
+
+
+def _is_switched(ctx: Context) -> bool:
+    """Whether the file turns recording on or off by a statement."""
+    return any(
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and ctx.kind(node.value.func).of == "torch.set_grad_enabled"
+        for node in ctx.analysis.nodes
+    )
+
+
+def _of_name(tree: ast.Name, ctx: Context, depth: int) -> bool | None:
+    value = _definition(tree, ctx)
+    if value is None:
+        return None
+    found = requires_grad(value, ctx, depth - 1)
+    for node in _events(tree, ctx):
+        if not value.lineno < node.lineno < tree.lineno:
+            continue
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
+            found = _flag(node.value, default=None)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == f"{_FLAG}_":
+            found = _flag(node.args[0] if node.args else None, default=True)
+        elif not found:  # what is written into it may be recorded
+            return None
+    return found
+
+
+def _definition(tree: ast.Name, ctx: Context) -> ast.expr | None:
+    """Return the expression that a name was last assigned; None where branches and loops may have come between."""
+    around = list(_around(tree, ctx))
+    scope = next((node for node in around if isinstance(node, _SCOPES)), None)
+    last: ast.Assign | None = None
+    for node in ctx.analysis.nodes:
+        if not isinstance(node, ast.Name) or node.id != tree.id or not isinstance(node.ctx, ast.Store):
+            continue
+        owners = list(_around(node, ctx))
+        if next((owner for owner in owners if isinstance(owner, _SCOPES)), None) is not scope:
+            continue
+        statement = owners[0]
+        if any(isinstance(owner, _BRANCHES) for owner in owners) or not isinstance(statement, ast.Assign):
+            return None
+        if statement.lineno < tree.lineno and (last is None or statement.lineno > last.lineno):
+            last = statement
+    if last is None or any(isinstance(node, (ast.For, ast.While)) for node in around) or len(last.targets) != 1:
+        return None
+    return last.value if isinstance(last.targets[0], ast.Name) else None
+
+
+def _events(tree: ast.Name, ctx: Context) -> Iterator[ast.Assign | ast.Call]:
+    """Yield what sets the mark of a name's tensor, or may change it: a flag, a call of an in-place method."""
+    for node in ctx.analysis.nodes:
+        if isinstance(node, ast.Assign):
+            place: ast.expr = node.targets[0]
+            sets = isinstance(place, ast.Subscript) or (isinstance(place, ast.Attribute) and place.attr == _FLAG)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            place, sets = node.func, node.func.attr.endswith("_") and not node.func.attr.endswith("__")
+        else:
+            continue
+        holder = place.value if sets and isinstance(place, (ast.Attribute, ast.Subscript)) else None
+        if isinstance(holder, ast.Name) and holder.id == tree.id:
+            yield node
