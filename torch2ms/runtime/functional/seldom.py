@@ -18,6 +18,7 @@ __all__ = [
     "bitwise_left_shift",
     "bitwise_right_shift",
     "broadcast_tensors",
+    "cartesian_prod",
     "copysign",
     "cummin",
     "deepcopy",
@@ -199,3 +200,11 @@ def map_elements(input: Tensor, tensor: Tensor, callable: Callable[[Any, Any], A
     first, second = np.broadcast_arrays(input.asnumpy(), tensor.asnumpy())
     flat = [callable(*pair) for pair in zip(first.ravel().tolist(), second.ravel().tolist())]
     return Tensor(np.array(flat).reshape(first.shape), input.dtype)
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Return all combinations of the values of 1-D tensors as rows."""
+    if len(tensors) == 1:
+        return tensors[0]
+    grids = ops.meshgrid(*tensors, indexing="ij")
+    return ops.stack([grid.reshape((-1,)) for grid in grids], 1)

@@ -17,7 +17,6 @@ __all__ = [
     "argsort",
     "baddbmm",
     "bincount",
-    "cartesian_prod",
     "cat",
     "count_nonzero",
     "cumsum",
@@ -491,11 +490,3 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = ms.int64, 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = ms.int64, **options: Any) -> Tensor:
     """Return the rows and columns of the upper triangle: shape (2, count)."""
     return Tensor(np.stack(np.triu_indices(row, offset, col)), dtype)
-
-
-def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """Return all combinations of the values of 1-D tensors as rows."""
-    if len(tensors) == 1:
-        return tensors[0]
-    grids = ops.meshgrid(*tensors, indexing="ij")
-    return ops.stack([grid.reshape((-1,)) for grid in grids], 1)
