@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from torch2ms import Options, Target, translate_project, translate_source
+from torch2ms.translator.recipes import RECIPES
 
 
 def text_of(source: str) -> str:
@@ -340,3 +341,51 @@ def test_functions_with_their_own_gradient() -> None:
 def test_functions_with_their_own_gradient_need_a_recent_release() -> None:
     options = Options(target=Target(mindspore=(2, 0)))
     assert "T2M201" in [d.code for d in translate_source(FUNCTION, options=options).diagnostics]
+
+
+def test_memory_formats_handed_on_are_none() -> None:
+    text = text_of(
+        "import torch\n\n\ndef f(x, fmt=torch.channels_last):\n    return g(x, memory_format=torch.preserve_format)\n"
+    )
+    assert "def f(x, fmt=None):" in text
+    assert "g(x, memory_format=None)" in text
+    assert "import torch" not in text
+
+
+@pytest.mark.parametrize("call", ["x.new()", "x.new_zeros(size=(2, 3))"])
+def test_odd_ways_to_make_a_tensor_cost_no_file(call: str) -> None:
+    source = f"import torch\n\n\ndef f(x):\n    y = x.view(-1)\n    z = {call}\n    return y, z, torch.relu(x)\n"
+    assert "T2M900" not in codes_of(source)
+    assert "ops.relu(x)" in text_of(source)
+
+
+def test_a_fault_in_one_call_leaves_the_rest_translated(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(site: object, ctx: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setitem(RECIPES, "size", fails)
+    result = translate_source("import torch\n\n\ndef f(x: torch.Tensor):\n    return torch.relu(x), x.size(0)\n")
+    assert [d.code for d in result.diagnostics] == ["T2M900"]
+    assert "return ops.relu(x), x.size(0)" in result.text
+
+
+def test_a_package_is_reported_once_a_file_and_never_in_itself() -> None:
+    assert codes_of("import timm\nfrom timm.layers import DropPath\nimport torch\n").count("T2M307") == 1
+
+
+@pytest.mark.parametrize("name", ["fc", 'f"fc{i}"'])
+def test_own_layers_are_looked_up_as_they_are(name: str) -> None:
+    source = (
+        "import torch.nn as nn\n\n\nclass A(nn.Module):\n    def f(self, fc, i):\n        return getattr(self, NAME)\n"
+    )
+    assert f"getattr(self, {name})" in text_of(source.replace("NAME", name))
+
+
+def test_members_of_layers_are_looked_up_under_either_name() -> None:
+    source = "import torch.nn as nn\n\n\ndef f(name):\n    return getattr(nn.BatchNorm2d(3), name, None)\n"
+    assert "modules.get(nn.BatchNorm2d(3), name, None)" in text_of(source)
+
+
+def test_members_of_tensors_looked_up_are_reported() -> None:
+    source = "import torch\n\n\ndef f(name):\n    return getattr(torch.ones(2), name)()\n"
+    assert "T2M501" in codes_of(source)

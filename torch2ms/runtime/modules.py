@@ -342,7 +342,7 @@ def get(layer: Any, name: str, *default: Any) -> Any:
     """Return what PyTorch calls ``name`` of a layer, or ``default``, as ``getattr`` does."""
     for candidate in (name, *_OTHER_NAMES.get(name, ())):
         if hasattr(layer, candidate):
-            return None if candidate in layer.__dict__.get(_ABSENT, ()) else getattr(layer, candidate)
+            return None if candidate in getattr(layer, "__dict__", {}).get(_ABSENT, ()) else getattr(layer, candidate)
     return getattr(layer, name, *default)
 
 

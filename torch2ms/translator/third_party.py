@@ -29,13 +29,15 @@ def _packages() -> Mapping[str, str]:
 def torch_package(symbols: SymbolTable, path: str, module: str, level: int = 0) -> str | None:
     """Return the package built on PyTorch that an import names; None for others and for modules of the project."""
     root = module.partition(".")[0]
-    if level or root not in _packages() or symbols.find_module(path, root, 0) is not None:
+    if level or root not in _packages():
         return None
-    return root
+    own = symbols.find_module(path, root, 0) or symbols.find_module(path, module, 0)  # not itself: p/__init__.py
+    return None if own is not None else root
 
 
 def report_packages(ctx: Context) -> None:
-    """Give T2M307 at every import of a package that is built on PyTorch."""
+    """Give T2M307 at the first import of every package that is built on PyTorch."""
+    said: set[str] = set()
     for node in ctx.analysis.nodes:
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
@@ -45,7 +47,8 @@ def report_packages(ctx: Context) -> None:
             continue
         for module in modules:
             package = torch_package(ctx.world.symbols, ctx.path, module, getattr(node, "level", 0))
-            if package is not None:
+            if package is not None and package not in said:
+                said.add(package)
                 advice = _packages()[package]
                 message = f"{package} works on PyTorch's tensors and modules; what uses it does not run on MindSpore's"
                 ctx.leave("T2M307", node, f"{message}; {advice}" if advice else message)

@@ -10,7 +10,7 @@ import ast
 
 import libcst as cst
 
-from torch2ms.diagnostics import CODES
+from torch2ms.diagnostics import CODES, Severity
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, Row
 from torch2ms.translator.binding import bind
 from torch2ms.translator.context import Context
@@ -168,7 +168,8 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
     if row.keep:
         ctx.account(tree.func, row.name, "kept", advice=row.keep)
         if ctx.is_import_root(tree.func):
-            ctx.report("T2M307", tree, f"{row.name} stays torch's", symbol=row.name, advice=row.keep)
+            message = f"{row.name} stays torch's"
+            ctx.report("T2M307", tree, message, symbol=row.name, advice=row.keep, severity=Severity.ERROR)
         return ctx.left_call(updated, tree, row.name)
     if row.unsupported:
         ctx.account(tree.func, row.name, "unsupported", advice=row.unsupported)
@@ -196,7 +197,12 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
             obstacles.append(obstacle)
             continue
         site = CallSite(row, option, tree, updated, bound, _receiver(updated, tree, receiver), receiver)
-        made = _apply(site, ctx)
+        try:
+            made = _apply(site, ctx)
+        except Exception as error:  # a fault of ours costs this call, not the file
+            ctx.account(tree.func, row.name, "unsupported", advice="torch2ms failed here")
+            ctx.report("T2M900", tree, f"{row.name}: {type(error).__name__}: {error}", symbol=row.name)
+            return ctx.left_call(updated, tree, row.name)
         if isinstance(made, Replace):
             _note(made, site, ctx)
             return name_apart(made.code, site, ctx)

@@ -66,8 +66,10 @@ def _member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.B
     """Return ``getattr(layer, "weight")`` and its relatives for a member that MindSpore calls otherwise."""
     attribute = _string(tree.args[1]) if len(tree.args) > 1 else ""
     base = ctx.kind(tree.args[0])
-    if not attribute or base.name not in ("Module", "Tensor", "Parameter", "unknown"):
+    if base.name not in ("Module", "Tensor", "Parameter", "unknown"):
         return updated
+    if not attribute:
+        return _any_member(name, updated, tree, ctx)
     if base.is_tensor:
         _tensor_member(attribute, tree, ctx)
         return updated
@@ -89,6 +91,34 @@ def _member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.B
     what = ast.unparse(tree.args[0])
     ctx.report("T2M207", tree, f"{what} could not be typed; .{attribute} has another name on a normalisation layer")
     return updated
+
+
+def _any_member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
+    """Return ``getattr(layer, name)`` for a name that only the running program knows."""
+    base = ctx.kind(tree.args[0])
+    wanted = tree.args[1] if len(tree.args) > 1 else None
+    if not isinstance(wanted, (ast.Name, ast.Attribute, ast.Subscript)):
+        return updated  # what is put together, f"layer{i}", is the program's own
+    if base.is_tensor:
+        ctx.report("T2M501", tree, f"{ast.unparse(tree)} looks up a member of a tensor, which may mean another thing")
+        return updated
+    if base.name == "unknown":
+        named = ctx.once(_listed_members) and not is_settings(tree.args[0])
+    else:
+        bases = {item for key in base.of.split("|") for item in (ctx.world.torch_bases(key) if ":" in key else (key,))}
+        named = bool(bases - {"torch.nn.Module"}) or base.evidence != "self"
+    if not named:
+        return updated
+    if name in ("hasattr", "getattr"):
+        return updated.with_changes(func=ctx.reference(f"torch2ms.runtime.modules.{name[:3]}"))
+    ctx.report("T2M501", tree, f"{ast.unparse(tree)}: a layer's member may have another name in MindSpore")
+    return updated
+
+
+def _listed_members(ctx: Context) -> bool:
+    """Whether the file lists names that layers have otherwise: ``for name in ("weight", "bias")``."""
+    lists = (node.elts for node in ctx.analysis.nodes if isinstance(node, (ast.Tuple, ast.List, ast.Set)))
+    return any(isinstance(e, ast.Constant) and e.value in LAYER_MEMBERS for elements in lists for e in elements)
 
 
 def _new_name(base: Kind, attribute: str, ctx: Context) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import libcst as cst
 
+from torch2ms.diagnostics import Severity
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, MappedTo, Row
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.families import instance_of
@@ -26,6 +27,7 @@ from torch2ms.translator.syntax import code_of, parse_expression
 __all__ = ["NO_CLASS", "choose_row", "drops_setting", "rewrite_expression", "rewrite_small", "rewrite_value"]
 
 NO_CLASS = cst.Name("__no_class__")  # stands for a class that nothing is an instance of: a wrapper that goes
+_DROPPED = "only as an argument that is dropped"  # how the rows of layouts and memory formats begin
 MODULES = {
     "torch": "mindspore",
     "torch.nn": "mindspore.nn",
@@ -78,9 +80,14 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
     if row is None:
         return ctx.left(names[0]) if len(names) == 1 else node
     if row.keep:
+        if row.keep.startswith(_DROPPED):
+            ctx.account(tree, row.name, "removed", advice=row.keep)
+            if not isinstance(ctx.parent(tree), ast.keyword):  # a setting handed on goes with its argument
+                ctx.report("T2M302", tree, f"{row.name} became None: it is {row.keep}", symbol=row.name)
+            return cst.Name("None")
         ctx.account(tree, row.name, "kept", advice=row.keep)
-        if not isinstance(ctx.parent(tree), ast.keyword):  # a setting handed on goes with its argument
-            ctx.report("T2M307", tree, f"{row.name} stays torch's", symbol=row.name, advice=row.keep)
+        message = f"{row.name} stays torch's"
+        ctx.report("T2M307", tree, message, symbol=row.name, advice=row.keep, severity=Severity.ERROR)
         return ctx.left(row.name)
     options = ctx.tables.select(row, ctx.target)
     if row.unsupported or not options:

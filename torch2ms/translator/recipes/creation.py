@@ -147,6 +147,8 @@ def content(given: Sequence[tuple[ast.expr, cst.Arg]], ctx: Context) -> str:
         return "size" if len(given) > 1 else ""
     if len(given) > 1:
         return "size"
+    if not given:
+        return ""
     kind = ctx.kind(given[0][0])
     if kind.name in ("int", "Size"):
         return "size"

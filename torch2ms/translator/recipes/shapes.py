@@ -80,7 +80,7 @@ def new_like(site: CallSite, ctx: Context) -> Outcome:
         if keyword.arg == "dtype" and ctx.kind(keyword.value).name != "none":
             dtype = arg.value
         elif keyword.arg == "size":
-            given.insert(0, (keyword.value, arg.with_changes(keyword=None)))
+            given.insert(0, (keyword.value, arg.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)))
         elif keyword.arg in ("fill_value", "data"):
             extra.append(arg)
     word = site.row.name.rpartition(".")[2]
