@@ -143,20 +143,6 @@ def triple_to_6(argument: Argument) -> cst.BaseExpression | None:
     return _each_twice(argument, 3, "layers.triple_to_6")
 
 
-@transform({"3": "3", "(3,)": "3", "[k]": "k", "kernel_size": "kernel_size", "'same'": None, "(1, 2)": None})
-def single(argument: Argument) -> cst.BaseExpression | None:
-    """An int or a tuple of one int, where MindSpore takes an int only.
-
-    A variable stays: when it holds a tuple after all, MindSpore raises TypeError.
-    """
-    if _is_text_or_none(argument):
-        return None
-    items = _elements(argument.code)
-    if items is None:
-        return argument.code
-    return items[0] if len(items) == 1 else None
-
-
 @transform({"0.1": "0.9", "0.01": "0.99", "1": "0", "m": "1 - m", "m / n": "1 - m / n", "a + b": "1 - (a + b)",
             "-m": "1 - -m", "None": None})  # fmt: skip
 def one_minus(argument: Argument) -> cst.BaseExpression | None:

@@ -193,6 +193,10 @@ _OTHER_NAMES = {
     "bias": ("beta",),
     "running_mean": ("moving_mean",),
     "running_var": ("moving_variance",),
+    "in_features": ("in_channels",),
+    "out_features": ("out_channels",),
+    "num_embeddings": ("vocab_size",),
+    "embedding_dim": ("embedding_size",),
 }
 
 

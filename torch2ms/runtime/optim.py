@@ -12,6 +12,8 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
 
+from .groups import param_groups
+
 try:
     from mindspore.experimental import optim as _optim
 except ImportError:  # MindSpore 2.0
@@ -26,6 +28,7 @@ __all__ = [
     "set_lr",
     "state_dict",
     "step",
+    "whole_state",
 ]
 
 
@@ -149,8 +152,29 @@ def state_dict(optimizer: Any) -> Dict[str, np.ndarray[Any, Any]]:
     return state
 
 
+def whole_state(optimizer: Any) -> Dict[str, Any]:
+    """Return the state as PyTorch lays it out: ``state``, and the settings of the ``param_groups`` as plain numbers.
+
+    What ``state`` holds (see :func:`state_dict`) goes by MindSpore's names; ``params`` are the numbers of parameters.
+    """
+    groups: List[Dict[str, Any]] = []
+    first = 0
+    for group in param_groups(optimizer):
+        count = len(group["params"])
+        settings = {name: value for name, value in group.items() if not isinstance(value, (ms.Tensor, tuple, list))}
+        settings.update({name: group[name] for name in ("betas", "etas", "step_sizes") if name in group})
+        groups.append({**settings, "params": list(range(first, first + count))})
+        first += count
+    return {"state": state_dict(optimizer), "param_groups": groups}
+
+
 def load_state_dict(optimizer: Any, state: Dict[str, Any]) -> None:
-    """Go back to a state of :func:`state_dict`. Raises ValueError where it belongs to another kind of optimizer."""
+    """Go back to a state of :func:`state_dict`, or to the state in one of :func:`whole_state`.
+
+    Raises ValueError where it belongs to another kind of optimizer.
+    """
+    if "param_groups" in state and "state" in state:
+        state = state["state"]
     slots = _slots(optimizer)
     if hasattr(optimizer, "load_memory_state"):
         memory = {name[len("memory.") :]: state[name] for name in state if name.startswith("memory.")}

@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 import mindspore as ms
 import numpy as np
 
+from .groups import param_groups
 from .optim import get_lr, set_lr
 
 try:
@@ -264,7 +265,8 @@ def create_scheduler(name: Optional[str], optimizer: Any, **options: Any) -> Any
 def state_dict(scheduler: Any) -> Dict[str, Any]:
     """Return the state of a scheduler: MindSpore's have no ``state_dict`` of their own."""
     if hasattr(scheduler, "state_dict"):
-        return dict(scheduler.state_dict())
+        own = dict(scheduler.state_dict())
+        return {**own, "_last_lr": own["last_lr"]} if "last_lr" in own else own
     state: Dict[str, Any] = {}
     for name, value in vars(scheduler).items():
         if isinstance(value, ms.Tensor):
@@ -274,6 +276,7 @@ def state_dict(scheduler: Any) -> Dict[str, Any]:
         elif isinstance(value, (bool, int, float, str)) or value is None:
             state[name] = value
     state["lrs"] = [float(rate.asnumpy()) for rate in scheduler.optimizer.lrs]
+    state["_last_lr"] = [float(group["lr"]) for group in param_groups(scheduler.optimizer)]  # PyTorch's name of it
     nested = getattr(scheduler, "_schedulers", None)
     if nested:
         state["schedulers"] = [state_dict(inner) for inner in nested]
@@ -288,7 +291,7 @@ def load_state_dict(scheduler: Any, state: Dict[str, Any]) -> None:
     for inner, inner_state in zip(getattr(scheduler, "_schedulers", []), state.get("schedulers", [])):
         load_state_dict(inner, inner_state)
     for name, value in state.items():
-        if name in ("lrs", "schedulers"):
+        if name in ("lrs", "_last_lr", "schedulers"):
             continue
         current = getattr(scheduler, name, None)
         if isinstance(current, ms.Parameter):

@@ -28,14 +28,17 @@ __all__ = [
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return ``input`` where positive, else ``alpha * (exp(input) - 1)``, for any ``alpha``."""
-    negative = ops.minimum(input, ops.zeros_like(input))
-    return ops.relu(input) + alpha * ops.expm1(negative)
+    return ops.where(input > 0, input, alpha * ops.expm1(_not_above_0(input)))
+
+
+def _not_above_0(input: Tensor) -> Tensor:
+    """Return ``input``, 0 where positive; of ``ops.minimum`` the gradient at 0, where both are equal, is a half."""
+    return ops.where(input > 0, ops.zeros_like(input), input)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return ``max(input, 0) + min(alpha * (exp(input / alpha) - 1), 0)``."""
-    negative = ops.minimum(input, ops.zeros_like(input))
-    return ops.relu(input) + alpha * ops.expm1(negative / alpha)
+    return ops.where(input > 0, input, alpha * ops.expm1(_not_above_0(input) / alpha))
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -51,8 +54,9 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """Return ``input`` held between ``min_val`` and ``max_val``."""
-    return ops.clamp(input, min_val, max_val)
+    """Return ``input`` held between ``min_val`` and ``max_val``, whose gradient is 0 at both (unlike that of clamp)."""
+    inside = ops.logical_and(input > min_val, input < max_val)
+    return ops.where(inside, input, ops.stop_gradient(ops.clamp(input, min_val, max_val)))
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
@@ -78,8 +82,12 @@ def logsigmoid(input: Tensor) -> Tensor:
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """Return ``log(1 + exp(beta * input)) / beta``, linear where ``beta * input > threshold``."""
     scaled = input * beta
-    soft = (ops.relu(scaled) + ops.log1p(ops.exp(-ops.abs(scaled)))) / beta
-    return ops.where(scaled > threshold, input, soft)
+    is_linear = scaled > threshold
+    # not relu(x) + log1p(exp(-|x|)): neither relu nor abs has a gradient at 0, where it is 1/2
+    positive = scaled > 0
+    size = ops.where(positive, scaled, -scaled)
+    soft = ops.where(positive, scaled, ops.zeros_like(scaled)) + ops.log1p(ops.exp(-size))
+    return ops.where(is_linear, input, soft / beta)
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:

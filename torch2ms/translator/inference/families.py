@@ -98,7 +98,7 @@ def instance_of(name: str) -> Kind:
             if last.endswith(suffix):
                 return Kind(family, name, evidence=name)
         return UNKNOWN
-    if last[:1].isupper():
+    if last.lstrip("_")[:1].isupper():
         for prefix, family in _PREFIXES:
             if name.startswith(prefix):
                 return Kind(family, name, evidence=name)

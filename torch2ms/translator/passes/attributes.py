@@ -12,7 +12,7 @@ from torch2ms.translator.inference.overloads import field_of
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.calls import member_row
 from torch2ms.translator.passes.layer_calls import class_name
-from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, is_settings, new_names
+from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, LAYER_SETTINGS, is_settings, new_names
 from torch2ms.translator.passes.training import gradient_of
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.syntax import build
@@ -121,7 +121,7 @@ def _of_layer(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.
         return _forward(updated, tree, ctx)
     new, names = found
     generic = {"torch.nn.Module"}.issuperset(names) and not any(":" in key for key in candidates(base))
-    if generic and base.evidence not in ("self", "super") and tree.attr in LAYER_MEMBERS:
+    if generic and base.evidence not in ("self", "super") and tree.attr in LAYER_MEMBERS | LAYER_SETTINGS:
         return _of_any_layer(updated, tree, ctx)
     if len(new) > 1 and tree.attr in ("weight", "bias") and isinstance(tree.ctx, ast.Load):
         return cst.Call(ctx.reference(f"torch2ms.runtime.modules.{tree.attr}"), [cst.Arg(updated.value)])

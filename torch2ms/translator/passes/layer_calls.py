@@ -115,11 +115,19 @@ def class_name(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst
         keys = candidates(kind)
         if kind.evidence in ("self", "super") or (keys and all(":" in key for key in keys)):
             return None
-    elif kind.known or not _asks_for_names(ctx):
+    elif kind.known or not (_asks_for_names(ctx) or _is_named_layer(owner)):
         return None
     value = updated.value
     code = value.args[0].value if isinstance(value, cst.Call) else cst.ensure_type(value, cst.Attribute).value
     return cst.Call(ctx.reference("torch2ms.runtime.modules.class_name"), [cst.Arg(code)])
+
+
+_LAYERS = frozenset({"module", "layer", "m", "mod", "block", "net", "network", "model", "child", "submodule"})
+
+
+def _is_named_layer(tree: ast.expr) -> bool:
+    """Whether a value nothing is known of is called like a layer, as the argument of a hook is."""
+    return isinstance(tree, ast.Name) and tree.id in _LAYERS
 
 
 def _owner(tree: ast.expr) -> ast.expr | None:

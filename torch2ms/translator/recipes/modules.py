@@ -10,7 +10,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build, fix_commas
 
-__all__ = ["goes_to_optimizer"]
+__all__ = ["goes_to_optimizer", "is_taken_whole"]
 
 
 @recipe("eval_mode")
@@ -95,7 +95,7 @@ def _through_runtime(name: str, site: CallSite, ctx: Context) -> Outcome:
 _WHOLE = frozenset({"save", "load_state_dict", "deepcopy", "save_checkpoint", "broadcast_object_list"})
 
 
-def _is_taken_whole(tree: ast.AST, ctx: Context, depth: int = 0) -> bool:
+def is_taken_whole(tree: ast.AST, ctx: Context, depth: int = 0) -> bool:
     """Whether a value only goes, alone or in a dictionary, to calls that ask for no name in it."""
     child, parent = tree, ctx.parent(tree)
     while isinstance(parent, (ast.Dict, ast.keyword, ast.IfExp)):
@@ -105,12 +105,12 @@ def _is_taken_whole(tree: ast.AST, ctx: Context, depth: int = 0) -> bool:
     if isinstance(parent, ast.Call) and child is not parent.func:
         name = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
         is_copy = name == "deepcopy"
-        return name in _WHOLE and (not is_copy or _is_taken_whole(parent, ctx, depth))
+        return name in _WHOLE and (not is_copy or is_taken_whole(parent, ctx, depth))
     if not isinstance(parent, ast.Assign) or depth > 2:
         return False
     names = {target.id for target in parent.targets if isinstance(target, ast.Name)}
     reads = [n for n in ctx.analysis.nodes if isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Load)]
-    return len(names) == len(parent.targets) and all(_is_taken_whole(read, ctx, depth + 1) for read in reads)
+    return len(names) == len(parent.targets) and all(is_taken_whole(read, ctx, depth + 1) for read in reads)
 
 
 @recipe("state_dict")
@@ -118,7 +118,7 @@ def state_dict(site: CallSite, ctx: Context) -> Outcome:
     """``net.state_dict()`` stays where it is saved or loaded as a whole; else the runtime's, with PyTorch's names."""
     if site.receiver is None:
         return Leave("it is not called on a network")
-    if not _is_taken_whole(site.tree, ctx):
+    if not is_taken_whole(site.tree, ctx):
         prefix = site.argument("prefix")
         args = [cst.Arg(site.receiver)] + ([cst.Arg(prefix.code, cst.Name("prefix"))] if prefix is not None else [])
         return Replace(cst.Call(ctx.reference("torch2ms.runtime.modules.state_dict"), fix_commas(args, ())))
