@@ -20,15 +20,21 @@ __all__ = [
     "adjust_contrast",
     "adjust_hue",
     "adjust_saturation",
+    "as_pil",
     "center_crop",
     "channels_of",
     "crop",
     "hflip",
     "image_size",
+    "is_pil",
+    "like",
     "normalize",
     "pad",
+    "pil_fill",
+    "resample",
     "resize",
     "rotate",
+    "to_array",
     "to_grayscale",
     "to_pil_image",
     "to_tensor",
@@ -53,7 +59,7 @@ class InterpolationMode(enum.Enum):
 _PIL_MODES = {"nearest": 0, "nearest-exact": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}
 
 
-def _resample(mode: Any) -> Any:
+def resample(mode: Any) -> Any:
     """Return Pillow's constant for an InterpolationMode, its name, or that constant."""
     if isinstance(mode, int):
         return mode
@@ -151,7 +157,7 @@ def resize(
     rows, columns = _target_size(size, width, height, max_size)
     if (rows, columns) == (height, width):
         return image
-    mode = _resample(interpolation)
+    mode = resample(interpolation)
     if is_pil(image):
         return image.resize((columns, rows), mode)
     array = to_array(image)
@@ -218,7 +224,7 @@ def pad(image: Any, padding: Size, fill: Any = 0, padding_mode: str = "constant"
         raise ValueError(f"unknown padding_mode {padding_mode!r}")
     if is_pil(image):
         if padding_mode == "constant":
-            return ImageOps.expand(image, border=(left, top, right, bottom), fill=_pil_fill(fill, image))
+            return ImageOps.expand(image, border=(left, top, right, bottom), fill=pil_fill(fill, image))
         array = np.asarray(image)
         widths = [(top, bottom), (left, right), (0, 0)][: array.ndim]
         done = Image.fromarray(np.pad(array, widths, mode=padding_mode))  # type: ignore[call-overload]
@@ -231,7 +237,8 @@ def pad(image: Any, padding: Size, fill: Any = 0, padding_mode: str = "constant"
     return like(image, np.pad(array, widths, mode=padding_mode, **options))  # type: ignore[call-overload]
 
 
-def _pil_fill(fill: Any, image: Image.Image) -> Any:
+def pil_fill(fill: Any, image: Image.Image) -> Any:
+    """Return a colour as Pillow wants it for an image: a number, or one a channel. None is black."""
     bands = len(image.getbands())
     if fill is None:
         fill = 0
@@ -263,10 +270,10 @@ def rotate(
     fill: Any = 0,
 ) -> Any:
     """Rotate by ``angle`` degrees, counter-clockwise. Tensors go through Pillow channel by channel."""
-    mode = _resample(interpolation)
+    mode = resample(interpolation)
     middle = None if center is None else (float(center[0]), float(center[1]))
     if is_pil(image):
-        return image.rotate(angle, mode, expand, middle, fillcolor=_pil_fill(fill, image))
+        return image.rotate(angle, mode, expand, middle, fillcolor=pil_fill(fill, image))
     array = to_array(image)
     planes = array.reshape((-1, *array.shape[-2:])).astype(np.float32)
     value = fill if isinstance(fill, (int, float)) else fill[0]
@@ -276,32 +283,33 @@ def rotate(
     return like(image, done.astype(array.dtype).reshape(array.shape[:-2] + done.shape[-2:]))
 
 
-def _as_pil(image: Any) -> Image.Image:
+def as_pil(image: Any) -> Image.Image:
+    """Return a PIL image as it is. Raises TypeError for tensors and arrays."""
     if not is_pil(image):
-        raise TypeError("colour changes take PIL images: put them in front of ToTensor")
+        raise TypeError("this transform takes PIL images: put it in front of ToTensor")
     return image  # type: ignore[no-any-return]
 
 
 def adjust_brightness(image: Any, brightness_factor: float) -> Any:
     """Multiply the brightness: 0 is black, 1 the image itself."""
-    return ImageEnhance.Brightness(_as_pil(image)).enhance(brightness_factor)
+    return ImageEnhance.Brightness(as_pil(image)).enhance(brightness_factor)
 
 
 def adjust_contrast(image: Any, contrast_factor: float) -> Any:
     """Change the contrast: 0 is grey, 1 the image itself."""
-    return ImageEnhance.Contrast(_as_pil(image)).enhance(contrast_factor)
+    return ImageEnhance.Contrast(as_pil(image)).enhance(contrast_factor)
 
 
 def adjust_saturation(image: Any, saturation_factor: float) -> Any:
     """Change the saturation: 0 is black and white, 1 the image itself."""
-    return ImageEnhance.Color(_as_pil(image)).enhance(saturation_factor)
+    return ImageEnhance.Color(as_pil(image)).enhance(saturation_factor)
 
 
 def adjust_hue(image: Any, hue_factor: float) -> Any:
     """Turn the colour wheel by ``hue_factor`` of a full turn, from -0.5 to 0.5."""
     if not -0.5 <= hue_factor <= 0.5:
         raise ValueError(f"adjust_hue: {hue_factor} lies outside -0.5 to 0.5")
-    picture = _as_pil(image)
+    picture = as_pil(image)
     if picture.mode in ("L", "1", "I", "F"):
         return picture
     hue, saturation, value = picture.convert("HSV").split()

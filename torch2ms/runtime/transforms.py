@@ -41,6 +41,7 @@ __all__ = [
     "Resize",
     "ToPILImage",
     "ToTensor",
+    "Transform",
     "build",
     "functional",
 ]
@@ -55,7 +56,7 @@ def _pair(size: Size) -> Tuple[int, int]:
     return (int(size[0]), int(size[0])) if len(size) == 1 else (int(size[0]), int(size[1]))
 
 
-class _Transform:
+class Transform:
     """Base of the transforms: called with an image, they return an image."""
 
     def __call__(self, image: Any) -> Any:
@@ -70,7 +71,7 @@ class _Transform:
         return f"{type(self).__name__}({arguments})"
 
 
-class Compose(_Transform):
+class Compose(Transform):
     """Apply transforms (any callables) one after the other."""
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
@@ -82,7 +83,7 @@ class Compose(_Transform):
         return image
 
 
-class Lambda(_Transform):
+class Lambda(Transform):
     """Apply a function."""
 
     def __init__(self, lambd: Callable[[Any], Any]) -> None:
@@ -92,14 +93,14 @@ class Lambda(_Transform):
         return self.lambd(image)
 
 
-class ToTensor(_Transform):
+class ToTensor(Transform):
     """PIL image or array (H, W, C) to a tensor (C, H, W): uint8 becomes float32 in [0, 1], other types stay."""
 
     def _apply(self, image: Any) -> ms.Tensor:
         return functional.to_tensor(image)
 
 
-class ToPILImage(_Transform):
+class ToPILImage(Transform):
     """Tensor (C, H, W) or array (H, W, C) to a PIL image; floats are taken as [0, 1]."""
 
     def __init__(self, mode: Optional[str] = None) -> None:
@@ -109,7 +110,7 @@ class ToPILImage(_Transform):
         return functional.to_pil_image(image, self.mode)
 
 
-class Normalize(_Transform):
+class Normalize(Transform):
     """Subtract ``mean`` and divide by ``std``, channel by channel, on (..., C, H, W)."""
 
     def __init__(self, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> None:
@@ -119,7 +120,7 @@ class Normalize(_Transform):
         return functional.normalize(image, self.mean, self.std)
 
 
-class Resize(_Transform):
+class Resize(Transform):
     """Resize to (height, width), or the shorter side to an int; bilinear with antialiasing, as Pillow does."""
 
     def __init__(
@@ -135,7 +136,7 @@ class Resize(_Transform):
         return functional.resize(image, self.size, self.interpolation, self.max_size, self.antialias)
 
 
-class CenterCrop(_Transform):
+class CenterCrop(Transform):
     """Cut the middle out; smaller images are padded with 0."""
 
     def __init__(self, size: Size) -> None:
@@ -145,7 +146,7 @@ class CenterCrop(_Transform):
         return functional.center_crop(image, self.size)
 
 
-class Pad(_Transform):
+class Pad(Transform):
     """Pad by ``padding``: all sides, (left/right, top/bottom), or (left, top, right, bottom)."""
 
     def __init__(self, padding: Size, fill: Any = 0, padding_mode: str = "constant") -> None:
@@ -155,7 +156,7 @@ class Pad(_Transform):
         return functional.pad(image, self.padding, self.fill, self.padding_mode)
 
 
-class RandomCrop(_Transform):
+class RandomCrop(Transform):
     """Cut a random window out, after padding."""
 
     def __init__(
@@ -188,7 +189,7 @@ class RandomCrop(_Transform):
         return functional.crop(image, top, left, rows, columns)
 
 
-class RandomHorizontalFlip(_Transform):
+class RandomHorizontalFlip(Transform):
     """Mirror left to right with probability ``p``."""
 
     def __init__(self, p: float = 0.5) -> None:
@@ -198,7 +199,7 @@ class RandomHorizontalFlip(_Transform):
         return functional.hflip(image) if default_generator().rand() < self.p else image
 
 
-class RandomVerticalFlip(_Transform):
+class RandomVerticalFlip(Transform):
     """Mirror top to bottom with probability ``p``."""
 
     def __init__(self, p: float = 0.5) -> None:
@@ -208,7 +209,7 @@ class RandomVerticalFlip(_Transform):
         return functional.vflip(image) if default_generator().rand() < self.p else image
 
 
-class RandomResizedCrop(_Transform):
+class RandomResizedCrop(Transform):
     """Cut out a window of random area and aspect ratio and resize it (the Inception crop)."""
 
     def __init__(
@@ -247,7 +248,7 @@ def _exp32(value: float) -> float:
     return float(np.exp(np.float32(value)))
 
 
-class RandomRotation(_Transform):
+class RandomRotation(Transform):
     """Rotate by a random angle from ``degrees`` (a range, or -d to d), counter-clockwise."""
 
     def __init__(
@@ -266,7 +267,7 @@ class RandomRotation(_Transform):
         return functional.rotate(image, angle, self.interpolation, self.expand, self.center, self.fill)
 
 
-class ColorJitter(_Transform):
+class ColorJitter(Transform):
     """Change brightness, contrast, saturation and hue by random factors, in random order."""
 
     def __init__(self, brightness: Range = 0, contrast: Range = 0, saturation: Range = 0, hue: Range = 0) -> None:
@@ -310,7 +311,7 @@ def _factors(
     return None if low == high == center else (float(low), float(high))
 
 
-class Grayscale(_Transform):
+class Grayscale(Transform):
     """Take the colours out; 1 or 3 channels come back."""
 
     def __init__(self, num_output_channels: int = 1) -> None:
@@ -320,7 +321,7 @@ class Grayscale(_Transform):
         return functional.to_grayscale(image, self.num_output_channels)
 
 
-class RandomGrayscale(_Transform):
+class RandomGrayscale(Transform):
     """Take the colours out with probability ``p``; the number of channels stays."""
 
     def __init__(self, p: float = 0.1) -> None:
@@ -331,7 +332,7 @@ class RandomGrayscale(_Transform):
         return functional.to_grayscale(image, channels) if default_generator().rand() < self.p else image
 
 
-class RandomErasing(_Transform):
+class RandomErasing(Transform):
     """Overwrite a random window of a tensor (C, H, W) with probability ``p`` (Zhong et al., 2017).
 
     ``value``: a number, one a channel, or "random" (normal noise, whose stream differs from PyTorch's).
@@ -370,7 +371,7 @@ class RandomErasing(_Transform):
         return image
 
 
-class RandomApply(_Transform):
+class RandomApply(Transform):
     """Apply all of ``transforms`` with probability ``p``, or none."""
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]], p: float = 0.5) -> None:
@@ -383,7 +384,7 @@ class RandomApply(_Transform):
         return image
 
 
-class RandomChoice(_Transform):
+class RandomChoice(Transform):
     """Apply one of ``transforms``, chosen by the weights ``p``."""
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]], p: Optional[Sequence[float]] = None) -> None:
@@ -396,7 +397,7 @@ class RandomChoice(_Transform):
         return self.transforms[min(index, len(self.transforms) - 1)](image)
 
 
-class RandomOrder(_Transform):
+class RandomOrder(Transform):
     """Apply ``transforms`` in random order."""
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
@@ -413,10 +414,12 @@ def build(specs: Sequence[Union[str, Mapping[str, Any]]], image_size: Optional[i
 
     The value ``image_size`` stands for the argument ``image_size``. Raises ValueError for an unknown name.
     """
+    from . import augmentations  # which imports this module
+
     transforms: List[Callable[[Any], Any]] = []
     for spec in specs:
         name, arguments = (spec, None) if isinstance(spec, str) else next(iter(spec.items()))
-        factory = globals().get(name) if name in __all__ else None
+        factory = globals().get(name) if name in __all__ else getattr(augmentations, name, None)
         if not isinstance(factory, type):
             raise ValueError(f"unknown transform {name!r}")
         keywords: Dict[str, Any] = {key: _sized(value, image_size) for key, value in (arguments or {}).items()}

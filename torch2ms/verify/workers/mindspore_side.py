@@ -250,6 +250,24 @@ def _wrap_dropout(switch: Switch) -> None:
     for holder in filter(None, (ops, getattr(getattr(mint, "nn", None), "functional", None))):
         for name in ("dropout", "dropout1d", "dropout2d", "dropout3d"):
             switch.wrap(holder, name, of_function(name))
+    _wrap_attention(switch, share)
+
+
+def _wrap_attention(switch: Switch, share: Any) -> None:
+    """Wrap the dropout inside of MindSpore's own attention, which is called with a rate of 0 as well."""
+    inside: Any = sys.modules.get("mindspore.ops.function.nn_func")
+    original = getattr(inside, "_inner_dropout", None)
+    if original is None:
+        return
+
+    def wrapped(x: Any, p: float, training: bool) -> Any:
+        if not switch.off:
+            return original(x, p, training)
+        if p and training:
+            switch.rates.append(share(original(_ones("Dropout"), p, training)))
+        return x
+
+    inside._inner_dropout = wrapped
 
 
 def _ones(name: str) -> Any:

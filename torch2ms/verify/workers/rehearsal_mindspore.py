@@ -202,6 +202,9 @@ def _no_dropout(runtime: Optional[ModuleType]) -> None:
         for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"):
             if hasattr(holder, name):
                 setattr(holder, name, keep)
+    inside = sys.modules.get("mindspore.ops.function.nn_func")
+    if inside is not None and hasattr(inside, "_inner_dropout"):  # of MindSpore's own attention
+        inside._inner_dropout = keep  # type: ignore[attr-defined]
 
 
 def main(path: str, weights: Any) -> None:
