@@ -142,8 +142,8 @@ def saved(function: Any, *args: Any, **options: Any) -> Image.Image:
 
 SEEDS = range(12)
 MINE: dict[str, Any] = {
-    "T": transforms, "V": transforms, "V2": augmentations, "A": augmentations, "F": functional, "C": image_changes, "U": image_grids,
-    "torch": ms, "saved": saved,
+    "T": transforms, "V": transforms, "V2": augmentations, "A": augmentations, "F": functional, "C": image_changes,
+    "U": image_grids, "torch": ms, "saved": saved,
 }  # fmt: skip
 CASES = [(case, kind, 0) for case, kinds in FIXED.items() for kind in kinds]
 CASES += [(case, kind, number) for case, kinds in DRAWN.items() for kind in kinds for number in SEEDS]
