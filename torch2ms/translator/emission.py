@@ -75,6 +75,9 @@ def _is_dtype(tree: ast.expr, ctx: Context) -> bool:
 
 
 def _needs_names(option: MappedTo) -> bool:
+    changes = option.rename or option.transform or option.write_default or option.add or option.recipe
+    if option.target.startswith("torch2ms.runtime.") and not changes:
+        return False  # what is dropped (out=) has been dealt with; the rest has torch's names
     return bool(option.rename or option.transform or option.write_default or option.add or option.drop or option.recipe)
 
 

@@ -19,6 +19,7 @@ from torch2ms.translator.passes import (
     calls,
     devices,
     formatting,
+    handlers,
     imports,
     indexing,
     modes,
@@ -196,6 +197,8 @@ class _Rewriter:
             updated = modules.rewrite_function(node, updated, tree, self.ctx)
             self.ctx.functions.pop()
             return updated
+        if isinstance(tree, ast.Try):
+            handlers.report_handlers(tree, self.ctx)
         updated = self._children(node)
         if isinstance(node, cst.ClassDef) and isinstance(tree, ast.ClassDef):
             return modules.rewrite_class(node, devices.drop_decorators(updated), tree, self.ctx)

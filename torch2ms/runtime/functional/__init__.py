@@ -16,6 +16,7 @@ from .convolution import *  # noqa: F403
 from .creation import *  # noqa: F403
 from .dtypes import *  # noqa: F403
 from .extrema import *  # noqa: F403
+from .handed import *  # noqa: F403
 from .image import *  # noqa: F403
 from .lookup import *  # noqa: F403
 from .loss import *  # noqa: F403

@@ -26,6 +26,9 @@ def tensor_data(site: CallSite, ctx: Context) -> Outcome:
     assert site.receiver is not None
     if not _is_load(site):
         return Replace(site.updated.func)
+    parent = ctx.parent(site.tree.func)
+    if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store):
+        return Replace(site.receiver)  # x.data[0] = 1 writes into x itself
     return Replace(build("{stop}({x})", stop=ctx.reference("mindspore.ops.stop_gradient"), x=site.receiver))
 
 

@@ -93,6 +93,18 @@ def size_tuple(site: CallSite, ctx: Context) -> Outcome:
     return Replace(site.updated.with_changes(func=func, args=fix_commas(args, original)), tuple(codes))
 
 
+@recipe("new_tensor")
+def new_tensor(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.tensor([1j])`` -> ``ms.tensor([1j], dtype=ms.complex64)``: MindSpore itself takes 128 bits."""
+    made = emit_call(site, ctx)
+    if isinstance(made, Leave) or ctx.kind(site.tree).of != "torch.complex64" or not isinstance(made.code, cst.Call):
+        return made
+    if any(keyword.arg in ("dtype", None) for keyword in site.tree.keywords):
+        return made
+    dtype = keyword_arg("dtype", ctx.reference("mindspore.complex64"))
+    return replace(made, code=made.code.with_changes(args=fix_commas([*made.code.args, dtype], made.code.args)))
+
+
 @recipe("spread")
 def spread(site: CallSite, ctx: Context) -> Outcome:
     """``torch.meshgrid([x, y])`` -> ``ops.meshgrid(x, y)``: tensors given as one list are given one by one."""

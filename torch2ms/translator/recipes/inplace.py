@@ -65,7 +65,8 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
     if isinstance(place.tree, ast.Subscript) and not is_fresh(place.tree, ctx):
         return _element(site, place, direct, statement, ctx)
     if isinstance(place.tree, ast.Name):
-        if place.stripped or _is_parameter(place.tree, ctx):
+        kind = ctx.kind(place.tree).name
+        if kind == "Parameter" or (place.stripped and kind != "Tensor"):
             return _assigned(site, place, direct, statement, ctx)
         return _name(site, place.tree.id, direct, statement, ctx)
     if isinstance(place.tree, ast.Attribute) and not is_fresh(place.tree, ctx):
