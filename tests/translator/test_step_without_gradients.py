@@ -31,7 +31,6 @@ def test_goes_where_only_a_schedule_is_shown() -> None:
         "from . import engine\n",
         "import accelerate\n",
         "model.weight.grad = torch.ones(1, 2)\n",
-        "def train(loss):\n    loss.backward()\n",
         "from torch.autograd import backward\nbackward(model(torch.ones(1, 2)))\n",
     ],
 )

@@ -97,7 +97,7 @@ class TensorDataset(Dataset[Tuple[ms.Tensor, ...]]):
         self.tensors = tensors
 
     def __getitem__(self, index: Any) -> Tuple[ms.Tensor, ...]:
-        return tuple(tensor[index] for tensor in self.tensors)
+        return tuple(tensor[_plain(index)] for tensor in self.tensors)
 
     def rows(self, indices: List[int]) -> Tuple[ms.Tensor, ...]:
         """Return a whole batch at once, far faster than row by row."""
@@ -105,6 +105,11 @@ class TensorDataset(Dataset[Tuple[ms.Tensor, ...]]):
 
     def __len__(self) -> int:
         return int(self.tensors[0].shape[0])
+
+
+def _plain(index: Any) -> Any:
+    """Return an index of NumPy's as Python's: tensors of MindSpore take no other."""
+    return int(index) if isinstance(index, np.integer) else index
 
 
 class Subset(Dataset[Any]):
@@ -115,8 +120,8 @@ class Subset(Dataset[Any]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, (list, tuple)):
-            return self.dataset[[self.indices[place] for place in index]]
-        return self.dataset[self.indices[index]]
+            return self.dataset[[_plain(self.indices[place]) for place in index]]
+        return self.dataset[_plain(self.indices[index])]
 
     def __len__(self) -> int:
         return len(self.indices)

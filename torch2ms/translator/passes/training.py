@@ -16,8 +16,9 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.passes.leaf_gradients import LeafWriter
+from torch2ms.translator.passes.recorded_steps import write_recorded
 from torch2ms.translator.syntax import code_of
-from torch2ms.translator.training import Clip, Step, TrainingUnit, UnitLeft, find_units
+from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_units
 from torch2ms.translator.training.by_hand import gradients_of
 from torch2ms.translator.training.leaf_planning import plan_leaves
 from torch2ms.translator.training.leaves import LeafPlan
@@ -25,6 +26,7 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["TrainingPlan", "is_left", "plan_training", "rewrite_block"]
 
+_RECORDING = (2, 7)  # the first MindSpore whose operations can be recorded outside of a gradient function
 Statement = Any  # a libcst statement; blocks hold simple and compound ones alike
 
 
@@ -50,12 +52,27 @@ class TrainingPlan:
     left_scopes: set[ast.AST] = field(default_factory=set)  # functions with a step that stays: all of it stays
     rewritten: dict[ast.stmt, list[Statement]] = field(default_factory=dict)
     leaves: LeafPlan = field(default_factory=LeafPlan)  # gradients that are asked for by hand
+    recorded: dict[ast.stmt, list[RecordedCall]] = field(default_factory=dict)  # calls that keep their place
+
+    @property
+    def changes(self) -> bool:
+        """Whether the plan rewrites any training step."""
+        return bool(self.units or self.recorded)
 
     def concerns(self, tree: ast.stmt) -> bool:
         """Whether the plan does anything at a statement."""
-        if not self.units:
+        if not self.changes:
             return False
-        tables = (self.gone, self.calls, self.hoists, self.accumulators, self.steps, self.clips, self.resets)
+        tables = (
+            self.gone,
+            self.calls,
+            self.hoists,
+            self.accumulators,
+            self.steps,
+            self.clips,
+            self.resets,
+            self.recorded,
+        )
         return any(tree in table for table in tables)
 
 
@@ -66,7 +83,9 @@ def plan_training(ctx: Context) -> TrainingPlan:
     imported = {alias.name for n in ctx.analysis.nodes if isinstance(n, ast.ImportFrom) for alias in n.names}
     if not (attributes | imported) & {"backward", "grad", "*"}:
         return plan
-    units = find_units(ctx.analysis.tree, ctx.analysis) if "backward" in attributes else []
+    recording = ctx.target.mindspore >= _RECORDING and ctx.options.mode == "pynative"
+    recording = recording and not ctx.world.symbols.is_data_parallel
+    units = find_units(ctx.analysis.tree, ctx.analysis, recording=recording) if "backward" in attributes else []
     taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
     plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped)
@@ -78,6 +97,9 @@ def plan_training(ctx: Context) -> TrainingPlan:
                 continue
             plan.left.append(found)
             plan.left_scopes.add(_scope(found.node, ctx))
+        elif isinstance(found, RecordedCall):
+            plan.recorded.setdefault(found.statement, []).append(found)
+            plan.handled.add(found.call)
         else:
             _enter(plan, found)
             _name_gradients(plan, found, ctx)
@@ -175,7 +197,7 @@ def rewrite_block(
 ) -> list[Statement]:
     """Return the statements of a block, its training steps rewritten."""
     plan = ctx.training
-    if not plan.units and not plan.leaves.units:
+    if not plan.changes and not plan.leaves.units:
         return [new for _, updated in results for new in updated]
     writer = _Writer(plan, ctx)
     block: list[Statement] = []
@@ -217,6 +239,8 @@ class _Writer:
 
     def _own(self, tree: ast.stmt, updated: list[Statement]) -> list[Statement]:
         plan = self.plan
+        if tree in plan.recorded:
+            return _like(write_recorded(plan.recorded[tree], self._code, self.ctx), updated)
         if tree in plan.resets:
             return _like(self._lines(f"{plan.resets[tree].grads_name} = None"), updated)
         if isinstance(tree, ast.If) and self._is_empty(tree, updated):
@@ -269,7 +293,7 @@ class _Writer:
         body = [s for s in body if not (isinstance(s, cst.SimpleStatementLine) and not s.body)]
         if body:
             body[0] = _without_blank(body[0])
-        values = ", ".join([self._code(unit.loss), *unit.aux])
+        values = ", ".join([self._code(unit.loss), *self._aux(unit)])
         body.extend(self._lines(f"return {values}"))
         made = cst.ensure_type(cst.parse_statement(f"def {unit.forward_name}({', '.join(unit.parameters)}): pass\n"),
                                cst.FunctionDef)  # fmt: skip
@@ -287,9 +311,17 @@ class _Writer:
         grad = self._lines(f"{unit.grad_name} = {self._grad_fn(unit)}")
         return [made, _spaced(grad[0], 2 if top else 1)]
 
+    def _aux(self, unit: TrainingUnit) -> list[str]:
+        """Return what forward_fn returns besides the loss; packed where MindSpore would not take it for an output.
+
+        ``value_and_grad`` counts tensors and containers alone, and refuses a function that returns a loss and a number.
+        """
+        plain = unit.aux and all(_is_number(name, unit, self.ctx) for name in unit.aux)
+        return [f"({', '.join(unit.aux)}{',' if len(unit.aux) == 1 else ''})"] if plain else list(unit.aux)
+
     def _gradient(self, unit: TrainingUnit) -> list[Statement]:
         function = self._grad_fn(unit) if unit.inline_grad else unit.grad_name
-        target = ", ".join(unit.outputs)
+        target = ", ".join([unit.loss_name, *self._aux(unit)])
         pair = f"({target})" if unit.aux else target
         arguments = ", ".join(unit.parameters)
         if unit.gradient == "assign":
@@ -343,6 +375,33 @@ class _Writer:
             return self._lines(f"{unit.grads_name} = {call}")
         result = self._code(clip.result) if clip.result is not None else "_"
         return self._lines(f"{unit.grads_name}, {result} = {call}")
+
+
+_NUMBERS = frozenset({"int", "float", "bool", "str", "none", "ndarray"})
+
+
+def _is_number(name: str, unit: TrainingUnit, ctx: Context) -> bool:
+    """Whether all that a step binds to a name is known to be neither a tensor nor a container."""
+    bound = [
+        node.value
+        for statement in unit.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id == name
+    ]
+    return bool(bound) and all(ctx.kind(value).name in _NUMBERS or _counts(value) for value in bound)
+
+
+def _counts(value: ast.expr) -> bool:
+    """Whether an expression is a number whatever it is asked of: ``len(x)``, ``x.size(0)``, ``x.shape[0]``."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id in ("len", "int", "float", "bool", "str")
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        return value.func.attr in ("item", "numel") or (value.func.attr == "size" and len(value.args) == 1)
+    if not isinstance(value, ast.Subscript) or isinstance(value.slice, ast.Slice):
+        return False
+    return isinstance(value.value, ast.Attribute) and value.value.attr == "shape"
 
 
 def _comments(updated: list[Statement]) -> list[Statement]:

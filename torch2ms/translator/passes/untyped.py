@@ -53,6 +53,8 @@ def told(func: ast.Attribute, ctx: Context) -> Kind:
         return UNKNOWN
     if not kind.known and func.attr in _ALSO_NETWORKS and _is_used_as_network(func.value, ctx):
         return Kind("Module", evidence="the file uses it as a network elsewhere")
+    if not kind.known and func.attr in _STATE:
+        kind = _named(func.value, ctx)
     if not kind.known:
         kind = ctx.world.evidence.of_chain(_chain(func, ctx))
     if not kind.known and _is_tensor_call(func, call, ctx):
@@ -96,6 +98,21 @@ _NETWORK_WORDS = frozenset({"parameters", "named_parameters", "named_modules", "
 
 # What optimizers and schedulers answer to as well
 _ALSO_NETWORKS = frozenset({"load_state_dict", "state_dict", "zero_grad", "apply", "requires_grad_"})
+
+
+_STATE = frozenset({"state_dict", "load_state_dict"})
+
+
+def _named(receiver: ast.expr, ctx: Context) -> Kind:
+    """An optimizer or a schedule by its name, where its state is asked for: ``self.optimizer = optimizer`` told it."""
+    last = ast.unparse(receiver).rpartition(".")[2].lower()
+    if _is_used_as_network(receiver, ctx):
+        return UNKNOWN
+    if "sched" in last:
+        return Kind("Scheduler", evidence="named as a schedule")
+    if "optim" in last or last.startswith("opt_") or last.endswith("_opt") or last == "opt":
+        return Kind("Optimizer", evidence="named as an optimizer")
+    return UNKNOWN
 
 
 def _is_used_as_network(receiver: ast.expr, ctx: Context) -> bool:

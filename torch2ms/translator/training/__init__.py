@@ -5,7 +5,28 @@
 
 from __future__ import annotations
 
-from torch2ms.translator.training.plan import Clip, GradientMode, Oracle, Place, Shape, Step, TrainingUnit, UnitLeft
+from torch2ms.translator.training.plan import (
+    Clip,
+    GradientMode,
+    Oracle,
+    Place,
+    RecordedCall,
+    Shape,
+    Step,
+    TrainingUnit,
+    UnitLeft,
+)
 from torch2ms.translator.training.units import find_units
 
-__all__ = ["Clip", "GradientMode", "Oracle", "Place", "Shape", "Step", "TrainingUnit", "UnitLeft", "find_units"]
+__all__ = [
+    "Clip",
+    "GradientMode",
+    "Oracle",
+    "Place",
+    "RecordedCall",
+    "Shape",
+    "Step",
+    "TrainingUnit",
+    "UnitLeft",
+    "find_units",
+]

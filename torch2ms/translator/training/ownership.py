@@ -14,7 +14,7 @@ from torch2ms.translator.training.gradient_reads import clamped_to
 from torch2ms.translator.training.plan import Clip, GradientMode, Step
 from torch2ms.translator.training.scope import Scope
 
-__all__ = ["Ownership", "Refused", "resolve"]
+__all__ = ["Ownership", "Refused", "clip_of", "resolve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,14 +322,15 @@ def clips_of(ownership: Ownership, whole: bool) -> tuple[Clip, ...] | Refused:
     for event in ownership.clips:
         if event.problem or event.target is None:
             return Refused(event.problem, "T2M403", event.statement)
-        clip = _clip(event, whole)
+        clip = clip_of(event, whole)
         if clip is None:
             return Refused("the limit of the gradient clipping is not written out", "T2M403", event.statement)
         found.append(clip)
     return tuple(found)
 
 
-def _clip(event: Event, whole: bool) -> Clip | None:
+def clip_of(event: Event, whole: bool = True) -> Clip | None:
+    """Return the plan of one clipping call; None where its limit is not written out."""
     call = event.call
     name = (dotted_path(call.func) or "").rpartition(".")[2]
     kind = "norm" if "norm" in name else "value"

@@ -8,7 +8,18 @@ from typing import Literal, Protocol
 
 from torch2ms.translator.kinds import Kind
 
-__all__ = ["Clip", "Closure", "GradientMode", "Oracle", "Place", "Shape", "Step", "TrainingUnit", "UnitLeft"]
+__all__ = [
+    "Clip",
+    "Closure",
+    "GradientMode",
+    "Oracle",
+    "Place",
+    "RecordedCall",
+    "Shape",
+    "Step",
+    "TrainingUnit",
+    "UnitLeft",
+]
 
 GradientMode = Literal["assign", "add", "accumulate"]
 Shape = Literal["A", "B1", "B3", "C1", "D", "E", "F"]
@@ -131,6 +142,22 @@ class TrainingUnit:
     def outputs(self) -> tuple[str, ...]:
         """All names the gradient call binds from forward_fn, the loss first."""
         return (self.loss_name, *self.aux)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A call of the machinery that keeps its place: what it needs was recorded as it ran.
+
+    ``target`` is the loss, or the optimizer or network; ``optimizers`` are those whose weights a backward call
+    differentiates by.
+    """
+
+    statement: ast.stmt
+    call: ast.Call
+    kind: str  # backward, zero, step, clip
+    target: ast.expr
+    optimizers: tuple[ast.expr, ...]
+    clip: Clip | None = None
 
 
 @dataclass(frozen=True, slots=True)

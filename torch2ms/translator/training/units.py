@@ -16,7 +16,8 @@ from torch2ms.translator.training.gradient_reads import find_reads, place_reads
 from torch2ms.translator.training.naming import Names, suffix_of
 from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, steps_of
 from torch2ms.translator.training.placement import Interface, find_interface, find_unset, may_be_missing
-from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, Shape, TrainingUnit, UnitLeft
+from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, RecordedCall, Shape, TrainingUnit, UnitLeft
+from torch2ms.translator.training.recorded import Planned, record_left
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.training.trained import WithTrained, trained_tensors
 from torch2ms.translator.training.twins import condition_of, merge_twins
@@ -25,10 +26,13 @@ from torch2ms.translator.trees import walk
 __all__ = ["find_units"]
 
 
-def find_units(tree: ast.Module | Sequence[ast.stmt], oracle: Oracle) -> list[TrainingUnit | UnitLeft]:
+def find_units(
+    tree: ast.Module | Sequence[ast.stmt], oracle: Oracle, *, recording: bool = False
+) -> list[TrainingUnit | UnitLeft | RecordedCall]:
     """Return, in source order, a plan for every backward call and a reason for each that stays as it is.
 
-    ``tree`` is a module, or the statements of one (a function body is taken as a module's).
+    ``tree`` is a module, or the statements of one (a function body is taken as a module's). ``recording``: whether what
+    cannot be a function may be recorded as it runs instead.
     """
     module = tree if isinstance(tree, ast.Module) else ast.Module(list(tree), [])
     if not any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module)):
@@ -39,19 +43,26 @@ def find_units(tree: ast.Module | Sequence[ast.stmt], oracle: Oracle) -> list[Tr
     flow = GradientFlow(file, oracle)
     flow.backward_calls = sum(isinstance(node, ast.Attribute) and node.attr == "backward" for node in walk(module))
     taken = names_in(module)
-    found: list[TrainingUnit | UnitLeft] = []
     scopes = file.scopes()
     closures = find_closures(scopes, file, oracle)
+    parts: list[Planned] = []
     for scope in sorted(scopes, key=lambda scope: scope.node not in closures.of):  # what is handed over comes first
-        planned = _ScopePlanner(scope, file, flow, oracle, Names(taken), closures).plan()
+        planner = _ScopePlanner(scope, file, flow, oracle, Names(taken), closures)
+        planned = planner.plan()
         closure = closures.of.get(scope.node)
         if closure is not None and not any(isinstance(unit, TrainingUnit) for unit in planned):
             closures.leave(closure, f"{closure.function.name} has no backward call that can be rewritten")
-        found.extend(planned)
+        stays = bool(planner.reads) or closure is not None
+        parts.append(Planned(scope, planner.events, planned, stays))
+    if recording:
+        record_left(parts)
+    found = [result for part in parts for result in part.results]
     return sorted(found, key=lambda unit: (_line(unit), isinstance(unit, UnitLeft)))
 
 
-def _line(unit: TrainingUnit | UnitLeft) -> tuple[int, int]:
+def _line(unit: TrainingUnit | UnitLeft | RecordedCall) -> tuple[int, int]:
+    if isinstance(unit, RecordedCall):
+        return unit.call.lineno, unit.call.col_offset
     node = unit.backward if isinstance(unit, TrainingUnit) else unit.node
     return node.lineno, node.col_offset
 
@@ -95,6 +106,7 @@ class _ScopePlanner:
         flow.updated_by_hand = {event.path for event in self.events if event.by_hand}
         self.backwards = [event for event in self.events if event.kind == "backward"]
         self.grads_names: dict[frozenset[int], str] = {}
+        self.reads: list[tuple[ast.stmt, ast.Attribute]] = []
 
     def plan(self) -> list[TrainingUnit | UnitLeft]:
         forwards = {
@@ -106,6 +118,7 @@ class _ScopePlanner:
         owned = resolve(self.scope, self.events, self.flow, reads)
         placed = placed_gradients(self.scope, self.oracle)
         read_later = [read for read in find_reads(self.scope, self.oracle) if id(read[1]) not in placed]
+        self.reads = read_later
         obstacle = find_obstacle(self.scope, self.oracle, read_later)
         results: dict[int, TrainingUnit | UnitLeft] = {}
         for event in self.backwards:

@@ -1,0 +1,102 @@
+"""Steps without a forward pass of their own: recorded as they run, or left as they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+from torch2ms.config import Options, Target
+
+HEAD = """
+import torch
+from torch import nn
+net = nn.Linear(3, 2)
+other = nn.Linear(2, 1)
+optimizer = torch.optim.Adam(net.parameters())
+stored = []
+"""
+AGENT = """
+class Agent:
+    def __init__(self):
+        self.net = nn.Linear(3, 2)
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+        self.losses = []
+
+    def act(self, x):
+        out = self.net(x)
+        self.losses.append(out.mean())
+        return out.argmax().item()
+"""
+FINISH = """
+def finish():
+    optimizer.zero_grad()
+    loss = torch.stack(stored).sum()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def text(source: str, **options: object) -> str:
+    return translate_source(HEAD + source, options=Options(**options)).text  # type: ignore[arg-type]
+
+
+def codes(source: str, **options: object) -> set[str]:
+    found = translate_source(HEAD + source, options=Options(**options))  # type: ignore[arg-type]
+    return {item.code for item in found.diagnostics}
+
+
+def test_what_was_stored_elsewhere() -> None:
+    emitted = text(FINISH)
+    assert "recording.reset(optimizer)\n" in emitted
+    assert "recording.backward(loss, optimizer)\n" in emitted
+    assert "recording.update(optimizer)\n" in emitted
+    assert not codes(FINISH) & {"T2M402", "T2M403", "T2M900"}
+
+
+def test_parts_in_several_methods() -> None:
+    source = AGENT + (
+        "    def learn(self):\n        loss = sum(self.losses)\n        loss.backward()\n        self.losses = []\n\n"
+        "    def step(self):\n        nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)\n"
+        "        self.optimizer.step()\n        self.optimizer.zero_grad()\n"
+    )
+    emitted = text(source)
+    assert "recording.backward(loss, self.optimizer)" in emitted
+    assert "recording.clip_norm(modules.parameters(self.net), 1.0)" in emitted
+    assert "recording.update(self.optimizer)" in emitted
+    assert "recording.reset(self.optimizer)" in emitted
+    assert "T2M402" not in emitted
+
+
+def test_backward_in_a_loop_over_stored_values() -> None:
+    source = AGENT + (
+        "    def learn(self):\n        self.optimizer.zero_grad()\n        for loss in self.losses:\n"
+        "            loss.backward()\n        self.optimizer.step()\n"
+    )
+    assert "            recording.backward(loss, self.optimizer)\n        recording.update(self.optimizer)" in text(
+        source
+    )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        # a function can hold the step: nothing is recorded
+        FINISH.replace("torch.stack(stored).sum()", "net(torch.ones(3)).mean()"),
+        # a closure
+        FINISH.replace("optimizer.step()", "optimizer.step(lambda: loss)"),
+        # the gradients are read
+        FINISH.replace("    optimizer.step()", "    print(net.weight.grad.norm())\n    optimizer.step()"),
+        # a gradient is handed to backward
+        FINISH.replace("backward()", "backward(torch.ones(1))"),
+        # no optimizer anywhere in sight
+        "def finish(opt_list):\n    stored[0].backward()\n    for opt in opt_list:\n        opt.step()\n",
+    ],
+)
+def test_left_or_a_function(source: str) -> None:
+    assert "recording" not in text(source)
+
+
+def test_graph_mode_and_old_releases_leave_it() -> None:
+    assert "T2M402" in text(FINISH, mode="graph")
+    assert "recording" not in text(FINISH, mode="graph")
+    assert "T2M402" in text(FINISH, target=Target(mindspore=(2, 0)))

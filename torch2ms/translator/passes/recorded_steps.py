@@ -1,0 +1,46 @@
+"""Write the calls of training steps that are recorded as they run (``training.recorded`` plans them)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.syntax import code_of
+from torch2ms.translator.training import Clip, RecordedCall
+
+__all__ = ["write_recorded"]
+
+MODULE = "torch2ms.runtime.recording"
+
+
+def write_recorded(calls: Sequence[RecordedCall], code: Callable[[ast.expr], str], ctx: Context) -> list[Any]:
+    """Return what stands in the place of one statement; ``code`` gives the translated text of an expression."""
+    lines: list[str] = []
+    for call in calls:
+        if call.clip is not None:
+            lines.append(_clip(call.clip, code, ctx))
+        elif call.kind == "backward":
+            owners = ", ".join(code(node) for node in call.optimizers)
+            lines.append(f"{_name('backward', ctx)}({code(call.target)}, {owners})")
+            message = "the gradients are those of what was recorded as it ran: no function holds the forward pass"
+            ctx.report("T2M401", call.statement, message)
+        else:
+            function = "reset" if call.kind == "zero" else "update"
+            lines.append(f"{_name(function, ctx)}({code(call.target)})")
+    return list(cst.parse_module("\n".join(lines) + "\n").body)
+
+
+def _name(function: str, ctx: Context) -> str:
+    return code_of(ctx.reference(f"{MODULE}.{function}"))
+
+
+def _clip(clip: Clip, code: Callable[[ast.expr], str], ctx: Context) -> str:
+    target = f"{MODULE}.clip_{clip.kind}"
+    ctx.account(clip.call.func, f"torch.nn.utils.clip_grad_{clip.kind}_", "mapped", target, "exact")
+    extra = "".join(f", {k.arg}={code(k.value)}" for k in clip.extra if k.arg)
+    result = f"{code(clip.result)} = " if clip.result is not None else ""
+    return f"{result}{_name(f'clip_{clip.kind}', ctx)}({code(clip.weights)}, {code(clip.limit)}{extra})"
