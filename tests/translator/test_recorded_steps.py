@@ -86,6 +86,8 @@ def test_backward_in_a_loop_over_stored_values() -> None:
         FINISH.replace("optimizer.step()", "optimizer.step(lambda: loss)"),
         # the gradients are read
         FINISH.replace("    optimizer.step()", "    print(net.weight.grad.norm())\n    optimizer.step()"),
+        # nothing in sight resets the gradients: the caller may
+        FINISH.replace("    optimizer.zero_grad()\n", ""),
         # a gradient is handed to backward
         FINISH.replace("backward()", "backward(torch.ones(1))"),
         # no optimizer anywhere in sight

@@ -10,7 +10,7 @@ All calls that touch the gradients of an optimizer change together, or none does
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from torch2ms.translator.dataflow import effects
@@ -23,6 +23,7 @@ from torch2ms.translator.training.scope import Scope
 __all__ = ["Planned", "record_left"]
 
 Result = TrainingUnit | UnitLeft | RecordedCall
+Key = tuple[ast.ClassDef | None, str]  # an optimizer: the class for attributes of self, and the path
 _MACHINERY = ("backward", "zero", "step", "clip")
 
 
@@ -49,30 +50,49 @@ class Planned:
 
 
 def record_left(found: Sequence[Planned]) -> None:
-    """Replace the results of scopes whose steps stay as they are by recorded calls, where all of them can be."""
-    owners: dict[tuple[ast.ClassDef | None, str], ast.expr] = {}
-    for planned in found:
+    """Replace the results of scopes whose steps stay as they are by recorded calls, where all of them can be.
+
+    An optimizer whose gradients nothing in the file resets stays: who made it may reset them elsewhere.
+    """
+    free = [planned for planned in found if not planned.has_units and not planned.stays and _can_be_recorded(planned)]
+    owners: dict[Key, ast.expr] = {}
+    for planned in free:
         for event in planned.events:
-            if event.kind == "step" and event.target is not None and not planned.has_units:
+            if event.kind == "step" and event.target is not None:
                 owners.setdefault(_key(planned.scope, event.path), event.target)
-    recorded: set[tuple[ast.ClassDef | None, str]] = set()
+    reset = {key for planned in free for event in planned.events for key in _reset_by(event, planned.scope, owners)}
+    recorded: set[Key] = set()
     for planned in found:
         if not planned.is_left or planned.stays or not _can_be_recorded(planned):
             continue
         optimizers = _optimizers(planned, owners)
-        if optimizers:
+        keys = {_key(planned.scope, dotted_path(node) or "") for node in optimizers}
+        own = {key for event in planned.events for key in _reset_by(event, planned.scope, keys)}
+        if keys and keys <= reset | own:
             planned.results = [_call(event, optimizers) for event in planned.events]
-            recorded |= {_key(planned.scope, dotted_path(node) or "") for node in optimizers}
-    for planned in found:
-        if any(event.kind == "backward" for event in planned.events) or not _can_be_recorded(planned):
+            recorded |= keys
+    for planned in free:
+        if any(event.kind == "backward" for event in planned.events):
             continue
-        owned = [event for event in planned.events if _key(planned.scope, event.path) in recorded]
-        events = [event for event in planned.events if owned and (event.kind == "clip" or event in owned)]
-        if events and len(events) == len(planned.events):
-            planned.results = [_call(event, ()) for event in events]
+        known = [event for event in planned.events if _touches(event, planned.scope, recorded)]
+        if known and all(event in known or event.kind == "clip" for event in planned.events):
+            planned.results = [_call(event, ()) for event in planned.events]
 
 
-def _key(scope: Scope, path: str) -> tuple[ast.ClassDef | None, str]:
+def _reset_by(event: Event, scope: Scope, keys: Iterable[Key]) -> list[Key]:
+    """Of some optimizers, those whose gradients a call resets: by name, or all of the place for a network's."""
+    if event.kind != "zero":
+        return []
+    mine = _key(scope, event.path)
+    return [key for key in keys if key == mine or (event.on_module and key[0] is mine[0])]
+
+
+def _touches(event: Event, scope: Scope, keys: Iterable[Key]) -> bool:
+    """Whether a call concerns one of some optimizers."""
+    return _key(scope, event.path) in keys or bool(_reset_by(event, scope, keys))
+
+
+def _key(scope: Scope, path: str) -> Key:
     """Tell optimizers apart: attributes by the class, other names by the name alone."""
     return (scope.class_node if root(path) == "self" else None, path)
 
@@ -88,7 +108,7 @@ def _can_be_recorded(planned: Planned) -> bool:
     return True
 
 
-def _optimizers(planned: Planned, owners: dict[tuple[ast.ClassDef | None, str], ast.expr]) -> tuple[ast.expr, ...]:
+def _optimizers(planned: Planned, owners: dict[Key, ast.expr]) -> tuple[ast.expr, ...]:
     """The optimizers that a backward call of the scope can feed: those that step in it, else in functions beside it."""
     scope = planned.scope
     found = {event.path: event.target for event in planned.events if event.kind == "step" and event.target is not None}
