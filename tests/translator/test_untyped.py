@@ -203,3 +203,30 @@ def test_a_parameter_tells_only_until_it_is_bound_anew() -> None:
     """)
     assert "size = image.max(1)" in result.text
     assert "T2M207" in codes(result)
+
+
+@pytest.mark.parametrize("call", ["q.x.size(0)", "q.x.size(-1)"])
+def test_lengths_of_axes_are_a_tensors_though_a_data_set_has_size(call: str) -> None:
+    source = "import torch\n\n\nclass D:\n    def size(self, index):\n        return index\n\n\n"
+    text = translate_source(source + f"def f(q, dataset):\n    return {call}, dataset.size(0)\n").text
+    assert f"{call.replace('size(', 'shape[').replace(')', ']')}, dataset.size(0)" in text
+
+
+def test_eval_of_what_is_called_a_network() -> None:
+    source = "import torch\n\n\nclass D:\n    def eval(self):\n        pass\n\n\ndef f(model, it):\n"
+    text = translate_source(source + "    model.eval()\n    it.eval()\n").text
+    assert "    model.set_train(False)\n" in text
+    assert "    it.eval()\n" in text
+
+
+def test_types_with_parameters_are_types() -> None:
+    source = "import torch\nfrom typing import Dict, List\n\nBatch = Dict[str, List[torch.Tensor]]\n"
+    result = translate_source(source)
+    assert "Batch = Dict[str, List[ms.Tensor]]" in result.text
+    assert not result.diagnostics
+
+
+def test_names_of_extensions_are_not_there() -> None:
+    result = translate_source('import torch\n\nmusa = hasattr(torch, "is_musa_available")\n')
+    assert "musa = False" in result.text
+    assert [d.code for d in result.diagnostics] == ["T2M504"]

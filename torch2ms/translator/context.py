@@ -151,6 +151,8 @@ class Context:
         """Return what a reference is for: ``base``, ``type`` (annotation, isinstance), ``decorator`` or ``value``."""
         child, parent = tree, self.parent(tree)
         while isinstance(parent, (ast.Tuple, ast.Subscript, ast.BinOp, ast.List, ast.Set, ast.Attribute)):
+            if isinstance(parent, ast.Subscript) and child is parent.slice and _is_generic(parent.value):
+                return "type"  # Images = List[torch.Tensor]
             child, parent = parent, self.parent(parent)
         if isinstance(parent, ast.ClassDef):
             return "base" if child in parent.bases else "decorator" if child in parent.decorator_list else "value"
@@ -306,6 +308,17 @@ class Context:
         # A local alias of a module (``layers = torch.nn``) is as good as an import: what follows it is certain.
         kind = self.kind(tree)
         return tree is not whole and kind.name == "api" and self.tables.is_module(kind.of)
+
+
+_GENERICS = frozenset(
+    {"Callable", "ClassVar", "Collection", "Dict", "Final", "Generator", "Iterable", "Iterator", "List", "Mapping",
+     "Optional", "Sequence", "Set", "Tuple", "Type", "Union", "dict", "list", "set", "tuple", "type"}
+)  # fmt: skip
+
+
+def _is_generic(node: ast.expr) -> bool:
+    """Whether what is subscripted is a type with parameters: ``List``, ``typing.Union``."""
+    return getattr(node, "attr", getattr(node, "id", "")) in _GENERICS
 
 
 def _is_type(node: ast.expr) -> bool:

@@ -48,6 +48,9 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
         answer = bool(row.keep or ctx.tables.select(row, ctx.target))
         ctx.report("T2M504", tree, f"whether there is a {row.name} was answered from the tables", symbol=row.name)
         return cst.Name(str(answer))
+    if name == "hasattr" and attribute and "|" not in owner and _is_foreign(f"{owner}.{attribute}", ctx):
+        ctx.report("T2M504", tree, f"PyTorch itself has no {owner}.{attribute}, nor has MindSpore")
+        return cst.Name("False")
     if name == "getattr" and row is not None:
         options = ctx.tables.select(row, ctx.target)
         option = options[0] if options else None
@@ -57,6 +60,13 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
     shown = f"{owner}.{attribute}" if attribute else ast.unparse(tree)
     ctx.report("T2M501", tree, f"{shown} is looked up at run time", symbol=owner)
     return updated
+
+
+def _is_foreign(name: str, ctx: Context) -> bool:
+    """Whether a name is none of torch's own: an extension of it for some device puts it there."""
+    canonical = ctx.tables.canonical(name)
+    known = ctx.tables.kind_of_name(canonical) is not None or ctx.tables.is_module(canonical)
+    return not known and not name.rpartition(".")[2].startswith("_")
 
 
 # ---- members of objects

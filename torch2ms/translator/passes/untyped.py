@@ -88,9 +88,16 @@ def _network_mode(func: ast.Attribute, call: ast.Call, ctx: Context) -> Kind:
         return (
             Kind("Module", evidence="used as a network") if used and _is_used_as_network(func.value, ctx) else UNKNOWN
         )
-    if not ctx.world.evidence.is_free(func.attr, "Module") and not _is_used_as_network(func.value, ctx):
+    known = ctx.world.evidence.is_free(func.attr, "Module") or _is_used_as_network(func.value, ctx)
+    if not known and not (func.attr == "eval" and _is_called_network(func.value)):
         return UNKNOWN
     return Kind("Module", evidence=f".{func.attr}() is a network's")
+
+
+def _is_called_network(receiver: ast.expr) -> bool:
+    """Whether a value is called like a network: ``model``, ``self.target_net``."""
+    name = getattr(receiver, "attr", getattr(receiver, "id", "")).lower()
+    return name.endswith(("model", "net", "network", "backbone", "encoder", "decoder"))
 
 
 _NETWORK_WORDS = frozenset({"parameters", "named_parameters", "named_modules", "modules", *MODULE_BARE})
@@ -137,12 +144,27 @@ def _is_tensor_call(func: ast.Attribute, call: ast.Call, ctx: Context) -> bool:
             first, "attr", getattr(first, "id", "")
         )
         return kind.name in ("device", "dtype") or named or (kind.name == "api" and ctx.is_import_root(call.args[0]))
+    if func.attr == "size" and _is_axis(call, ctx):
+        return True
     if not ctx.world.evidence.is_free(func.attr, "Tensor"):
         return False
     if func.attr == "size":
         return len(call.args) <= 1 and all(keyword.arg == "dim" for keyword in call.keywords)
     names = {keyword.arg for keyword in call.keywords}
     return bool(names & {"dim", "keepdim"}) and ctx.world.evidence.takes(func.attr, call)
+
+
+def _is_axis(call: ast.Call, ctx: Context) -> bool:
+    """Whether ``x.size(0)`` or ``n, c = x.size()`` asks for lengths of axes: a data set's ``size`` wants an index."""
+    receiver = ast.unparse(call.func).lower()
+    if "data" in receiver or call.keywords:
+        return False
+    if not call.args:
+        parent = ctx.parent(call)
+        targets = parent.targets if isinstance(parent, ast.Assign) else []
+        return any(isinstance(target, ast.Tuple) and len(target.elts) > 1 for target in targets)
+    text = ast.unparse(call.args[0])
+    return len(call.args) == 1 and text in ("0", "1", "2", "3", "-1", "-2", "-3")
 
 
 def report_untyped(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Context) -> None:

@@ -104,6 +104,8 @@ def _is_spoken_for(tree: ast.AST, ctx: Context) -> bool:
     parent = ctx.parent(tree)
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id.endswith("attr"):
         return True
+    if isinstance(parent, ast.Compare):
+        return True  # torch is None
     return isinstance(parent, ast.Assign) and all(isinstance(target, ast.Name) for target in parent.targets)
 
 
