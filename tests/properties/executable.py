@@ -178,6 +178,114 @@ def combine(x, y):
 def result():
     return [v.numpy() for v in combine(torch.tensor(A), torch.tensor(A * 2))]
 """,
+    "own_gradient": """
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, factor=2.0):
+        ctx.factor = factor
+        ctx.save_for_backward(a)
+        return a * factor
+
+    @staticmethod
+    def backward(ctx, grad):
+        (a,) = ctx.saved_tensors
+        return grad * a * ctx.factor, None
+
+
+def apply_it(x, factor):
+    return Scaled.apply(x, factor)
+
+
+def result():
+    net = nn.Linear(6, 2)
+    nn.init.constant_(net.weight, 0.05)
+    nn.init.zeros_(net.bias)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    loss = apply_it(net(torch.tensor(A)), 0.5).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return [loss.item(), net.weight.detach().numpy()]
+""",
+    "buffers": """
+class Running(nn.Module):
+    def __init__(self, width, decay=0.9):
+        super().__init__()
+        self.decay = decay
+        self.register_buffer("mean", torch.zeros(width))
+        self.register_buffer("count", torch.tensor(0))
+
+    def forward(self, x, update=True):
+        if self.training and update:
+            self.mean.mul_(self.decay).add_(x.mean(0), alpha=1 - self.decay)
+            self.count += 1
+        return (x - self.mean) / (1 + self.count.item())
+
+
+def result():
+    net = Running(6, decay=0.5)
+    net.train()
+    values = [net(torch.tensor(A)), net(torch.tensor(A * 2), update=False)]
+    net.eval()
+    return [v.numpy() for v in [*values, net(torch.tensor(A)), net.mean, net.count]]
+""",
+    "modes": """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(6)
+
+    def forward(self, x):
+        return self.norm(x)
+
+    def train(self, mode=True):
+        super().train(mode)
+        self.norm.eval()
+        return self
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+        self.norm = nn.BatchNorm1d(6, affine=False)
+
+    def forward(self, x):
+        return self.norm(self.block(x)) * (2 if self.training else 1)
+
+
+def run(net, x):
+    return net(x)
+
+
+def result():
+    net = Net()
+    net.train()
+    values = [run(net, torch.tensor(A)), run(Net(), torch.tensor(A))]
+    net.eval()
+    return [v.detach().numpy() for v in [*values, run(net, torch.tensor(A))]]
+""",
+    "collecting": """
+def collect(x, k=2):
+    def scaled(row, factor=1.0):
+        return row * factor + k
+
+    filled = torch.full((x.size(0), k), 0.5)
+    filled[0] = 3
+    best = {i: scaled(row, factor=i) for i, row in enumerate(x) if row.sum() > -10}
+    total = sum(best.values())
+    for i, value in sorted(best.items()):
+        if i > 1:
+            break
+        total = total + value.max()
+    while total.norm() > 10:
+        total = total / 2
+    return [filled, total, torch.cat([row.unsqueeze(0) for row in best.values()]), torch.stack([*best.values()]).size(1)]
+
+
+def result():
+    return [v.numpy() if isinstance(v, torch.Tensor) else v for v in collect(torch.tensor(A), k=3)]
+""",
 }
 
 PROGRAMS: dict[str, str] = {name: _HEAD + body.lstrip("\n") for name, body in _BODIES.items()}

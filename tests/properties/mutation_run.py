@@ -19,9 +19,9 @@ import numpy as np
 
 from tests.properties.executable import PROGRAMS
 from tests.properties.mutations import mutants
+from tests.properties.two_files import moves, translated
 from torch2ms.config import Options
 from torch2ms.diagnostics import Severity
-from torch2ms.translator.pipeline import translate_source
 
 __all__ = ["Outcome", "compare", "main", "mutated"]
 
@@ -53,6 +53,7 @@ def mutated(seeds: int) -> dict[str, str]:
             for mutation, text in mutants(source, seed):
                 if text not in found.values():
                     found[f"{name}.{mutation}.{seed}"] = text
+        found.update((f"{name}.{move}.0", text) for move, text in moves(source))
     return found
 
 
@@ -82,15 +83,16 @@ def _run(programs: Mapping[str, str], folder: Path, side: str) -> Mapping[str, n
 
 def compare(programs: Mapping[str, str]) -> Outcome:
     """Translate programs, run the originals in PyTorch and the translations in MindSpore, and sort the outcomes."""
-    results = {name: translate_source(text, options=Options(runtime="installed")) for name, text in programs.items()}
+    options = Options(runtime="installed", cache=False)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
+        results = {name: translated(text, options, folder / name) for name, text in programs.items()}
         torch = _run_all(programs, folder, "torch")
-        runs = {name: result.text for name, result in results.items() if f"{name}!" not in torch}
+        runs = {name: text for name, (text, _) in results.items() if f"{name}!" not in torch}
         mindspore = _run_all(runs, folder, "mindspore")
     outcome = Outcome()
-    for name, result in results.items():
-        said = any(d.severity > Severity.NOTE for d in result.diagnostics)
+    for name, (_, diagnostics) in results.items():
+        said = any(d.severity > Severity.NOTE for d in diagnostics)
         if f"{name}!" in torch:
             outcome.invalid.append(name)
             continue

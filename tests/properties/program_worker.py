@@ -9,18 +9,25 @@ from __future__ import annotations
 
 import json
 import sys
+import types
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tests.properties.two_files import parts_of
+
 __all__ = ["main"]
 
 
 def _run(text: str) -> list[Any]:
+    main, parts = parts_of(text)
+    if parts:
+        module = sys.modules["parts"] = types.ModuleType("parts")
+        exec(compile(parts, "parts", "exec"), module.__dict__)
     space: dict[str, Any] = {"__name__": "program"}
-    exec(compile(text, "program", "exec"), space)
+    exec(compile(main, "program", "exec"), space)
     return [np.asarray(value) for value in space["result"]()]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-__all__ = ["programs", "torch_free_programs"]
+__all__ = ["programs", "torch_free_programs", "written_programs"]
 
 _HEADERS = (
     "",
@@ -110,6 +110,77 @@ def late():
     return DataLoader(TensorDataset(T.ones(3)), batch_size=2, shuffle=True)  # loader
 """,
 )
+# Programs put together from statements: a class with buffers, and a function of loops, branches and comprehensions
+_SETUP = (
+    'self.register_buffer("mean", torch.zeros(4))  # running',
+    'self.register_buffer("seen", torch.tensor(0), persistent=False)',
+    "self.scale = nn.Parameter(torch.ones(4, dtype=torch.float32))",
+    "self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])  # list",
+    'self.heads = nn.ModuleDict({"a": nn.Linear(4, 2), "b": nn.Linear(4, 3)})',
+    "self.cache = {}",
+    "self.act = nn.ReLU(inplace=True) if width > 4 else nn.Identity()",
+)
+_STEPS = (
+    "x = x + torch.ones_like(x)  # fresh",
+    "x.add_(1).mul_(0.5)  # in place",
+    "x += x.mean(dim=1, keepdim=True)",
+    "x[x > 1] = 0  # mask",
+    "x[:, 0] *= 2",
+    "x = x.view(x.size(0), -1).contiguous()",
+    "y = x.to(torch.float64).sum().float()  # there and back",
+    "y = x.long().type_as(x) if x.dtype == torch.float32 else x.float()",
+    "y = torch.stack([row.clone() for row in x if row.sum() > 0] + [x[0]])",
+    "y = {i: row.size(0) for i, row in enumerate(x)}",
+    "values, order = x.max(dim=1)",
+    "a, *rest = x.chunk(2, dim=0)  # parts",
+    "x = F.relu(x, inplace=True)",
+    "with torch.no_grad():  # nothing recorded\n    x = x * 2",
+    "if x.dim() == 3:  # batch\n    x = x.squeeze(0)\nelse:\n    x = x.t().t()",
+    "for i in range(x.size(0)):\n    if i > 2:\n        break\n    x[i] = x[i] + i  # row",
+    "while x.norm() > 100: x = x / 2",
+    "def inner(t, k=2):  # nested\n    return t.unsqueeze(0).repeat(k, 1, 1)\nz = inner(x)",
+    "f = lambda t: t.detach().cpu().numpy()  # to numpy",
+    'try:\n    x = x.masked_fill(x < 0, 0.)\nexcept RuntimeError as error:\n    print(f"{error}: {x.mean():.3f}")',
+    "assert isinstance(x, torch.Tensor) and not x.is_cuda",
+    "x.data.clamp_(-1, 1)",
+    "x = (lambda t: t ** 2)(x) @ torch.eye(x.shape[-1])",
+)
+_OWN = (
+    "self.mean.mul_(0.9).add_(x.mean(0), alpha=0.1)  # update",
+    "self.mean = x.detach().mean(0)",
+    "self.seen += 1",
+    "x = x * self.scale.to(x.device)",
+    "for layer in self.layers:\n    x = self.act(layer(x))",
+    "outs = {name: head(x) for name, head in self.heads.items()}",
+    "if self.training: self.cache[len(self.cache)] = x",
+)
+
+
+def _indented(parts: list[str], depth: int) -> str:
+    lines = [line for part in parts for line in part.split("\n")]
+    return "".join(f"{'    ' * depth}{line}\n" for line in lines)
+
+
+def _written(setup: list[str], own: list[str], steps: list[str], decorator: str) -> str:
+    """Return a network and a function that are made of these statements."""
+    head = "class Part(nn.Module):\n    def __init__(self, width=8):\n        super().__init__()\n"
+    forward = "    def forward(self, x, *args, scale=1.0, **kwargs):\n"
+    function = f"{decorator}def process(x, y=None):\n{_indented(steps, 1)}    return x, y\n"
+    return f"{head}{_indented(setup, 2)}\n{forward}{_indented(own, 2)}        return x * scale\n\n\n{function}"
+
+
+def written_programs() -> st.SearchStrategy[str]:
+    """Return programs whose network and function are put together statement by statement."""
+    return st.builds(
+        lambda imports, setup, own, steps, decorator: imports + "\n" + _written(setup, own, steps, decorator),
+        st.sampled_from(_IMPORTS),
+        st.lists(st.sampled_from(_SETUP), max_size=5, unique=True),
+        st.lists(st.sampled_from([*_OWN, *_STEPS]), max_size=5),
+        st.lists(st.sampled_from(_STEPS), max_size=7),
+        st.sampled_from(("", "@torch.no_grad()\n", "@torch.jit.script  # compiled\n")),
+    )
+
+
 _FREE = (
     "def f(a, b=2, *c, d, **e):\n\treturn a.size(0), b.max(axis=0)  # tab\n",
     "class A(object) :\n    x : int=3;y=4\n    def step(self): return self.norm(self.x).view(-1)\n",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ from tests.properties import mutation_run
 from tests.properties.executable import PROGRAMS
 from tests.properties.mutation_run import compare, mutated
 from tests.properties.mutations import MUTATIONS, mutants
+from tests.properties.two_files import MOVES, moves, translated
+from torch2ms.config import Options
+from torch2ms.diagnostics import Severity
 from torch2ms.translator.pipeline import translate_source
 
 GOLDEN = sorted(path.stem for path in CASES.glob("*.txt"))
@@ -31,6 +35,14 @@ def test_mutants_keep_all_promises(name: str) -> None:
         keeps_promises(text)
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_moving_code_to_another_file_loses_nothing(name: str, tmp_path: Path) -> None:
+    for move, text in moves(PROGRAMS[name]):
+        new, diagnostics = translated(text, Options(cache=False), tmp_path / move)
+        assert not [d for d in diagnostics if d.severity is Severity.ERROR], move
+        assert "import torch\n" not in new
+
+
 @pytest.mark.parametrize("name", GOLDEN[::6])
 def test_mutants_of_golden_inputs_keep_all_promises(name: str) -> None:
     for path, source in read_case(CASES / f"{name}.txt").inputs.items():
@@ -46,7 +58,7 @@ def test_mutants_of_golden_inputs_keep_all_promises(name: str) -> None:
 
 
 def test_every_mutation_changes_some_program() -> None:
-    assert {name.split(".")[1] for name in mutated(1) if "." in name} == MUTATIONS.keys()
+    assert {name.split(".")[1] for name in mutated(1) if "." in name} == {*MUTATIONS, *MOVES}
 
 
 @pytest.mark.slow

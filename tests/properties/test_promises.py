@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.golden.snapshots import CASES, read_case, report_of, translate_files
-from tests.properties.programs import programs, torch_free_programs
+from tests.properties.programs import programs, torch_free_programs, written_programs
 from tests.properties.promises import lost_comments, unreported_imports
 from torch2ms.translator.pipeline import translate_project, translate_source
 
@@ -28,6 +28,12 @@ def check(source: str) -> None:
 @settings(max_examples=60)
 @given(programs())
 def test_random_programs_keep_all_promises(source: str) -> None:
+    check(source)
+
+
+@settings(max_examples=120)
+@given(written_programs())
+def test_programs_of_random_statements_keep_all_promises(source: str) -> None:
     check(source)
 
 

@@ -250,8 +250,13 @@ _SPECIAL: dict[type[cst.CSTNode], Callable[[_Rewriter, Any, ast.AST | None], Any
 
 
 def _lines(marks: Sequence[str], node: Any) -> list[cst.EmptyLine]:
-    present = {line.comment.value for line in node.leading_lines if line.comment is not None}
-    return [cst.EmptyLine(comment=cst.Comment(mark)) for mark in marks if mark not in present]
+    # What an earlier translation said of the statement stands: its words may name what it then rewrote.
+    present = {_code(line.comment.value) for line in node.leading_lines if line.comment is not None}
+    return [cst.EmptyLine(comment=cst.Comment(mark)) for mark in marks if _code(mark) not in present]
+
+
+def _code(comment: str) -> str:
+    return comment.partition(":")[0] if comment.startswith(MARK) else ""
 
 
 def _finish(node: Any, updated: Any, frame: Frame) -> list[cst.BaseStatement]:
