@@ -280,7 +280,8 @@ def collect(x, k=2):
         total = total + value.max()
     while total.norm() > 10:
         total = total / 2
-    return [filled, total, torch.cat([row.unsqueeze(0) for row in best.values()]), torch.stack([*best.values()]).size(1)]
+    rows = torch.cat([row.unsqueeze(0) for row in best.values()])
+    return [filled, total, rows, torch.stack([*best.values()]).size(1)]
 
 
 def result():
