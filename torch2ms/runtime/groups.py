@@ -12,13 +12,23 @@ import mindspore as ms
 import numpy as np
 from mindspore import ops
 
-__all__ = ["ParameterGroup", "param_groups"]
+__all__ = ["ParameterGroup", "defaults", "param_groups"]
 
 
 def _number(value: Any) -> float:
     """Return a float32 scalar as the shortest number that rounds to it."""
     array = value.asnumpy() if isinstance(value, ms.Tensor) else np.asarray(value)
     return float(str(np.float32(array))) if array.dtype == np.float32 else float(array)
+
+
+_ZERO = frozenset(["weight_decay", "lr_decay", "momentum", "dampening"])  # PyTorch's defaults of these are the int 0
+
+
+def _read(name: str, value: Any) -> Any:
+    """Return a setting as PyTorch has it."""
+    if name == "lr":
+        return _number(value)
+    return 0 if name in _ZERO and isinstance(value, float) and value == 0 else value
 
 
 class ParameterGroup(MutableMapping[str, Any]):
@@ -32,8 +42,7 @@ class ParameterGroup(MutableMapping[str, Any]):
         return self._optimizer.param_groups[self._index]  # type: ignore[no-any-return]
 
     def __getitem__(self, name: str) -> Any:
-        value = self._group[name]
-        return _number(value) if name == "lr" else value
+        return _read(name, self._group[name])
 
     def __setitem__(self, name: str, value: Any) -> None:
         if name == "lr":
@@ -59,3 +68,8 @@ class ParameterGroup(MutableMapping[str, Any]):
 def param_groups(optimizer: Any) -> List[ParameterGroup]:
     """Return the parameter groups of an optimizer of ``mindspore.experimental.optim``."""
     return [ParameterGroup(optimizer, index) for index in range(len(optimizer.param_groups))]
+
+
+def defaults(optimizer: Any) -> Dict[str, Any]:
+    """Return the settings that an optimizer was made with, by name."""
+    return {name: _read(name, value) for name, value in optimizer.defaults.items()}

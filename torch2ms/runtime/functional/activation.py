@@ -13,6 +13,7 @@ __all__ = [
     "glu",
     "gumbel_softmax",
     "hardshrink",
+    "hardswish",
     "hardtanh",
     "log_softmax",
     "logsigmoid",
@@ -57,6 +58,12 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """Return ``input`` held between ``min_val`` and ``max_val``, whose gradient is 0 at both (unlike that of clamp)."""
     inside = ops.logical_and(input > min_val, input < max_val)
     return ops.where(inside, input, ops.stop_gradient(ops.clamp(input, min_val, max_val)))
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return ``input * relu6(input + 3) / 6``, whose gradient is 0 at -3 and 1 at 3 (MindSpore's is -1/2 and 3/2)."""
+    inside = ops.logical_and(input > -3, input < 3)
+    return ops.where(inside, ops.hardswish(input), ops.where(input >= 3, input, ops.zeros_like(input)))
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:

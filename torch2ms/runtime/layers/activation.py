@@ -163,7 +163,7 @@ class Hardswish(nn.Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the activation of ``x``."""
-        return ops.hardswish(x)
+        return F.hardswish(x)
 
 
 class Hardsigmoid(nn.Cell):

@@ -56,24 +56,27 @@ class _Average:
             [] if track_running_stats else ["moving_mean", "moving_variance"]
         )
         cell._torch2ms_absent = frozenset(absent)
+        if not affine:
+            cell.gamma = cell.beta = None
         self.num_batches_tracked = None  # subclasses ask for it; the count is kept here only where the average needs it
+        self.share = 0.0 if momentum is None else float(momentum)  # of the new statistics
         self.batches: Optional[int] = 0 if momentum is None and track_running_stats else None
 
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised; in training the running statistics follow."""
-        if self.batches is None:
+        if self.batches is None and self.affine:
             return super().construct(x)  # type: ignore[misc]
         cell: Any = getattr(self, "bn2d", self)  # BatchNorm3d keeps its parameters in an inner layer
-        if self.training:  # type: ignore[attr-defined]
+        if self.batches is not None and self.training:  # type: ignore[attr-defined]
             self.batches += 1
         return batch_norm(
             x,
-            cell.moving_mean,
-            cell.moving_variance,
+            cell.moving_mean if self.track_running_stats else None,
+            cell.moving_variance if self.track_running_stats else None,
             cell.gamma,
             cell.beta,
-            self.training,  # type: ignore[attr-defined]
-            1.0 / max(self.batches, 1),
+            self.training or not self.track_running_stats,  # type: ignore[attr-defined]
+            self.share if self.batches is None else 1.0 / max(self.batches, 1),
             cell.eps,
         )
 

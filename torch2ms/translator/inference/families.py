@@ -24,6 +24,8 @@ _EXACT: dict[str, KindName] = {
     "torch.Size": "Size",
     "torch.Generator": "Generator",
     "torch.utils.data.DataLoader": "DataLoader",
+    "torch.optim.swa_utils.AveragedModel": "Module",
+    "torch.optim.swa_utils.SWALR": "Scheduler",
     "torch.amp.GradScaler": "GradScaler",
     "torch.cuda.amp.GradScaler": "GradScaler",
     "torch.cuda.amp.grad_scaler.GradScaler": "GradScaler",

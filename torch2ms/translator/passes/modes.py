@@ -53,7 +53,8 @@ def _is_sensitive(tree: ast.Call, ctx: Context) -> bool:
 def _reads_mode(ctx: Context) -> bool:
     """Whether the program asks a network for its mode; what a network reads of itself is not meant."""
     return any(
-        isinstance(node, ast.Attribute) and node.attr == "training" and getattr(node.value, "id", "") != "self"
+        (isinstance(node, ast.Attribute) and node.attr == "training" and getattr(node.value, "id", "") != "self")
+        or (isinstance(node, ast.Constant) and node.value == "training")  # getattr(network, "training")
         for node in ctx.analysis.nodes
     )
 

@@ -47,8 +47,20 @@ def trained_tensors(nodes: Sequence[ast.AST], oracle: Oracle) -> dict[str, set[a
             made[path].add(value)
         elif path in listed:
             made.pop(path, None)
+    inline = {call for node in nodes if isinstance(node, ast.Call) and _makes_optimizer(node, oracle)
+              for call in _inline(node)}  # fmt: skip
+    if inline:
+        made[""] = {*made.get("", ()), *inline}
     asked = {path: {v for v in values if "requires_grad" in ast.unparse(v)} for path, values in made.items()}
     return {path: asked[path] or values for path, values in made.items() if values}
+
+
+def _inline(call: ast.Call) -> Iterator[ast.expr]:
+    """Yield the tensors that are made in the list of weights: ``optim.SGD([torch.zeros(3, requires_grad=True)])``."""
+    for given in call.args[:1]:
+        for item in given.elts if isinstance(given, (ast.List, ast.Tuple)) else ():
+            if isinstance(item, ast.Call) and "requires_grad" in ast.unparse(item):
+                yield item
 
 
 def _makes_optimizer(call: ast.Call, oracle: Oracle) -> bool:

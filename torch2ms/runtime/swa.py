@@ -1,0 +1,142 @@
+"""Averages of weights over training, and exponential moving ones: torch.optim.swa_utils.
+
+P. Izmailov et al., "Averaging Weights Leads to Wider Optima and Better Generalization", 2018.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any, Callable, List, Optional, Sequence, Union
+
+import mindspore as ms
+from mindspore import nn
+
+from .modules import buffers, parameters, register_buffer, write_into
+from .schedulers import _each, _Scheduler
+
+__all__ = [
+    "SWALR",
+    "AveragedModel",
+    "get_ema_avg_fn",
+    "get_ema_multi_avg_fn",
+    "get_swa_avg_fn",
+    "get_swa_multi_avg_fn",
+]
+
+Average = Callable[[Any, Any, Any], Any]
+
+
+def get_ema_avg_fn(decay: float = 0.999) -> Average:
+    """Return ``f(average, current, count)``, the next exponential moving average of one tensor."""
+
+    def update(average: Any, current: Any, count: Any) -> Any:
+        return decay * average + (1 - decay) * current
+
+    return update
+
+
+def get_swa_avg_fn() -> Average:
+    """Return ``f(average, current, count)``, the next mean of ``count + 1`` tensors."""
+
+    def update(average: Any, current: Any, count: Any) -> Any:
+        return average + (current - average) / (int(count) + 1)
+
+    return update
+
+
+def _of_lists(one: Average) -> Average:
+    """Return a function that updates a list of averages in place."""
+
+    def update(averages: Sequence[Any], current: Sequence[Any], count: Any) -> None:
+        for average, value in zip(averages, current):
+            write_into(average, one(average, value, count))
+
+    return update
+
+
+def get_ema_multi_avg_fn(decay: float = 0.999) -> Average:
+    """Return :func:`get_ema_avg_fn` for lists of tensors, the first of which is updated in place."""
+    return _of_lists(get_ema_avg_fn(decay))
+
+
+def get_swa_multi_avg_fn() -> Average:
+    """Return :func:`get_swa_avg_fn` for lists of tensors, the first of which is updated in place."""
+    return _of_lists(get_swa_avg_fn())
+
+
+class AveragedModel(nn.Cell):
+    """A copy of a network, ``module``, whose weights are averages of those that the network has had.
+
+    ``avg_fn`` or ``multi_avg_fn`` say how; without them it is their mean. ``use_buffers`` averages the buffers as well,
+    else they are the network's last ones.
+    """
+
+    def __init__(
+        self,
+        model: nn.Cell,
+        device: Any = None,
+        avg_fn: Optional[Average] = None,
+        multi_avg_fn: Optional[Average] = None,
+        use_buffers: bool = False,
+    ) -> None:
+        super().__init__()
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise ValueError("Only one of avg_fn and multi_avg_fn should be provided")
+        self.module = copy.deepcopy(model)
+        register_buffer(self, "n_averaged", ms.Tensor(0, ms.int64))
+        self.use_buffers = use_buffers
+        self._update = multi_avg_fn if multi_avg_fn is not None else _of_lists(avg_fn or get_swa_avg_fn())
+
+    def construct(self, *args: Any, **kwargs: Any) -> Any:
+        """Return what the averaged network makes of its inputs."""
+        return self.module(*args, **kwargs)
+
+    def update_parameters(self, model: nn.Cell) -> None:
+        """Take the present weights of ``model`` into the averages."""
+        averages, current = self._averaged(self.module), self._averaged(model)
+        if int(self.n_averaged) == 0:
+            for average, value in zip(averages, current):
+                write_into(average, value)
+        else:
+            self._update(averages, current, self.n_averaged)
+        if not self.use_buffers:
+            for own, value in zip(buffers(self.module), buffers(model)):
+                write_into(own, value)
+        write_into(self.n_averaged, self.n_averaged + 1)
+
+    def _averaged(self, network: nn.Cell) -> List[Any]:
+        return [*parameters(network), *(buffers(network) if self.use_buffers else ())]
+
+
+class SWALR(_Scheduler):
+    """From the present learning rates to ``swa_lr`` in ``anneal_epochs`` steps ("cos" or "linear"), where they stay."""
+
+    def __init__(
+        self,
+        optimizer: Any,
+        swa_lr: Union[float, Sequence[float]],
+        anneal_epochs: int = 10,
+        anneal_strategy: str = "cos",
+        last_epoch: int = -1,
+    ) -> None:
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+        self.anneal_epochs, self.is_linear = anneal_epochs, anneal_strategy == "linear"
+        self.swa_lrs = _each(swa_lr, len(optimizer.param_groups))
+        super().__init__(optimizer, last_epoch)
+
+    def _share(self, step: int) -> float:
+        """Return the share of ``swa_lr`` in the learning rate at a step."""
+        part = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
+        return part if self.is_linear else (1 - math.cos(math.pi * part)) / 2
+
+    def get_lr(self) -> List[float]:
+        """Return the learning rates at ``last_epoch``."""
+        step = max(1, self.last_epoch) if self.anneal_epochs == 0 else self.last_epoch
+        before, share = self._share(step - 1), self._share(step)
+        rates = []
+        for now, swa_lr in zip(self._now(), self.swa_lrs):
+            first = now if before == 1 else (now - before * swa_lr) / (1 - before)
+            rates.append(share * swa_lr + (1 - share) * first)
+        return rates
