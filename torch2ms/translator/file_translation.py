@@ -67,16 +67,17 @@ def _rewritten(path: str, text: str, analysis: FileAnalysis, world: World, optio
     module = cst.parse_module(text)
     ctx = Context(analysis, align(module, analysis.tree), world, options)
     ctx.quote = '"' if text.count('"') - 6 * text.count('"""') / 2 > text.count("'") else "'"
-    new = rewrite_module(module, ctx)
-    output = new.code
-    problem = _parses(output)
-    if problem is not None:
-        return _fault(path, f"the translated file would not parse: {problem}")
+    output = rewrite_module(module, ctx).code
     _check_accounting(ctx)
     diagnostics = tuple(sorted(set(ctx.diagnostics)))
+    uses = tuple(ctx.uses)
     program = read_program(analysis, world)
     ctx.close()
-    return FileResult(path, output if output != text else None, diagnostics, tuple(ctx.uses), program=program)
+    del ctx, module  # the trees of a large file are larger than all that is kept of others
+    problem = _parses(output) if output != text else None
+    if problem is not None:
+        return _fault(path, f"the translated file would not parse: {problem}")
+    return FileResult(path, output if output != text else None, diagnostics, uses, program=program)
 
 
 def in_cells(result: FileResult, source: NotebookText) -> FileResult:

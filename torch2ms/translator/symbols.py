@@ -56,6 +56,7 @@ class _Memory:
     heirs: dict[str, set[str]] | None = None
     aliases: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
     shapes: dict[frozenset[str], frozenset[CallShape]] = field(default_factory=dict)
+    modules: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
 
 
 _NETWORKS = frozenset({"Module", "ModuleList", "ModuleDict", "Sequential"})
@@ -183,6 +184,13 @@ class SymbolTable:
 
         Python looks beside the script first, so the importer's own folder and its parents come before the root.
         """
+        question = (importer, module, level)
+        known = self._memory.modules
+        if question not in known:
+            known[question] = self._find_module(importer, module, level)
+        return known[question]
+
+    def _find_module(self, importer: str, module: str, level: int) -> str | None:
         parts = [part for part in module.split(".") if part]
         here = PurePosixPath(importer).parent
         if level:

@@ -7,36 +7,40 @@ from collections.abc import Iterator
 
 __all__ = ["children", "walk"]
 
-_LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
-_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
-# Fields that hold identifiers, numbers or comments, never nodes.
+# Fields that hold identifiers, numbers, operators or comments, never nodes that anybody asks for.
 _PLAIN = frozenset(
     """id attr arg name asname module level kind type_comment type_ignores conversion simple is_async ctx op ops lineno
-    names""".split()
+    names rest kwd_attrs""".split()
 )
+_SPARSE = frozenset({"keys", "kw_defaults"})  # lists with None in them
+_FIELDS: dict[type[ast.AST], tuple[tuple[str, bool], ...]] = {}
 
 
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+def _fields(kind: type[ast.AST]) -> tuple[tuple[str, bool], ...]:
+    """Return the fields of a class that hold nodes, or lists of nodes; and whether the list may have holes."""
     fields = _FIELDS.get(kind)
     if fields is None:
         keep = kind in (ast.Import, ast.ImportFrom)
-        fields = tuple(name for name in kind._fields if name not in _PLAIN or (keep and name == "names"))
-        if kind is ast.Constant:
+        fields = tuple(
+            (name, name in _SPARSE) for name in kind._fields if name not in _PLAIN or (keep and name == "names")
+        )
+        if kind in (ast.Constant, ast.MatchSingleton):
             fields = ()
         _FIELDS[kind] = fields
     return fields
 
 
-def children(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes below a node, in order; contexts and operators are left out."""
-    for name in _fields(type(node)):
+def children(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes below a node, in order; contexts and operators are left out."""
+    found: list[ast.AST] = []
+    fields = _FIELDS.get(node.__class__)
+    for name, sparse in fields if fields is not None else _fields(node.__class__):
         value = getattr(node, name, None)
         if value.__class__ is list:
-            for item in value:
-                if isinstance(item, ast.AST):
-                    yield item
-        elif isinstance(value, ast.AST):
-            yield value
+            found += [item for item in value if item is not None] if sparse else value
+        elif value is not None:
+            found.append(value)
+    return found
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
@@ -45,10 +49,10 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     while stack:
         current = stack.pop()
         yield current
-        fields = _FIELDS.get(type(current))
-        for name in fields if fields is not None else _fields(type(current)):
+        fields = _FIELDS.get(current.__class__)
+        for name, sparse in fields if fields is not None else _fields(current.__class__):
             value = getattr(current, name, None)
             if value.__class__ is list:
-                stack.extend([item for item in value if isinstance(item, ast.AST)])
-            elif isinstance(value, ast.AST):
+                stack += [item for item in value if item is not None] if sparse else value
+            elif value is not None:
                 stack.append(value)

@@ -126,8 +126,15 @@ def _declare_below(
     outer: FunctionInfo | None,
     defined: Container[str],
 ) -> None:
-    for child in children(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    scope = outer if outer is not None else analysis
+    stack = [(child, owner) for child in reversed(children(node))]
+    while stack:
+        child, owner = stack.pop()
+        kind = child.__class__
+        if kind is ast.Name:
+            if isinstance(child, ast.Name) and child.ctx.__class__ is ast.Store:
+                scope.uses.setdefault(child.id, Uses()).bound.append(child.lineno)
+        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             name = _unique(f"{prefix}{child.name}", analysis.functions)
             info = FunctionInfo(f"{analysis.path}:{name}", child, owner, outer)
             analysis.functions[name] = info
@@ -141,16 +148,13 @@ def _declare_below(
             analysis.classes[name] = made
             analysis.class_of[child] = made
             _declare_below(analysis, child, f"{name}.", made, outer, defined)
-        else:
+        elif kind is not ast.Constant:
             if isinstance(child, ast.Call):
                 _index_call(analysis, child, outer, defined)
             if isinstance(child, (ast.Call, ast.Attribute)):
                 _index_use(analysis, child, outer)
-            elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
-                scope = outer if outer is not None else analysis
-                scope.uses.setdefault(child.id, Uses()).bound.append(child.lineno)
             inner = owner if isinstance(child, (ast.If, ast.Try)) else None
-            _declare_below(analysis, child, prefix, inner, outer, defined)
+            stack += [(below, inner) for below in reversed(children(child))]
 
 
 def _index_call(analysis: FileAnalysis, call: ast.Call, outer: FunctionInfo | None, defined: Container[str]) -> None:

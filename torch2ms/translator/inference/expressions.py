@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Expressions"]
 
 _PYTHON = Kind("python")
+_METHODS: dict[type[ast.AST], str] = {kind: f"_{kind.__name__}" for kind in ast.expr.__subclasses__()}
 _CONSTANTS: dict[type, Kind] = {
     type(None): Kind("none"),
     int: Kind("int"),
@@ -84,7 +85,7 @@ class Expressions(Callables):
         if node.__class__ is ast.Name:  # two of three expressions
             kind = self.kinds[node] = self.lookup(node.id)
             return kind
-        method = getattr(self, f"_{type(node).__name__}", None)
+        method = getattr(self, _METHODS.get(node.__class__, ""), None)
         if method is None:
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.expr):

@@ -28,12 +28,11 @@ from torch2ms.translator.trees import walk
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 
 # Memory is shared by the files kept (about 3 kB a source line) and the two libcst trees of the file that is translated.
-LINES = 38_000  # that fit, counted in lines of files kept
+LINES = 40_000  # that fit, counted in lines of files kept
 LINES_KEPT = 5_000  # at least
-RECENT = 12  # files asked about last, which are never given up
-LINES_OF_TREES = 8  # lines of files kept that one line of the translated file displaces
+LINES_OF_TREES = 9  # lines of files kept that one line of the translated file displaces
 CALLERS_READ = 3  # files looked at for the arguments a function is called with
-DEPTH = 4  # functions entered from one another for the kind of a result, an argument or an attribute
+DEPTH = 3  # functions entered from one another for the kind of a result, an argument or an attribute
 
 
 _NOTHING: Mapping[str, list[tuple[str, int]]] = {}
@@ -62,6 +61,7 @@ class World:
         self._handed: dict[tuple[str, int], dict[str, list[Handed | None]]] = {}
         self._pinned = ""
         self._running: list[str] = []  # files whose functions are being run
+        self._held: Counter[str] = Counter()  # files that a question being answered still needs
 
     # ---- files
 
@@ -85,7 +85,8 @@ class World:
             self.forget(analysis)
             analysis.complete = True
             self._names[path] = analysis.names
-            self._evict()
+            with self._holding(path):
+                self._evict()
         return analysis
 
     def forget(self, analysis: FileAnalysis) -> None:
@@ -109,17 +110,28 @@ class World:
         limit = max(LINES_KEPT, room)
         if self._lines <= limit:
             return
-        # Who asks may still hold what was asked about last. Of the rest, what has come back before will come back
-        # again, and giving up what is small gains little.
-        older = [(path, found) for path, found in list(self._files.items())[:-RECENT] if found is not None]
-        older.sort(key=lambda item: self._returned[item[0]] ** 2 / max(item[1].lines, 1))
-        for path, found in older:
+        # What has come back before will come back again, and giving up what is small gains little.
+        spare = [
+            (path, found)
+            for path, found in self._files.items()
+            if found is not None and found.complete and path != self._pinned and not self._held[path]
+        ]
+        spare.sort(key=lambda item: self._returned[item[0]] ** 2 / max(item[1].lines, 1))
+        for path, found in spare:
             if self._lines <= limit:
                 break
-            if found.complete and path != self._pinned and path not in self._running:
-                self._lines -= found.lines
-                del self._files[path]
-                found.close()
+            self._lines -= found.lines
+            del self._files[path]
+            found.close()
+
+    @contextmanager
+    def _holding(self, path: str) -> Iterator[None]:
+        """Keep a file while the block asks about others: its functions and classes stay what they are."""
+        self._held[path] += 1
+        try:
+            yield
+        finally:
+            self._held[path] -= 1
 
     def close(self) -> None:
         """Let go of all files at once."""
@@ -254,12 +266,13 @@ class World:
         if analysis is not None and self.depth > 0:
             first = info.methods.get("__init__")
             rest = [m for name, m in info.methods.items() if name != "__init__" and _stores_on_self(m.node)]
-            with self._at(self.depth - 1):
+            with self._holding(info.path), self._at(self.depth - 1):
                 for method in ([first] if first else []) + rest:
                     kept = _made_of_themselves(method.node) if found else frozenset()
                     for name, kind in self.flow(analysis, method).stored.items():
                         if name not in found or kind.known or name not in kept:
                             found[name] = join(found[name], kind) if name in found else kind
+            self._inplace.setdefault(key, {}).update(info.inplace)
             if not analysis.complete:
                 analysis.provisional.append((self._attributes, question))
         return found
@@ -282,11 +295,8 @@ class World:
 
     def changes_input(self, key: str, name: str) -> str:
         """Return the class of the layer in an attribute (``name[0]``: the first in it), if it works in place."""
-        if key not in self._inplace:
-            self.attributes(key)
-            info = self.class_info(key)
-            self._inplace[key] = info.inplace if info is not None else {}
-        return self._inplace[key].get(name, "")
+        self.attributes(key)
+        return self._inplace.get(key, {}).get(name, "")
 
     def sets(self, key: str, name: str) -> bool:
         """Whether the project gives the class an attribute or a method of this name."""
@@ -316,11 +326,12 @@ class World:
         """Return the flow of a function at the present depth; its body is run once."""
         flow = info.flows.get(self.depth)
         if flow is None:
-            self._running.append(analysis.path)
-            outer = self.flow(analysis, info.outer) if info.outer is not None else None
-            flow = Flow(self, analysis, info, outer)
-            flow.run_function()
-            self._running.pop()
+            with self._holding(analysis.path):
+                self._running.append(analysis.path)
+                outer = self.flow(analysis, info.outer) if info.outer is not None else None
+                flow = Flow(self, analysis, info, outer)
+                flow.run_function()
+                self._running.pop()
             if self.depth < DEPTH:  # of other files' functions, only what they hand over is asked
                 made = handed_by(analysis.calls.get(info.key, {}), flow.kinds)
                 self._remember(analysis, self._handed, (info.key, self.depth), made)
