@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from mindspore import nn
 
-from torch2ms.runtime import initializers, layers, modules, sequences
+from torch2ms.runtime import initializers, layers, modules, sequences, weights
 from torch2ms.runtime.mode import OwnMode
+from torch2ms.runtime.names import torch_names
 
 
 def network() -> nn.Cell:
@@ -119,3 +120,21 @@ def test_a_set_train_of_its_own_is_called_for_a_part():
     assert (net[0].training, net[0].norm.training, net[1].training, net[0].calls) == (True, False, True, 1)
     net[0].set_train(False)
     assert (net[0].training, net[0].calls) == (False, 2)
+
+
+def test_weights_of_renamed_parts_have_their_source_names():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.cells_ = nn.CellList([nn.Dense(2, 2), nn.LayerNorm([2])])
+            self.phase_ = ms.Parameter(ms.Tensor([1.0]), name="phase_")
+
+    net = Net()
+    wanted = {"cells.0.weight", "cells.0.bias", "cells.1.weight", "cells.1.bias", "phase"}
+    rules = {
+        "mindspore.nn.Dense": {"state": "same"},
+        "mindspore.nn.LayerNorm": {"state": {"weight": "gamma", "bias": "beta"}},
+    }
+    assert {entry.torch for entry in weights.key_map(net, rules).entries} == wanted
+    named = {path for path, _ in net.parameters_and_names()}
+    assert {torch_names(net).get(path, path) for path in named} == wanted

@@ -12,6 +12,8 @@ from typing import Any, Dict, Iterator, List, Tuple
 
 from mindspore import nn
 
+from .reserved import source_name
+
 __all__ = ["torch_names", "torch_order"]
 
 _NAMES = {
@@ -41,7 +43,7 @@ def torch_names(cell: Any) -> Dict[str, str]:
     for path, holder, part in _paths(cell, "", ""):
         names = {"w": "weight"} if isinstance(part, nn.PReLU) else _NAMES if _is_layer(part) else {}
         for name in part._params:
-            own, torch_name = _join(path, name), _join(holder, names.get(name, name))
+            own, torch_name = _join(path, name), _join(holder, names.get(name, source_name(name)))
             if own != torch_name:
                 found[own] = torch_name
     return found
@@ -57,7 +59,7 @@ def _paths(cell: Any, path: str, torch_path: str) -> Iterator[Tuple[str, str, An
         if name == "bn2d" and isinstance(cell, nn.BatchNorm3d):  # which keeps its parameters in an inner layer
             holder = torch_path
         else:
-            holder = _join(torch_path, _INNER_LAYERS.get(name, name) if is_transformer else name)
+            holder = _join(torch_path, _INNER_LAYERS.get(name, name) if is_transformer else source_name(name))
         yield from _paths(child, _join(path, name), holder)
 
 

@@ -19,6 +19,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Opt
 import numpy as np
 from numpy.typing import NDArray
 
+from .reserved import source_name
 from .weight_files import (
     Value,
     Values,
@@ -101,11 +102,13 @@ def _visit(
         if own_class and (rule is None or state != "same"):
             result.problems.append(f"{path}{name}: no rule for this parameter of {own_class}")
         else:
-            result.entries.append(Entry(torch_path + name, path + name, tensor, reshape.get(name, "")))
+            result.entries.append(Entry(torch_path + source_name(name), path + name, tensor, reshape.get(name, "")))
     for name, child in cell._cells.items():  # name_cells() would leave out a cell that is met a second time
         if child is not None:
             below = {key[len(name) + 1 :] for key in claimed if key.startswith(name + ".")}
-            _visit(child, f"{path}{name}.", f"{torch_path}{name}.", rules, below, result, (*above, id(cell)))
+            _visit(
+                child, f"{path}{name}.", f"{torch_path}{source_name(name)}.", rules, below, result, (*above, id(cell))
+            )
 
 
 def _apply(

@@ -13,6 +13,7 @@ from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.calls import member_row
 from torch2ms.translator.passes.layer_calls import class_name
 from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, LAYER_SETTINGS, is_settings, new_names
+from torch2ms.translator.passes.reserved import free_name
 from torch2ms.translator.passes.training import gradient_of
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.syntax import build
@@ -24,6 +25,9 @@ def rewrite_attribute(
     node: cst.Attribute, updated: cst.Attribute, tree: ast.Attribute, ctx: Context
 ) -> cst.BaseExpression:
     """Return what ``value.name`` becomes when it is not the callee of a call."""
+    free = free_name(tree, ctx)
+    if free is not None:
+        return updated.with_changes(attr=cst.Name(free))
     gradient = gradient_of(tree, updated.value, ctx)
     if gradient is not None:
         return gradient

@@ -26,6 +26,7 @@ from torch2ms.translator.passes.operators import promoted, rewrite_builtin, sett
 from torch2ms.translator.passes.optimizers import call_closure, name_apart, with_options, without_options
 from torch2ms.translator.passes.out_argument import rewrite_out
 from torch2ms.translator.passes.own_mode import has_own_mode
+from torch2ms.translator.passes.reserved import rename_call
 from torch2ms.translator.passes.training import is_left
 from torch2ms.translator.passes.unbound import as_bound, rewrite_unbound
 from torch2ms.translator.passes.untyped import report_untyped, told
@@ -46,6 +47,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         return call_closure(updated, tree, ctx)
     if tree in ctx.training.handled:
         return updated
+    updated = rename_call(updated, tree, ctx)
     callee = ctx.kind(tree.func)
     if callee.name == "api":
         if not ctx.is_import_root(tree.func):

@@ -8,13 +8,13 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.passes.own_mode import is_own_mode, with_own_mode
+from torch2ms.translator.passes.reserved import RESERVED, is_free
 from torch2ms.translator.trees import walk
 
 __all__ = ["rewrite_class", "rewrite_for", "rewrite_function"]
 
 # Attributes through which children and weights are found whatever their names
 _BY_ANY_NAME = frozenset({"children", "named_children", "modules", "named_modules", "_modules", "__dict__"})
-RESERVED = frozenset({"cls_name", "param_prefix", "phase", "cells", "construct", "apply", "register_buffer"})
 
 
 def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef, ctx: Context) -> cst.ClassDef:
@@ -22,7 +22,8 @@ def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef,
     info = ctx.analysis.class_of.get(tree)
     if info is not None and ctx.world.family(info.key).name == "Module":
         updated = with_own_mode(updated, info.key, ctx)
-        for name in sorted(RESERVED & ctx.world.attributes(info.key).keys()):
+        taken = RESERVED & (ctx.world.attributes(info.key).keys() | (info.methods.keys() - {"apply"}))
+        for name in sorted(name for name in taken if not is_free(info.key, name, ctx)):
             message = f"{tree.name}.{name}: nn.Cell keeps the name {name} for itself"
             ctx.report("T2M203", tree, message, symbol="torch.nn.Module", advice="rename the attribute in the source")
         for name, place in _unused_weights(tree, ctx).items():

@@ -1,0 +1,71 @@
+"""Attributes of networks that have the names of Cell's own members."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+
+NET = """import torch
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cells = nn.ModuleList([nn.Linear(2, 2)])
+        self.add_module("construct", nn.Linear(2, 2))
+        self.phase = 0
+
+    def forward(self, x):
+        for cell in self.cells:
+            x = cell(x)
+        self.phase += 1
+        return self.construct(x)
+"""
+
+
+def test_they_are_renamed_wherever_they_are_used() -> None:
+    result = translate_source(NET + "\n\nnet = Net()\nn = len(net.cells)\nnet.phase = 2\n")
+    for line in (
+        "self.cells_ = nn.CellList(", "for cell in self.cells_:", "self.phase_ = 0", "self.phase_ += 1",
+        "return self.construct_(x)", "n = len(net.cells_)", "net.phase_ = 2", '"construct_", nn.Dense(2, 2)',
+    ):  # fmt: skip
+        assert line in result.text
+    assert not [d for d in result.diagnostics if d.code == "T2M203"]
+
+
+def test_a_second_translation_changes_nothing() -> None:
+    text = translate_source(NET).text
+    assert translate_source(text).text == text
+
+
+@pytest.mark.parametrize(
+    "member", ["def construct(self):\n        return 1", "def cells(self):\n        return []", 'phase = "train"']
+)
+def test_methods_and_constants_of_the_class_are_reported(member: str) -> None:
+    source = f"import torch.nn as nn\n\n\nclass Net(nn.Module):\n    {member}\n"
+    assert [d.code for d in translate_source(source).diagnostics] == ["T2M203"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class Plain:\n    def __init__(self):\n        self.cells = []\n\n    def f(self):\n"
+        "        return self.cells\n",
+        "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def f(self, book):\n"
+        "        return book.cells, self.cell\n",
+        "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.apply(print)\n",
+    ],
+)
+def test_others_keep_theirs(source: str) -> None:
+    result = translate_source("import torch\n" + source)
+    assert "_ " not in result.text.replace("_ in ", "")
+    assert ".cells_" not in result.text
+    assert not [d for d in result.diagnostics if d.code in ("T2M203", "T2M207")]
+
+
+def test_another_ones_attribute_of_that_name_is_reported() -> None:
+    result = translate_source(NET + "\n\ndef f(net):\n    return net.cells\n")
+    assert "T2M207" in [d.code for d in result.diagnostics]
