@@ -25,18 +25,9 @@ def rewrite_attribute(
     node: cst.Attribute, updated: cst.Attribute, tree: ast.Attribute, ctx: Context
 ) -> cst.BaseExpression:
     """Return what ``value.name`` becomes when it is not the callee of a call."""
-    free = free_name(tree, ctx)
-    if free is not None:
-        return updated.with_changes(attr=cst.Name(free))
-    gradient = gradient_of(tree, updated.value, ctx)
-    if gradient is not None:
-        return gradient
-    position = field_of(ctx.kind(tree.value), tree.attr)
-    if position is not None:
-        return build("{pair}[{position}]", pair=updated.value, position=cst.Integer(str(position)))
-    renamed = _of_layer(updated, tree, ctx) or class_name(updated, tree, ctx)
-    if renamed is not None:
-        return renamed
+    told = _told_by_kind(updated, tree, ctx)
+    if told is not None:
+        return told
     found = member_row(ctx, tree)
     if found is None:
         return _of_unknown(updated, tree, ctx)
@@ -83,6 +74,20 @@ def rewrite_attribute(
         return updated
     name = option.target.rpartition(".")[2]
     return updated if updated.attr.value == name else updated.with_changes(attr=cst.Name(name))
+
+
+def _told_by_kind(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression | None:
+    """Return what an attribute becomes that no row answers for; None for the others."""
+    free = free_name(tree, ctx)
+    if free is not None:
+        return updated.with_changes(attr=cst.Name(free))
+    gradient = gradient_of(tree, updated.value, ctx)
+    if gradient is not None:
+        return gradient
+    position = field_of(ctx.kind(tree.value), tree.attr)
+    if position is not None:
+        return build("{pair}[{position}]", pair=updated.value, position=cst.Integer(str(position)))
+    return _of_layer(updated, tree, ctx) or class_name(updated, tree, ctx)
 
 
 def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression:
