@@ -77,3 +77,20 @@ def test_what_the_text_does_not_show_stays_and_is_marked(source: str) -> None:
     result = translate_source(f"import torch\n{source}\n")
     assert ".backward(" in result.text
     assert any(d.code in ("T2M402", "T2M404", "T2M201") for d in result.diagnostics)
+
+
+def test_the_gradient_of_a_gradient() -> None:
+    found = translated(
+        LEAF + "y = (x ** 3).sum()\nd = torch.autograd.grad(y, x, create_graph=True)[0]\n"
+        "e = torch.autograd.grad(d.sum(), x)[0]\nprint(d, e)"
+    )
+    assert found.endswith(
+        "d = ms.grad(forward_fn)(x)\n    return d.sum()\n\n\ne = ms.grad(forward_fn_2)(x)\nprint(d, e)"
+    )
+    left = LEAF + "y = x.sum()\nd = torch.autograd.grad(y, x)[0]\ne = torch.autograd.grad(d.sum(), x)[0]"
+    assert "T2M201" in translated(left)
+
+
+def test_a_tensor_that_nothing_depends_on_has_no_gradient() -> None:
+    found = translated(LEAF + "y = torch.ones(2, requires_grad=True)\n(y * 2).sum().backward()\nprint(y.grad, x.grad)")
+    assert found.endswith("print(y_grad, None)")

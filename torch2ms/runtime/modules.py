@@ -26,12 +26,14 @@ __all__ = [
     "get_buffer",
     "get_parameter",
     "has",
+    "insert",
     "load_state_dict",
     "modules",
     "named_buffers",
     "named_parameters",
     "padding",
     "parameters",
+    "pop",
     "register_buffer",
     "register_parameter",
     "requires_grad_",
@@ -180,6 +182,33 @@ def extend(cells: nn.SequentialCell, others: Iterable[nn.Cell]) -> nn.Sequential
     """Run the cells of ``others`` after those that are there; return the first container."""
     for other in others:
         cells.append(other)
+    return cells
+
+
+def insert(cells: nn.SequentialCell, index: int, module: nn.Cell) -> nn.SequentialCell:
+    """Run ``module`` before the cell number ``index`` (negative: from the end); return the container."""
+    order = list(cells)
+    order.insert(index, module)
+    return _refill(cells, order)
+
+
+def pop(cells: nn.SequentialCell, key: int) -> nn.Cell:
+    """Take the cell number ``key`` out and return it."""
+    order = list(cells)
+    taken = order.pop(key)
+    _refill(cells, order)
+    return taken
+
+
+def _refill(cells: nn.SequentialCell, order: List[nn.Cell]) -> nn.SequentialCell:
+    """Let a container run the cells in ``order``, which it numbers anew."""
+    cells._cells.clear()
+    cells._is_dynamic_name = [True] * len(order)
+    for index, part in enumerate(order):
+        cells._cells[str(index)] = part
+        for path, parameter in part.parameters_and_names():
+            parameter.name = f"{index}.{path}"
+    cells.cell_list = order
     return cells
 
 

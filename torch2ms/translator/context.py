@@ -117,6 +117,15 @@ class Context:
         """The statement being rewritten."""
         return self.frames[-1]
 
+    def visit_apart(self, node: cst.CSTNode) -> cst.CSTNode:
+        """Return the translation of a part of a statement that has been rewritten already, marks and all."""
+        if self.frames:
+            return self.visit(node)
+        self.frames.append(Frame(None))
+        made = self.visit(node)
+        self.frames.pop()
+        return made
+
     def world_owners(self, base: Kind) -> list[str]:
         """Return the torch classes whose rows answer for members of a value, nearest first."""
         found: list[str] = []

@@ -10,7 +10,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import code_of, parenthesised, parse_expression
-from torch2ms.translator.training.leaves import LeafPlan, LeafUnit
+from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
 
 __all__ = ["LeafWriter"]
 
@@ -67,7 +67,7 @@ class LeafWriter:
         return None
 
     def _definition(self, unit: LeafUnit, *, at_start: bool) -> list[Statement]:
-        body = [s.deep_clone() for tree in unit.body for s in self.rewritten.get(tree, ())]
+        body = [s.deep_clone() for tree in unit.body for s in self._inside(tree)]
         body = [s for s in body if not (isinstance(s, cst.SimpleStatementLine) and not s.body)]
         if body:
             lines = list(body[0].leading_lines)
@@ -81,6 +81,11 @@ class LeafWriter:
         blank = [] if at_start else [cst.EmptyLine(indent=False)] * (2 if top else 1)
         self._account(unit)
         return [made.with_changes(body=cst.IndentedBlock(body), leading_lines=blank)]
+
+    def _inside(self, tree: ast.stmt) -> Sequence[Statement]:
+        """Return what a statement becomes inside of a function; it may be a gradient itself."""
+        inner = next((unit for unit in self.plan.units if unit.statement is tree), None)
+        return self.rewritten.get(tree, ()) if inner is None else self._gradient(inner)
 
     def _account(self, unit: LeafUnit) -> None:
         func = unit.call.func
@@ -98,7 +103,7 @@ class LeafWriter:
         code = self.ctx.alignment.code(tree)
         if code is None:
             return parse_expression(ast.unparse(tree))
-        made = self.ctx.visit(code)
+        made = self.ctx.visit_apart(code)
         assert isinstance(made, cst.BaseExpression)
         return made
 

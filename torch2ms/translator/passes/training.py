@@ -20,8 +20,8 @@ from torch2ms.translator.passes.recorded_steps import write_recorded
 from torch2ms.translator.syntax import code_of
 from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_units
 from torch2ms.translator.training.by_hand import gradients_of
+from torch2ms.translator.training.leaf_plan import LeafPlan
 from torch2ms.translator.training.leaf_planning import plan_leaves
-from torch2ms.translator.training.leaves import LeafPlan
 from torch2ms.translator.trees import walk
 
 __all__ = ["TrainingPlan", "is_left", "plan_training", "rewrite_block"]
@@ -281,7 +281,7 @@ class _Writer:
         code = self.ctx.alignment.code(tree)
         if code is None:
             return ast.unparse(tree)
-        return code_of(self.ctx.visit(code))
+        return code_of(self.ctx.visit_apart(code))
 
     def _grad_fn(self, unit: TrainingUnit) -> str:
         callee = code_of(self.ctx.reference("mindspore.value_and_grad"))

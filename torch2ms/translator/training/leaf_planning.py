@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from torch2ms.translator.training.leaves import LeafPlan, LeafScope
+from torch2ms.translator.training.leaf_plan import LeafPlan
+from torch2ms.translator.training.leaves import LeafScope
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.network_gradients import NetworkScope
 from torch2ms.translator.training.plan import Oracle

@@ -9,62 +9,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from torch2ms.translator.dataflow import certain_binds, live_in
 from torch2ms.translator.effects import dotted_path, root
+from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
 from torch2ms.translator.training.names_used import FUNCTIONS, binds, is_no_grad, own, reads
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.plan import Oracle
 
-__all__ = ["LeafPlan", "LeafScope", "LeafUnit", "Refused"]
+__all__ = ["LeafScope", "Refused"]
 
 _RANDOM = frozenset({"rand", "randn", "randint", "randperm", "dropout", "bernoulli", "multinomial", "normal", "sample"})
 _OF_ALL = frozenset({"zero_grad", "clip_grad_norm_", "clip_grad_value_"})
 _GRADS = frozenset({"torch.autograd.grad"})
 
 
-@dataclass(slots=True)
-class LeafUnit:
-    """One gradient: of ``loss`` (times ``seed``) by the leaves, computed in front of ``at``."""
-
-    statement: ast.stmt  # the backward call, or the assignment of autograd.grad
-    call: ast.Call
-    block: Sequence[ast.stmt]
-    body: list[ast.stmt]  # the function's body, without its return
-    at: ast.stmt
-    loss: ast.expr
-    seed: ast.expr | None
-    tensors: list[str]  # leaves that are names: parameters of the function
-    weights: list[str]  # leaves that are Parameters, by their paths
-    is_moved: bool  # the body leaves its place (else it is also computed there)
-    aux: list[str] = field(default_factory=list)  # names of the body that are read elsewhere
-    accumulates: bool = False
-    forward_name: str = "forward_fn"
-    network: str = ""  # whose weights are the leaves, all of them
-    asked: ast.expr | None = None  # of them, those that autograd.grad is asked for
-
-    @property
-    def leaves(self) -> list[str]:
-        """The paths of all leaves, tensors first."""
-        return [*self.tensors, *self.weights, *([self.network] if self.network else [])]
-
-
-@dataclass(slots=True)
-class LeafPlan:
-    """The units of a file and what else changes for them."""
-
-    units: list[LeafUnit] = field(default_factory=list)
-    names: dict[ast.AST, str] = field(default_factory=dict)  # x.grad -> the name that holds it
-    grad_names: dict[tuple[ast.AST, str], str] = field(default_factory=dict)  # (scope, leaf) -> that name
-    scope_of: dict[int, ast.AST] = field(default_factory=dict)
-    starts: dict[ast.stmt, list[str]] = field(default_factory=dict)  # behind it: name = None
-    resets: dict[ast.stmt, str] = field(default_factory=dict)  # x.grad.zero_() -> the name that becomes zeros
-    gone: set[ast.stmt] = field(default_factory=set)  # x.requires_grad_() and what the functions take in
-    network_reads: dict[ast.AST, tuple[str, str]] = field(default_factory=dict)  # p.grad -> (network, its gradients)
-    cleared: dict[ast.stmt, str] = field(default_factory=dict)  # net.zero_grad() -> the gradients that become None
-    clips: dict[ast.stmt, str] = field(default_factory=dict)  # clip_grad_norm_(net.parameters(), 1) -> the gradients
-    plain: set[ast.AST] = field(default_factory=set)  # x.requires_grad_() in an expression: its receiver stays
+def _keeps_graph(call: ast.Call) -> bool:
+    """Whether ``autograd.grad`` is asked for a gradient that is differentiated once more."""
+    return any(k.arg == "create_graph" and getattr(k.value, "value", False) is True for k in call.keywords)
 
 
 class Refused(Exception):
@@ -121,8 +83,11 @@ class LeafScope:
         for unit in units:
             if any(shared.count(statement) > 1 for statement in unit.body):
                 self._stay(unit)
-            if any(other.statement in unit.body for other in units):
+            inner = [other for other in units if other.statement in unit.body]
+            if any(not _keeps_graph(other.call) for other in inner):
                 raise Refused
+            if inner:
+                self._stay(unit)  # the gradient of a gradient, whose value is wanted as well
         return units
 
     def _handles_all(self) -> bool:
@@ -360,8 +325,12 @@ class LeafScope:
                 raise Refused  # nothing is seen to come before the first read
             if early or any(unit.accumulates for unit in own):
                 starts.setdefault(self._start(path, own[0]), []).append(names[path])
-        if any(dotted_path(n.value) not in names for n in self.grads if self.oracle.kind(n).name != "api"):
-            raise Refused
+        for node in self.grads:
+            path = dotted_path(node.value) or ""
+            if self.oracle.kind(node).name != "api" and path not in names:
+                if not self._definitions(path) or not isinstance(node.ctx, ast.Load):
+                    raise Refused
+                self.plan.names[node] = "None"  # a tensor that nothing differentiated depends on
         for unit in units:
             unit.forward_name = self.names.fresh("forward_fn")
             self.plan.scope_of[id(unit)] = self.scope

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.gradient_reads import changed_parts
-from torch2ms.translator.training.leaves import LeafScope, LeafUnit, Refused
+from torch2ms.translator.training.leaf_plan import LeafUnit
+from torch2ms.translator.training.leaves import LeafScope, Refused
 
 __all__ = ["NetworkScope"]
 

@@ -1,0 +1,52 @@
+"""What the analysis of gradients that are asked for by hand hands to the emitter."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["LeafPlan", "LeafUnit"]
+
+
+@dataclass(slots=True)
+class LeafUnit:
+    """One gradient: of ``loss`` (times ``seed``) by the leaves, computed in front of ``at``."""
+
+    statement: ast.stmt  # the backward call, or the assignment of autograd.grad
+    call: ast.Call
+    block: Sequence[ast.stmt]
+    body: list[ast.stmt]  # the function's body, without its return
+    at: ast.stmt
+    loss: ast.expr
+    seed: ast.expr | None
+    tensors: list[str]  # leaves that are names: parameters of the function
+    weights: list[str]  # leaves that are Parameters, by their paths
+    is_moved: bool  # the body leaves its place (else it is also computed there)
+    aux: list[str] = field(default_factory=list)  # names of the body that are read elsewhere
+    accumulates: bool = False
+    forward_name: str = "forward_fn"
+    network: str = ""  # whose weights are the leaves, all of them
+    asked: ast.expr | None = None  # of them, those that autograd.grad is asked for
+
+    @property
+    def leaves(self) -> list[str]:
+        """The paths of all leaves, tensors first."""
+        return [*self.tensors, *self.weights, *([self.network] if self.network else [])]
+
+
+@dataclass(slots=True)
+class LeafPlan:
+    """The units of a file and what else changes for them."""
+
+    units: list[LeafUnit] = field(default_factory=list)
+    names: dict[ast.AST, str] = field(default_factory=dict)  # x.grad -> the name that holds it
+    grad_names: dict[tuple[ast.AST, str], str] = field(default_factory=dict)  # (scope, leaf) -> that name
+    scope_of: dict[int, ast.AST] = field(default_factory=dict)
+    starts: dict[ast.stmt, list[str]] = field(default_factory=dict)  # behind it: name = None
+    resets: dict[ast.stmt, str] = field(default_factory=dict)  # x.grad.zero_() -> the name that becomes zeros
+    gone: set[ast.stmt] = field(default_factory=set)  # x.requires_grad_() and what the functions take in
+    network_reads: dict[ast.AST, tuple[str, str]] = field(default_factory=dict)  # p.grad -> (network, its gradients)
+    cleared: dict[ast.stmt, str] = field(default_factory=dict)  # net.zero_grad() -> the gradients that become None
+    clips: dict[ast.stmt, str] = field(default_factory=dict)  # clip_grad_norm_(net.parameters(), 1) -> the gradients
+    plain: set[ast.AST] = field(default_factory=set)  # x.requires_grad_() in an expression: its receiver stays
