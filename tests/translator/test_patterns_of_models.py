@@ -389,3 +389,24 @@ def test_members_of_layers_are_looked_up_under_either_name() -> None:
 def test_members_of_tensors_looked_up_are_reported() -> None:
     source = "import torch\n\n\ndef f(name):\n    return getattr(torch.ones(2), name)()\n"
     assert "T2M501" in codes_of(source)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("torch.eye(3).view(3, 3, 1, 1)", "ops.eye(3).view(3, 3, 1, 1).copy()"),
+        ("w[:2]", "w[:2].copy()"),
+        ("torch.randn(4, 3)", "ops.randn(4, 3)"),
+        ("w", "w"),
+    ],
+)
+def test_a_parameter_owns_its_memory(value: str, expected: str) -> None:
+    """MindSpore refuses to assign to a parameter that is a view of another tensor."""
+    head = "import torch\nfrom torch import nn\n\n\ndef f(w: torch.Tensor, layer: nn.Linear):\n"
+    assert text_of(f"{head}    return nn.Parameter({value})\n").endswith(f"    return ms.Parameter({expected})\n")
+    assert text_of(f"{head}    layer.weight.data = {value}\n").endswith(f"    layer.weight.data = {expected}\n")
+
+
+def test_autocast_kept_under_a_name_of_its_own() -> None:
+    source = "import torch\nautocast = torch.cuda.amp.autocast\nwith autocast(enabled=False):\n    y = torch.ones(2)\n"
+    assert "autocast = amp.autocast\nwith autocast(enabled=False):\n" in text_of(source)

@@ -146,3 +146,13 @@ def test_a_package_that_is_torchvision_itself() -> None:
     symbols = table({"__init__.py": "", "datasets/utils.py": "", "models/a.py": ""}, "torchvision")
     assert not symbols.is_torch("models/a.py", "torchvision.datasets.utils.name")
     assert symbols.is_torch("models/a.py", "torch")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["sys.path.append('core')", "sys.path.insert(0, './core/')", "sys.path.append(os.path.join(HERE, '..', 'core'))"],
+)
+def test_imports_lead_to_folders_that_a_script_puts_on_the_path(said: str) -> None:
+    files = {"train.py": f"import os, sys\n{said}\nfrom raft import RAFT", "core/raft.py": "", "other/net.py": ""}
+    assert table(files).find_module("train.py", "raft", 0) == "core/raft.py"
+    assert table(files).find_module("train.py", "net", 0) is None

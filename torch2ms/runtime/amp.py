@@ -11,14 +11,38 @@ CPU float16 networks run, slower than float32; bfloat16 convolutions and matrix 
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Dict, Optional
 
 import mindspore as ms
 from mindspore import amp, nn
 
-__all__ = ["LEVELS", "GradScaler", "cast_network", "create_loss_scaler", "load_scaler_state", "scaler_state"]
+__all__ = [
+    "LEVELS",
+    "GradScaler",
+    "autocast",
+    "cast_network",
+    "create_loss_scaler",
+    "load_scaler_state",
+    "scaler_state",
+]
 
 LEVELS = ("O0", "O1", "O2", "O3")
+
+
+class autocast(contextlib.ContextDecorator):
+    """Compute in float32 as before: for programs that keep torch's class under a name of their own."""
+
+    def __init__(
+        self, device_type: Any = None, dtype: Any = None, enabled: bool = True, cache_enabled: Any = None
+    ) -> None:
+        self.enabled = enabled
+
+    def __enter__(self) -> autocast:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
 
 def cast_network(network: nn.Cell, level: str = "O0") -> nn.Cell:

@@ -7,6 +7,7 @@ any buffer: that is what the functions here give.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Set, Tuple, Union
 
 import mindspore as ms
@@ -218,10 +219,10 @@ def register_parameter(cell: nn.Cell, name: str, param: Union[ms.Parameter, None
 
 
 _OTHER_NAMES = {
-    "weight": ("gamma", "embedding_table"),
-    "bias": ("beta",),
-    "running_mean": ("moving_mean",),
-    "running_var": ("moving_variance",),
+    "weight": ("gamma", "embedding_table", "bn2d.gamma"),
+    "bias": ("beta", "bn2d.beta"),
+    "running_mean": ("moving_mean", "bn2d.moving_mean"),
+    "running_var": ("moving_variance", "bn2d.moving_variance"),
     "in_features": ("in_channels",),
     "out_features": ("out_channels",),
     "num_embeddings": ("vocab_size",),
@@ -368,14 +369,21 @@ def bias(layer: nn.Cell) -> Any:
 
 def has(layer: Any, name: str) -> bool:
     """Whether a layer has what PyTorch calls ``name``: ``weight``, ``running_mean``."""
-    return any(hasattr(layer, candidate) for candidate in (name, *_OTHER_NAMES.get(name, ())))
+    return any(_holds(layer, candidate) for candidate in (name, *_OTHER_NAMES.get(name, ())))
+
+
+def _holds(layer: Any, path: str) -> bool:
+    """Whether there is something at a path; BatchNorm3d keeps what it has in ``bn2d``."""
+    holder, _, last = path.rpartition(".")
+    return hasattr(getattr(layer, holder, None) if holder else layer, last)
 
 
 def get(layer: Any, name: str, *default: Any) -> Any:
     """Return what PyTorch calls ``name`` of a layer, or ``default``, as ``getattr`` does."""
     for candidate in (name, *_OTHER_NAMES.get(name, ())):
-        if hasattr(layer, candidate):
-            return None if candidate in getattr(layer, "__dict__", {}).get(_ABSENT, ()) else getattr(layer, candidate)
+        if _holds(layer, candidate):
+            absent = getattr(layer, "__dict__", {}).get(_ABSENT, ())
+            return None if candidate in absent else attrgetter(candidate)(layer)
     return getattr(layer, name, *default)
 
 

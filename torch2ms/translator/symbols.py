@@ -44,6 +44,7 @@ class FileIndex:
     classes: Mapping[str, frozenset[str]]  # name of a class -> last identifiers of its bases
     methods: Mapping[str, frozenset[str]]  # name of a method -> names of the classes of the file that define it
     stored: frozenset[str]  # attributes set on ``self`` that may be called: layers, functions
+    roots: frozenset[str] = frozenset()  # folders that the file puts on sys.path, as far as it writes them out
 
 
 @dataclass(slots=True)
@@ -53,6 +54,7 @@ class _Memory:
     flows: tuple[_Edges, set[str]] | None = None
     callers: dict[str, list[str]] | None = None
     defined: frozenset[str] | None = None
+    roots: tuple[PurePosixPath, ...] | None = None
     heirs: dict[str, set[str]] | None = None
     aliases: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
     shapes: dict[frozenset[str], frozenset[CallShape]] = field(default_factory=dict)
@@ -199,11 +201,19 @@ class SymbolTable:
             return self._at(here, parts)
         if self.package and parts and parts[0] == self.package:
             return self._at(PurePosixPath("."), parts[1:])
-        for base in [here, *here.parents, *(PurePosixPath(root) for root in SOURCE_ROOTS)]:
+        for base in [here, *here.parents, *(PurePosixPath(root) for root in SOURCE_ROOTS), *self._roots()]:
             found = self._at(base, parts)
             if found is not None and found != importer:
                 return found
         return None
+
+    def _roots(self) -> tuple[PurePosixPath, ...]:
+        """Return the folders of the project that its scripts put on ``sys.path``; found once."""
+        if self._memory.roots is None:
+            said = {name for file in self.files.values() for name in file.roots}
+            found = [f for f in sorted(self.folders) if any(f == name or f.endswith(f"/{name}") for name in said)]
+            self._memory.roots = tuple(PurePosixPath(folder) for folder in found)
+        return self._memory.roots
 
     def is_torch(self, importer: str, module: str, level: int = 0) -> bool:
         """Whether an import is torch's or torchvision's, and not the project's own (SRC may be torchvision itself)."""
@@ -286,6 +296,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
     classes: dict[str, set[str]] = {}
     methods: dict[str, set[str]] = {}
     parameters: dict[str, set[tuple[str, ...]]] = {}
+    roots: set[str] = set()
     for node in walk(tree):
         values.see(node)
         attributes.see(node)
@@ -295,6 +306,8 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
             if name:
                 keywords = tuple(sorted(k.arg for k in node.keywords if k.arg))
                 calls.setdefault(name, set()).add(CallShape(len(node.args), keywords, splat))
+            if name in ("append", "insert") and isinstance(node.func, ast.Attribute) and _is_path(node.func.value):
+                roots.update(_folders(node))
             passed.update(a.id for a in node.args if isinstance(a, ast.Name))
             if not any(isinstance(a, ast.Starred) for a in node.args):
                 handed.update((_last(a), name, i) for i, a in enumerate(node.args) if _last(a))
@@ -325,7 +338,22 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         {name: frozenset(found) for name, found in classes.items()},
         {name: frozenset(found) for name, found in methods.items()},
         attributes.callable(),
+        frozenset(roots),
     )
+
+
+def _is_path(tree: ast.expr) -> bool:
+    """Whether an expression is ``sys.path``."""
+    return isinstance(tree, ast.Attribute) and tree.attr == "path" and _last(tree.value) == "sys"
+
+
+def _folders(tree: ast.Call) -> Iterator[str]:
+    """Yield the folders that a call writes out: ``core`` of ``sys.path.append(os.path.join(here, "core"))``."""
+    for node in walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            parts = [part for part in node.value.split("/") if part not in ("", ".", "..")]
+            if parts:
+                yield "/".join(parts)
 
 
 _PLAIN_MAKERS = frozenset({"int", "float", "bool", "str", "len", "tuple", "list", "dict", "set", "min", "max", "sum"})

@@ -40,6 +40,10 @@ class MultiheadAttention(nn.MultiheadAttention):
     ) -> None:
         super().__init__(embed_dim, num_heads, dropout, bool(bias), add_bias_kv, add_zero_attn, kdim, vdim, batch_first)
 
+    def __call__(self, query: Tensor, key: Tensor, value: Tensor, *args: Any, **kwargs: Any) -> Any:
+        """Call the layer: MindSpore's own takes query, key and value by position only (``args[2]``, seen in 2.10)."""
+        return super().__call__(query, key, value, *args, **kwargs)
+
     def construct(
         self,
         query: Tensor,

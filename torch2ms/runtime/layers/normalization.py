@@ -158,9 +158,8 @@ class _InstanceNorm(nn.Cell):
         self.eps, self.momentum = eps, momentum
         self.affine, self.track_running_stats = bool(affine), bool(track_running_stats)
         ones, zeros = ops.ones((num_features,), ms.float32), ops.zeros((num_features,), ms.float32)
-        if self.affine:
-            self.gamma = Parameter(ones, name="gamma")
-            self.beta = Parameter(zeros, name="beta")
+        self.gamma = Parameter(ones, name="gamma") if self.affine else None
+        self.beta = Parameter(zeros, name="beta") if self.affine else None
         if self.track_running_stats:
             self.moving_mean = Parameter(zeros, name="moving_mean", requires_grad=False)
             self.moving_variance = Parameter(ones, name="moving_variance", requires_grad=False)
@@ -172,8 +171,8 @@ class _InstanceNorm(nn.Cell):
             ops.expand_dims(x, 0) if unbatched else x,
             self.moving_mean if self.track_running_stats else None,
             self.moving_variance if self.track_running_stats else None,
-            self.gamma if self.affine else None,
-            self.beta if self.affine else None,
+            self.gamma,
+            self.beta,
             self.training or not self.track_running_stats,
             self.momentum,
             self.eps,

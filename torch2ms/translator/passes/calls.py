@@ -32,6 +32,7 @@ from torch2ms.translator.passes.unbound import as_bound, rewrite_unbound
 from torch2ms.translator.passes.untyped import report_untyped, told
 from torch2ms.translator.passes.values import NO_CLASS, choose_row
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
+from torch2ms.translator.recipes.views import owning
 
 __all__ = ["DROPPED", "member_row", "rewrite_call"]
 
@@ -184,6 +185,9 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
     if whole is not None:
         return whole
     updated = promoted(row, updated, tree, ctx, is_method=receiver is not None) or updated
+    if row.name == "torch.nn.Parameter" and tree.args:
+        first = updated.args[0].with_changes(value=owning(updated.args[0].value, tree.args[0], ctx))
+        updated = updated.with_changes(args=[first, *updated.args[1:]])
     options = ctx.tables.select(row, ctx.target)
     if not options:
         code = "T2M204" if row.to and ctx.tables.select(row, ctx.newest_portable) else "T2M205"

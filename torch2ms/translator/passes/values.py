@@ -21,6 +21,7 @@ from torch2ms.translator.names import candidates, dotted
 from torch2ms.translator.passes.dynamic import report_patch, report_string
 from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.passes.operators import rewrite_operator
+from torch2ms.translator.recipes.views import owning
 from torch2ms.translator.symbols import CallShape
 from torch2ms.translator.syntax import code_of, parse_expression
 
@@ -271,6 +272,8 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     report_patch(tree, ctx)
     if isinstance(tree, ast.AugAssign) and isinstance(updated, cst.AugAssign):
         updated = augmented(updated, tree, ctx)
+    if isinstance(tree, ast.Assign) and isinstance(updated, cst.Assign) and _sets_data(tree):
+        updated = updated.with_changes(value=owning(updated.value, tree.value, ctx))
     if ctx.rebind:
         names, ctx.rebind = ctx.rebind, []
         updated = _rebound(updated, names)
@@ -278,6 +281,10 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
         ctx.report("T2M304", tree, "the statement only moved values between devices; dropped")
         return None
     return updated
+
+
+def _sets_data(tree: ast.Assign) -> bool:
+    return all(isinstance(target, ast.Attribute) and target.attr == "data" for target in tree.targets)
 
 
 def _rebound(node: Any, names: list[str]) -> Any:

@@ -6,8 +6,11 @@ import ast
 from collections.abc import Iterator
 from typing import Literal
 
+import libcst as cst
+
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
+from torch2ms.translator.syntax import build, parenthesised
 from torch2ms.translator.trees import walk
 
 __all__ = ["VIEWS", "Owner", "is_fresh", "owner_of", "seen_elsewhere"]
@@ -26,6 +29,22 @@ VIEWS = frozenset({
     "atleast_1d", "atleast_2d", "atleast_3d", "requires_grad_", "grad", "hsplit", "vsplit", "view_as_real",
     "view_as_complex", "adjoint", "H", "squeeze_", "unsqueeze_", "transpose_", "t_", "detach_",
 })  # fmt: skip
+
+
+# Views that share memory in another shape: MindSpore refuses to assign to a parameter that is made of one.
+_SHAPED = frozenset({
+    "view", "view_as", "reshape", "reshape_as", "transpose", "permute", "swapaxes", "swapdims", "squeeze", "unsqueeze",
+    "t", "T", "mT", "expand", "expand_as", "narrow", "select", "diagonal", "flatten", "unflatten", "ravel", "movedim",
+    "moveaxis", "contiguous", "unfold", "broadcast_to",
+})  # fmt: skip
+
+
+def owning(code: cst.BaseExpression, tree: ast.expr, ctx: Context) -> cst.BaseExpression:
+    """Return a value that a parameter is made of, copied where it is a view of another tensor."""
+    function = tree.func if isinstance(tree, ast.Call) else tree
+    shaped = isinstance(function, ast.Attribute) and function.attr in _SHAPED
+    is_part = isinstance(tree, ast.Subscript)
+    return build("{x}.copy()", x=parenthesised(code)) if ctx.kind(tree).is_tensor and (shaped or is_part) else code
 
 
 def is_fresh(tree: ast.expr, ctx: Context) -> bool:
