@@ -85,3 +85,20 @@ def test_a_worker_that_fails_ends_the_run_with_an_error(translated: Path) -> Non
         log.read_text(errors="replace") for log in (translated / "logs").glob("worker_*.log")
     )
     assert time.monotonic() - start < 200  # no hang: msrun ends the others, the scheduler after its time-out
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_ends_the_run_with_an_error(translated: Path) -> None:
+    start = time.monotonic()
+    code, text = launch("launched.py", "--epochs", "50", folder=translated, KILL_RANK="1")
+    assert code != 0
+    assert "exception" in text.lower() or "failed" in text.lower() or "signal" in text.lower(), text[-2000:]
+    assert time.monotonic() - start < 200  # the others wait for it in a reduction: msrun ends them
+
+
+@pytest.mark.slow
+def test_a_launch_by_local_rank_alone(translated: Path) -> None:
+    """``python -m torch.distributed.launch`` hands the rank over as an argument; here the environment says it."""
+    code, text = launch("launched.py", "--local_rank", "0", "--epochs", "1", folder=translated)
+    assert code == 0, text[-2000:]
+    assert len(losses(text)) == 5

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 
 import torch
 import torch.distributed as dist
@@ -61,6 +62,8 @@ def main():
                 print(f"loss {mean.item():.6f}", flush=True)
         if os.environ.get("FAIL_RANK") == str(rank):
             raise RuntimeError("this process was told to fail")
+        if os.environ.get("KILL_RANK") == str(rank):
+            os.kill(os.getpid(), signal.SIGKILL)
     if rank == 0:
         state = model.module.state_dict() if distributed else model.state_dict()
         torch.save({"model": state, "epoch": args.epochs}, "last.pth")
