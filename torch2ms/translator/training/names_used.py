@@ -23,10 +23,24 @@ def own(scope: ast.AST) -> Iterator[ast.AST]:
 
 def reads(node: ast.AST) -> set[str]:
     """Return the names that are read, also by changing them."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return _read_by_function(node)
     found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     if isinstance(node, ast.AugAssign):
         found |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
     return found
+
+
+def _read_by_function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """Return the names that a function has from outside: its own parameters and variables are others."""
+    inner = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+    outer = {name for n in ast.walk(node) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+    own_names = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+    own_names |= {n.id for n in inner if not isinstance(n.ctx, ast.Load)} - outer
+    given = [*node.decorator_list, *node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+    return {n.id for n in inner if isinstance(n.ctx, ast.Load)} - own_names | {
+        n.id for part in given for n in ast.walk(part) if isinstance(n, ast.Name)
+    }
 
 
 def binds(node: ast.AST) -> set[str]:
