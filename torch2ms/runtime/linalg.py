@@ -13,9 +13,10 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-from .functional import norm, slogdet
+from .functional import cholesky, linalg_solve, norm, slogdet
 
 __all__ = [
+    "cholesky_ex",
     "cholesky_inverse",
     "cholesky_solve",
     "cond",
@@ -42,6 +43,7 @@ __all__ = [
     "pinv",
     "qr",
     "slogdet_named",
+    "solve_ex",
     "solve_triangular",
     "svd",
     "svdvals",
@@ -470,3 +472,27 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
     whole = _by_numpy(_reflected, input, tau)
     whole = _transposed(whole) if transpose else whole
     return ops.matmul(whole, other) if left else ops.matmul(other, whole)
+
+
+class Factor(NamedTuple):
+    """A Cholesky factor and 0 for each matrix that has one."""
+
+    L: Tensor
+    info: Tensor
+
+
+class Result(NamedTuple):
+    """The solution and 0 for each system that has one."""
+
+    result: Tensor
+    info: Tensor
+
+
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Factor:
+    """Return the Cholesky factor; a matrix without one raises."""
+    return Factor(cholesky(A, upper=upper), ops.zeros(A.shape[:-2], ms.int32))
+
+
+def solve_ex(A: Tensor, B: Tensor) -> Result:
+    """Return ``X`` with ``A @ X = B``; a singular matrix raises."""
+    return Result(linalg_solve(A, B), ops.zeros(A.shape[:-2], ms.int32))

@@ -13,6 +13,7 @@ from mindspore import Tensor, ops
 __all__ = [
     "addbmm",
     "addr",
+    "adjoint",
     "apply_elements",
     "as_strided",
     "bitwise_left_shift",
@@ -24,6 +25,7 @@ __all__ = [
     "deepcopy",
     "fill_diagonal",
     "gcd",
+    "is_same_size",
     "isin",
     "isneginf",
     "isposinf",
@@ -35,8 +37,10 @@ __all__ = [
     "rsub",
     "signbit",
     "slogdet",
+    "sum_to_size",
     "tile",
     "vdot",
+    "where_else",
 ]
 
 
@@ -208,3 +212,27 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
         return tensors[0]
     grids = ops.meshgrid(*tensors, indexing="ij")
     return ops.stack([grid.reshape((-1,)) for grid in grids], 1)
+
+
+def adjoint(input: Tensor) -> Tensor:
+    """Return the conjugate transpose of the last two axes."""
+    turned = ops.swapaxes(input, -2, -1)
+    return ops.conj(turned) if input.is_complex() else turned
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have the same shape."""
+    return tuple(input.shape) == tuple(other.shape)
+
+
+def where_else(input: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """Return ``input`` where a condition holds, ``other`` elsewhere."""
+    return ops.where(condition, input, other)
+
+
+def sum_to_size(input: Tensor, *size: Any) -> Tensor:
+    """Return the sum over the axes along which ``size`` would be broadcast to ``input``."""
+    wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else tuple(size)
+    lead = input.ndim - len(wanted)
+    axes = tuple(axis for axis in range(input.ndim) if axis < lead or wanted[axis - lead] != input.shape[axis])
+    return (input.sum(axes) if axes else input).reshape(wanted)
