@@ -16,6 +16,7 @@ from torch2ms.translator.later_reads import read_again
 from torch2ms.translator.passes.operators import shift
 from torch2ms.translator.recipes.views import is_fresh, owner_of, seen_elsewhere
 from torch2ms.translator.syntax import build, code_of
+from torch2ms.translator.training.names_used import own
 
 __all__ = ["augmented", "inplace_layer"]
 
@@ -121,8 +122,25 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
         template = f"{{assign}}({{target}}, {{target}} {operator} {{value}})"
         assign = ctx.reference("mindspore.ops.assign")
         return cst.Expr(build(template, assign=assign, target=cst.Name(name), value=node.value))
+    if _is_for_others(name, tree, ctx):
+        operator = code_of(node.operator).strip().removesuffix("=")
+        value = build(f"{{x}} {operator} {{y}}", x=cst.Name(name), y=node.value)
+        whole = cst.Subscript(cst.Name(name), [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
+        return cst.Assign([cst.AssignTarget(whole)], value)
     _seen_elsewhere(name, tree, ctx)
     return node
+
+
+def _is_for_others(name: str, tree: ast.AugAssign, ctx: Context) -> bool:
+    """Whether another name holds the very tensor, or a caller does who gets nothing back: it must be filled."""
+    owner = owner_of(name, tree, ctx)
+    if owner == "fresh":
+        return seen_elsewhere(name, tree, ctx) == "object"
+    info = ctx.functions[-1]
+    if owner != "object" or info is None or info.owner is not None or isinstance(info.node, ast.Lambda):
+        return False
+    returned = [n for n in own(info.node) if isinstance(n, (ast.Return, ast.Yield)) and n.value is not None]
+    return name in {arg.arg for arg in info.node.args.args} and not returned
 
 
 def _read(target: cst.BaseAssignTargetExpression) -> cst.BaseExpression:
