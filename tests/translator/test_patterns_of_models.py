@@ -410,3 +410,43 @@ def test_a_parameter_owns_its_memory(value: str, expected: str) -> None:
 def test_autocast_kept_under_a_name_of_its_own() -> None:
     source = "import torch\nautocast = torch.cuda.amp.autocast\nwith autocast(enabled=False):\n    y = torch.ones(2)\n"
     assert "autocast = amp.autocast\nwith autocast(enabled=False):\n" in text_of(source)
+
+
+PROPERTY = """import torch
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.raw = nn.Parameter(torch.ones(4))
+
+    @property
+    def weight_(self):
+        return self.raw.abs()
+
+    @weight_.setter
+    def weight_(self, value):
+        self.raw.data.copy_(value)
+
+    def length(self):
+        return self.weight_.size(0), self.length.__name__
+"""
+
+
+def test_a_property_is_what_it_returns() -> None:
+    assert "return self.weight_.shape[0], self.length.__name__" in text_of(PROPERTY)
+
+
+@pytest.mark.parametrize("lines", ["c.real[0] = 3", "d = c.imag; d[1] = 7", "d = c.flatten(1); d[0] += 1"])
+def test_writing_into_a_view_that_is_a_copy_is_reported(lines: str) -> None:
+    source = f"import torch\n\n\ndef f(c: torch.Tensor):\n    {lines}\n    return c\n"
+    assert "T2M305" in codes_of(source)
+
+
+@pytest.mark.parametrize(
+    "lines", ["c = c.flatten(1); c[0] = 1", "d = c.view(-1); d[0] = 1", "d = c.flatten(1) + 1; d[0] = 1"]
+)
+def test_writing_into_what_is_shared_or_new_is_not(lines: str) -> None:
+    source = f"import torch\n\n\ndef f(c: torch.Tensor):\n    {lines}\n    return c\n"
+    assert "T2M305" not in codes_of(source)

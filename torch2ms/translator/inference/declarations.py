@@ -139,7 +139,7 @@ def _declare_below(
             info = FunctionInfo(f"{analysis.path}:{name}", child, owner, outer)
             analysis.functions[name] = info
             analysis.function_of[child] = info
-            if owner is not None:
+            if owner is not None and not _is_setter(child):
                 owner.methods[child.name] = info
             _declare_below(analysis, child, f"{name}.", None, info, defined)
         elif isinstance(child, ast.ClassDef):
@@ -155,6 +155,11 @@ def _declare_below(
                 _index_use(analysis, child, outer)
             inner = owner if isinstance(child, (ast.If, ast.Try)) else None
             stack += [(below, inner) for below in reversed(children(child))]
+
+
+def _is_setter(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a method only sets or deletes the property of its name."""
+    return any(getattr(decorator, "attr", "") in ("setter", "deleter") for decorator in node.decorator_list)
 
 
 def _index_call(analysis: FileAnalysis, call: ast.Call, outer: FunctionInfo | None, defined: Container[str]) -> None:

@@ -35,6 +35,7 @@ CALLERS_READ = 3  # files looked at for the arguments a function is called with
 DEPTH = 3  # functions entered from one another for the kind of a result, an argument or an attribute
 
 
+_PROPERTIES = frozenset({"property", "cached_property", "lazy_property"})
 _NOTHING: Mapping[str, list[tuple[str, int]]] = {}
 
 
@@ -285,8 +286,16 @@ class World:
                 if found is not None:
                     return found
                 if name in self._methods.get(base, {}):
-                    return Kind("function", self._methods[base][name])
+                    return self._method(self._methods[base][name])
         return UNKNOWN
+
+    def _method(self, key: str) -> Kind:
+        """Return the kind of a method read from an object: a property is what it returns."""
+        info = self.function(key)
+        decorators = getattr(info.node, "decorator_list", ()) if info is not None else ()
+        if any(getattr(d, "attr", getattr(d, "id", "")) in _PROPERTIES for d in decorators):
+            return self.returns(key)
+        return Kind("function", key)
 
     def constant(self, key: str, name: str) -> Kind:
         """Return the kind of what the body of a class, or of a base of the project, binds to a name."""

@@ -18,6 +18,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates, dotted
+from torch2ms.translator.passes.copied_views import report_copied_view
 from torch2ms.translator.passes.dynamic import report_patch, report_string
 from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.passes.operators import rewrite_operator
@@ -270,6 +271,7 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     if isinstance(updated, cst.Expr) and updated.value is DROPPED:
         return None
     report_patch(tree, ctx)
+    report_copied_view(tree, ctx)
     if isinstance(tree, ast.AugAssign) and isinstance(updated, cst.AugAssign):
         updated = augmented(updated, tree, ctx)
     if isinstance(tree, ast.Assign) and isinstance(updated, cst.Assign) and _sets_data(tree):
