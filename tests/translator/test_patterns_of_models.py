@@ -450,3 +450,9 @@ def test_writing_into_a_view_that_is_a_copy_is_reported(lines: str) -> None:
 def test_writing_into_what_is_shared_or_new_is_not(lines: str) -> None:
     source = f"import torch\n\n\ndef f(c: torch.Tensor):\n    {lines}\n    return c\n"
     assert "T2M305" not in codes_of(source)
+
+
+def test_parts_replaced_by_name_are_not_reported() -> None:
+    source = "import torch.nn as nn\n\n\ndef convert(m):\n    for name, child in m.named_children():\n"
+    source += "        if isinstance(child, nn.ReLU):\n            setattr(m, name, nn.SiLU())\n"
+    assert "T2M501" not in codes_of(source)

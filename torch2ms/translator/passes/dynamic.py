@@ -121,7 +121,8 @@ def _any_member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> c
         return updated
     if name in ("hasattr", "getattr"):
         return updated.with_changes(func=ctx.reference(f"torch2ms.runtime.modules.{name[:3]}"))
-    ctx.report("T2M501", tree, f"{ast.unparse(tree)}: a layer's member may have another name in MindSpore")
+    if ctx.once(_listed_members):  # parts are set by their names, which are the program's own
+        ctx.report("T2M501", tree, f"{ast.unparse(tree)}: a layer's member may have another name in MindSpore")
     return updated
 
 
