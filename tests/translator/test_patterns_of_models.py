@@ -456,3 +456,27 @@ def test_parts_replaced_by_name_are_not_reported() -> None:
     source = "import torch.nn as nn\n\n\ndef convert(m):\n    for name, child in m.named_children():\n"
     source += "        if isinstance(child, nn.ReLU):\n            setattr(m, name, nn.SiLU())\n"
     assert "T2M501" not in codes_of(source)
+
+
+DELEGATING = """import torch.nn as nn
+
+
+class Wrap(nn.Module):
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(self.model, name)
+"""
+
+
+def test_a_network_that_hands_names_on_does_not_ask_itself() -> None:
+    text = text_of(DELEGATING)
+    assert '            if name == "model":\n                raise AttributeError(name)\n            return' in text
+    assert text_of(text) == text
+
+
+def test_other_classes_hand_names_on_as_they_did() -> None:
+    assert "raise" not in text_of(
+        DELEGATING.replace("(nn.Module)", "").replace("import torch.nn as nn", "import torch")
+    )

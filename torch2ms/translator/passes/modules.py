@@ -7,6 +7,7 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.passes.delegation import guard_delegation
 from torch2ms.translator.passes.own_mode import is_own_mode, with_own_mode
 from torch2ms.translator.passes.reserved import RESERVED, is_free
 from torch2ms.translator.trees import walk
@@ -106,6 +107,8 @@ def rewrite_function(
         return updated
     if tree.name == "forward":
         return _with_self(updated, tree).with_changes(name=cst.Name("construct"))
+    if tree.name == "__getattr__" and "raise AttributeError" not in ast.unparse(tree):
+        return guard_delegation(updated, tree)
     if tree.name == "train" and is_own_mode(tree):
         return updated.with_changes(name=cst.Name("set_train"))
     if tree.name == "extra_repr":
