@@ -27,6 +27,12 @@ class Net(nn.Module):
         (CLASS + "net = Net()", "net = Net().set_train()"),
         (CLASS + "net = Net().to('cpu')", "net = Net().set_train()"),
         (CLASS + "def build():\n    return Net()", "return Net().set_train()"),
+        (CLASS + "def run(net):\n    return net(1)\n\n\nrun(Net())", "run(Net().set_train())"),
+        (
+            CLASS + "def run(net):\n    return net\n\n\nnet = run(Net())\nnet(1)\nnet.train(False)",
+            "run(Net().set_train())",
+        ),
+        (CLASS + "nets = [Net() for _ in range(2)]", "nets = [Net().set_train() for _ in range(2)]"),
     ],
 )
 def test_new_networks_train(source: str, expected: str) -> None:
@@ -40,6 +46,7 @@ def test_new_networks_train(source: str, expected: str) -> None:
         "net = nn.BatchNorm2d(3).eval()",
         "net = nn.BatchNorm2d(3)\nnet.train()",
         "layers = [nn.BatchNorm2d(3)]",
+        CLASS + "def run(net):\n    return net\n\n\nnet = run(Net())\nnet.train()\nnet(1)",
         CLASS,
     ],
 )

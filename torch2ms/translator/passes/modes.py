@@ -124,6 +124,9 @@ def _takes_whole_networks(call: ast.Call, ctx: Context) -> bool:
 def _sets_mode(tree: ast.Call, ctx: Context) -> bool:
     """Whether the file calls ``.train()`` on something before the new network is used: then it says itself."""
     parent = ctx.parent(tree)
+    if isinstance(parent, ast.Call) and parent.func is not tree:  # net = prepare(Net())
+        holder = ctx.parent(parent)
+        parent = holder if isinstance(holder, ast.Assign) else parent
     calls = [node for node in ctx.analysis.nodes if isinstance(node, ast.Call)]
     trains = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "train"]
     if not trains or not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
