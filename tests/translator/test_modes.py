@@ -32,6 +32,10 @@ class Net(nn.Module):
             CLASS + "def run(net):\n    return net\n\n\nnet = run(Net())\nnet(1)\nnet.train(False)",
             "run(Net().set_train())",
         ),
+        (
+            CLASS + "def run(n):\n    return n(1)\n\n\nnet = Net()\nrun(net)\nnet.train()",
+            "net = Net().set_train()",
+        ),
         (CLASS + "nets = [Net() for _ in range(2)]", "nets = [Net().set_train() for _ in range(2)]"),
     ],
 )
@@ -47,6 +51,7 @@ def test_new_networks_train(source: str, expected: str) -> None:
         "net = nn.BatchNorm2d(3)\nnet.train()",
         "layers = [nn.BatchNorm2d(3)]",
         CLASS + "def run(net):\n    return net\n\n\nnet = run(Net())\nnet.train()\nnet(1)",
+        CLASS + "def run(net):\n    net.train()\n    return net(1)\n\n\nnet = Net()\nrun(net)",
         CLASS,
     ],
 )

@@ -126,13 +126,16 @@ def _sets_mode(tree: ast.Call, ctx: Context) -> bool:
     parent = ctx.parent(tree)
     if isinstance(parent, ast.Call) and parent.func is not tree:  # net = prepare(Net())
         holder = ctx.parent(parent)
-        parent = holder if isinstance(holder, ast.Assign) else parent
+        if not isinstance(holder, ast.Assign):
+            return False  # only whom it is handed to could
+        parent = holder
     calls = [node for node in ctx.analysis.nodes if isinstance(node, ast.Call)]
     trains = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "train"]
     if not trains or not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
         return bool(trains) and not (isinstance(parent, ast.Call) and parent.func is tree)
     name = parent.targets[0].id
     uses = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == name]
+    uses += [call for call in calls if _runs(call, name, ctx)]
     uses = [call for call in uses if call.lineno > tree.lineno and _scope(call, ctx) is _scope(tree, ctx)]
     first = min((call.lineno for call in uses), default=None)
     reads = [node.lineno for node in ctx.analysis.nodes if isinstance(node, ast.Attribute) and node.attr == "training"]
@@ -140,6 +143,19 @@ def _sets_mode(tree: ast.Call, ctx: Context) -> bool:
         [first, *(line for line in reads if line > tree.lineno)], key=lambda line: line or 1 << 30, default=None
     )
     return first is None or any(tree.lineno < call.lineno < first for call in trains)
+
+
+def _runs(call: ast.Call, name: str, ctx: Context) -> bool:
+    """Whether a call hands the network of a name to a function of the file that calls it without setting its mode."""
+    place = next((i for i, value in enumerate(call.args) if getattr(value, "id", "") == name), None)
+    info = ctx.analysis.functions.get(getattr(call.func, "id", ""))
+    if place is None or info is None or place >= len(info.node.args.args):
+        return False
+    taken = info.node.args.args[place].arg
+    inside = [node for node in ast.walk(info.node) if isinstance(node, ast.Call)]
+    if any(getattr(node.func, "attr", "") in ("train", "eval") for node in inside):
+        return False
+    return any(getattr(node.func, "id", "") == taken for node in inside)
 
 
 def _scope(tree: ast.AST, ctx: Context) -> ast.AST | None:
