@@ -1,10 +1,14 @@
-"""Settings that PyTorch's layers tell of themselves, and MindSpore's do not, or keep elsewhere."""
+"""Settings that PyTorch's layers tell of themselves and let be changed, and MindSpore's do not, or keep elsewhere."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
-__all__ = ["affine", "input_size", "track_running_stats"]
+from mindspore import nn
+
+from .layers import convolution, normalization
+
+__all__ = ["affine", "change", "input_size", "momentum", "pool_padding", "track_running_stats"]
 
 
 def affine(layer: Any) -> bool:
@@ -20,3 +24,69 @@ def track_running_stats(layer: Any) -> bool:
 def input_size(layer: Any) -> int:
     """Return the number of features that a recurrent layer takes."""
     return int(layer.weight_ih_l0.shape[1])
+
+
+def momentum(layer: Any) -> Optional[float]:
+    """Return the share of the new statistics in the running ones; None for a cumulative average."""
+    if getattr(layer, "batches", None) is not None:
+        return None
+    return round(float(getattr(layer, "bn2d", layer).momentum), 12)
+
+
+def pool_padding(layer: Any) -> Any:
+    """Return the padding of a pooling over height and width: an int, or two where they differ."""
+    value = getattr(layer, "padding", 0)
+    if isinstance(value, int):
+        return value
+    height, width = tuple(value)[-2:]
+    return height if height == width else (height, width)
+
+
+def _again(operator: Any, **changed: Any) -> Any:
+    """Return an operator like another, with some of its arguments changed."""
+    return type(operator)(**{**operator.init_attrs, **changed})
+
+
+def change(layer: Any, name: str, value: Any) -> None:
+    """Set what PyTorch calls ``name`` of a layer; from then on the layer computes with it.
+
+    Of layers that are not MindSpore's the attribute is set. Raises NotImplementedError for a setting of MindSpore's
+    that is fixed when the layer is made.
+    """
+    kind = type(layer).__module__
+    if not kind.startswith("mindspore.") and ".layers." not in kind:
+        setattr(layer, name, value)
+    elif isinstance(layer, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and name in ("momentum", "eps"):
+        _change_norm(layer, name, value)
+    elif isinstance(layer, (normalization.LayerNorm, nn.LayerNorm)) and name == "eps":
+        layer.epsilon = value
+    elif isinstance(layer, nn.Dropout) and name == "p":
+        layer.p = value
+        if 0 < value < 1:
+            layer.dropout = _again(layer.dropout, keep_prob=1.0 - value)
+    elif type(layer) is nn.Conv2d and name in ("stride", "dilation", "padding"):
+        _change_convolution(layer, name, value)
+    else:
+        raise NotImplementedError(f"{name} of {type(layer).__name__} is fixed when the layer is made")
+
+
+def _change_norm(layer: Any, name: str, value: Any) -> None:
+    cell = getattr(layer, "bn2d", layer)  # BatchNorm3d keeps its parameters in an inner layer
+    if name == "eps":
+        cell.eps = value
+        cell.bn_train, cell.bn_infer = _again(cell.bn_train, epsilon=value), _again(cell.bn_infer, epsilon=value)
+        return
+    if value is None or getattr(layer, "batches", None) is not None:
+        raise NotImplementedError("a cumulative average is chosen when the layer is made: momentum=None")
+    layer.share = cell.momentum = float(value)
+    cell.bn_train = _again(cell.bn_train, momentum=float(value))
+
+
+def _change_convolution(layer: Any, name: str, value: Any) -> None:
+    pair = (value, value) if isinstance(value, int) else tuple(value)
+    if name == "padding":
+        layer.padding = convolution.pair_to_tblr(pair)
+        layer.conv2d = _again(layer.conv2d, pad=layer.padding)
+    else:
+        setattr(layer, name, pair)
+        layer.conv2d = _again(layer.conv2d, **{name: pair})

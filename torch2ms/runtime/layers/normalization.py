@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 Shape = Union[int, Sequence[int]]
+_FLOAT32 = 1.1920929e-07  # the distance from 1 to the next number
 
 
 class _Average:
@@ -111,6 +112,7 @@ class LayerNorm(nn.LayerNorm):
     ) -> None:
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         super().__init__(shape, -1, -1, epsilon=eps, **typed(dtype))
+        self.elementwise_affine = bool(elementwise_affine)
         self.gamma.requires_grad = bool(elementwise_affine)
         self.beta.requires_grad = bool(elementwise_affine and bias)
         parameters = (("gamma", self.gamma), ("beta", self.beta))
@@ -210,14 +212,14 @@ class RMSNorm(nn.Cell):
         super().__init__()
         shape: Tuple[int, ...] = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.axes = tuple(range(-len(shape), 0))
-        self.eps = 1.1920929e-07 if eps is None else eps
+        self.eps, self.normalized_shape = eps, shape
         self.elementwise_affine = bool(elementwise_affine)
         if self.elementwise_affine:
             self.weight = Parameter(ops.ones(shape, ms.float32), name="weight")
 
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised."""
-        y = x * ops.rsqrt(ops.square(x).mean(self.axes, True) + self.eps)
+        y = x * ops.rsqrt(ops.square(x).mean(self.axes, True) + (_FLOAT32 if self.eps is None else self.eps))
         return y * self.weight if self.elementwise_affine else y
 
 

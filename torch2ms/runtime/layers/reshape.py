@@ -210,6 +210,10 @@ class Upsample(nn.Cell):
         recompute_scale_factor: Optional[bool] = None,
     ) -> None:
         super().__init__()
+        if scale_factor is not None:  # torch keeps floats
+            scale_factor = (
+                float(scale_factor) if isinstance(scale_factor, (int, float)) else tuple(map(float, scale_factor))
+            )
         self.size, self.scale_factor, self.mode, self.align_corners = size, scale_factor, mode, align_corners
 
     def construct(self, x: Tensor) -> Tensor:

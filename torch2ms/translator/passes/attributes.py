@@ -132,8 +132,8 @@ def _of_layer(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.
     generic = {"torch.nn.Module"}.issuperset(names) and not any(":" in key for key in candidates(base))
     if generic and base.evidence not in ("self", "super") and tree.attr in LAYER_MEMBERS | LAYER_SETTINGS:
         return _of_any_layer(updated, tree, ctx)
-    if len(new) > 1 and tree.attr in ("weight", "bias") and isinstance(tree.ctx, ast.Load):
-        return cst.Call(ctx.reference(f"torch2ms.runtime.modules.{tree.attr}"), [cst.Arg(updated.value)])
+    if len(new) > 1 and tree.attr in LAYER_MEMBERS and isinstance(tree.ctx, ast.Load):
+        return _of_any_layer(updated, tree, ctx)
     if len(new) > 1:
         ctx.report("T2M206", tree, f".{tree.attr} has another name in each of {', '.join(names)}", symbol=names[0])
         return updated

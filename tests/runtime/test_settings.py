@@ -1,0 +1,57 @@
+"""Settings of layers that are changed after the layer was made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from torch2ms.runtime import layers, settings
+
+mindspore = pytest.importorskip("mindspore")
+nn, ops = mindspore.nn, mindspore.ops
+
+
+@pytest.mark.parametrize("made", [nn.BatchNorm2d, layers.BatchNorm2d])
+def test_momentum_and_eps_of_a_batch_norm(made: type) -> None:
+    layer = made(1).set_train()
+    settings.change(layer, "momentum", 0.5)
+    settings.change(layer, "eps", 1.0)
+    y = layer(ops.arange(4.0).reshape((1, 1, 2, 2)))
+    assert layer.moving_mean.asnumpy() == pytest.approx(0.75)
+    assert y.asnumpy().max() == pytest.approx(1.5 / np.sqrt(1.25 + 1.0), abs=1e-5)
+    assert settings.momentum(layer) == 0.5
+
+
+def test_a_cumulative_average_stays_one() -> None:
+    layer = layers.BatchNorm1d(2, momentum=None)
+    assert settings.momentum(layer) is None
+    with pytest.raises(NotImplementedError):
+        settings.change(layer, "momentum", 0.1)
+
+
+def test_dropout() -> None:
+    layer = nn.Dropout(p=0.5).set_train()
+    settings.change(layer, "p", 0.9)
+    assert 0.05 < (layer(ops.ones(10000)).asnumpy() > 0).mean() < 0.15
+    settings.change(layer, "p", 0.0)
+    assert layer(ops.ones(10)).asnumpy().sum() == 10
+
+
+def test_the_geometry_of_a_convolution() -> None:
+    layer = nn.Conv2d(1, 1, 3, pad_mode="pad")
+    settings.change(layer, "stride", 2)
+    settings.change(layer, "padding", (1, 0))
+    assert layer(ops.ones((1, 1, 7, 7))).shape == (1, 1, 4, 3)
+    settings.change(layer, "dilation", (2, 2))
+    assert layer(ops.ones((1, 1, 7, 7))).shape == (1, 1, 3, 2)
+
+
+def test_what_is_no_layer_of_mindspores_is_set() -> None:
+    class Own(nn.Cell):
+        p = 0.5
+
+    own = Own()
+    settings.change(own, "p", 0.1)
+    assert own.p == 0.1
+    with pytest.raises(NotImplementedError, match="stride of AvgPool2d"):
+        settings.change(nn.AvgPool2d(2, 2), "stride", 1)

@@ -1,0 +1,34 @@
+"""Assignments to settings of layers, which MindSpore's layers would not notice."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+
+HEAD = "import torch\nfrom torch import nn\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("bn = nn.BatchNorm2d(3)\nbn.momentum = 0.01\n", "settings.change(bn, 'momentum', 0.01)"),
+        ("for m in net.modules():\n    if isinstance(m, nn.Dropout):\n        m.p = p\n", "settings.change(m, 'p', p)"),
+        ("conv = nn.Conv2d(1, 1, 3)\nconv.stride = (2, 2)\n", "settings.change(conv, 'stride', (2, 2))"),
+    ],
+)
+def test_a_setting_is_changed_by_the_runtime(source: str, wanted: str) -> None:
+    assert wanted in translate_source(HEAD + source).text
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.momentum = 0.1\n",
+        "class A(nn.Module):\n    p = 1\n\n\na = A()\na.p = 2\n",
+        "args.momentum = 0.9\n",
+        "bn = nn.BatchNorm2d(3)\nbn.note = 1\n",
+    ],
+)
+def test_what_stays_an_assignment(source: str) -> None:
+    assert "settings.change" not in translate_source(HEAD + source).text
