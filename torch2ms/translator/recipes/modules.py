@@ -113,12 +113,46 @@ def is_taken_whole(tree: ast.AST, ctx: Context, depth: int = 0) -> bool:
     return len(names) == len(parent.targets) and all(is_taken_whole(read, ctx, depth + 1) for read in reads)
 
 
+_ASKING = frozenset({"keys", "items", "values", "pop", "list", "sorted", "len", "set", "tuple", "enumerate", "print"})
+_WEIGHTS = ("weight", "bias", "running_mean", "running_var")
+
+
+def _asks_what_was_loaded(ctx: Context) -> bool:
+    """Whether the file goes over the names in what ``torch.load`` gives: what it saved must have PyTorch's then."""
+    bound = {
+        target.id
+        for node in ctx.analysis.nodes
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and ctx.kind(node.value.func).of == "torch.load"
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    names = [n for n in ctx.analysis.nodes if isinstance(n, ast.Name) and n.id in bound and isinstance(n.ctx, ast.Load)]
+    return any(_asks(name, ctx) for name in names)
+
+
+def _asks(tree: ast.AST, ctx: Context) -> bool:
+    """Whether a dictionary, or one inside of it, is asked for the names it has."""
+    child, parent = tree, ctx.parent(tree)
+    while isinstance(parent, ast.Subscript) and child is parent.value:
+        key = parent.slice
+        if isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.endswith(_WEIGHTS):
+            return True
+        child, parent = parent, ctx.parent(parent)
+    if isinstance(parent, ast.Call) and child is not parent.func:
+        return getattr(parent.func, "id", "") in _ASKING
+    if isinstance(parent, ast.Attribute):
+        return parent.attr in _ASKING
+    return isinstance(parent, (ast.For, ast.comprehension, ast.Compare))
+
+
 @recipe("state_dict")
 def state_dict(site: CallSite, ctx: Context) -> Outcome:
     """``net.state_dict()`` stays where it is saved or loaded as a whole; else the runtime's, with PyTorch's names."""
     if site.receiver is None:
         return Leave("it is not called on a network")
-    if not is_taken_whole(site.tree, ctx):
+    if not is_taken_whole(site.tree, ctx) or ctx.once(_asks_what_was_loaded):
         prefix = site.argument("prefix")
         args = [cst.Arg(site.receiver)] + ([cst.Arg(prefix.code, cst.Name("prefix"))] if prefix is not None else [])
         return Replace(cst.Call(ctx.reference("torch2ms.runtime.modules.state_dict"), fix_commas(args, ())))

@@ -1,0 +1,49 @@
+"""``state_dict()``: MindSpore's where it is only saved and loaded, with PyTorch's names where they are asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+
+HEAD = "import copy\nimport torch\nfrom torch import nn\nnet = nn.BatchNorm1d(3)\n"
+WHOLE = [
+    "torch.save(net.state_dict(), 'x.pt')\n",
+    "torch.save({'net': net.state_dict(), 'epoch': 1}, 'x.pt')\n",
+    "state = {'net': net.state_dict()}\ntorch.save(state, 'x.pt')\n",
+    "best = copy.deepcopy(net.state_dict())\nnet.load_state_dict(best)\n",
+    "net.load_state_dict(net.state_dict())\n",
+    "torch.save(net.state_dict(), 'x.pt')\nstate = torch.load('x.pt')\nnet.load_state_dict(state['net'])\n",
+]
+ASKED = [
+    "print(list(net.state_dict()))\n",
+    "state = net.state_dict()\nprint(state['running_mean'])\n",
+    "for name, value in net.state_dict().items():\n    print(name)\n",
+    "def state_of(net: nn.Module):\n    return net.state_dict()\n",
+    "torch.save(net.state_dict(), 'x.pt')\nstate = torch.load('x.pt')\nprint(state.keys())\n",
+    "torch.save({'net': net.state_dict()}, 'x.pt')\nstate = torch.load('x.pt')\nprint(state['net']['weight'])\n",
+]
+
+
+@pytest.mark.parametrize("source", WHOLE)
+def test_as_a_whole(source: str) -> None:
+    found = translate_source(HEAD + source).text
+    assert "net.state_dict()" in found
+    assert "modules.state_dict(" not in found
+
+
+@pytest.mark.parametrize("source", ASKED)
+def test_by_its_names(source: str) -> None:
+    assert "modules.state_dict(net)" in translate_source(HEAD + source).text
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("torch.save(opt.state_dict(), 'x.pt')\n", "optim.state_dict(opt)"),
+        ("print(opt.state_dict()['param_groups'])\n", "optim.whole_state(opt)['param_groups']"),
+    ],
+)
+def test_of_an_optimizer(source: str, wanted: str) -> None:
+    made = "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    assert wanted in translate_source(HEAD + made + source).text
