@@ -49,3 +49,20 @@ for optimizer in (torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9), torch
 
         print("closure", optimizer.step(closure).item())
 print("after", closure().item())
+
+# The guards that the documentation of PyTorch puts into a closure
+net = fill(nn.Linear(4, 3))
+optimizer = torch.optim.LBFGS(net.parameters(), lr=0.5, max_iter=3)
+
+
+def guarded():
+    if torch.is_grad_enabled():
+        optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(net(x), y)
+    if loss.requires_grad:
+        loss.backward()
+    return loss
+
+
+for step in range(3):
+    print("guarded", step, optimizer.step(guarded).item())

@@ -237,6 +237,24 @@ def test_closure_gives_its_gradients_back(optimizer: str) -> None:
     assert len(unit.closure.calls) == 1
 
 
+def test_guards_that_every_step_passes_go() -> None:
+    source = """
+        def closure():
+            if torch.is_grad_enabled():
+                optimizer.zero_grad()
+            loss = criterion(model(data), target)
+            if loss.requires_grad:
+                loss.backward()
+            return loss
+        optimizer.step(closure)
+    """
+    [unit] = units_of(source)
+    assert isinstance(unit, TrainingUnit)
+    assert (unit.guard, unit.gradient) == (None, "assign")
+    for guard in ("other.requires_grad", "not loss.requires_grad", "training"):
+        assert not any(isinstance(unit, TrainingUnit) for unit in units_of(source.replace("loss.requires_grad", guard)))
+
+
 def test_accumulation_beside_a_closure_is_left() -> None:
     found = units_of("""
         optimizer = SGD(model.parameters())

@@ -25,6 +25,9 @@ def rewrite_attribute(
     node: cst.Attribute, updated: cst.Attribute, tree: ast.Attribute, ctx: Context
 ) -> cst.BaseExpression:
     """Return what ``value.name`` becomes when it is not the callee of a call."""
+    if tree in ctx.training.formal:
+        ctx.account(tree, "torch.Tensor.requires_grad", "removed")
+        return updated
     told = _told_by_kind(updated, tree, ctx)
     if told is not None:
         return told

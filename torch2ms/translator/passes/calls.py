@@ -44,6 +44,9 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if tree in ctx.training.leaves.plain and isinstance(updated.func, cst.Attribute):
         ctx.account(tree.func, "torch.Tensor.requires_grad_", "removed")
         return updated.func.value
+    if tree in ctx.training.formal:
+        ctx.account(tree.func, "torch.is_grad_enabled", "removed")
+        return updated
     if tree in ctx.training.closure_calls:
         return call_closure(updated, tree, ctx)
     if tree in ctx.training.handled:

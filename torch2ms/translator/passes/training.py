@@ -22,6 +22,7 @@ from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit,
 from torch2ms.translator.training.by_hand import gradients_of
 from torch2ms.translator.training.leaf_plan import LeafPlan
 from torch2ms.translator.training.leaf_planning import plan_leaves
+from torch2ms.translator.training.scope import is_formal
 from torch2ms.translator.trees import walk
 
 __all__ = ["TrainingPlan", "is_left", "plan_training", "rewrite_block"]
@@ -45,6 +46,7 @@ class TrainingPlan:
     clips: dict[ast.stmt, tuple[TrainingUnit, Clip]] = field(default_factory=dict)
     resets: dict[ast.stmt, TrainingUnit] = field(default_factory=dict)
     closure_calls: set[ast.Call] = field(default_factory=set)  # of closures with gradients, and of steps with them
+    formal: set[ast.AST] = field(default_factory=set)  # tests that go with the one statement they guard
     handled: set[ast.AST] = field(default_factory=set)  # calls that the plan replaces: no pass needs to
     unset: dict[ast.stmt, list[str]] = field(default_factory=dict)  # names that are empty to begin with
     gradients: dict[ast.AST, str] = field(default_factory=dict)  # a weight's .grad -> the name that holds it
@@ -103,6 +105,9 @@ def plan_training(ctx: Context) -> TrainingPlan:
         else:
             _enter(plan, found)
             _name_gradients(plan, found, ctx)
+    for node in ctx.analysis.nodes if plan.gone else ():
+        if isinstance(node, ast.If) and is_formal(node, node.body) and node.body[0] in plan.gone:
+            plan.formal.add(node.test)
     return plan
 
 
@@ -259,6 +264,8 @@ class _Writer:
         """Whether a conditional loses all its statements, and asks nothing that could have an effect."""
         if not all(s in self.plan.gone for s in (*tree.body, *tree.orelse)) or len(updated) != 1:
             return False
+        if is_formal(tree, tree.body):
+            return True
         asks = any(isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)) for node in walk(tree.test))
         return not asks and "#" not in code_of(updated[0].with_changes(leading_lines=[]))
 

@@ -11,7 +11,7 @@ from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.events import Event
 from torch2ms.translator.training.gradient_flow import GradientFlow, differentiable_reads
 from torch2ms.translator.training.ownership import Refused
-from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
+from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope, is_formal
 
 __all__ = ["Body", "Forward", "find_forward", "plan_body"]
 
@@ -70,7 +70,8 @@ def find_forward(
             return Refused("the forward pass does not stand in the statement list of the backward call")
         if part.chosen:
             return Refused("the loss is changed inside the conditional that holds the backward call")
-        guards = (*guards, (parent, block is parent.body))
+        if not is_formal(parent, block):
+            guards = (*guards, (parent, block is parent.body))
         block, end = scope.location(parent).block, scope.location(parent).index
 
 

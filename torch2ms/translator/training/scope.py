@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from torch2ms.translator.dataflow import child_blocks, effects
 from torch2ms.translator.effects import Effects, base_path, dotted_path, root
 
-__all__ = ["Assignment", "FunctionNode", "Location", "ProjectFile", "Scope"]
+__all__ = ["Assignment", "FunctionNode", "Location", "ProjectFile", "Scope", "is_formal"]
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -23,6 +23,24 @@ class Location:
     index: int
     parent: ast.stmt | None
     order: int  # position in the scope's source order
+
+
+def is_formal(statement: ast.stmt, block: list[ast.stmt]) -> bool:
+    """Whether ``block`` of a conditional runs in every training step.
+
+    ``if loss.requires_grad: loss.backward()`` and ``if torch.is_grad_enabled(): optimizer.zero_grad()`` ask what must
+    hold for a step to be one; closures of L-BFGS are written so.
+    """
+    if not isinstance(statement, ast.If) or block is not statement.body or statement.orelse or len(block) != 1:
+        return False
+    call = block[0].value if isinstance(block[0], ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return False
+    test = statement.test
+    if isinstance(test, ast.Attribute) and test.attr == "requires_grad" and call.func.attr == "backward":
+        return dotted_path(test.value) is not None and dotted_path(test.value) == dotted_path(call.func.value)
+    asked = (dotted_path(test.func) or "") if isinstance(test, ast.Call) else ""
+    return asked.endswith("is_grad_enabled") and call.func.attr in ("zero_grad", "backward")
 
 
 class Scope:
@@ -90,7 +108,7 @@ class Scope:
                 always = block is parent.body or block is parent.finalbody
             else:
                 loop_body = isinstance(parent, _LOOPS) and block is parent.body
-                always = loop_body or isinstance(parent, ast.With | ast.AsyncWith)
+                always = loop_body or isinstance(parent, ast.With | ast.AsyncWith) or is_formal(parent, block)
             if not always:
                 found.append((parent, id(block)))
             child = parent
