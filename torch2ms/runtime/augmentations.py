@@ -73,23 +73,31 @@ class RandomAffine(Transform):
         self.translate, self.scale = translate, scale
         self.interpolation, self.fill, self.center = interpolation, fill, center
 
-    def amounts(self, width: int, height: int) -> Tuple[float, Tuple[int, int], float, Tuple[float, float]]:
-        """Return a random angle, move in pixels, scale, and shear along x and y."""
+    @staticmethod
+    def get_params(
+        degrees: Sequence[float],
+        translate: Optional[Sequence[float]],
+        scale_ranges: Optional[Sequence[float]],
+        shears: Optional[Sequence[float]],
+        img_size: Sequence[int],
+    ) -> Tuple[float, Tuple[int, int], float, Tuple[float, float]]:
+        """Return a random angle, move in pixels, scale, and shear along x and y; ``img_size`` is (width, height)."""
         draw = default_generator()
-        angle = draw.uniform(self.degrees[0], self.degrees[1])
+        angle = draw.uniform(float(degrees[0]), float(degrees[1]))
         move = (0, 0)
-        if self.translate is not None:
-            far = (float(self.translate[0] * width), float(self.translate[1] * height))
+        if translate is not None:
+            far = (float(translate[0] * img_size[0]), float(translate[1] * img_size[1]))
             move = (round(draw.uniform(-far[0], far[0])), round(draw.uniform(-far[1], far[1])))
-        scale = 1.0 if self.scale is None else draw.uniform(self.scale[0], self.scale[1])
+        scale = 1.0 if scale_ranges is None else draw.uniform(scale_ranges[0], scale_ranges[1])
         slants = [0.0, 0.0]
-        for axis in range(0 if self.shear is None else len(self.shear) // 2):
-            assert self.shear is not None
-            slants[axis] = draw.uniform(self.shear[2 * axis], self.shear[2 * axis + 1])
+        for axis in range(len(shears or ()) // 2):
+            assert shears is not None
+            slants[axis] = draw.uniform(shears[2 * axis], shears[2 * axis + 1])
         return angle, move, scale, (slants[0], slants[1])
 
     def _apply(self, image: Any) -> Any:
-        amounts = self.amounts(*ops.image_size(image))
+        size = ops.image_size(image)
+        amounts = self.get_params(self.degrees, self.translate, self.scale, self.shear, size)
         return changes.affine(image, *amounts, self.interpolation, self.fill, self.center)
 
 

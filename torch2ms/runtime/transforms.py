@@ -179,14 +179,20 @@ class RandomCrop(Transform):
             image = functional.pad(image, [columns - width, 0], self.fill, self.padding_mode)
         if self.pad_if_needed and height < rows:
             image = functional.pad(image, [0, rows - height], self.fill, self.padding_mode)
-        width, height = functional.image_size(image)
+        return functional.crop(image, *self.get_params(image, (rows, columns)))
+
+    @staticmethod
+    def get_params(img: Any, output_size: Sequence[int]) -> Tuple[int, int, int, int]:
+        """Return a random window (top, left, height, width) of an image. Raises ValueError where none fits."""
+        width, height = functional.image_size(img)
+        rows, columns = output_size
         if height < rows or width < columns:
             raise ValueError(f"RandomCrop: {rows} x {columns} does not fit into an image of {height} x {width}")
         top = left = 0
         if (width, height) != (columns, rows):
             top = default_generator().randint(0, height - rows + 1)
             left = default_generator().randint(0, width - columns + 1)
-        return functional.crop(image, top, left, rows, columns)
+        return top, left, rows, columns
 
 
 class RandomHorizontalFlip(Transform):
@@ -225,23 +231,32 @@ class RandomResizedCrop(Transform):
 
     def window(self, width: int, height: int) -> Tuple[int, int, int, int]:
         """Return a random (top, left, height, width); the middle where ten tries found none."""
-        draw, area = default_generator(), width * height
-        for _ in range(10):
-            target = area * draw.uniform(self.scale[0], self.scale[1])
-            aspect = _exp32(draw.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
-            columns, rows = round(math.sqrt(target * aspect)), round(math.sqrt(target / aspect))
-            if 0 < columns <= width and 0 < rows <= height:
-                return draw.randint(0, height - rows + 1), draw.randint(0, width - columns + 1), rows, columns
-        rows, columns = height, width
-        if width / height < min(self.ratio):
-            rows = round(width / min(self.ratio))
-        elif width / height > max(self.ratio):
-            columns = round(height * max(self.ratio))
-        return (height - rows) // 2, (width - columns) // 2, rows, columns
+        return _window(width, height, self.scale, self.ratio)
+
+    @staticmethod
+    def get_params(img: Any, scale: Sequence[float], ratio: Sequence[float]) -> Tuple[int, int, int, int]:
+        """Return a random window (top, left, height, width) of an image."""
+        return _window(*functional.image_size(img), scale, ratio)
 
     def _apply(self, image: Any) -> Any:
         window = self.window(*functional.image_size(image))
         return functional.resize(functional.crop(image, *window), self.size, self.interpolation)
+
+
+def _window(width: int, height: int, scale: Sequence[float], ratio: Sequence[float]) -> Tuple[int, int, int, int]:
+    draw, area = default_generator(), width * height
+    for _ in range(10):
+        target = area * draw.uniform(scale[0], scale[1])
+        aspect = _exp32(draw.uniform(math.log(ratio[0]), math.log(ratio[1])))
+        columns, rows = round(math.sqrt(target * aspect)), round(math.sqrt(target / aspect))
+        if 0 < columns <= width and 0 < rows <= height:
+            return draw.randint(0, height - rows + 1), draw.randint(0, width - columns + 1), rows, columns
+    rows, columns = height, width
+    if width / height < min(ratio):
+        rows = round(width / min(ratio))
+    elif width / height > max(ratio):
+        columns = round(height * max(ratio))
+    return (height - rows) // 2, (width - columns) // 2, rows, columns
 
 
 def _exp32(value: float) -> float:
@@ -262,8 +277,13 @@ class RandomRotation(Transform):
         self.degrees = (-float(degrees), float(degrees)) if isinstance(degrees, (int, float)) else tuple(degrees)
         self.interpolation, self.expand, self.center, self.fill = interpolation, expand, center, fill
 
+    @staticmethod
+    def get_params(degrees: Sequence[float]) -> float:
+        """Return a random angle from a range."""
+        return default_generator().uniform(float(degrees[0]), float(degrees[1]))
+
     def _apply(self, image: Any) -> Any:
-        angle = default_generator().uniform(self.degrees[0], self.degrees[1])
+        angle = self.get_params(self.degrees)
         return functional.rotate(image, angle, self.interpolation, self.expand, self.center, self.fill)
 
 
