@@ -79,3 +79,18 @@ def test_texts_of_sizes_and_dtypes(text: str, made: str) -> None:
 )
 def test_deep_copies_share_no_memory(text: str, made: str) -> None:
     assert made in _translated("import copy\n" + text)
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("y = torch.ones(2)\ny += 1", "y += 1"),
+        ("y = x[0]\ny += 1", "y += 1"),  # a view, which MindSpore's tensors do not share: T2M305
+        ("def f(t):\n    t += 1\n    return t", "t += 1"),  # the caller has the result
+        ("y = x\ny += 1", "y[...] = y + 1"),
+        ("ys = [x]\nx -= 3", "x[...] = x - 3"),
+        ("def f(t):\n    t *= 2\nf(x)", "t[...] = t * 2"),
+    ],
+)
+def test_what_others_hold_is_filled(text: str, made: str) -> None:
+    assert f"{made}\n" in _translated(text) + "\n"

@@ -137,7 +137,16 @@ def _is_for_others(name: str, tree: ast.AugAssign, ctx: Context) -> bool:
     if owner == "fresh":
         return seen_elsewhere(name, tree, ctx) == "object"
     info = ctx.functions[-1]
-    if owner != "object" or info is None or info.owner is not None or isinstance(info.node, ast.Lambda):
+    if owner != "object" or (info is not None and (info.owner is not None or isinstance(info.node, ast.Lambda))):
+        return False
+    values = [
+        node.value
+        for node in ctx.analysis.nodes
+        if isinstance(node, ast.Assign) and any(_is_name(target, name) for target in node.targets)
+    ]
+    if values and all(isinstance(value, ast.Name) and ctx.kind(value).is_tensor for value in values):
+        return True  # y = x: two names of one tensor
+    if info is None:
         return False
     returned = [n for n in own(info.node) if isinstance(n, (ast.Return, ast.Yield)) and n.value is not None]
     return name in {arg.arg for arg in info.node.args.args} and not returned
