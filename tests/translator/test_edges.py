@@ -61,6 +61,10 @@ def test_calls_at_an_edge(text: str, made: str) -> None:
         ('y = f"{x.shape[0]}"', 'y = f"{x.shape[0]}"'),
         ('y = f"{tuple(x.shape)}"', 'y = f"{tuple(x.shape)}"'),
         ('y = f"{x.shape} {1}"', 'y = f"torch.Size({list(x.shape)}) {1}"'),
+        ('print("%s" % (x.shape,))', 'print("%s" % (x.shape,))'),
+        ("y = 7 % x.shape[0]", "y = 7 % x.shape[0]"),
+        ('y = "%s %d" % (x.shape, 3)', 'y = "%s %d" % (f"torch.Size({list(x.shape)})", 3)'),
+        ('y = "{}".format(x.shape)', 'y = "{}".format(f"torch.Size({list(x.shape)})")'),
         ('y = "{}".format(x.dtype)', '"{}".format(functional.dtype_name(x.dtype))'),
     ],
 )

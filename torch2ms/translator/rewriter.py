@@ -70,6 +70,8 @@ class _Rewriter:
         if special is not None:
             return special(self, node, tree)
         updated = self._children(node)
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo):
+            updated = formatting.rewrite_percent(node, updated, self.ctx)
         if type(node) is cst.IfExp and isinstance(updated.test, cst.Name) and updated.test.value == "False":
             return _on_its_lines(node, updated.orelse) if updated.test is not node.test else updated
         if isinstance(tree, ast.Subscript) and isinstance(updated, cst.Subscript):

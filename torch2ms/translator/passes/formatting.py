@@ -10,9 +10,9 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
-from torch2ms.translator.syntax import build
+from torch2ms.translator.syntax import build, code_of, parse_expression
 
-__all__ = ["rewrite_field", "rewrite_format", "rewrite_text"]
+__all__ = ["rewrite_field", "rewrite_format", "rewrite_percent", "rewrite_text"]
 
 
 def rewrite_field(node: cst.FormattedStringExpression, updated: Any, ctx: Context) -> Any:
@@ -62,6 +62,23 @@ def rewrite_format(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Conte
     return updated if all(a is b for a, b in zip(args, updated.args, strict=True)) else updated.with_changes(args=args)
 
 
+def rewrite_percent(node: cst.BinaryOperation, updated: cst.BinaryOperation, ctx: Context) -> cst.BinaryOperation:
+    """Return ``"%s" % (x.shape,)`` with the texts that torch has for sizes and dtypes."""
+    if not isinstance(node.left, cst.SimpleString) or "%s" not in node.left.value:
+        return updated
+    if not isinstance(node.right, cst.Tuple) or not isinstance(updated.right, cst.Tuple):
+        text = _text_of(node.right, updated.right, ctx) if _is_dtype(node.right, ctx) else None
+        return updated if text is None else updated.with_changes(right=text)
+    elements = list(updated.right.elements)
+    for index, before in enumerate(node.right.elements):
+        text = _text_of(before.value, elements[index].value, ctx)
+        if text is not None:
+            elements[index] = elements[index].with_changes(value=text)
+    if all(a is b for a, b in zip(elements, updated.right.elements, strict=True)):
+        return updated
+    return updated.with_changes(right=updated.right.with_changes(elements=elements))
+
+
 def _with_spec(text: str) -> set[str]:
     """Return the names (numbers as text) of the fields that always have a format: not shown plainly anywhere else."""
     found: dict[str, bool] = {}
@@ -92,7 +109,10 @@ def _bare_fields(text: str) -> set[str]:
 
 
 def _text_of(before: cst.BaseExpression, after: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
-    """Return the text torch has for a dtype; None for all else."""
+    """Return the text torch has for a dtype or a size; None for all else."""
+    if _is_size(before, ctx):
+        shape = code_of(after)
+        return None if '"' in shape or "\n" in shape else parse_expression(f'f"torch.Size({{list({shape})}})"')
     if not _is_dtype(before, ctx):
         return None
     return cst.Call(ctx.reference("torch2ms.runtime.functional.dtype_name"), [cst.Arg(after)])
