@@ -138,3 +138,11 @@ def test_weights_of_renamed_parts_have_their_source_names():
     assert {entry.torch for entry in weights.key_map(net, rules).entries} == wanted
     named = {path for path, _ in net.parameters_and_names()}
     assert {torch_names(net).get(path, path) for path in named} == wanted
+
+
+def test_a_child_may_have_any_name():
+    net = nn.SequentialCell()
+    modules.add_module(net, "first one", nn.Dense(2, 2))
+    assert [name for name, _ in net.parameters_and_names()] == ["first one.weight", "first one.bias"]
+    assert [parameter.name for parameter in net.trainable_params()] == ["first_one.weight", "first_one.bias"]
+    assert net(ms.Tensor([[1.0, 2.0]])).shape == (1, 2)

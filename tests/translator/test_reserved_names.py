@@ -69,3 +69,12 @@ def test_others_keep_theirs(source: str) -> None:
 def test_another_ones_attribute_of_that_name_is_reported() -> None:
     result = translate_source(NET + "\n\ndef f(net):\n    return net.cells\n")
     assert "T2M207" in [d.code for d in result.diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [('"my part"', 'modules.add_module(self, "my part", x)'), ('"part_1"', 'setattr(self, "part_1", x)')],
+)
+def test_names_that_parameters_cannot_have(name: str, made: str) -> None:
+    source = "import torch.nn as nn\n\n\nclass A(nn.Module):\n    def add(self, x: nn.Module):\n"
+    assert made in translate_source(f"{source}        self.add_module({name}, x)\n").text

@@ -7,6 +7,7 @@ any buffer: that is what the functions here give.
 
 from __future__ import annotations
 
+import re
 from operator import attrgetter
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Set, Tuple, Union
 
@@ -170,9 +171,13 @@ def distinct(parameters: Iterable[Any]) -> List[Any]:
 
 
 def add_module(cell: nn.Cell, name: str, module: Union[nn.Cell, None]) -> None:
-    """Give ``cell`` a child; a SequentialCell also runs it last."""
+    """Give ``cell`` a child; a SequentialCell also runs it last.
+
+    The names of parameters may hold letters, digits, dots and dashes; what else is in ``name`` is an underscore there.
+    """
     if module is not None:
-        module.update_parameters_name(f"{name}.")
+        prefix = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
+        module.update_parameters_name(f"{prefix}.")
     cell.insert_child_to_cell(name, module)
     if isinstance(cell, nn.SequentialCell) and module is not None:
         cell._is_dynamic_name.append(name.isdigit())

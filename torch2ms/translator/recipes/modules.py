@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import libcst as cst
 
@@ -274,7 +275,9 @@ def add_module(site: CallSite, ctx: Context) -> Outcome:
     bases = [base for name in names for base in (ctx.world.torch_bases(name) if ":" in name else [name])]
     plain = bool(bases) and "torch.nn.Sequential" not in bases
     name, module = site.argument("name"), site.argument("module")
-    if not plain or name is None or module is None or site.receiver is None:
+    text = name.tree.value if name is not None and isinstance(name.tree, ast.Constant) else ""
+    odd = isinstance(text, str) and re.search(r"[^\w.-]", text, re.ASCII) is not None  # no name for a parameter
+    if odd or not plain or name is None or module is None or site.receiver is None:
         return _through_runtime("modules.add_module", site, ctx)
     return Replace(build("setattr({net}, {name}, {module})", net=site.receiver, name=name.code, module=module.code))
 
