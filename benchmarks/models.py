@@ -7,12 +7,12 @@
     python benchmarks/models.py timm --keep DIR           # leave source and translation in DIR, to be found next time
     python benchmarks/models.py timm --json FILE          # write what was found
 
-The lists are in ``model_lists/``, one file a package: where its source is, the files that are stood in for, and the
-models with their arguments and inputs. A package is translated once; each framework has one process for all its models
-(started again when a model kills it or takes too long), and each model gets the same weights and inputs on both sides.
-Outputs in eval mode, gradients in eval mode and in train mode without dropout, statistics and the number of parameters
-are held against float64, as ``torch2ms verify`` does. One seed is run; where that one is beyond its limits, the median
-of three decides.
+The lists are in ``model_lists/``, one file a package: where its source is, the files that are stood in for (those that
+several lists share stand in ``model_lists/shared/``), and the models with their arguments and inputs. A package is
+translated once; each framework has one process for all its models (started again when a model kills it or takes too
+long), and each model gets the same weights and inputs on both sides. Outputs in eval mode, gradients in eval mode and
+in train mode without dropout, statistics and the number of parameters are held against float64, as ``torch2ms verify``
+does. One seed is run; where that one is beyond its limits, the median of three decides.
 
 A model is
 
