@@ -210,3 +210,19 @@ def test_parameters_and_buffers_are_assigned(statement: str, expected: str) -> N
 )
 def test_fresh_values(value: str, expected: str) -> None:
     assert lines_of(f"def f(x: torch.Tensor, y: torch.Tensor):\n    return {value}\n") == [f"return {expected}"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "marked"),
+    [("y.data.masked_fill_(m, 0)", True), ("ys[0].data.zero_()", True), ("y.masked_fill_(m, 0)", False),
+     ("self.w.data.zero_()", False)],
+)  # fmt: skip
+def test_changes_that_torchs_gradient_does_not_see_are_marked(statement: str, marked: bool) -> None:
+    source = (
+        "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.w = nn.Parameter(torch.ones(2))\n\n"
+        "    def forward(self, x: torch.Tensor, m: torch.Tensor):\n        y = x * 2\n        ys = [y, x * 3]\n"
+        f"        {statement}\n        return y, ys\n"
+    )
+    messages = [d.message for d in translate_source(source).diagnostics]
+    assert any("torch's gradient" in message for message in messages) == marked

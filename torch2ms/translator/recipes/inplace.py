@@ -26,6 +26,7 @@ _RESHAPING = frozenset({
     "squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims", "t", "resize", "resize_as", "detach", "flatten",
 })  # fmt: skip
 _ALIAS = "another name may refer to the tensor that is changed in place, and keeps its old value in MindSpore"
+_DATA = "torch's gradient does not see a change of .data, MindSpore's does: they differ where the changed values count"
 _VIEW = "the tensor may share its memory with another one, which keeps its old value in MindSpore"
 _COPY = "indexing with a tensor or a list makes a copy, which changing in place does not write back"
 
@@ -63,12 +64,12 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
     site, direct = _stripped(site)
     statement = isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree
     if isinstance(place.tree, ast.Subscript) and not is_fresh(place.tree, ctx):
-        return _element(site, place, direct, statement, ctx)
+        return _seen(_element(site, place, direct, statement, ctx), place, ctx)
     if isinstance(place.tree, ast.Name):
         kind = ctx.kind(place.tree).name
         if kind == "Parameter" or (place.stripped and kind != "Tensor"):
             return _assigned(site, place, direct, statement, ctx)
-        return _name(site, place.tree.id, direct, statement, ctx)
+        return _seen(_name(site, place.tree.id, direct, statement, ctx), place, ctx)
     if isinstance(place.tree, ast.Attribute) and not is_fresh(place.tree, ctx):
         return _attribute(site, place, direct, statement, ctx)
     made = functional(site, direct.code, ctx)
@@ -77,6 +78,17 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
     if statement:
         return Leave(f"what {ast.unparse(place.tree)} returns is changed in place: give it a name")
     return replace(made, codes=(*made.codes, ("T2M305", _ALIAS)))
+
+
+def _seen(made: Outcome, place: _Place, ctx: Context) -> Outcome:
+    """Say that a change of ``x.data`` is seen by the gradient, where a function computes ``x``."""
+    function = ctx.functions[-1]
+    computes = function is not None and getattr(function.node, "name", "") not in ("", "__init__")
+    if not isinstance(made, Replace) or not place.stripped or not computes:
+        return made
+    if ctx.kind(place.tree).name == "Parameter":
+        return made
+    return replace(made, codes=(*made.codes, ("T2M305", _DATA)))
 
 
 # ---- what is changed
