@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -116,7 +117,6 @@ def execute(command: str, script: Script, out: Path, log: Path) -> tuple[int, li
     """Run one command; return its exit code, the losses it printed, and whether it was stopped after enough of them."""
     pattern = re.compile(script.loss)
     losses: list[float] = []
-    deadline = time.monotonic() + script.limit
     arguments = [sys.executable, *shlex.split(command)]
     terminal, keyboard = _terminal()
     with log.open("a") as record:
@@ -127,14 +127,17 @@ def execute(command: str, script: Script, out: Path, log: Path) -> tuple[int, li
         )  # fmt: skip
         assert process.stdout is not None
         stopped = False
+        watch = threading.Timer(script.limit, process.kill)  # a script may be silent for long
+        watch.start()
         for line in process.stdout:
             record.write(line)
             losses.extend(float(match.group(1).rstrip(".")) for match in pattern.finditer(line))
             stopped = bool(script.stop_after) and len(losses) >= script.stop_after
-            if stopped or time.monotonic() > deadline:
+            if stopped:
                 process.kill()
                 break
         code = process.wait()
+        watch.cancel()
         os.close(terminal)
         os.close(keyboard)
         record.write(f"exit {code}\n")

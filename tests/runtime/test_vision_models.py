@@ -1,0 +1,47 @@
+"""Classifiers asked for by name: their size, their parts by torchvision's names, and where trained weights are."""
+
+from __future__ import annotations
+
+import mindspore as ms
+import numpy as np
+import pytest
+
+from torch2ms.runtime import vision_models
+
+
+def size(network: ms.nn.Cell) -> int:
+    return sum(weight.size for weight in network.trainable_params())
+
+
+@pytest.mark.parametrize(
+    ("name", "weights"), [("resnet18", 11_689_512), ("resnet50", 25_557_032), ("resnext50_32x4d", 25_028_904)]
+)
+def test_sizes_are_those_of_the_papers_code(name: str, weights: int) -> None:
+    assert size(vision_models.MODELS[name]()) == weights
+
+
+def test_parts_have_the_usual_names_and_can_be_replaced() -> None:
+    network = vision_models.resnet18(num_classes=5)
+    assert network.training
+    assert network.fc.in_features == 512
+    network.fc = ms.nn.Dense(network.fc.in_features, 2)
+    network.conv1 = ms.nn.Conv2d(1, 64, 7, 2, pad_mode="pad", padding=3)
+    assert network(ms.Tensor(np.zeros((2, 1, 32, 32), np.float32))).shape == (2, 2)
+    names = {weight.name for weight in network.get_parameters()}
+    assert {"layer2.0.downsample.0.weight", "layer4.1.bn2.moving_mean"} <= names
+
+
+def test_plain_networks() -> None:
+    network = vision_models.VGG((8, 0, 512, 0), True, num_classes=3)
+    assert network(ms.Tensor(np.zeros((1, 3, 16, 16), np.float32))).shape == (1, 3)
+    assert [type(cell).__name__ for cell in network.features][:4] == ["Conv2d", "BatchNorm2d", "ReLU", "MaxPool2d"]
+
+
+def test_trained_weights_are_read_not_downloaded(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setenv("TORCH2MS_WEIGHTS", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=r"resnet18\.ckpt"):
+        vision_models.resnet18(pretrained=True)
+    network = vision_models.resnet18(num_classes=2)
+    ms.save_checkpoint(network, str(tmp_path / "resnet18.ckpt"))
+    again = vision_models.resnet18(weights=vision_models.TRAINED, num_classes=2)
+    assert np.array_equal(again.fc.weight.asnumpy(), network.fc.weight.asnumpy())
