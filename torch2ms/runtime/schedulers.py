@@ -9,11 +9,23 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
+import mindspore as ms
+from mindspore import ops
+
 from . import schedules
 from .groups import param_groups
 from .optim import get_lr, set_lr
 
-__all__ = ["ChainedScheduler", "CyclicLR", "LambdaLR", "MultiplicativeLR", "OneCycleLR", "last_epoch", "last_lr"]
+__all__ = [
+    "ChainedScheduler",
+    "CyclicLR",
+    "LambdaLR",
+    "MultiplicativeLR",
+    "OneCycleLR",
+    "last_epoch",
+    "last_lr",
+    "step",
+]
 
 Values = Union[float, Sequence[float]]
 Function = Callable[[int], float]
@@ -30,6 +42,22 @@ def last_lr(scheduler: Any) -> List[float]:
 def last_epoch(scheduler: Any) -> int:
     """Return how often a scheduler was stepped since it was made."""
     return int(scheduler.last_epoch)
+
+
+def step(scheduler: Any, value: Any) -> None:
+    """Call ``scheduler.step(value)``: with the metric of ReduceLROnPlateau, or with an epoch to go to.
+
+    MindSpore's MultiStepLR knows no way to an epoch (it asks for a step size that it does not have): the learning rate
+    is computed here.
+    """
+    milestones = getattr(scheduler, "milestones", None)
+    if not hasattr(scheduler, "_get_closed_form_lr") or not isinstance(milestones, dict):
+        scheduler.step(value)
+        return
+    scheduler.last_epoch.set_data(ms.Tensor(int(value), scheduler.last_epoch.dtype))
+    passed = sum(count for milestone, count in milestones.items() if milestone <= value)
+    for rate, base in zip(scheduler._last_lr, scheduler.base_lrs):
+        ops.assign(rate, float(base) * scheduler.gamma**passed)
 
 
 class _Scheduler(schedules._HostScheduler):

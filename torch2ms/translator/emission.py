@@ -26,6 +26,7 @@ _MEMBERS = (
     "mindspore.Parameter.",
     "mindspore.experimental.optim.Optimizer.",
     "mindspore.experimental.optim.lr_scheduler.LRScheduler.",
+    "mindspore.experimental.optim.lr_scheduler.ReduceLROnPlateau.",
 )
 _IGNORABLE = frozenset({"device", "dtype", "layout", "pin_memory", "requires_grad", "memory_format"})
 

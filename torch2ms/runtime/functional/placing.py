@@ -17,6 +17,7 @@ __all__ = [
     "scatter_reduce",
     "select_scatter",
     "slice_scatter",
+    "sparse_coo_tensor",
     "unravel_index",
 ]
 
@@ -174,3 +175,21 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     flat = source.reshape((-1,))
     taken = ops.gather(flat, ops.clamp(order, 0, flat.shape[0] - 1).astype(ms.int32), 0).astype(input.dtype)
     return ops.where(spread, taken, input.reshape((-1,))).reshape(input.shape)
+
+
+def sparse_coo_tensor(
+    indices: Any, values: Any, size: Optional[Sequence[int]] = None, dtype: Optional[Any] = None
+) -> Tensor:
+    """Return a dense tensor with ``values`` at ``indices``, of shape (dimensions, count); equal places add up.
+
+    ``size`` of None is the smallest that holds them. MindSpore's COOTensor has few operations, hence the dense form.
+    """
+    places = indices.asnumpy() if isinstance(indices, Tensor) else np.asarray(indices)
+    source = values if isinstance(values, Tensor) else Tensor(values)
+    source = source if dtype is None else source.astype(dtype)
+    shape = tuple(int(length) for length in (size if size is not None else places.max(axis=1) + 1))
+    flat = Tensor(np.ravel_multi_index(tuple(places), shape[: len(places)]), ms.int32)
+    rest = shape[len(places) :]
+    made = ops.zeros((int(np.prod(shape[: len(places)])), *rest), source.dtype)
+    where = ops.broadcast_to(flat.reshape((-1, *[1] * len(rest))), source.shape)
+    return ops.tensor_scatter_elements(made, where, source, 0, "add").reshape(shape)
