@@ -68,3 +68,8 @@ def test_top_k():
     top.update(logits[:1], labels[:1])
     assert top.compute() == {"top1": 0.25, "top2": 0.75}
     assert metrics.accuracy(logits, labels, (1, 3)) == (1 / 3, 1.0)
+
+
+def test_formatted_takes_tensors_for_their_numbers() -> None:
+    values = {"name": "loss", "val": ms.Tensor(0.5), "avg": 2}
+    assert metrics.formatted("{name} {val:.2f} ({avg:.1f})", **values) == "loss 0.50 (2.0)"

@@ -443,3 +443,25 @@ def test_classes_that_layers_are_tested_for_are_those_that_are_made(test: str) -
 )
 def test_classes_that_are_called_take_torch_arguments(use: str) -> None:
     assert "layers.Linear" in translated(use).text
+
+
+def test_numbers_beside_the_loss_are_packed() -> None:
+    source = (
+        "import torch\nfrom torch import nn\n\n\ndef train(net, opt, x, y):\n    opt.zero_grad()\n    loss = 0\n"
+        "    h = net(x)\n    steps = h.size(0)\n    for i in range(steps):\n        loss += (h[i] - y[i]).pow(2).sum()\n"
+        "    loss.backward()\n    opt.step()\n    return loss.item() / steps\n"
+    )
+    emitted = translate_source(source).text
+    assert "return loss, (steps,)\n" in emitted
+    assert "(loss, (steps,)), grads = " in emitted
+
+
+def test_the_state_of_an_optimizer_known_by_its_name() -> None:
+    source = (
+        "import torch\n\n\nclass Finder:\n    def __init__(self, optimizer):\n        self.optimizer = optimizer\n\n"
+        "    def reset(self, state):\n        self.optimizer.load_state_dict(state)\n\n"
+        "    def text(self):\n        return '{a:.2f}'.format(**self.__dict__)\n"
+    )
+    emitted = translate_source(source).text
+    assert "optim.load_state_dict(self.optimizer, state)" in emitted
+    assert "metrics.formatted('{a:.2f}', **self.__dict__)" in emitted

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import distributed
 
-__all__ = ["Average", "Top", "accuracy", "number"]
+__all__ = ["Average", "Top", "accuracy", "formatted", "number"]
 
 
 def _array(value: Any) -> np.ndarray[Any, Any]:
@@ -19,6 +19,18 @@ def _array(value: Any) -> np.ndarray[Any, Any]:
 def number(value: Any) -> Any:
     """Return the number in a tensor of one element, or ``value`` itself where it is a number already."""
     return value.item() if isinstance(value, ms.Tensor) else value
+
+
+def formatted(template: str, *args: Any, **values: Any) -> str:
+    """Return ``template.format(...)``; tensors without dimensions are formatted as the numbers in them.
+
+    For templates and values that are put together at run time, such as ``formatted(template, **meter.__dict__)``.
+    """
+
+    def plain(value: Any) -> Any:
+        return value.item() if isinstance(value, ms.Tensor) and value.ndim == 0 else value
+
+    return template.format(*map(plain, args), **{name: plain(value) for name, value in values.items()})
 
 
 class Average:

@@ -203,14 +203,14 @@ class _Reader:
 
     def _made(self, node: ast.expr) -> Network | None:
         """Follow a network back to the call that makes it, through ``.to(device)`` and DataParallel."""
-        node, _ = self.constants.resolve(node)
+        node = self._origin(node)
         for _ in range(6):
             method = node.func if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
             if method is not None and method.attr in ("to", "cuda", "cpu", "float", "train"):
-                node, _f = self.constants.resolve(method.value)
+                node = self._origin(method.value)
                 continue
             if isinstance(node, ast.Call) and self._name(node).endswith(("DataParallel",)) and node.args:
-                node, _f = self.constants.resolve(node.args[0])
+                node = self._origin(node.args[0])
                 continue
             break
         if not isinstance(node, ast.Call):
@@ -223,6 +223,20 @@ class _Reader:
             return None
         kwargs = self._literal_arguments(node, callee)
         return Network(path, name, kwargs, self.place(node)) if kwargs is not None else None
+
+    def _origin(self, node: ast.expr) -> ast.expr:
+        """Return what a name is bound to first: ``net = net.to(device)`` binds it anew to the same network."""
+        found, _ = self.constants.resolve(node)
+        if found is not node or not isinstance(node, ast.Name):
+            return found
+        values = [
+            statement.value
+            for statement in self.analysis.nodes
+            if isinstance(statement, ast.Assign)
+            and any(isinstance(target, ast.Name) and target.id == node.id for target in statement.targets)
+        ]
+        first = [value for value in values if not _wraps(value, node.id)]
+        return first[0] if len(first) == 1 else node
 
     def _literal_arguments(self, call: ast.Call, callee: Kind) -> dict[str, object] | None:
         """Return the arguments by name; None when one of them is not a constant."""
@@ -249,6 +263,19 @@ class _Reader:
                 numbers = [int(b) for b in bounds if isinstance(b, int)]
                 return len(range(*numbers)) if numbers else NOT_CONSTANT
         return NOT_CONSTANT
+
+
+def _wraps(value: ast.expr, name: str) -> bool:
+    """Whether an expression is the network of a name, moved or parallelised: ``nn.DataParallel(net).cuda()``."""
+    while isinstance(value, ast.Call):
+        function = value.func
+        if isinstance(function, ast.Attribute) and function.attr in ("to", "cuda", "cpu", "float", "train"):
+            value = function.value
+        elif ast.unparse(function).endswith("DataParallel") and value.args:
+            value = value.args[0]
+        else:
+            break
+    return isinstance(value, ast.Name) and value.id == name
 
 
 def module_name(path: str) -> str:

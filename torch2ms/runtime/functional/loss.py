@@ -42,7 +42,7 @@ _INTEGERS = (ms.int8, ms.int16, ms.int32, ms.int64, ms.uint8)
 def reduction_name(size_average: Optional[bool], reduce: Optional[bool], reduction: str) -> str:
     """Return ``reduction``, or what the older ``size_average`` and ``reduce`` mean where one of them is given."""
     if size_average is None and reduce is None:
-        return reduction
+        return "mean" if reduction == "elementwise_mean" else reduction  # its name in PyTorch 0.4, still taken
     if reduce is False:
         return "none"
     return "sum" if size_average is False else "mean"

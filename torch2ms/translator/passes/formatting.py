@@ -43,6 +43,8 @@ def rewrite_text(node: cst.FormattedString, updated: cst.FormattedString, ctx: C
 def rewrite_format(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:
     """Return ``"{:.3f}".format(loss.item())`` for the tensor ``loss``."""
     func = tree.func
+    if isinstance(func, ast.Attribute) and func.attr == "format" and _hands_over_attributes(tree):
+        return _at_run_time(updated, ctx)
     if not isinstance(func, ast.Attribute) or func.attr != "format" or not isinstance(func.value, ast.Constant):
         return updated
     if not isinstance(func.value.value, str) or any(isinstance(value, ast.Starred) for value in tree.args):
@@ -77,6 +79,18 @@ def rewrite_percent(node: cst.BinaryOperation, updated: cst.BinaryOperation, ctx
     if all(a is b for a, b in zip(elements, updated.right.elements, strict=True)):
         return updated
     return updated.with_changes(right=updated.right.with_changes(elements=elements))
+
+
+def _hands_over_attributes(tree: ast.Call) -> bool:
+    """Whether all that an object holds is formatted: ``template.format(**self.__dict__)``, as meters do."""
+    found = [keyword.value for keyword in tree.keywords if keyword.arg is None]
+    return any(isinstance(value, ast.Attribute) and value.attr == "__dict__" for value in found)
+
+
+def _at_run_time(updated: cst.Call, ctx: Context) -> cst.Call:
+    template = cst.ensure_type(updated.func, cst.Attribute).value
+    first = cst.Arg(template, comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+    return cst.Call(ctx.reference("torch2ms.runtime.metrics.formatted"), [first, *updated.args])
 
 
 def _with_spec(text: str) -> set[str]:
