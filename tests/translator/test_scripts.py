@@ -448,7 +448,8 @@ def test_classes_that_are_called_take_torch_arguments(use: str) -> None:
 def test_numbers_beside_the_loss_are_packed() -> None:
     source = (
         "import torch\nfrom torch import nn\n\n\ndef train(net, opt, x, y):\n    opt.zero_grad()\n    loss = 0\n"
-        "    h = net(x)\n    steps = h.size(0)\n    for i in range(steps):\n        loss += (h[i] - y[i]).pow(2).sum()\n"
+        "    h = net(x)\n    steps = h.size(0)\n    for i in range(steps):\n"
+        "        loss += (h[i] - y[i]).pow(2).sum()\n"
         "    loss.backward()\n    opt.step()\n    return loss.item() / steps\n"
     )
     emitted = translate_source(source).text
