@@ -137,7 +137,7 @@ def words(folder: Path, train: int = 400) -> None:
 def text(path: Path, count: int = 1500) -> None:
     """One text file of sentences."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_sentences(count, 1))
+    path.write_text(_sentences(count, 1) + "\nO God, O God!\n")  # what minGPT begins its samples with
 
 
 def cora(folder: Path, nodes: int = 1600, features: int = 64) -> None:
