@@ -97,12 +97,31 @@ def size_tuple(site: CallSite, ctx: Context) -> Outcome:
 def new_tensor(site: CallSite, ctx: Context) -> Outcome:
     """``torch.tensor([1j])`` -> ``ms.tensor([1j], dtype=ms.complex64)``: MindSpore itself takes 128 bits."""
     made = emit_call(site, ctx)
-    if isinstance(made, Leave) or ctx.kind(site.tree).of != "torch.complex64" or not isinstance(made.code, cst.Call):
+    if isinstance(made, Leave) or not isinstance(made.code, cst.Call):
+        return made
+    if site.tree.args and _is_deque(site.tree.args[0], ctx):
+        first, *others = made.code.args
+        listed = first.with_changes(value=build("list({queue})", queue=first.value))
+        return replace(made, code=made.code.with_changes(args=[listed, *others]))
+    if ctx.kind(site.tree).of != "torch.complex64":
         return made
     if any(keyword.arg in ("dtype", None) for keyword in site.tree.keywords):
         return made
     dtype = keyword_arg("dtype", ctx.reference("mindspore.complex64"))
     return replace(made, code=made.code.with_changes(args=fix_commas([*made.code.args, dtype], made.code.args)))
+
+
+def _is_deque(node: ast.expr, ctx: Context) -> bool:
+    """Whether a name is bound to ``deque(...)``, which PyTorch takes for a list and MindSpore does not."""
+    if not isinstance(node, ast.Name):
+        return False
+    bound = (
+        statement.value
+        for statement in ctx.analysis.nodes
+        if isinstance(statement, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == node.id for target in statement.targets)
+    )
+    return any(isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] == "deque" for value in bound)
 
 
 @recipe("spread")
