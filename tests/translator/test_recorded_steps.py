@@ -98,6 +98,11 @@ def test_left_or_a_function(source: str) -> None:
     assert "recording" not in text(source)
 
 
+@pytest.mark.parametrize("layer", ["nn.LayerNorm(3)", "nn.LSTM(3, 2)", "nn.TransformerEncoderLayer(4, 2)"])
+def test_layers_that_cannot_be_recorded(layer: str) -> None:
+    assert "T2M402" in text(f"layer = {layer}\n" + FINISH)
+
+
 def test_graph_mode_and_old_releases_leave_it() -> None:
     assert "T2M402" in text(FINISH, mode="graph")
     assert "recording" not in text(FINISH, mode="graph")

@@ -147,6 +147,10 @@ class SymbolTable:
             known[names] = frozenset(found)
         return known[names]
 
+    def calls_any(self, names: frozenset[str]) -> bool:
+        """Whether any file calls something by one of ``names``, the last part of the callee."""
+        return any(not names.isdisjoint(file.calls) for file in self.files.values())
+
     def escapes(self, names: frozenset[str]) -> bool:
         """Whether the value of one of ``names`` goes where nobody can say how it will be called."""
         return not self._flows()[1].isdisjoint(names)

@@ -27,6 +27,11 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["TrainingPlan", "is_left", "plan_training", "rewrite_block"]
 
+# Layers whose gradient MindSpore 2.10 computes inside of a gradient function only: elsewhere it raises.
+_UNRECORDED = frozenset(
+    "LayerNorm layer_norm LSTM GRU RNN LSTMCell GRUCell RNNCell Transformer TransformerEncoderLayer"
+    " TransformerDecoderLayer".split()
+)
 _RECORDING = (2, 7)  # the first MindSpore whose operations can be recorded outside of a gradient function
 Statement = Any  # a libcst statement; blocks hold simple and compound ones alike
 
@@ -86,7 +91,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
     if not (attributes | imported) & {"backward", "grad", "*"}:
         return plan
     recording = ctx.target.mindspore >= _RECORDING and ctx.options.mode == "pynative"
-    recording = recording and not ctx.world.symbols.is_data_parallel
+    recording = recording and not ctx.world.symbols.is_data_parallel and not ctx.world.symbols.calls_any(_UNRECORDED)
     units = find_units(ctx.analysis.tree, ctx.analysis, recording=recording) if "backward" in attributes else []
     taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
