@@ -10,8 +10,9 @@ asks for the gradients afterwards, as ``mindspore.grad`` of a function that only
     recording.backward(loss, optimizer)       # add the gradients by the weights of the optimizer to what is kept
     recording.update(optimizer)               # let the optimizer use them
 
-LayerNorm and recurrent layers have no gradient this way (MindSpore 2.10 raises). It needs PyNative mode and MindSpore 2.7 or newer (2.7 to 2.10 were run). Prefer ``value_and_grad`` where one function
-can hold the step: nothing is recorded then that is not needed.
+LayerNorm and recurrent layers have no gradient this way: MindSpore 2.10 raises. It needs PyNative mode and MindSpore
+2.7 or newer (2.7 to 2.10 were run). Prefer ``value_and_grad`` where one function can hold the step: nothing is recorded
+then that is not needed.
 """
 
 from __future__ import annotations
