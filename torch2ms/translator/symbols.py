@@ -147,9 +147,9 @@ class SymbolTable:
             known[names] = frozenset(found)
         return known[names]
 
-    def calls_any(self, names: frozenset[str]) -> bool:
-        """Whether any file calls something by one of ``names``, the last part of the callee."""
-        return any(not names.isdisjoint(file.calls) for file in self.files.values())
+    def calls_any(self, path: str, names: frozenset[str]) -> bool:
+        """Whether a file calls something by one of ``names``, the last part of the callee."""
+        return path in self.files and not names.isdisjoint(self.files[path].calls)
 
     def escapes(self, names: frozenset[str]) -> bool:
         """Whether the value of one of ``names`` goes where nobody can say how it will be called."""

@@ -91,7 +91,9 @@ def plan_training(ctx: Context) -> TrainingPlan:
     if not (attributes | imported) & {"backward", "grad", "*"}:
         return plan
     recording = ctx.target.mindspore >= _RECORDING and ctx.options.mode == "pynative"
-    recording = recording and not ctx.world.symbols.is_data_parallel and not ctx.world.symbols.calls_any(_UNRECORDED)
+    recording = (
+        recording and not ctx.world.symbols.is_data_parallel and not ctx.world.symbols.calls_any(ctx.path, _UNRECORDED)
+    )
     units = find_units(ctx.analysis.tree, ctx.analysis, recording=recording) if "backward" in attributes else []
     taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
