@@ -251,12 +251,14 @@ class GradientFlow:
                 path = base_path(part.value)
                 if path:
                     found.add(path)
-        if not found:
-            found |= listed_weights(node)
-        if not found and depth:
-            for path in effects(node).reads:
-                for value in self._file.values_of(path, scope):
-                    found |= self._weights(value, scope, depth - 1)
+        if found:
+            return found
+        listed = listed_weights(node)
+        for path in listed or (effects(node).reads if depth else ()):
+            # A name in the list is a list of a network's weights, or a tensor that is trained itself.
+            values = self._file.values_of(path, scope) if depth else ()
+            taken = set().union(*(self._weights(value, scope, depth - 1) for value in values))
+            found |= taken or ({path} if path in listed else set())
         return found
 
     def _wrappers(self, paths: set[str]) -> set[str]:
