@@ -59,6 +59,7 @@ class World:
         self._returns: dict[tuple[str, int], Kind] = {}
         self._parameters: dict[tuple[str, int], dict[str, Kind]] = {}
         self._sites: dict[str, Mapping[str, list[tuple[str, int]]]] = {}
+        self._applied: dict[str, set[str]] = {}
         self._handed: dict[tuple[str, int], dict[str, list[Handed | None]]] = {}
         self._pinned = ""
         self._running: list[str] = []  # files whose functions are being run
@@ -79,6 +80,7 @@ class World:
             self._lines += analysis.lines
             declare(analysis, self.symbols.defined)
             self._sites[path] = analysis.sites
+            self._applied[path] = analysis.applied
             with self._at(DEPTH):
                 flow = Flow(self, analysis, None)
                 flow.run(analysis.tree.body)
@@ -393,8 +395,9 @@ class World:
         if info.owner is not None or len(info.node.args.args) != 1:
             return False
         for path in self.symbols.callers(info.name)[:CALLERS_READ]:
-            analysis = self.file(path)
-            if analysis is not None and info.name in analysis.applied:
+            if path not in self._applied:
+                self.file(path)
+            if info.name in self._applied.get(path, ()):
                 return True
         return False
 
