@@ -86,7 +86,7 @@ def _dtype_of_call(
         return _TYPES[name]
     first = receiver if receiver is not None else arguments[0] if arguments else None
     if receiver is None:
-        made = _created(name, node, arguments)
+        made = _created(name, node, arguments, keywords)
         if made is not None:
             return made
     if name in _LOSES_COMPLEX and first is not None and family(first.of) == "complex":
@@ -96,15 +96,17 @@ def _dtype_of_call(
     return ""
 
 
-def _created(name: str, node: ast.Call, arguments: list[Kind]) -> str | None:
+def _created(name: str, node: ast.Call, arguments: list[Kind], keywords: dict[str | None, Kind]) -> str | None:
     """Return the dtype of what a function of torch makes from other things than tensors; None where it does not."""
     if name in ("tensor", "as_tensor"):
-        return _of_literal(node.args[0]) if node.args else ""
+        data = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "data")]
+        return _of_literal(data[0]) if data else ""
     if name == "arange":
-        kinds = [kind.name for kind in arguments]
+        kinds = [kind.name for kind in (*arguments, *(keywords[k] for k in ("start", "end", "step") if k in keywords))]
         return _INT if kinds and set(kinds) <= {"int"} else _FLOAT if "float" in kinds else ""
     if name == "full":
-        value = arguments[1].name if len(arguments) > 1 else ""
+        filled = arguments[1] if len(arguments) > 1 else keywords.get("fill_value")
+        value = filled.name if filled is not None else ""
         return {"bool": _BOOL, "int": _INT, "float": _FLOAT}.get(value, "")
     if name in _FLOATS:
         return _FLOAT
