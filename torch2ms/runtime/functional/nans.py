@@ -103,8 +103,8 @@ def _argument(find: Any, lowest: float, input: Tensor, dim: Optional[int], keepd
     if dim is not None:
         return _place(input, dim, keepdim, find(plain, dim, keepdim))[1]
     flat = input.reshape((-1,))
-    found = _place(flat, 0, False, find(plain.reshape((-1,)), 0))[1]
-    return found.reshape((1,) * input.ndim) if keepdim else found
+    found = _place(flat, 0, True, find(plain.reshape((-1,)), 0, True))[1]  # one axis: 2.0 cannot select numbers
+    return found.reshape((1,) * input.ndim if keepdim else ())
 
 
 def argmax(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Tensor:

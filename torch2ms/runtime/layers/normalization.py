@@ -57,8 +57,10 @@ class _Average:
             [] if track_running_stats else ["moving_mean", "moving_variance"]
         )
         cell._torch2ms_absent = frozenset(absent)
-        if not affine:
-            cell.gamma = cell.beta = None
+        for name in () if affine else ("gamma", "beta"):
+            # MindSpore 2.0 stumbles over a parameter that is None: the layer has none of the name.
+            cell._params.pop(name, None)
+            object.__setattr__(cell, name, None)
         self.num_batches_tracked = None  # subclasses ask for it; the count is kept here only where the average needs it
         self.share = 0.0 if momentum is None else float(momentum)  # of the new statistics
         self.batches: Optional[int] = 0 if momentum is None and track_running_stats else None
