@@ -30,6 +30,7 @@ from torch2ms.translator.syntax import code_of, parse_expression
 __all__ = ["NO_CLASS", "choose_row", "drops_setting", "rewrite_expression", "rewrite_small", "rewrite_value"]
 
 NO_CLASS = cst.Name("__no_class__")  # stands for a class that nothing is an instance of: a wrapper that goes
+FAMILIES = "torch2ms.runtime.layers.families."  # classes that say what a layer is; only the losses can be derived from
 _DROPPED = "only as an argument that is dropped"  # how the rows of layouts and memory formats begin
 MODULES = {
     "torch": "mindspore",
@@ -132,6 +133,11 @@ def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, o
         ctx.account(tree, row.name, "removed")
         ctx.report("T2M304", tree, f"{row.name} has no effect in MindSpore; dropped", symbol=row.name)
         return PLAIN_CONTEXT
+    if use == "base" and target.startswith(FAMILIES) and not target.endswith("Loss"):
+        ctx.account(tree, row.name, "unsupported", advice="derive from the concrete layer")
+        ctx.report("T2M201", tree, f"{row.name} has no MindSpore equivalent to derive from", symbol=row.name,
+                   advice="derive from the concrete layer")  # fmt: skip
+        return ctx.left(row.name)
     if row.kind in ("class", "function") and use != "type":
         if use == "base":
             target = row.adapter or target
