@@ -50,7 +50,7 @@ class _Dropout(nn.Cell):
     function: Any = None
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
+        nn.Cell.__init__(self)  # MindSpore's own layer of the name is a base for isinstance alone
         if not 0 <= p <= 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p = p
@@ -59,26 +59,30 @@ class _Dropout(nn.Cell):
         """Return ``x`` with places dropped in training, ``x`` itself otherwise."""
         return type(self).function(x, self.p, self.training)
 
+    def extend_repr(self) -> str:
+        """Return what ``repr`` shows of the layer."""
+        return f"p={self.p}"
 
-class Dropout(_Dropout):
+
+class Dropout(_Dropout, nn.Dropout):
     """Dropout of single values."""
 
     function = staticmethod(F.dropout)
 
 
-class Dropout1d(_Dropout):
+class Dropout1d(_Dropout, nn.Dropout1d):
     """Dropout of channels of (batch, channels, length)."""
 
     function = staticmethod(F.dropout1d)
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(_Dropout, nn.Dropout2d):
     """Dropout of channels of (batch, channels, height, width), or of single values of (batch, channels)."""
 
     function = staticmethod(F.dropout2d)
 
 
-class Dropout3d(_Dropout):
+class Dropout3d(_Dropout, nn.Dropout3d):
     """Dropout of channels of (batch, channels, depth, height, width)."""
 
     function = staticmethod(F.dropout3d)
