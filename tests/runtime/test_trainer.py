@@ -81,8 +81,8 @@ def trainer(folder=None, **options):
     network = Two()
     random = np.random.RandomState(2)
     for weight in network.trainable_params():
-        if weight.ndim == 2:  # what seeds give depends on what ran before in the process
-            weight.set_data(ms.Tensor(0.3 * random.standard_normal(weight.shape).astype(np.float32)))
+        if not weight.name.endswith("gamma"):  # what seeds give depends on what ran before in the process
+            weight.set_data(ms.Tensor(0.5 * random.standard_normal(weight.shape).astype(np.float32)))
     groups = optim.group_parameters(network, 1e-3)
     optimizer = optim.create_optimizer("SGD", groups, lr=0.1, momentum=0.9)
     mean = nn.MSELoss()
