@@ -354,3 +354,50 @@ def train(model, net, optimizer, loader):
 def test_clipping_less_than_is_trained_perhaps_is_noted() -> None:
     assert unit_of(CLIPPED.format(forward="model(data)")).notes == ()
     assert any("clipped" in note for note in unit_of(CLIPPED.format(forward="model(net(data))")).notes)
+
+
+EVALUATED = """
+offset = 0
+
+def batch():
+    global offset
+    offset += 1
+    return data[offset], labels[offset]
+
+{decorator}
+def evaluate():
+    return model(batch()[0]).mean()
+
+optimizer = SGD(model.parameters())
+for it in range(10):
+    if it % 5 == 0:
+        print(evaluate())
+    x, y = batch()
+    loss = criterion(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_an_evaluation_without_gradients_stays_outside() -> None:
+    assert unit_of(EVALUATED.format(decorator="@torch.no_grad()")).parameters == ("x", "y")
+    assert unit_of(EVALUATED.format(decorator="@torch.inference_mode")).parameters == ("x", "y")
+
+
+DECAYED = """
+decay = [p for n, p in model.named_parameters() if p.dim() >= 2]
+rest = [p for n, p in model.named_parameters() if p.dim() < 2]
+optimizer = AdamW([{"params": decay, "weight_decay": 0.1}, {"params": rest, "weight_decay": 0.0}])
+for data, target in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(data), target)
+    loss.backward()
+    clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+"""
+
+
+def test_groups_in_lists_of_their_own_are_the_network_s() -> None:
+    [clip] = unit_of(DECAYED).clips
+    assert clip.whole

@@ -110,7 +110,8 @@ class GradientFlow:
     def _function_has_source(self, function: FunctionNode) -> bool:
         if id(function) not in self._known:
             self._known[id(function)] = False  # for recursion
-            self._known[id(function)] = any(self.has_source(statement) for statement in function.body)
+            if not any(_names_no_grad(decorator) for decorator in function.decorator_list):
+                self._known[id(function)] = any(self.has_source(statement) for statement in function.body)
         return self._known[id(function)]
 
     def demanded(self, statements: Sequence[ast.stmt], chosen: Collection[int], needed: set[str]) -> set[int]:
@@ -362,10 +363,13 @@ def _walk_executed(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_no_grad(statement: ast.With) -> bool:
-    paths = [base_path(item.context_expr) or "" for item in statement.items]
-    calls = [item.context_expr for item in statement.items if isinstance(item.context_expr, ast.Call)]
-    paths += [dotted_path(call.func) or "" for call in calls]
-    return any(path.rpartition(".")[2] in ("no_grad", "inference_mode") for path in paths)
+    return any(_names_no_grad(item.context_expr) for item in statement.items)
+
+
+def _names_no_grad(node: ast.expr) -> bool:
+    """Whether a context or a decorator switches gradients off: ``torch.no_grad()``, ``torch.no_grad``."""
+    path = dotted_path(node.func if isinstance(node, ast.Call) else node) or base_path(node) or ""
+    return path.rpartition(".")[2] in ("no_grad", "inference_mode")
 
 
 def differentiable_reads(node: ast.AST) -> set[str]:
