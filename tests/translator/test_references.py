@@ -67,3 +67,18 @@ def test_torch_that_stays_is_imported_with_a_guard() -> None:
 def test_future_imports_and_docstrings_stay_first() -> None:
     text = translate_source('"""Doc."""\nfrom __future__ import annotations\nimport torch\nx = torch.ones(2)\n').text
     assert text == '"""Doc."""\nfrom __future__ import annotations\nfrom mindspore import ops\nx = ops.ones(2)\n'
+
+
+def test_families_of_layers_answer_tests_and_are_no_base() -> None:
+    source = TORCH + "from torch.nn.modules.batchnorm import _BatchNorm\n"
+    asked = translate_source(source + "print(isinstance(m, (_BatchNorm, nn.RNNBase)))\n")
+    assert "isinstance(m, (layers.families.BatchNorms, layers.families.Recurrents))" in asked.text
+    assert not asked.diagnostics
+    derived = translate_source(source + "class Own(_BatchNorm):\n    pass\n")
+    assert [d.code for d in derived.diagnostics] == ["T2M201"]
+    assert "families" not in derived.text
+
+
+@pytest.mark.parametrize("call", ["torch.tensor([1j])", "torch.tensor(data=[1 + 2j, 3])"])
+def test_complex_literals_have_torchs_width(call: str) -> None:
+    assert "dtype=ms.complex64" in translate_source(TORCH + f"x = {call}\n").text
