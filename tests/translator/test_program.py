@@ -145,3 +145,17 @@ def test_what_the_source_says_is_not_marked(make_tree: Callable[..., Path], tmp_
 )
 def test_only_what_can_be_imported_becomes_the_entry(path: str, importable: bool) -> None:
     assert is_importable(path) is importable
+
+
+def test_the_entry_is_no_part_of_another_network(make_tree: Callable[..., Path], tmp_path: Path) -> None:
+    head = "from torch import nn\n"
+    parts = (
+        "class {name}(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.body = {body}\n"
+    )
+    tree = make_tree(
+        {
+            "net.py": head + "from parts import Block\n" + parts.format(name="Net", body="Block()"),
+            "parts.py": head + parts.format(name="Block", body="nn.Linear(2, 2)"),
+        }
+    )
+    assert translate_project(tree, tmp_path / "out").facts["entry"] == "net:Net"

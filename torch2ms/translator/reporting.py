@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
@@ -174,7 +175,7 @@ def _network_only(results: Mapping[str, FileResult], options: Options, paths: Se
         ]
         if not keys:
             return None
-        path, _, name = keys[-1].rpartition(":")
+        path, _, name = _outermost(keys, results)[-1].rpartition(":")
         module = module_name(path)
     facts = ProgramFacts(
         network_module=module,
@@ -184,6 +185,13 @@ def _network_only(results: Mapping[str, FileResult], options: Options, paths: Se
         runtime=_runtime(options),
     )
     return rename_taken(facts, paths)
+
+
+def _outermost(keys: Sequence[str], results: Mapping[str, FileResult]) -> Sequence[str]:
+    """Return those of the networks that no file of networks makes: not the parts they are made of; all if none is."""
+    text = "\n".join(results[path].text or "" for path in dict.fromkeys(key.rpartition(":")[0] for key in keys))
+    made = set(re.findall(r"(?<!class )\b([A-Za-z_]\w*)\(", text))
+    return [key for key in keys if key.rpartition(":")[2] not in made] or keys
 
 
 def _runtime(options: Options) -> str:
