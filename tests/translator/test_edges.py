@@ -98,3 +98,16 @@ def test_deep_copies_share_no_memory(text: str, made: str) -> None:
 )
 def test_what_others_hold_is_filled(text: str, made: str) -> None:
     assert f"{made}\n" in _translated(text) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "becomes"),
+    [
+        ("net.eval().cpu()", "net.set_train(False)"),
+        ("net.train().to(device)", "net.set_train()"),
+        ("net.cuda().eval()", "net.set_train(False)"),
+    ],
+)
+def test_a_move_behind_another_call_goes_alone(statement: str, becomes: str) -> None:
+    source = f"import torch\nfrom torch import nn\ndevice = 'cuda'\nnet = nn.Linear(2, 2)\n{statement}\n"
+    assert translate_source(source).text.endswith(f"{becomes}\n")

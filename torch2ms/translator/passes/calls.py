@@ -214,9 +214,16 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
             return ctx.left_call(updated, tree, row.name)
         if isinstance(made, Replace):
             _note(made, site, ctx)
+            if made.code is DROPPED and site.receiver is not None and _does_more(tree.func):
+                return site.receiver  # only this call goes: ``net.eval().cpu()`` still sets the mode
             return name_apart(made.code, site, ctx)
         obstacles.append(made.message)
     return _left(row, updated, tree, ctx, obstacles)
+
+
+def _does_more(func: ast.expr) -> bool:
+    """Whether something else is called on the way to a method."""
+    return any(isinstance(node, ast.Call) for node in ast.walk(func))
 
 
 def _apply(site: CallSite, ctx: Context) -> Replace | Leave:
