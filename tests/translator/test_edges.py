@@ -89,7 +89,10 @@ def test_deep_copies_share_no_memory(text: str, made: str) -> None:
     ("text", "made"),
     [
         ("y = torch.ones(2)\ny += 1", "y += 1"),
-        ("y = x[0]\ny += 1", "y += 1"),  # a view, which MindSpore's tensors do not share: T2M305
+        ("y = x[0]\ny += 1", "y[()] = y + 1"),  # a view, which MindSpore's tensors share, too
+        ("y = x.view(-1)\nx -= y.sum()", "x[()] = x - y.sum()"),
+        ("w = x.requires_grad_()\ny = x[0]\ny += 1", "y += 1"),  # gradients do not see such writes: T2M305
+        ("y = x.flatten()\ny += 1", "y += 1"),  # a copy in MindSpore: T2M305
         ("def f(t):\n    t += 1\n    return t", "t += 1"),  # the caller has the result
         ("y = x\ny += 1", "y[...] = y + 1"),
         ("ys = [x]\nx -= 3", "x[...] = x - 3"),
@@ -111,3 +114,17 @@ def test_what_others_hold_is_filled(text: str, made: str) -> None:
 def test_a_move_behind_another_call_goes_alone(statement: str, becomes: str) -> None:
     source = f"import torch\nfrom torch import nn\ndevice = 'cuda'\nnet = nn.Linear(2, 2)\n{statement}\n"
     assert translate_source(source).text.endswith(f"{becomes}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("y = x[torch.tensor([0, 1])]\ny[0] = 1", "y = x[ms.tensor([0, 1])].copy()"),  # else x changes as well
+        ("y = x[x > 0]\ny[:] = 1", "y = x[x > 0].copy()"),
+        ("y = x[x > 0]\ny += 1", "y = x[x > 0]"),
+        ("y = x[0]\ny[0] = 1", "y = x[0]"),
+        ("y = x[[0, 1]]\nprint(y)", "y = x[[0, 1]]"),
+    ],
+)
+def test_a_selection_that_is_written_into_is_a_copy(text: str, made: str) -> None:
+    assert f"{made}\n" in _translated(text) + "\n"

@@ -11,6 +11,8 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.scopes import root_of
+from torch2ms.translator.recipes.views import what_index_gives
 from torch2ms.translator.syntax import build
 
 __all__ = ["rewrite_index"]
@@ -21,7 +23,23 @@ _WITHOUT_GRADIENT = ("torch.int", "torch.uint", "torch.long", "torch.short", "to
 def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression:
     """Return a subscript of a tensor in the form that MindSpore takes."""
     indexed = _typed(updated, tree, ctx)
+    if isinstance(tree.ctx, ast.Load) and ctx.kind(tree.value).is_tensor and _is_changed_later(tree, ctx):
+        copies = what_index_gives(tree.slice, ctx) == "copy"
+        return build("{x}.copy()", x=indexed) if copies else indexed
     return _stepped(indexed, tree, ctx) if _takes_steps(tree, ctx) else indexed
+
+
+def _is_changed_later(tree: ast.Subscript, ctx: Context) -> bool:
+    """Whether a name holds what is read, whose elements are assigned somewhere: the way it is read then matters.
+
+    In MindSpore ``y = x[mask]; y[0] = 1`` writes into ``x`` as well, which torch does for a part of ``x`` only.
+    """
+    parent = ctx.parent(tree)
+    names = [t.id for t in parent.targets if isinstance(t, ast.Name)] if isinstance(parent, ast.Assign) else []
+    if not names or not isinstance(parent, ast.Assign) or parent.value is not tree:
+        return False
+    return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) and root_of(n) in names
+               for n in ctx.analysis.nodes)  # fmt: skip
 
 
 def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:

@@ -14,8 +14,8 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.flow import is_inplace
 from torch2ms.translator.later_reads import read_again
 from torch2ms.translator.passes.operators import shift
-from torch2ms.translator.recipes.views import is_fresh, owner_of, seen_elsewhere
-from torch2ms.translator.syntax import build, code_of
+from torch2ms.translator.recipes.views import is_fresh, owner_of, seen_elsewhere, writes_through
+from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.training.names_used import own
 
 __all__ = ["augmented", "inplace_layer"]
@@ -122,10 +122,13 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
         template = f"{{assign}}({{target}}, {{target}} {operator} {{value}})"
         assign = ctx.reference("mindspore.ops.assign")
         return cst.Expr(build(template, assign=assign, target=cst.Name(name), value=node.value))
-    if _is_for_others(name, tree, ctx):
+    through = writes_through(name, tree, ctx)
+    if through or _is_for_others(name, tree, ctx):
+        if through and ctx.functions[-1] is not None:
+            ctx.report("T2M305", tree, f"a gradient does not see that the change of {name} reaches a view of it, too")
         operator = code_of(node.operator).strip().removesuffix("=")
         value = build(f"{{x}} {operator} {{y}}", x=cst.Name(name), y=node.value)
-        whole = cst.Subscript(cst.Name(name), [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
+        whole = cst.ensure_type(parse_expression(f"{name}[{'()' if through else '...'}]"), cst.Subscript)
         return cst.Assign([cst.AssignTarget(whole)], value)
     _seen_elsewhere(name, tree, ctx)
     return node

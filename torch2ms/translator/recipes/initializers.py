@@ -160,7 +160,7 @@ def _written_back(made: Replace, argument: BoundArgument, site: CallSite, ctx: C
         return Replace(call.with_changes(args=args), made.codes)
     is_view = isinstance(tree, (ast.Call, ast.Subscript)) and ctx.kind(tree).is_tensor and not is_fresh(tree, ctx)
     if isinstance(tree, ast.Name) and ctx.kind(tree).is_tensor:
-        is_view = not _is_parameter(tree, ctx) and owner_of(tree.id, site.tree, ctx) == "view"
+        is_view = not _is_parameter(tree, ctx) and owner_of(tree.id, site.tree, ctx) in ("view", "shared")
     if not is_view:
         return made
     message = f"{ast.unparse(tree)} is a copy in MindSpore: the tensor it comes from is not filled"

@@ -15,8 +15,15 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.inplace_values import bare_name, functional, is_inplace
-from torch2ms.translator.recipes.views import is_fresh, owner_of, seen_elsewhere
-from torch2ms.translator.syntax import build, code_of, fix_commas, parenthesised
+from torch2ms.translator.recipes.views import (
+    is_fresh,
+    owner_of,
+    seen_elsewhere,
+    shares_memory,
+    what_index_gives,
+    writes_through,
+)
+from torch2ms.translator.syntax import build, code_of, fix_commas, parenthesised, parse_expression
 from torch2ms.translator.trees import walk
 
 __all__: list[str] = []
@@ -26,6 +33,7 @@ _RESHAPING = frozenset({
     "squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims", "t", "resize", "resize_as", "detach", "flatten",
 })  # fmt: skip
 _ALIAS = "another name may refer to the tensor that is changed in place, and keeps its old value in MindSpore"
+_BACK = "the change reaches what shares the memory, but the gradient does not see it there"
 _DATA = "torch's gradient does not see a change of .data, MindSpore's does: they differ where the changed values count"
 _VIEW = "the tensor may share its memory with another one, which keeps its old value in MindSpore"
 _COPY = "indexing with a tensor or a list makes a copy, which changing in place does not write back"
@@ -63,7 +71,7 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
     place = _root(site, ctx)
     site, direct = _stripped(site)
     statement = isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree
-    if isinstance(place.tree, ast.Subscript) and not is_fresh(place.tree, ctx):
+    if isinstance(place.tree, ast.Subscript) and not is_fresh(place.tree.value, ctx):
         return _seen(_element(site, place, direct, statement, ctx), place, ctx)
     if isinstance(place.tree, ast.Name):
         kind = ctx.kind(place.tree).name
@@ -75,6 +83,8 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
     made = functional(site, direct.code, ctx)
     if isinstance(made, Leave) or is_fresh(place.tree, ctx):
         return made
+    if statement and shares_memory(place.tree, ctx) and not _reshapes(site):
+        return _filled(site, place.code, direct, True, ctx, index="()")
     if statement:
         return Leave(f"what {ast.unparse(place.tree)} returns is changed in place: give it a name")
     return replace(made, codes=(*made.codes, ("T2M305", _ALIAS)))
@@ -175,6 +185,11 @@ def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Conte
     if isinstance(ctx.small, ast.Assign) and ctx.small.value is site.tree and _targets(ctx.small) == {name}:
         made = functional(site, direct.code, ctx)
         return made if isinstance(made, Leave) or owner == "fresh" else _warned(made, owner)
+    if not _reshapes(site) and writes_through(name, site.tree, ctx):
+        filled = _filled(site, cst.Name(name), direct, statement, ctx, index="()")
+        if ctx.functions[-1] is None or not isinstance(filled, Replace):
+            return filled
+        return replace(filled, codes=(*filled.codes, ("T2M305", _BACK)))
     if owner == "object" and not _reshapes(site) and not _is_network_input(name, ctx):
         return _filled(site, cst.Name(name), direct, statement, ctx)
     made = functional(site, direct.code, ctx)
@@ -205,7 +220,7 @@ def _targets(node: ast.Assign) -> set[str]:
 
 
 def _warned(made: Replace, owner: str) -> Replace:
-    return replace(made, codes=(*made.codes, ("T2M305", _VIEW if owner == "view" else _ALIAS)))
+    return replace(made, codes=(*made.codes, ("T2M305", _ALIAS if owner == "object" else _VIEW)))
 
 
 def _reshapes(site: CallSite) -> bool:
@@ -233,19 +248,21 @@ def _content(site: CallSite, direct: _Place, ctx: Context) -> Replace | Leave:
     return functional(site, direct.code, ctx)
 
 
-def _filled(site: CallSite, target: cst.BaseExpression, direct: _Place, statement: bool, ctx: Context) -> Outcome:
-    """``x[...] = value``; where the value is used, in a statement before."""
+def _filled(
+    site: CallSite, target: cst.BaseExpression, direct: _Place, statement: bool, ctx: Context, *, index: str = "..."
+) -> Outcome:
+    """``x[...] = value``, or ``x[()] = value`` for a view; where the value is used, in a statement before."""
     made = _content(site, direct, ctx)
     if isinstance(made, Leave):
         return made
-    filled = f"{code_of(target)}[...]"
+    filled = f"{code_of(target)}[{index}]"
     if statement:
         ctx.rebind.append(filled)
         return made
     alone = isinstance(ctx.small, (ast.Assign, ast.Return, ast.AnnAssign)) and ctx.small.value is site.tree
     if not alone or ctx.frame.tree is not ctx.small:
         return Leave(f"{code_of(target)} is changed in place in the middle of an expression: do it in a statement")
-    whole = cst.Subscript(target, [cst.SubscriptElement(cst.Index(cst.Ellipsis()))])
+    whole = cst.ensure_type(parse_expression(filled), cst.Subscript)
     ctx.frame.before.append(cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(whole)], made.code)]))
     return replace(made, code=target)
 
@@ -329,7 +346,7 @@ def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx
     kind = ctx.kind(base)
     if kind.name in ("list", "tuple", "dict"):
         return _filled(site, place.code, direct, True, ctx)
-    what = _index(place.tree.slice, ctx)
+    what = what_index_gives(place.tree.slice, ctx)
     if what == "copy":
         return Leave(_COPY)
     if not kind.is_tensor and not (what == "part" and isinstance(place.tree.slice, (ast.Slice, ast.Tuple))):
@@ -345,17 +362,3 @@ def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx
             )
         ctx.rebind.append(code_of(code))
     return made
-
-
-def _index(tree: ast.expr, ctx: Context) -> str:
-    """Say what indexing gives: a ``part`` of the tensor, a ``copy``, or empty when that is not known."""
-    parts = tree.elts if isinstance(tree, ast.Tuple) else [tree]
-    for part in parts:
-        if isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value in (None, ...)):
-            continue
-        kind = ctx.kind(part)
-        if kind.is_tensor or kind.name in ("list", "ndarray"):
-            return "copy"
-        if kind.name != "int":
-            return ""
-    return "part"

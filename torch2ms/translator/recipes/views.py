@@ -13,11 +13,22 @@ from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import build, parenthesised
 from torch2ms.translator.trees import walk
 
-__all__ = ["VIEWS", "Owner", "is_fresh", "owner_of", "seen_elsewhere"]
+__all__ = [
+    "VIEWS",
+    "Owner",
+    "has_steps",
+    "is_fresh",
+    "owner_of",
+    "seen_elsewhere",
+    "shares_memory",
+    "what_index_gives",
+    "writes_through",
+]
 
-Owner = Literal["fresh", "object", "view"]
+Owner = Literal["fresh", "object", "shared", "view"]
 # fresh: made here, nothing else refers to it; object: something else may hold the very object (an argument, a list's
-# element); view: it shares its memory with another tensor, which MindSpore does not do.
+# element); shared: a view whose memory MindSpore shares too, so that ``x[()] = value`` reaches both (not in gradients);
+# view: it shares its memory with another tensor, which MindSpore does not do.
 
 # Methods and functions whose result may share the memory of their input.
 VIEWS = frozenset({
@@ -38,6 +49,19 @@ _SHAPED = frozenset({
     "moveaxis", "contiguous", "unfold", "broadcast_to",
 })  # fmt: skip
 
+# Views whose memory MindSpore shares as well, from 2.7 on; that of arrays from 2.10 on.
+_SHARED = frozenset({
+    "view", "view_as", "reshape", "reshape_as", "transpose", "permute", "swapaxes", "swapdims", "squeeze", "unsqueeze",
+    "t", "T", "mT", "chunk", "split", "unbind", "narrow", "select", "diagonal", "detach", "data",
+})  # fmt: skip
+_VIEWS_SINCE, _ARRAYS_SINCE = (2, 7), (2, 10)
+
+# What says that a file computes gradients, which do not see what is written through a view.
+_GRADIENTS = frozenset({
+    "backward", "grad", "requires_grad", "requires_grad_", "Module", "Parameter", "autograd", "Variable",
+    "value_and_grad", "jacobian", "hessian", "vjp", "jvp", "jacrev", "jacfwd", "func", "functorch",
+})  # fmt: skip
+
 
 def owning(code: cst.BaseExpression, tree: ast.expr, ctx: Context) -> cst.BaseExpression:
     """Return a value that a parameter is made of, copied where it is a view of another tensor."""
@@ -47,12 +71,28 @@ def owning(code: cst.BaseExpression, tree: ast.expr, ctx: Context) -> cst.BaseEx
     return build("{x}.copy()", x=parenthesised(code)) if ctx.kind(tree).is_tensor and (shaped or is_part) else code
 
 
+def what_index_gives(tree: ast.expr, ctx: Context) -> str:
+    """Say what an index gives: a ``part`` of the tensor, a ``copy``, or empty when that is not known."""
+    parts = tree.elts if isinstance(tree, ast.Tuple) else [tree]
+    known = True
+    for part in parts:
+        if isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value in (None, ...)):
+            continue
+        kind = ctx.kind(part)
+        if kind.is_tensor or kind.name in ("list", "ndarray", "bool"):
+            return "copy"
+        known = known and kind.name == "int"
+    return "part" if known else ""
+
+
 def is_fresh(tree: ast.expr, ctx: Context) -> bool:
     """Whether an expression makes a tensor that nothing else refers to."""
     if isinstance(tree, (ast.BinOp, ast.UnaryOp, ast.Compare)):
         return True
     if isinstance(tree, ast.IfExp):
         return is_fresh(tree.body, ctx) and is_fresh(tree.orelse, ctx)
+    if isinstance(tree, ast.Subscript) and ctx.kind(tree.value).is_tensor:
+        return what_index_gives(tree.slice, ctx) == "copy" or is_fresh(tree.value, ctx)
     if isinstance(tree, (ast.Subscript, ast.Attribute)):
         attribute = isinstance(tree, ast.Attribute) and tree.attr not in VIEWS
         return not attribute and is_fresh(tree.value, ctx)
@@ -79,9 +119,63 @@ def owner_of(name: str, use: ast.AST, ctx: Context) -> Owner:
     for found in _reaching(name, use, ctx):
         if found == "view":
             return "view"
-        if found == "object":
-            worst = "object"
+        if found == "shared" or (found == "object" and worst == "fresh"):
+            worst = found
     return worst
+
+
+def writes_through(name: str, use: ast.AST, ctx: Context) -> bool:
+    """Whether ``name[()] = value`` changes in MindSpore all that torch changes where it works in place on the name."""
+    owner = owner_of(name, use, ctx)
+    if owner in ("fresh", "object"):
+        owner = seen_elsewhere(name, use, ctx)
+    return owner == "shared" and not ctx.once(_computes_gradients)
+
+
+def shares_memory(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an expression gives a view that ``tree[()] = value`` writes through in MindSpore, as torch does."""
+    views = isinstance(tree, (ast.Call, ast.Attribute)) and _views(tree)
+    return views and _shares(tree, ctx) and not ctx.once(_computes_gradients)
+
+
+def has_steps(index: ast.expr) -> bool:
+    """Whether an index has steps behind the first axis, which are read as a copy for the sake of the gradient."""
+    parts = index.elts[1:] if isinstance(index, ast.Tuple) else []
+    return any(isinstance(part, ast.Slice) and part.step is not None for part in parts)
+
+
+def _computes_gradients(ctx: Context) -> bool:
+    for node in ctx.analysis.nodes:
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if isinstance(node, (ast.alias, ast.keyword)):
+            name = (node.name if isinstance(node, ast.alias) else node.arg) or ""
+        if name.rpartition(".")[2] in _GRADIENTS:
+            return True
+    return False
+
+
+def _shares(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a view is one in MindSpore too: by an index, or by methods that do not copy, of a tensor that is one."""
+    if ctx.target.mindspore < _VIEWS_SINCE:
+        return False
+    if isinstance(tree, ast.Name):
+        return owner_of(tree.id, tree, ctx) != "view"
+    if isinstance(tree, ast.Subscript):
+        of_tensor = ctx.kind(tree.value).is_tensor or (isinstance(tree.value, ast.Call) and _views(tree.value))
+        part = what_index_gives(tree.slice, ctx) == "part" and not has_steps(tree.slice)
+        return of_tensor and part and _shares(tree.value, ctx)
+    function = tree.func if isinstance(tree, ast.Call) else tree
+    if not isinstance(function, ast.Attribute):
+        return False
+    if isinstance(tree, ast.Call) and ctx.kind(function).name == "api":
+        return _of_array(tree, ctx) or (function.attr in _SHARED and bool(tree.args) and _shares(tree.args[0], ctx))
+    return function.attr in _SHARED and ctx.kind(function.value).is_tensor and _shares(function.value, ctx)
+
+
+def _of_array(tree: ast.Call, ctx: Context) -> bool:
+    """Whether a call makes a tensor of a named array, whose memory it shares."""
+    makes = set(candidates(ctx.kind(tree.func))) <= {"torch.from_numpy"}
+    return makes and ctx.target.mindspore >= _ARRAYS_SINCE and bool(tree.args) and isinstance(tree.args[0], ast.Name)
 
 
 def _reaching(name: str, use: ast.AST, ctx: Context) -> Iterator[Owner]:
@@ -92,7 +186,7 @@ def _reaching(name: str, use: ast.AST, ctx: Context) -> Iterator[Owner]:
             for statement in [*parent.body, *parent.orelse]:
                 yield from _bindings(name, statement, ctx)
             if isinstance(parent, (ast.For, ast.AsyncFor)) and _binds(parent.target, name):
-                yield "view" if _gives_views(parent.iter, ctx) else "object"
+                yield _given(parent.iter, ctx)
                 return
         for block in _blocks_before(parent, node):
             for statement in reversed(block):
@@ -106,9 +200,11 @@ def _reaching(name: str, use: ast.AST, ctx: Context) -> Iterator[Owner]:
     yield "object"  # an argument, a name of an enclosing function or of the module
 
 
-def _gives_views(tree: ast.expr, ctx: Context) -> bool:
-    """Whether iterating gives parts of a tensor: over the tensor itself, over ``x.chunk(2)``."""
-    return ctx.kind(tree).is_tensor or (isinstance(tree, ast.Call) and _views(tree))
+def _given(tree: ast.expr, ctx: Context) -> Owner:
+    """Say what iterating gives: parts of a tensor, over the tensor itself or over ``x.chunk(2)``, or other objects."""
+    if ctx.kind(tree).is_tensor or (isinstance(tree, ast.Call) and _views(tree)):
+        return "shared" if _shares(tree, ctx) else "view"
+    return "object"
 
 
 def _blocks_before(parent: ast.AST, child: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -131,7 +227,7 @@ def _bindings(name: str, statement: ast.stmt, ctx: Context) -> Iterator[Owner]:
         elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None and _binds(node.target, name):
             yield _made(name, node.value, True, ctx)
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)) and _binds(node.target, name):
-            yield "view" if _gives_views(node.iter, ctx) else "object"
+            yield _given(node.iter, ctx)
         elif isinstance(node, ast.withitem) and node.optional_vars is not None and _binds(node.optional_vars, name):
             yield "object"
 
@@ -160,11 +256,10 @@ def _binds(target: ast.AST, name: str) -> bool:
 def _made(name: str, value: ast.expr, whole: bool, ctx: Context) -> Owner:
     if is_fresh(value, ctx):
         return "fresh"
-    if not whole and isinstance(value, ast.Call) and _views(value):
-        return "view"
-    if isinstance(value, (ast.Call, ast.Attribute)) and _views(value):
-        return "view"
-    return "view" if isinstance(value, ast.Subscript) and ctx.kind(value.value).is_tensor else "object"
+    part = isinstance(value, ast.Subscript) and (ctx.kind(value.value).is_tensor or ctx.kind(value).is_tensor)
+    if part or (isinstance(value, (ast.Call, ast.Attribute)) and _views(value)):
+        return "shared" if _shares(value, ctx) else "view"
+    return "object"
 
 
 def _views(value: ast.Call | ast.Attribute) -> bool:
@@ -178,17 +273,15 @@ def seen_elsewhere(name: str, use: ast.AST, ctx: Context) -> Owner:
     body: ast.AST = function.node if function is not None else ctx.analysis.tree
     loop = _outermost_loop(use, ctx)
     last = max(getattr(use, "lineno", 0), getattr(loop, "end_lineno", 0) or 0 if loop is not None else 0)
-    worst: Owner = "fresh"
+    found: set[Owner] = set()
     for node in walk(body):
         if not isinstance(node, ast.Name) or node.id != name or not isinstance(node.ctx, ast.Load):
             continue
-        if node.lineno > last:
-            continue
-        found = _held(node, use, ctx)
-        if found == "object":
-            return "object"
-        worst = found if found != "fresh" else worst
-    return worst
+        if node.lineno <= last:
+            found.add(_held(node, use, ctx))
+    if "object" in found:
+        return "shared" if "shared" in found else "object"
+    return "view" if "view" in found else "shared" if "shared" in found else "fresh"
 
 
 def _outermost_loop(use: ast.AST, ctx: Context) -> ast.AST | None:
@@ -200,6 +293,18 @@ def _outermost_loop(use: ast.AST, ctx: Context) -> ast.AST | None:
     return found
 
 
+def _is_called_in_place(tree: ast.Attribute, ctx: Context) -> bool:
+    call = ctx.parent(tree)
+    in_place = tree.attr.endswith("_") and not tree.attr.endswith("__") and tree.attr != "requires_grad_"
+    return in_place and isinstance(call, ast.Call) and call.func is tree
+
+
+def _is_shared(name: str, ctx: Context) -> bool:
+    """Whether what a method or attribute gives shares its memory in MindSpore, too."""
+    since = _ARRAYS_SINCE if name == "numpy" else _VIEWS_SINCE
+    return (name in _SHARED or name == "numpy") and ctx.target.mindspore >= since
+
+
 def _held(node: ast.Name, use: ast.AST, ctx: Context) -> Owner:
     """Say what one use of a name does with its tensor: stores the object, stores a view of it, or neither."""
     child: ast.AST = node
@@ -209,12 +314,21 @@ def _held(node: ast.Name, use: ast.AST, ctx: Context) -> Owner:
         if parent is use:
             return "fresh"
         if isinstance(parent, ast.Attribute) and parent.attr in VIEWS:
-            view = "view"
+            view = "shared" if _is_shared(parent.attr, ctx) and view != "view" else "view"
             grand = ctx.parent(parent)
             called = isinstance(grand, ast.Call) and grand.func is parent
             child, parent = (grand, ctx.parent(grand)) if called and grand is not None else (parent, grand)
+        elif isinstance(parent, ast.Attribute) and _is_called_in_place(parent, ctx):  # gives the tensor itself
+            call = ctx.parent(parent)
+            assert call is not None
+            if call is use:
+                return "fresh"
+            child, parent = call, ctx.parent(call)
         elif isinstance(parent, ast.Subscript) and parent.value is child:
-            view = "view"
+            if what_index_gives(parent.slice, ctx) == "copy":
+                return "fresh"
+            since = ctx.target.mindspore >= _VIEWS_SINCE and not has_steps(parent.slice)
+            view = "shared" if since and view != "view" else "view"
             child, parent = parent, ctx.parent(parent)
         elif isinstance(parent, (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.IfExp, ast.BoolOp, ast.Starred)):
             child, parent = parent, ctx.parent(parent)
