@@ -25,6 +25,7 @@ __all__ = [
     "setup",
     "synchronize",
     "tensor_device",
+    "tensor_device_number",
     "to",
 ]
 
@@ -141,6 +142,11 @@ class Device:
 def tensor_device() -> Device:
     """Return the device that tensors are on: all are where MindSpore computes."""
     return Device("cuda", current_device()) if is_accelerated() else Device("cpu")
+
+
+def tensor_device_number() -> int:
+    """Return the number of the accelerator that tensors are on, -1 on a CPU: ``tensor.get_device()`` in torch."""
+    return current_device() if is_accelerated() else -1
 
 
 def current_accelerator(check_available: bool = False) -> Optional[Device]:

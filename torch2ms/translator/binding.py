@@ -78,6 +78,10 @@ def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> Boun
             name = arg.keyword.value
             if name not in names and _NUMPY_NAMES.get(name) in names:
                 name = _NUMPY_NAMES[name]
+            if name == var_positional and not extra:  # torch.zeros(size=(2, 3)) is torch.zeros((2, 3))
+                placed = arg.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)
+                extra.append(BoundArgument(name, value, arg.value, placed, True))
+                continue
             made = BoundArgument(name, value, arg.value, arg, False)
             if (name in names or var_keyword) and name not in bound:
                 bound[name] = made

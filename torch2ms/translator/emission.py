@@ -13,7 +13,8 @@ from torch2ms.translator.binding import BoundArgument, BoundCall, parsed, same_l
 from torch2ms.translator.call_site import SPLAT_SAFE, CallSite, Leave, Replace
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
-from torch2ms.translator.syntax import bare, fix_commas, keyword_arg, parenthesised
+from torch2ms.translator.layer_sizes import SIZES, may_be_list
+from torch2ms.translator.syntax import bare, build, fix_commas, keyword_arg, parenthesised
 
 __all__ = ["ContextArgument", "emit_call", "fits"]
 
@@ -28,6 +29,7 @@ _MEMBERS = (
     "mindspore.experimental.optim.lr_scheduler.LRScheduler.",
     "mindspore.experimental.optim.lr_scheduler.ReduceLROnPlateau.",
 )
+_SIZES = frozenset({"unknown", "int", "list", "none"})  # what may be an int or a list, as far as is known
 _IGNORABLE = frozenset({"device", "dtype", "layout", "pin_memory", "requires_grad", "memory_format"})
 
 
@@ -120,9 +122,11 @@ def emit_call(site: CallSite, ctx: Context) -> Replace | Leave:
     return Replace(site.updated.with_changes(func=func, args=args), codes)
 
 
-def _makes_layer(site: CallSite) -> bool:
-    """Whether a call makes one of MindSpore's own layers: their sizes are ints and tuples, never lists."""
-    return site.row.kind == "class" and site.option.target.startswith("mindspore.nn.")
+def _takes_tuples(site: CallSite, parameter: str) -> bool:
+    """Whether an argument goes to one of MindSpore's own layers or windows: sizes are ints and tuples, never lists."""
+    if site.row.kind == "class":
+        return site.option.target.startswith("mindspore.nn.")
+    return parameter in SIZES and site.option.target.startswith("mindspore.ops.")
 
 
 def _as_tuple(value: cst.BaseExpression) -> cst.BaseExpression:
@@ -201,7 +205,7 @@ class _Builder:
             if made is None:
                 return f"{name}={ast.unparse(argument.tree)} cannot be written for {option.target}"
             value = made
-        elif _makes_layer(self.site):
+        elif _takes_tuples(self.site, name):
             value = self._as_layers_take(argument, value)
         if self.signature is not None and not self._known(new):
             default = self.site.bound.signature.get(name) if self.site.bound is not None else None
@@ -214,6 +218,8 @@ class _Builder:
     def _as_layers_take(self, argument: BoundArgument, value: cst.BaseExpression) -> cst.BaseExpression:
         """Return a value in the type that MindSpore's layers insist on: tuples, no int for a bool or an eps."""
         kind = self.ctx.kind(argument.tree).name
+        if kind in _SIZES and argument.parameter in SIZES and may_be_list(argument.tree, self.ctx):
+            return build("{size} if isinstance({size}, int) else tuple({size})", size=value)
         if kind == "list":
             return _as_tuple(value)
         parameter = self.site.bound.signature.get(argument.parameter) if self.site.bound is not None else None

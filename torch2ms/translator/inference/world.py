@@ -390,6 +390,11 @@ class World:
         self._parameters[question] = found
         return found
 
+    def handed_over(self, info: FunctionInfo, name: str) -> list[Kind]:
+        """Return what each of the project's calls of a function hands over for a parameter."""
+        with self._at(self.depth - 1):
+            return [kind for handed in self._calls(info) for found, kind in handed.parameters(info) if found == name]
+
     def applied(self, info: FunctionInfo) -> bool:
         """Whether a function is handed to ``network.apply``: then its parameter is a layer."""
         if info.owner is not None or len(info.node.args.args) != 1:

@@ -32,6 +32,14 @@ def tensor_data(site: CallSite, ctx: Context) -> Outcome:
     return Replace(build("{stop}({x})", stop=ctx.reference("mindspore.ops.stop_gradient"), x=site.receiver))
 
 
+@recipe("tensor_device_number")
+def tensor_device_number(site: CallSite, ctx: Context) -> Outcome:
+    """``x.get_device()``: which device MindSpore computes on, whatever the tensor."""
+    if not isinstance(site.receiver, (cst.Name, cst.Attribute)):
+        return Leave("its receiver is computed, and would be computed no more")
+    return Replace(build("{answer}()", answer=ctx.reference("torch2ms.runtime.device.tensor_device_number")))
+
+
 @recipe("is_accelerated")
 def is_accelerated(site: CallSite, ctx: Context) -> Outcome:
     """``x.is_cuda``: every tensor is where MindSpore computes."""

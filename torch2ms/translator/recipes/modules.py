@@ -282,44 +282,6 @@ def add_module(site: CallSite, ctx: Context) -> Outcome:
     return Replace(build("setattr({net}, {name}, {module})", net=site.receiver, name=name.code, module=module.code))
 
 
-def _has_none(tree: ast.expr) -> bool:
-    """Whether a list is seen to hold None, or what may be None: ``[a, b if flag else None]``."""
-    elements = tree.elts if isinstance(tree, (ast.List, ast.Tuple)) else []
-    branches = [
-        part for node in elements for part in ([node.body, node.orelse] if isinstance(node, ast.IfExp) else [node])
-    ]
-    return any(isinstance(part, ast.Constant) and part.value is None for part in branches)
-
-
-def _is_star(tree: ast.expr, ctx: Context) -> bool:
-    """Whether an expression is the function's ``*args``: a tuple, though it is typed like a list."""
-    function = ctx.functions[-1]
-    star = function.node.args.vararg if function is not None else None
-    return star is not None and isinstance(tree, ast.Name) and tree.id == star.arg
-
-
-@recipe("cell_list")
-def cell_list(site: CallSite, ctx: Context) -> Outcome:
-    """``nn.CellList`` takes a list and no other iterable."""
-    argument = site.argument("modules")
-    if argument is not None and _has_none(argument.tree):
-        return Leave("CellList takes no None in the place of a layer")
-    func = ctx.reference(site.option.target, site.tree.func)
-    if argument is None:
-        return (
-            Replace(site.updated.with_changes(func=func)) if not site.updated.args else Leave("its list is not named")
-        )
-    code = argument.code
-    if isinstance(code, cst.GeneratorExp):
-        code = cst.ListComp(code.elt, code.for_in)
-    elif _is_star(argument.tree, ctx) or (
-        ctx.kind(argument.tree).name != "list" and not isinstance(code, (cst.List, cst.ListComp))
-    ):
-        code = build("list({value})", value=code)
-    args = [argument.arg.with_changes(value=code, keyword=None, equal=cst.MaybeSentinel.DEFAULT)]
-    return Replace(site.updated.with_changes(func=func, args=args))
-
-
 @recipe("data_parallel")
 def data_parallel(site: CallSite, ctx: Context) -> Outcome:
     """``data_parallel(network, x)`` -> ``network(x)``."""

@@ -1,0 +1,45 @@
+"""Sizes of layers that may be lists: torch takes ``kernel_size=[3, 3]``, MindSpore's layers ints and tuples alone."""
+
+from __future__ import annotations
+
+import ast
+
+from torch2ms.translator.binding import literal
+from torch2ms.translator.context import Context
+from torch2ms.translator.trees import walk
+
+__all__ = ["SIZES", "may_be_list"]
+
+SIZES = frozenset({"kernel_size", "stride", "padding", "dilation", "output_size"})
+
+
+def may_be_list(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a size is a parameter that may be a list as well as an int: a caller hands one over, or it is asked."""
+    function = ctx.functions[-1]
+    if function is None or not isinstance(tree, ast.Name) or isinstance(function.node, ast.Lambda):
+        return False
+    arguments = function.node.args
+    if tree.id not in {arg.arg for arg in [*arguments.args, *arguments.kwonlyargs]}:
+        return False
+    if ctx.kind(tree).name == "list":  # a caller hands over a list, and who hands over nothing has the default
+        return isinstance(literal(_default(arguments, tree.id)), int)
+    if any(_asks_for_int(node, tree.id) for node in walk(function.node)):
+        return True
+    return any(kind.name == "list" for kind in ctx.world.handed_over(function, tree.id))
+
+
+def _asks_for_int(node: ast.AST, name: str) -> bool:
+    """Whether a node is ``isinstance(name, int)``, or asks so of ``self.name``: it may then be something else."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "isinstance" or len(node.args) != 2:
+        return False
+    asked, wanted = node.args
+    named = getattr(asked, "attr", "") or getattr(asked, "id", "")
+    return named == name and getattr(wanted, "id", "") == "int"
+
+
+def _default(arguments: ast.arguments, name: str) -> ast.expr:
+    """Return the default of a parameter; Ellipsis where it has none."""
+    placed = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(reversed(placed), reversed(arguments.defaults), strict=False)]
+    pairs += [(arg, value) for arg, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value]
+    return next((value for arg, value in pairs if arg.arg == name), ast.Constant(...))
