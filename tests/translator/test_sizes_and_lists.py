@@ -1,0 +1,79 @@
+"""Sizes of layers written as lists or passed by name, and lists of layers that hold None."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms.translator.pipeline import translate_source
+
+
+def text_of(source: str) -> str:
+    """Return the translation of a source."""
+    return translate_source(source).text
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ("parts = []\n    parts.append(nn.ReLU())\n    return nn.ModuleList(parts)", "nn.CellList(parts)"),
+        ("parts = []\n    parts.append(None)\n    return nn.ModuleList(parts)", "layers.ModuleList(parts)"),
+        ("parts = [None] * n\n    return nn.ModuleList(parts)", "layers.ModuleList(parts)"),
+        ("parts = nn.ModuleList()\n    parts.append(nn.ReLU() if n else None)", "layers.ModuleList()"),
+        ("parts = nn.ModuleList()\n    parts.append(nn.ReLU())", "nn.CellList()"),
+    ],
+)
+def test_a_list_of_layers_may_be_given_none_later(body: str, name: str) -> None:
+    assert name in text_of(f"import torch.nn as nn\n\n\ndef build(n):\n    {body}\n")
+
+
+_BLOCK = """import torch.nn as nn
+
+class Block(nn.Module):
+    def __init__(self, kernel_size, stride=1, dilation=1):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, kernel_size, stride, dilation=dilation)
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.first = Block({size})
+        self.last = Block(width)
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ("3", "nn.Conv2d(3, 4, kernel_size, stride, dilation=dilation,"),
+        ("(3, 1)", "nn.Conv2d(3, 4, kernel_size, stride, dilation=dilation,"),
+        ("[3, 1]", "kernel_size if isinstance(kernel_size, int) else tuple(kernel_size), stride, dilation="),
+        ("3, stride=[1, 2]", "kernel_size, stride if isinstance(stride, int) else tuple(stride), dilation="),
+    ],
+)
+def test_sizes_that_callers_give_as_lists_become_tuples(size: str, expected: str) -> None:
+    assert expected in text_of(_BLOCK.format(size=size))
+
+
+@pytest.mark.parametrize("asked", ["kernel_size", "self.kernel_size"])
+def test_a_size_that_is_asked_whether_it_is_an_int_may_be_a_list(asked: str) -> None:
+    source = _BLOCK.format(size="3").replace(
+        "\n\nclass Net", f"\n        self.n = isinstance({asked}, int)\n\nclass Net"
+    )
+    assert "kernel_size if isinstance(kernel_size, int) else tuple(kernel_size), stride" in text_of(source)
+
+
+def test_windows_are_tuples() -> None:
+    text = text_of("import torch.nn.functional as F\n\n\ndef f(x):\n    return F.adaptive_avg_pool2d(x, [1, 1])\n")
+    assert "adaptive_avg_pool2d(x, (1, 1))" in text
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("torch.zeros(size=(2, 3))", "ops.zeros((2, 3))"),
+        ("torch.randn(dtype=torch.float32, size=(2,))", "ops.randn((2,), dtype=ms.float32)"),
+        ("x.permute(dims=(1, 0))", "x.permute((1, 0))"),
+    ],
+)
+def test_sizes_may_be_passed_by_name(call: str, expected: str) -> None:
+    assert expected in text_of(f"import torch\n\n\ndef f(x: torch.Tensor):\n    return {call}\n")
