@@ -62,7 +62,11 @@ def is_leaf(tree: ast.expr, ctx: Context) -> bool | None:
     if not needed or not isinstance(tree, ast.Name):
         return None if needed is None else not needed
     made = _definition(tree, ctx)
-    return _is_creation(made) if isinstance(made, ast.expr) else None
+    if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr == f"{_FLAG}_":
+        made = made.func.value
+    if not isinstance(made, ast.expr):
+        return None
+    return _is_creation(made) or requires_grad(made, ctx) is False
 
 
 def _of_operation(tree: ast.expr, ctx: Context, depth: int) -> bool | None:

@@ -31,6 +31,10 @@ _TYPES = {
     "ByteTensor": "torch.uint8",
     "BoolTensor": _BOOL,
 }
+_CASTS = {
+    "double": "torch.float64", "float": _FLOAT, "half": "torch.float16", "bfloat16": "torch.bfloat16", "long": _INT,
+    "int": "torch.int32", "short": "torch.int16", "char": "torch.int8", "byte": "torch.uint8", "bool": _BOOL,
+}  # fmt: skip
 _SAME_SHAPE = frozenset(
     {"zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like", "randint_like"}
 )
@@ -82,6 +86,8 @@ def _dtype_of_call(
         return _named(keywords["dtype"])
     if receiver is not None and name in ("to", "type"):
         return _cast(receiver, node, arguments)
+    if receiver is not None and name in _CASTS:
+        return _CASTS[name]
     if receiver is None and name in _TYPES:
         return _TYPES[name]
     first = receiver if receiver is not None else arguments[0] if arguments else None

@@ -6,6 +6,7 @@ And numbers of numpy in front of a tensor: ``np.sqrt(d) * x`` is an array where 
 from __future__ import annotations
 
 import ast
+import struct
 from typing import Any
 
 import libcst as cst
@@ -43,8 +44,43 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
             inverted = ctx.reference("torch2ms.runtime.functional.bitwise_not")
             return build("{f}({value})", f=inverted, value=updated.expression)
     elif isinstance(tree, ast.BinOp) and isinstance(updated, cst.BinaryOperation):
-        return updated.with_changes(left=_number(updated.left, tree, ctx)) if _is_number(tree, ctx) else updated
+        if _is_number(tree, ctx):
+            return updated.with_changes(left=_number(updated.left, tree, ctx))
+        left, right = (
+            _doubled(updated.left, tree.left, tree.right, ctx),
+            _doubled(updated.right, tree.right, tree.left, ctx),
+        )
+        return updated.with_changes(left=left, right=right)
+    elif isinstance(tree, ast.Compare) and isinstance(updated, cst.Comparison) and len(tree.ops) == 1:
+        return _compared(updated, tree, ctx)
     return updated
+
+
+def _compared(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> cst.Comparison:
+    target = updated.comparisons[0]
+    left = _doubled(updated.left, tree.left, tree.comparators[0], ctx)
+    right = _doubled(target.comparator, tree.comparators[0], tree.left, ctx)
+    return updated.with_changes(left=left, comparisons=[target.with_changes(comparator=right)])
+
+
+def _doubled(code: cst.BaseExpression, tree: ast.expr, other: ast.expr, ctx: Context) -> cst.BaseExpression:
+    """Return a number beside a float64 tensor as a tensor: MindSpore rounds Python's floats to float32 there."""
+    double = ctx.kind(other)
+    if not double.is_tensor or double.of not in ("torch.float64", "torch.double") or ctx.kind(tree).name != "float":
+        return code
+    number = tree.operand if isinstance(tree, ast.UnaryOp) else tree
+    if isinstance(number, ast.Constant) and isinstance(number.value, float) and _is_short(number.value):
+        return code
+    names = {"tensor": ctx.reference("mindspore.Tensor"), "dtype": ctx.reference("mindspore.float64")}
+    return build("{tensor}({x}, {dtype})", x=code, **names)
+
+
+def _is_short(value: float) -> bool:
+    """Whether float32 holds a number as it is."""
+    try:
+        return bool(struct.unpack("f", struct.pack("f", value))[0] == value)
+    except OverflowError:
+        return False
 
 
 def _is_number(tree: ast.BinOp, ctx: Context) -> bool:

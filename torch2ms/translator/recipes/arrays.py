@@ -1,0 +1,107 @@
+"""Tensors made of numpy's arrays: in torch they share the memory, which matters where one of the two is changed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call
+from torch2ms.translator.inference.scopes import root_of
+from torch2ms.translator.recipes.base import CallSite, Outcome, Replace, recipe
+from torch2ms.translator.trees import walk
+
+__all__: list[str] = []
+
+_SHARES_SINCE = (2, 10)
+_COPY = "the array and the tensor share their memory in torch: the one does not see changes of the other in MindSpore"
+_LATE = "the array is changed after MindSpore was asked to compute with the tensor, and may be before it has done so"
+
+# Methods of arrays, and functions of numpy with their first argument, that work in place.
+_ARRAY_METHODS = frozenset({"fill", "sort", "put", "itemset", "partition", "setfield"})
+_NUMPY_FUNCTIONS = frozenset({"copyto", "shuffle", "put", "fill_diagonal", "place", "putmask", "at", "put_along_axis"})
+_READERS = frozenset({"print", "str", "repr", "numpy", "item", "tolist", "format"})
+
+
+@recipe("array")
+def array(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.from_numpy(a)`` -> ``ms.Tensor(a)``, or ``ms.Tensor.from_numpy(a)`` where a change is to be seen."""
+    made = emit_call(site, ctx)
+    names = _names(site, ctx)
+    if names is None or not isinstance(made, Replace) or len(site.tree.args) + len(site.tree.keywords) != 1:
+        return made
+    tensor, of = names
+    if ctx.kind(site.tree.args[0]).is_tensor:  # torch.as_tensor(t) is t itself
+        return Replace(site.updated.args[0].value)
+    changes = [node.lineno for node in _changes(tensor, of, site, ctx)]
+    if not changes:
+        return made
+    if ctx.target.mindspore < _SHARES_SINCE:
+        return Replace(made.code, (*made.codes, ("T2M305", _COPY)))
+    code = cst.Call(
+        cst.Attribute(ctx.reference("mindspore.Tensor"), cst.Name("from_numpy")), [cst.Arg(site.updated.args[0].value)]
+    )
+    late = any(site.tree.lineno < use.lineno < max(changes) for use in _computed_with(tensor, site, ctx))
+    return Replace(code, (("T2M305", _LATE),) if late else ())
+
+
+def _names(site: CallSite, ctx: Context) -> tuple[str, str] | None:
+    """Return the names of the tensor and of the array of ``t = torch.from_numpy(a)``; None for other statements."""
+    small, given = ctx.small, next(iter(site.tree.args), None)
+    if not isinstance(small, ast.Assign) or small.value is not site.tree or not isinstance(given, ast.Name):
+        return None
+    kind = ctx.kind(given)
+    of_array = site.row.name == "torch.from_numpy" or kind.name == "ndarray" or kind.is_tensor
+    target = small.targets[0]
+    return (target.id, given.id) if of_array and isinstance(target, ast.Name) and target.id != given.id else None
+
+
+def _scope(ctx: Context) -> ast.AST:
+    function = ctx.functions[-1]
+    return function.node if function is not None else ctx.analysis.tree
+
+
+def _changes(tensor: str, of: str, site: CallSite, ctx: Context) -> Iterator[ast.expr | ast.stmt]:
+    """Yield the places behind the call that change the array or the tensor where it stands."""
+    for node in walk(_scope(ctx)):
+        if getattr(node, "lineno", 0) <= site.tree.lineno:
+            continue
+        if isinstance(node, ast.AugAssign):
+            changed = node.target.id if isinstance(node.target, ast.Name) else None
+        elif isinstance(node, ast.Subscript):
+            changed = root_of(node) if isinstance(node.ctx, ast.Store) else None
+        else:
+            changed = _changed_by(node) if isinstance(node, ast.Call) else None
+        if changed in (tensor, of):
+            assert isinstance(node, (ast.AugAssign, ast.Subscript, ast.Call))
+            yield node
+
+
+def _changed_by(call: ast.Call) -> str | None:
+    """Return the name whose object a call changes: by a method, by ``out=``, by one of numpy's functions."""
+    out = next((keyword.value for keyword in call.keywords if keyword.arg == "out"), None)
+    if out is not None or not isinstance(call.func, ast.Attribute):
+        return root_of(out) if out is not None else None
+    name = call.func.attr
+    if name in _NUMPY_FUNCTIONS and call.args:
+        return root_of(call.args[0])
+    in_place = name in _ARRAY_METHODS or (name.endswith("_") and not name.endswith("__"))
+    return root_of(call.func.value) if in_place else None
+
+
+def _computed_with(tensor: str, site: CallSite, ctx: Context) -> Iterator[ast.Name]:
+    """Yield where the tensor is used in a way that MindSpore may finish later."""
+    for node in walk(_scope(ctx)):
+        if isinstance(node, ast.Name) and node.id == tensor and isinstance(node.ctx, ast.Load):
+            parent = ctx.parent(node)
+            if isinstance(parent, ast.Call):
+                name = parent.func
+                read = (name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")) in _READERS
+            else:
+                read = isinstance(parent, ast.FormattedValue) or (
+                    isinstance(parent, ast.Attribute) and (parent.attr in _READERS or parent.attr in ("shape", "dtype"))
+                )
+            if not read and not isinstance(parent, ast.Subscript):
+                yield node
