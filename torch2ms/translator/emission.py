@@ -13,8 +13,8 @@ from torch2ms.translator.binding import BoundArgument, BoundCall, parsed, same_l
 from torch2ms.translator.call_site import SPLAT_SAFE, CallSite, Leave, Replace
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
-from torch2ms.translator.layer_sizes import SIZES, may_be_list
-from torch2ms.translator.syntax import bare, build, fix_commas, keyword_arg, parenthesised
+from torch2ms.translator.layer_sizes import NUMBERS, SIZES, may_be_list
+from torch2ms.translator.syntax import as_tuple, bare, build, fix_commas, keyword_arg, parenthesised
 
 __all__ = ["ContextArgument", "emit_call", "fits"]
 
@@ -30,6 +30,7 @@ _MEMBERS = (
     "mindspore.experimental.optim.lr_scheduler.ReduceLROnPlateau.",
 )
 _SIZES = frozenset({"unknown", "int", "list", "none"})  # what may be an int or a list, as far as is known
+_RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
 _IGNORABLE = frozenset({"device", "dtype", "layout", "pin_memory", "requires_grad", "memory_format"})
 
 
@@ -129,16 +130,6 @@ def _takes_tuples(site: CallSite, parameter: str) -> bool:
     return parameter in SIZES and site.option.target.startswith("mindspore.ops.")
 
 
-def _as_tuple(value: cst.BaseExpression) -> cst.BaseExpression:
-    """Return a list as a tuple; a literal one as a literal."""
-    if not isinstance(value, cst.List):
-        return cst.Call(cst.Name("tuple"), [cst.Arg(value)])
-    elements = list(value.elements)
-    if len(elements) == 1 and isinstance(elements[0].comma, cst.MaybeSentinel):
-        elements = [elements[0].with_changes(comma=cst.Comma())]
-    return cst.Tuple(elements)
-
-
 @dataclass(slots=True)
 class _Builder:
     """Builds the argument list of one target call."""
@@ -205,6 +196,8 @@ class _Builder:
             if made is None:
                 return f"{name}={ast.unparse(argument.tree)} cannot be written for {option.target}"
             value = made
+        elif self.site.row.kind == "class" and self.ctx.kind(argument.tree).name == "ndarray" and name in NUMBERS:
+            value = cst.Call(cst.Name("int"), [cst.Arg(value)])
         elif _takes_tuples(self.site, name):
             value = self._as_layers_take(argument, value)
         if self.signature is not None and not self._known(new):
@@ -216,20 +209,26 @@ class _Builder:
         return None
 
     def _as_layers_take(self, argument: BoundArgument, value: cst.BaseExpression) -> cst.BaseExpression:
-        """Return a value in the type that MindSpore's layers insist on: tuples, no int for a bool or an eps."""
+        """Return a value in the type that MindSpore's layers insist on: tuples, ints that are Python's, floats."""
         kind = self.ctx.kind(argument.tree).name
         if kind in _SIZES and argument.parameter in SIZES and may_be_list(argument.tree, self.ctx):
             return build("{size} if isinstance({size}, int) else tuple({size})", size=value)
         if kind == "list":
-            return _as_tuple(value)
+            return as_tuple(value)
         parameter = self.site.bound.signature.get(argument.parameter) if self.site.bound is not None else None
-        if kind == "int" and argument.parameter == "eps":
+        if (kind == "int" and argument.parameter == "eps") or self._is_rate(argument, kind):
+            if isinstance(value, cst.Integer):
+                return cst.Float(f"{value.value}.0")
             return cst.Call(cst.Name("float"), [cst.Arg(value)])
         if kind == "int" and parameter is not None and parameter.default in ("True", "False"):
             if isinstance(value, cst.Integer):
                 return cst.Name(str(bool(int(value.value))))
             return cst.Call(cst.Name("bool"), [cst.Arg(value)])
         return value
+
+    def _is_rate(self, argument: BoundArgument, kind: str) -> bool:
+        """Whether this is, or may be, an int for the dropout of a recurrent layer, which takes nothing but floats."""
+        return argument.parameter == "dropout" and self.site.row.name in _RECURRENT and kind != "float"
 
     def _known(self, name: str) -> bool:
         assert self.signature is not None

@@ -8,8 +8,14 @@ from torch2ms.translator.binding import literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.trees import walk
 
-__all__ = ["SIZES", "may_be_list"]
+__all__ = ["NUMBERS", "SIZES", "may_be_list"]
 
+# Parameters of layers that are one number, or may be: numpy's (np.prod(shape)) are no ints to MindSpore.
+NUMBERS = frozenset(
+    """in_features out_features in_channels out_channels num_features num_channels num_groups input_size hidden_size
+    num_layers num_embeddings embedding_dim embed_dim num_heads d_model nhead dim_feedforward normalized_shape groups
+    kernel_size stride padding dilation in1_features in2_features upscale_factor downscale_factor""".split()
+)
 SIZES = frozenset({"kernel_size", "stride", "padding", "dilation", "output_size"})
 
 

@@ -12,6 +12,7 @@ import libcst as cst
 from libcst.helpers import parse_template_expression
 
 __all__ = [
+    "as_tuple",
     "bare",
     "build",
     "child_fields",
@@ -218,3 +219,13 @@ def _with_comment(comma: cst.Comma, source: cst.Comma) -> cst.Comma:
     if isinstance(space, cst.ParenthesizedWhitespace) and isinstance(other, cst.ParenthesizedWhitespace):
         return comma.with_changes(whitespace_after=space.with_changes(first_line=other.first_line))
     return comma
+
+
+def as_tuple(value: cst.BaseExpression) -> cst.BaseExpression:
+    """Return a list as a tuple; a literal one as a literal."""
+    if not isinstance(value, cst.List):
+        return cst.Call(cst.Name("tuple"), [cst.Arg(value)])
+    elements = list(value.elements)
+    if len(elements) == 1 and isinstance(elements[0].comma, cst.MaybeSentinel):
+        elements = [elements[0].with_changes(comma=cst.Comma())]
+    return cst.Tuple(elements)

@@ -18,6 +18,7 @@ class _Table(nn.Cell):
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int], weight: Any) -> None:
         super().__init__()
+        num_embeddings, embedding_dim = int(num_embeddings), int(embedding_dim)  # numpy's integers have no place here
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         if padding_idx is not None and padding_idx < 0:
             padding_idx += num_embeddings

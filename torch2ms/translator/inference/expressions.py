@@ -201,6 +201,8 @@ class Expressions(Callables):
             return Kind("str")
         if left.name in ("list", "tuple"):
             return Kind("list", items=(join(element_of(left), element_of(right)),)) if right.name == left.name else left
+        if right.name == "list" and isinstance(op, ast.Mult):
+            return right  # 3 * [None]
         return UNKNOWN
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Kind:

@@ -200,7 +200,12 @@ class Flow(Parameters):
         load = as_load(node.target)
         kind = self.expr(load)
         self.kinds[node.target] = kind
-        if isinstance(node.target, ast.Name):
+        if kind.name == "list" and isinstance(node.op, ast.Add) and isinstance(node.target, (ast.Name, ast.Attribute)):
+            for item in value.items if value.name == "tuple" else (element_of(value),):
+                self._hold(load, self.kinds.get(load, kind), item)
+                kind = added(kind, item) if kind.items else kind
+                self.kinds[load] = kind
+        elif isinstance(node.target, ast.Name):
             self.assign(node.target, value if value.is_tensor and not kind.known else kind)
         elif isinstance(node.target, ast.Subscript):
             self.expr(node.target.value)

@@ -9,7 +9,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.creation import code_tuple, content, positional, sizes
-from torch2ms.translator.syntax import build, parenthesised
+from torch2ms.translator.syntax import as_tuple, build, parenthesised
 
 __all__: list[str] = []
 
@@ -41,7 +41,10 @@ def one_size(site: CallSite, ctx: Context) -> Outcome:
         return Leave("it is called without sizes" if not named else "its sizes are passed by name")
     name = site.option.target.rpartition(".")[2]
     alone = len(given) == 1 and ctx.kind(given[0][0]).name == "int"
-    args = [cst.Arg(code_tuple([given[0][1]]) if alone else sizes(given, ctx))]
+    size = code_tuple([given[0][1]]) if alone else sizes(given, ctx)
+    if len(given) == 1 and name == "tile" and ctx.kind(given[0][0]).name == "list":
+        size = as_tuple(size)
+    args = [cst.Arg(size)]
     if site.option.target.startswith("mindspore.Tensor."):
         func = cst.ensure_type(site.updated.func, cst.Attribute).with_changes(attr=cst.Name(name))
         return Replace(site.updated.with_changes(func=func, args=args))
