@@ -238,3 +238,9 @@ def test_graph_mode_computes_the_same(make, shapes):
     eager, graph = layer(*inputs), ms.jit(layer)(*inputs)
     for a, b in zip(as_tuple(eager), as_tuple(graph), strict=True):
         np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), atol=1e-5)
+
+
+def test_a_transposed_convolution_over_lengths_says_its_sizes_as_torch_does() -> None:
+    layer = layers.ConvTranspose1d(4, 6, 5, stride=3, padding=1, output_padding=2, dilation=2)
+    assert (layer.kernel_size, layer.stride, layer.dilation) == ((5,), (3,), (2,))
+    assert layer(ops.ones((2, 4, 7))).shape == (2, 6, 6 * 3 - 2 + 2 * 4 + 2 + 1)

@@ -480,28 +480,3 @@ def test_other_classes_hand_names_on_as_they_did() -> None:
     assert "raise" not in text_of(
         DELEGATING.replace("(nn.Module)", "").replace("import torch.nn as nn", "import torch")
     )
-
-
-def test_sizes_that_numpy_computed_are_written_as_ints_for_layers() -> None:
-    text = text_of(
-        "import numpy as np\nimport torch.nn as nn\n\n\ndef f(space):\n"
-        "    return nn.Linear(np.array(space.shape).prod(), 8), nn.Embedding(np.prod(space.shape), 3)\n"
-    )
-    assert "nn.Dense(int(np.array(space.shape).prod()), 8)" in text
-    assert "Embedding(int(np.prod(space.shape)), 3)" in text
-
-
-def test_the_dropout_of_recurrent_layers_is_a_float() -> None:
-    text = text_of(
-        "import torch.nn as nn\n\n\ndef f(p):\n    return nn.LSTM(2, 3, dropout=0), nn.GRU(2, 3, dropout=p)\n"
-    )
-    assert "nn.LSTM(2, 3, dropout=0.0)" in text
-    assert "nn.GRU(2, 3, dropout=float(p))" in text
-
-
-def test_what_is_added_to_a_list_with_an_operator_is_known() -> None:
-    text = text_of(
-        "import torch\n\n\ndef f(n, sizes: list):\n    masks = []\n    for size in sizes:\n"
-        "        masks += [torch.zeros(size, n)]\n    return masks[-1].repeat(2, 1), masks[0].repeat([n, 1])\n"
-    )
-    assert "masks[-1].tile((2, 1)), masks[0].tile((n, 1))" in text

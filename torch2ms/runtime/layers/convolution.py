@@ -277,22 +277,25 @@ class ConvTranspose1d(nn.Conv1dTranspose):
     ) -> None:
         _check_zeros(padding_mode)
         extra, width = _ints(output_padding, 1)[0], _ints(padding, 1)[0]
+        kernel, strides, dilations = _ints(kernel_size, 1), _ints(stride, 1), _ints(dilation, 1)
         self_crop = bool(extra)
         super().__init__(
             in_channels,
             out_channels,
-            _ints(kernel_size, 1)[0],
-            stride=_ints(stride, 1)[0],
+            kernel[0],
+            stride=strides[0],
             pad_mode="pad",
             padding=0 if self_crop else width,
-            dilation=_ints(dilation, 1)[0],
+            dilation=dilations[0],
             group=groups,
             has_bias=bool(bias),
             **typed(dtype),
         )
         self.weight = _without_height(self.weight)
         self.conv2d_transpose = _OverLengths(self.conv2d_transpose)
+        self.kernel_size, self.stride, self.dilation = kernel, strides, dilations  # MindSpore has a height before them
         self.torch_padding = _ints(padding, 1)
+        self.fixed_length = dilations[0] * (kernel[0] - 1) + 1 - (0 if self_crop else 2 * width)
         self.crop = (width, extra) if self_crop else None
         self.beyond = max(0, extra - width)
 
@@ -300,7 +303,11 @@ class ConvTranspose1d(nn.Conv1dTranspose):
         """Return the transposed convolution of ``x``; a sample without batch axis has one axis less."""
         if x.ndim == 2:
             return ops.squeeze(self.construct(ops.expand_dims(x, 0)), 0)
-        y = super().construct(x)
+        length = (x.shape[2] - 1) * self.stride[0] + self.fixed_length
+        y = self.conv2d_transpose(ops.expand_dims(x, 2), self.weight, (x.shape[0], self.out_channels, 1, length))
+        if self.has_bias:
+            y = self.bias_add(y, self.bias)
+        y = ops.squeeze(y, 2)
         if self.crop is None:
             return y
         width, extra = self.crop
