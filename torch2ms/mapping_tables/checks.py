@@ -158,10 +158,11 @@ def _domain(where: str, value: Any) -> dict[str, Any]:
 
 
 Check = Callable[[str, Any], Any]
+EDGES = ("nan", "empty", "leaf", "counted")
 _TARGET: dict[str, Check] = {
     "target": _filled, "recipe": _filled, "mindspore": _versions, "device": _devices, "when": _expressions,
     "rename": _text_table, "transform": _text_table, "write_default": _texts, "named": _texts, "add": _expressions,
-    "drop": _texts, "edge": _one_of("nan", "empty"),
+    "drop": _texts, "edge": _one_of(*EDGES),
     "reject": _text_table, "state": _state, "reshape": _text_table, "attributes": _text_table,
     "fidelity": _one_of(*FIDELITIES), "codes": _texts, "notes": _text,
 }  # fmt: skip
@@ -173,7 +174,7 @@ _IDENTICAL: dict[str, Check] = {
     "returns": _text, "kind": _one_of(*ROW_KINDS), "example": _filled, "run": _run, "codes": _texts, "notes": _text,
 }  # fmt: skip
 _EDGE: dict[str, Check] = {
-    "to": _filled, "edge": _one_of("nan", "empty"), "names": _texts, "rename": _text_table, "when": _expressions,
+    "to": _filled, "edge": _one_of(*EDGES), "names": _texts, "rename": _text_table, "when": _expressions,
     "drop": _texts, "before": _filled, "after": _filled, "run": _run,
 }  # fmt: skip
 _GROUP: dict[str, Check] = {"names": _texts, "advice": _filled, "rule": _filled, "kind": _one_of(*ROW_KINDS)}
@@ -245,9 +246,13 @@ def rows_of_file(file: str, table: Mapping[str, Any]) -> dict[str, dict[str, Any
         where = f"{file}: edges[{index}]"
         _add_edge(where, _checked(where, entry, _EDGE, ("to", "edge", "before", "after", "run")), prefix, rows)
     for row in rows.values():
-        # mint is emitted only for a target that asks for it, so it always comes first.
-        row.get("to", []).sort(key=lambda target: not target["target"].startswith("mindspore.mint."))
+        row.get("to", []).sort(key=_rank)
     return rows
+
+
+def _rank(target: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Return the place of a target: mint's first, as only a device that asks for it has them, those for edges last."""
+    return bool(target.get("edge")), not target["target"].startswith("mindspore.mint.")
 
 
 def _tables(where: str, value: Any) -> list[Any]:

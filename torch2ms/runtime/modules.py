@@ -276,7 +276,7 @@ def state_dict(cell: nn.Cell, prefix: str = "") -> Dict[str, Any]:
 
     The values are the network's own parameters. For programs that read, count or choose by the names; files of weights
     keep MindSpore's (:func:`saved_state`), and :func:`load_state_dict` takes both. MindSpore's BatchNorm counts no
-    batches: its ``num_batches_tracked`` is 0, as in converted weights.
+    batches: its ``num_batches_tracked`` is 0, as in converted weights (those of ``layers.counted`` have their count).
     """
     found: Dict[str, Any] = {}
     for path, part in _in_torch_order(cell, ""):
@@ -285,13 +285,21 @@ def state_dict(cell: nn.Cell, prefix: str = "") -> Dict[str, Any]:
             if name not in unsaved:
                 found[f"{path}.{name}" if path else name] = value
     names = torch_names(cell)
+    counts = {f"{path}." if path else "": part.num_batches_tracked for path, part in _counting(cell)}
     result: Dict[str, Any] = {}
     for path, value in found.items():
         path = prefix + names.get(path, path)
         result[path] = value
         if path.rpartition(".")[2] == "running_var":
-            result[f"{path[: -len('running_var')]}num_batches_tracked"] = ms.Tensor(0, ms.int64)
+            holder = path[len(prefix) : -len("running_var")]
+            result[f"{prefix}{holder}num_batches_tracked"] = counts.get(holder, ms.Tensor(0, ms.int64))
     return result
+
+
+def _counting(cell: nn.Cell) -> List[Tuple[str, Any]]:
+    """Return the normalisations of a network that count their batches, with their places."""
+    parts = list(cell.cells_and_names())
+    return [(path, part) for path, part in parts if part.__dict__.get("num_batches_tracked") is not None]
 
 
 def _in_torch_order(cell: nn.Cell, path: str) -> Iterator[Tuple[str, nn.Cell]]:
@@ -341,6 +349,9 @@ def load_state_dict(cell: nn.Cell, state_dict: Mapping[str, Any], strict: bool =
         raise RuntimeError(f"cannot load the state of {type(cell).__name__}: {'; '.join(problems)}")
     for name, value in found.items():
         write_into(own[name], value)
+    for path, part in _counting(cell):
+        count = state_dict.get(f"{path}.num_batches_tracked" if path else "num_batches_tracked")
+        part.num_batches_tracked = part.num_batches_tracked if count is None else count
     return LoadResult(missing, unexpected)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import mindspore as ms
 import numpy as np
 from mindspore import Tensor, nn, ops
 
@@ -30,6 +31,8 @@ def reset_running_stats(layer: nn.Cell) -> None:
             ops.assign(value, fill(value))
     if getattr(layer, "batches", None) is not None:
         layer.batches = 0
+    if getattr(layer, "num_batches_tracked", None) is not None:
+        layer.num_batches_tracked = Tensor(0, ms.int64)
 
 
 def reset_parameters(layer: nn.Cell) -> None:

@@ -22,8 +22,12 @@ __all__ = [
     "LambdaLR",
     "MultiplicativeLR",
     "OneCycleLR",
+    "base_lrs",
+    "best",
+    "cooldown_counter",
     "last_epoch",
     "last_lr",
+    "num_bad_epochs",
     "step",
 ]
 
@@ -42,6 +46,26 @@ def last_lr(scheduler: Any) -> List[float]:
 def last_epoch(scheduler: Any) -> int:
     """Return how often a scheduler was stepped since it was made."""
     return int(scheduler.last_epoch)
+
+
+def base_lrs(scheduler: Any) -> List[float]:
+    """Return the learning rates that a scheduler began with, one a parameter group, as plain numbers."""
+    return [float(value) for value in scheduler.base_lrs]
+
+
+def best(scheduler: Any) -> float:
+    """Return the best metric that a ReduceLROnPlateau has seen."""
+    return float(scheduler.best)
+
+
+def num_bad_epochs(scheduler: Any) -> int:
+    """Return for how many steps the metric of a ReduceLROnPlateau has not become better."""
+    return int(scheduler.wait)
+
+
+def cooldown_counter(scheduler: Any) -> int:
+    """Return how many steps a ReduceLROnPlateau waits yet before it counts again."""
+    return int(scheduler.cooldown_counter)
 
 
 def step(scheduler: Any, value: Any) -> None:

@@ -1,7 +1,12 @@
-"""Inputs at the edge: where a tensor may hold NaN, or nothing at all, MindSpore's own function may be wrong.
+"""Programs at the edge of what MindSpore's own functions do: a row names another target for them (``edge``).
 
-Its comparisons pass NaN by, and sums of no elements are whatever the memory held. A row names another target for such
-calls (``edge``); everywhere else the plain function is emitted.
+- ``nan``: the file writes NaN down, which MindSpore's comparisons pass by;
+- ``empty``: a tensor may hold nothing at all, of which a sum is whatever the memory held;
+- ``leaf``: the same, or the file asks for the gradient of a tensor of its own, whose numbers may lie where a function
+  has a kink;
+- ``counted``: the file reads ``num_batches_tracked``, which MindSpore's batch normalisations do not keep.
+
+Everywhere else the plain function is emitted.
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ def by_edges(options: Sequence[MappedTo], tree: ast.Call, ctx: Context) -> Itera
     edges = [option for option in options if option.edge]
     if edges:
         is_empty = any(option.edge == "empty" for option in edges) and may_be_empty(_input(tree, ctx), ctx)
-        yield from (o for o in edges if (is_empty if o.edge == "empty" else ctx.once(_names_nan)))
+        yield from (o for o in edges if (is_empty if o.edge == "empty" else ctx.once(_OF_FILE[o.edge])))
     yield from (option for option in options if not option.edge)
 
 
@@ -51,6 +56,46 @@ def _is_nan(node: ast.AST) -> bool:
     if isinstance(node, ast.Name):
         return node.id.lower() == "nan"
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.strip().lower() == "nan"
+
+
+def _has_leaf(ctx: Context) -> bool:
+    """Whether the file asks for the gradient of a tensor, ``requires_grad=True`` or ``x.requires_grad_()``, or has NaN."""
+    return ctx.once(_names_nan) or any(_makes_leaf(node, ctx) for node in ctx.analysis.nodes)
+
+
+def _makes_leaf(node: ast.AST, ctx: Context) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "requires_grad_":
+        return ctx.kind(node.func.value).is_tensor
+    return any(word.arg == "requires_grad" and getattr(word.value, "value", None) is True for word in node.keywords)
+
+
+def _counts_batches(ctx: Context) -> bool:
+    """Whether the file reads ``num_batches_tracked``, or takes it out of a state."""
+    return any(_is_counter(node, ctx) for node in ctx.analysis.nodes)
+
+
+def _is_counter(node: ast.AST, ctx: Context) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr == "num_batches_tracked" and isinstance(node.ctx, ast.Load)
+    if isinstance(node, ast.Call):
+        return _is_state(node, ctx)
+    key = node.slice if isinstance(node, ast.Subscript) else None
+    return isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.endswith("num_batches_tracked")
+
+
+def _is_state(call: ast.Call, ctx: Context) -> bool:
+    """Whether a call is the state of a network that goes to a name which nothing in the file reads, but others may."""
+    parent = ctx.parent(call)
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "state_dict" or not isinstance(parent, ast.Assign):
+        return False
+    names = {target.id for target in parent.targets if isinstance(target, ast.Name)}
+    reads = (n for n in ctx.analysis.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    return len(names) == len(parent.targets) and names.isdisjoint(read.id for read in reads)
+
+
+_OF_FILE = {"nan": _names_nan, "leaf": _has_leaf, "counted": _counts_batches}
 
 
 def may_be_empty(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> bool:

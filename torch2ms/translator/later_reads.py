@@ -7,7 +7,7 @@ import ast
 from torch2ms.translator.context import Context
 from torch2ms.translator.trees import walk
 
-__all__ = ["read_again"]
+__all__ = ["read_again", "read_beside"]
 
 
 def read_again(name: str, statement: ast.AST | None, ctx: Context) -> bool:
@@ -30,6 +30,30 @@ def read_again(name: str, statement: ast.AST | None, ctx: Context) -> bool:
         if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)) and _reads(name, parent):
             return True
         child, parent = parent, ctx.parent(parent)
+    return False
+
+
+def read_beside(name: str, call: ast.Call, statement: ast.AST, ctx: Context) -> bool:
+    """Whether the statement around a call that changes a name reads it elsewhere, when it is changed already.
+
+    ``x + f(x)`` reads before the call and adds after it; of ``g(x) + f(x)`` the first part is done by then.
+    """
+    inside = set(walk(call))
+    for node in walk(statement):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and node not in inside:
+            behind = (node.lineno, node.col_offset) >= (call.end_lineno or 0, call.end_col_offset or 0)
+            if behind or not _is_done(node, call, ctx):
+                return True
+    return False
+
+
+def _is_done(read: ast.AST, call: ast.Call, ctx: Context) -> bool:
+    """Whether a call takes what is read, and is over before ``call`` is made."""
+    node = ctx.parent(read)
+    while node is not None and not isinstance(node, ast.stmt):
+        if isinstance(node, ast.Call):
+            return all(part is not call for part in walk(node))
+        node = ctx.parent(node)
     return False
 
 

@@ -27,6 +27,7 @@ from .places import *  # noqa: F403
 from .placing import *  # noqa: F403
 from .pointwise import *  # noqa: F403
 from .pooling import *  # noqa: F403
+from .sampling import *  # noqa: F403
 from .seldom import *  # noqa: F403
 from .special import *  # noqa: F403
 from .spectral import *  # noqa: F403

@@ -15,9 +15,11 @@ __all__ = [
     "hardshrink",
     "hardswish",
     "hardtanh",
+    "leaky_relu",
     "log_softmax",
     "logsigmoid",
     "prelu",
+    "relu6",
     "selu",
     "softmax",
     "softmin",
@@ -56,8 +58,18 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """Return ``input`` held between ``min_val`` and ``max_val``, whose gradient is 0 at both (unlike that of clamp)."""
-    inside = ops.logical_and(input > min_val, input < max_val)
-    return ops.where(inside, input, ops.stop_gradient(ops.clamp(input, min_val, max_val)))
+    above = ops.where(input >= max_val, ops.full_like(input, max_val), input)
+    return ops.where(input <= min_val, ops.full_like(input, min_val), above)
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return ``input`` held between 0 and 6, whose gradient is 0 at both (MindSpore's is 1 at 6)."""
+    return hardtanh(input, 0.0, 6.0)
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """Return ``input`` where positive, else ``negative_slope * input``, whose gradient at 0 is the slope."""
+    return ops.where(input > 0, input, negative_slope * input)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:

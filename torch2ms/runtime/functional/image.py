@@ -12,7 +12,6 @@ __all__ = [
     "affine_grid",
     "channel_shuffle",
     "fold",
-    "grid_sample",
     "interpolate",
     "pad",
     "pixel_shuffle",
@@ -201,17 +200,6 @@ def _filled(input: Tensor, axis: int, width: int, value: Optional[float]) -> Any
     shape[axis] = width
     block = ops.zeros(tuple(shape), input.dtype)
     return block if not value else block + Tensor(value, input.dtype)
-
-
-def grid_sample(
-    input: Tensor,
-    grid: Tensor,
-    mode: str = "bilinear",
-    padding_mode: str = "zeros",
-    align_corners: Optional[bool] = None,
-) -> Tensor:
-    """Return ``input`` sampled at the places of ``grid``."""
-    return ops.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: Optional[bool] = None) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from mindspore import Parameter, Tensor, nn
@@ -62,8 +63,11 @@ class ParameterDict(nn.Cell):
         self.update(parameters or {})
 
     def update(self, parameters: Any) -> None:
-        """Add the parameters of a dictionary, or of (name, value) pairs."""
-        for name, value in dict(parameters).items():
+        """Add the parameters of a dictionary, in the order of its names as torch does, or of (name, value) pairs."""
+        pairs = list(parameters.items() if hasattr(parameters, "items") else parameters)
+        if isinstance(parameters, dict) and not isinstance(parameters, OrderedDict):
+            pairs.sort(key=lambda pair: pair[0])
+        for name, value in pairs:
             self[name] = value
 
     def __setitem__(self, name: str, value: Any) -> None:

@@ -61,13 +61,16 @@ class _Average:
             # MindSpore 2.0 stumbles over a parameter that is None: the layer has none of the name.
             cell._params.pop(name, None)
             object.__setattr__(cell, name, None)
-        self.num_batches_tracked = None  # subclasses ask for it; the count is kept here only where the average needs it
+        for name in () if track_running_stats else ("moving_mean", "moving_variance"):
+            cell._params.pop(name, None)
+            object.__setattr__(cell, name, None)
+        self.num_batches_tracked: Any = None  # subclasses ask for it; counted.py counts
         self.share = 0.0 if momentum is None else float(momentum)  # of the new statistics
         self.batches: Optional[int] = 0 if momentum is None and track_running_stats else None
 
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised; in training the running statistics follow."""
-        if self.batches is None and self.affine:
+        if self.batches is None and self.affine and self.track_running_stats:
             return super().construct(x)  # type: ignore[misc]
         cell: Any = getattr(self, "bn2d", self)  # BatchNorm3d keeps its parameters in an inner layer
         if self.batches is not None and self.training:  # type: ignore[attr-defined]

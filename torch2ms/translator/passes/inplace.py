@@ -12,7 +12,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.flow import is_inplace
-from torch2ms.translator.later_reads import read_again
+from torch2ms.translator.later_reads import read_again, read_beside
 from torch2ms.translator.passes.operators import shift
 from torch2ms.translator.recipes.views import is_fresh, owner_of, seen_elsewhere, writes_through
 from torch2ms.translator.syntax import build, code_of, parse_expression
@@ -29,6 +29,9 @@ def inplace_layer(tree: ast.Call, ctx: Context) -> None:
         _first_layer(tree, tree.args[0].id, ctx)
         return
     name, small = tree.args[0].id, ctx.small
+    if small is not None and read_beside(name, tree, small, ctx):
+        ctx.report("T2M305", tree, f"{name} is changed in place and read again; MindSpore leaves it as it was")
+        return
     if isinstance(small, ast.Return) or not isinstance(small, (ast.Assign, ast.Expr)):
         return
     targets = {t.id for t in getattr(small, "targets", ()) if isinstance(t, ast.Name)}

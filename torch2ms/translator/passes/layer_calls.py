@@ -115,7 +115,7 @@ def class_name(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst
         keys = candidates(kind)
         if kind.evidence in ("self", "super") or (keys and all(":" in key for key in keys)):
             return None
-    elif kind.known or not (_asks_for_names(ctx) or _is_named_layer(owner)):
+    elif kind.known or not (_asks_for_names(ctx) or _is_named_layer(owner) or _goes_over_layers(owner, ctx)):
         return None
     value = updated.value
     code = value.args[0].value if isinstance(value, cst.Call) else cst.ensure_type(value, cst.Attribute).value
@@ -128,6 +128,22 @@ _LAYERS = frozenset({"module", "layer", "m", "mod", "block", "net", "network", "
 def _is_named_layer(tree: ast.expr) -> bool:
     """Whether a value nothing is known of is called like a layer, as the argument of a hook is."""
     return isinstance(tree, ast.Name) and tree.id in _LAYERS
+
+
+def _goes_over_layers(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a value nothing is known of is what a loop over the parts of a network gives."""
+    if not isinstance(tree, ast.Name):
+        return False
+    loops = (node for node in ctx.analysis.nodes if isinstance(node, (ast.For, ast.comprehension)))
+    return any(_binds(loop.target, tree.id) and _holds_layer(loop.iter, ctx) for loop in loops)
+
+
+def _binds(target: ast.expr, name: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(target))
+
+
+def _holds_layer(tree: ast.expr, ctx: Context) -> bool:
+    return any(isinstance(node, ast.expr) and ctx.kind(node).name == "Module" for node in ast.walk(tree))
 
 
 def _owner(tree: ast.expr) -> ast.expr | None:

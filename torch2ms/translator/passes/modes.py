@@ -16,7 +16,8 @@ from torch2ms.translator.names import candidates
 
 __all__ = ["in_train_mode"]
 
-_SENSITIVE = re.compile(r"BatchNorm|[Dd]ropout|Transformer|RReLU|rrelu|track_running_stats|\.training\b")
+_SENSITIVE = re.compile(r"BatchNorm|[Dd]ropout|Transformer|RReLU|rrelu|track_running_stats|spectral_norm|\.training\b")
+_WRAPPERS = frozenset({"spectral_norm"})  # functions that return the layer they are given, with another mode each
 _SELF_RETURNING = frozenset({"to", "cuda", "cpu", "float", "double", "half", "apply", "requires_grad_", "type"})
 
 
@@ -34,7 +35,9 @@ def _is_sensitive(tree: ast.Call, ctx: Context) -> bool:
     callee = ctx.kind(tree.func)
     if callee.name == "api":
         names = candidates(callee)
-        if not names or not names[0].startswith("torch.nn.") or ctx.tables.kind_of_name(names[0]) != "class":
+        is_wrapper = bool(names) and names[0].rpartition(".")[2] in _WRAPPERS
+        is_class = bool(names) and ctx.tables.kind_of_name(names[0]) == "class"
+        if not names or not names[0].startswith("torch.nn.") or not (is_wrapper or is_class):
             return False
         return (
             _SENSITIVE.search(ast.unparse(tree)) is not None

@@ -6,7 +6,7 @@ import ast
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
-from torch2ms.translator.later_reads import read_again
+from torch2ms.translator.later_reads import read_again, read_beside
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 
 __all__ = ["inplace_argument", "rebind"]
@@ -36,6 +36,8 @@ def rebind(changed: ast.expr, call: ast.Call, ctx: Context) -> str:
             return f"{ast.unparse(changed)} is changed in place, and keeps its old value in MindSpore"
         return ""  # a fresh value that nothing else refers to
     small = ctx.small
+    if small is not None and read_beside(changed.id, call, small, ctx):
+        return f"{changed.id} is changed in place in the middle of an expression"
     if isinstance(small, ast.Return):
         return ""
     if isinstance(small, ast.Assign) and any(isinstance(t, ast.Name) and t.id == changed.id for t in small.targets):

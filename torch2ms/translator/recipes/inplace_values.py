@@ -11,6 +11,7 @@ import libcst as cst
 from torch2ms.translator.binding import bind
 from torch2ms.translator.call_site import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.context import Context
+from torch2ms.translator.edges import by_edges
 from torch2ms.translator.emission import emit_call, fits
 from torch2ms.translator.syntax import bare, build
 
@@ -83,7 +84,7 @@ def _by_row(site: CallSite, ctx: Context) -> Replace | Leave:
         return emit_call(site, ctx)
     bound = bind(site.tree, site.updated, ctx.tables.signature(row.name))
     obstacle = "no alternative fits"
-    for option in options:
+    for option in by_edges(options, site.tree, ctx):
         problem = fits(option, bound, row, ctx)
         if problem is None:
             other = replace(site, row=row, option=option, bound=bound)

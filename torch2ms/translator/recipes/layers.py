@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import libcst as cst
 
@@ -13,7 +14,7 @@ from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, 
 from torch2ms.translator.syntax import fix_commas, keyword_arg
 from torch2ms.translator.trees import walk
 
-__all__ = ["cell_dict", "pool_stride", "sequential"]
+__all__ = ["cell_dict", "pool_stride", "sequential", "static_method"]
 
 
 @recipe("sequential", takes_stars=True)
@@ -23,6 +24,12 @@ def sequential(site: CallSite, ctx: Context) -> Outcome:
 
 
 _CONTAINERS = frozenset(f"torch.nn.{name}" for name in ("Sequential", "ModuleList", "ModuleDict"))
+
+
+@recipe("static_method")
+def static_method(site: CallSite, ctx: Context) -> Outcome:
+    """A static method, which may be called on an object: that is no argument of it."""
+    return emit_call(replace(site, receiver=None), ctx)
 
 
 @recipe("cell_dict")

@@ -111,7 +111,9 @@ def is_taken_whole(tree: ast.AST, ctx: Context, depth: int = 0) -> bool:
         return False
     names = {target.id for target in parent.targets if isinstance(target, ast.Name)}
     reads = [n for n in ctx.analysis.nodes if isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Load)]
-    return len(names) == len(parent.targets) and all(is_taken_whole(read, ctx, depth + 1) for read in reads)
+    if len(names) != len(parent.targets) or not reads:  # what nothing here reads, others may
+        return False
+    return all(is_taken_whole(read, ctx, depth + 1) for read in reads)
 
 
 _ASKING = frozenset({"keys", "items", "values", "pop", "list", "sorted", "len", "set", "tuple", "enumerate", "print"})
