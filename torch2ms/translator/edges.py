@@ -59,7 +59,7 @@ def _is_nan(node: ast.AST) -> bool:
 
 
 def _has_leaf(ctx: Context) -> bool:
-    """Whether the file asks for the gradient of a tensor, ``requires_grad=True`` or ``x.requires_grad_()``, or has NaN."""
+    """Whether the file wants the gradient of a tensor (``requires_grad=True``, ``x.requires_grad_()``), or has NaN."""
     return ctx.once(_names_nan) or any(_makes_leaf(node, ctx) for node in ctx.analysis.nodes)
 
 

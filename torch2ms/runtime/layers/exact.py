@@ -1,7 +1,7 @@
 """Activations that agree with PyTorch's at the very places where MindSpore's own do not.
 
-MindSpore's ReLU passes NaN by, and the gradients of its ReLU6 and LeakyReLU at 6 and at 0 are not PyTorch's. That counts
-for programs that ask for such numbers; all others use MindSpore's own, whose subclasses these are.
+MindSpore's ReLU passes NaN by, and the gradients of its ReLU6 and LeakyReLU at 6 and at 0 are not PyTorch's. That
+counts for programs that ask for such numbers; all others use MindSpore's own, whose subclasses these are.
 """
 
 from __future__ import annotations
