@@ -8,7 +8,17 @@ from mindspore import nn
 
 from .layers import convolution, normalization
 
-__all__ = ["affine", "change", "input_size", "momentum", "pool_padding", "track_running_stats"]
+__all__ = [
+    "affine",
+    "change",
+    "input_size",
+    "momentum",
+    "num_parameters",
+    "output_size",
+    "pool_padding",
+    "softmax_dim",
+    "track_running_stats",
+]
 
 
 def affine(layer: Any) -> bool:
@@ -40,6 +50,31 @@ def pool_padding(layer: Any) -> Any:
         return value
     height, width = tuple(value)[-2:]
     return height if height == width else (height, width)
+
+
+def output_size(layer: Any) -> Any:
+    """Return the size that an adaptive pooling gives: an int, or two where height and width differ."""
+    found = getattr(layer, "output_size", None)
+    if found is None:
+        found = layer.adaptive_avgpool2d.output_size
+    if isinstance(found, int):
+        return found
+    sizes = [None if size == -1 else size for size in found]
+    return sizes[0] if sizes and all(size == sizes[0] for size in sizes) else tuple(sizes)
+
+
+def num_parameters(layer: Any) -> int:
+    """Return the number of slopes of a PReLU."""
+    return int(layer.w.shape[0])
+
+
+def softmax_dim(layer: Any) -> Any:
+    """Return the axis along which a softmax sums up to 1; None where it is chosen by the number of axes."""
+    for operator in (getattr(layer, "softmax", None), getattr(layer, "log_softmax", None)):
+        if operator is not None:
+            axis = operator.axis
+            return axis if isinstance(axis, int) else axis[0]
+    return layer.dim
 
 
 def _again(operator: Any, **changed: Any) -> Any:

@@ -433,7 +433,8 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
         raise ValueError("diag_embed is implemented for the last two axes")
     length = input.shape[-1]
     above, below = max(offset, 0), max(-offset, 0)
-    square = ops.unsqueeze(input, -1) * Tensor(np.eye(length, dtype=np.float32)).astype(input.dtype)
+    inside = Tensor(np.eye(length, dtype=np.bool_))  # chosen, not multiplied by: infinity times 0 is no number
+    square = ops.where(inside, ops.unsqueeze(input, -1), Tensor(0, input.dtype))
     return ops.pad(square, (above, below, below, above)) if offset else square
 
 
