@@ -12,7 +12,7 @@ def gradient_penalty(net, a, b, alpha):
     mixed = (alpha * a + (1 - alpha) * b).requires_grad_(True)
     out = net(mixed)
     grads = autograd.grad(
-        outputs=out, inputs=mixed, grad_outputs=torch.ones_like(out), create_graph=True, retain_graph=True
+        outputs=out, inputs=mixed, grad_outputs=torch.ones_like(out), create_graph=True, retain_graph=True, only_inputs=True
     )[0]
     return ((grads.norm(2, dim=1) - 1) ** 2).mean()
 

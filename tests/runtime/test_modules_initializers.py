@@ -6,6 +6,7 @@ import mindspore as ms
 import numpy as np
 import pytest
 from mindspore import nn
+from mindspore.experimental import optim
 
 from torch2ms.runtime import initializers, layers, modules, sequences, weights
 from torch2ms.runtime.mode import OwnMode
@@ -99,6 +100,25 @@ def test_a_dictionary_of_cells_takes_containers() -> None:
     del cells["a"]
     assert (len(cells), "a" in cells, len(cells.values())) == (2, False, 2)
     assert cells.pop("b")[0].weight.name == "b.0.weight"
+
+
+def test_what_is_put_into_empty_containers_is_named_by_its_place() -> None:
+    def block() -> nn.Cell:
+        return nn.SequentialCell(nn.Dense(2, 2), nn.Dense(2, 2))
+
+    net = nn.Cell()
+    net.downs, net.ups, net.heads, net.tails = (
+        layers.ModuleList(), layers.ModuleList(), layers.ModuleDict(), layers.ModuleDict()
+    )  # fmt: skip
+    for _ in range(2):
+        net.downs.append(block())
+        net.ups.append(block())
+    net.ups.insert(0, block())
+    net.heads["a"] = block()
+    net.tails.update({"a": block()})
+    whole = nn.CellList([net])
+    assert [p.name for p in whole.get_parameters()] == [name for name, _ in whole.parameters_and_names()]
+    optim.SGD(whole.trainable_params(), lr=0.1)
 
 
 class Frozen(OwnMode, nn.Cell):

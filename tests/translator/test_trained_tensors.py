@@ -67,3 +67,26 @@ def test_a_gradient_is_read_behind_the_loop_that_computes_it() -> None:
     read = STEP.replace("\n", "\n    ") + "\nprint(w.grad)\n"
     assert "print(autograd.gradient_of(w, opt.parameters, grads))" in translated(loop.format("range(3)") + read)
     assert "T2M404" in translated(loop.format("batches") + read)
+
+
+FILL = "for name, p in net.named_parameters():\n            "
+
+
+@pytest.mark.parametrize(
+    "filled",
+    [
+        f"{FILL}if p.ndim == 1:\n                plain.append(p)\n            else:\n                decayed.append(p)",
+        f"{FILL}(plain if p.ndim == 1 else decayed).append(p)",
+    ],
+)
+def test_lists_filled_where_the_optimizer_is_made_are_a_networks(filled: str) -> None:
+    found = translated(
+        "class Trainer:\n    def __init__(self, net: nn.Module):\n        self.net = net\n"
+        f"        decayed, plain = [], []\n        {filled}\n"
+        "        groups = [{'params': decayed}, {'params': plain, 'weight_decay': 0.0}]\n"
+        "        self.opt = optim.AdamW(groups, lr=0.1)\n\n"
+        "    def step(self, x):\n        self.opt.zero_grad()\n        loss = self.net(x).sum()\n"
+        "        loss.backward()\n        nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)\n"
+        "        self.opt.step()\n"
+    )
+    assert "grads, _ = autograd.clip_grad_norm(grads, 1.0)\n        self.opt(grads)" in found

@@ -2,8 +2,9 @@
 
 ``DataLoader`` yields MindSpore tensors. Types follow PyTorch: Python integers become int64, floats float64, arrays keep
 theirs; the losses cast labels to the int32 that MindSpore asks for. The order of samples is defined: as the sampler
-says, also with workers; from equal seeds it is PyTorch's. With ``num_workers`` > 0 batches are made ahead by that many
-threads (image decoding and NumPy release the interpreter's lock). ``pin_memory``, ``timeout``,
+says, also with workers; from equal seeds it is PyTorch's. ``num_workers`` says only where random numbers come from:
+batches are made when they are asked for, in the program's own thread, because operations of MindSpore in two threads
+at a time end the process now and then (2.10, CPU). ``pin_memory``, ``timeout``, ``prefetch_factor``,
 ``multiprocessing_context``, ``persistent_workers`` and the like are accepted and have no effect.
 """
 
@@ -12,12 +13,9 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from typing import (
     Any,
     Callable,
-    Deque,
     Dict,
     Generic,
     Iterable,
@@ -311,7 +309,7 @@ class DataLoader:
             return self._read_stream()
         orders: Iterable[Any] = self.batch_sampler if self.has_batches else self.sampler
         if self.num_workers > 0:
-            return self._read_ahead(iter(orders), base_seed)
+            return self._read_seeded(iter(orders), base_seed)
         return map(self._fetch, orders)
 
     def _fetch(self, order: Any) -> Any:
@@ -335,22 +333,9 @@ class DataLoader:
                 return
             yield self.collate_fn(batch)
 
-    def _read_ahead(self, orders: Iterator[Any], base_seed: int) -> Iterator[Any]:
-        """Make batches in threads, in order; each has random numbers of its own, whatever thread makes it."""
-
-        def fetch(number: int, order: Any) -> Any:
+    def _read_seeded(self, orders: Iterator[Any], base_seed: int) -> Iterator[Any]:
+        """Make batches whose random numbers do not depend on what the program draws between them, as workers do."""
+        for number, order in enumerate(orders):
             with use_generator(Generator().manual_seed(base_seed + number)):
-                return self._fetch(order)
-
-        ahead = self.num_workers * (self.prefetch_factor or 2)
-        numbered = enumerate(orders)
-        with ThreadPoolExecutor(self.num_workers, thread_name_prefix="loader") as pool:
-            waiting: Deque[Any] = deque(pool.submit(fetch, *task) for task in itertools.islice(numbered, ahead))
-            try:
-                while waiting:
-                    done = waiting.popleft()
-                    yield done.result()
-                    waiting.extend(pool.submit(fetch, *task) for task in itertools.islice(numbered, 1))
-            finally:  # the loop was left early
-                for left in waiting:
-                    left.cancel()
+                batch = self._fetch(order)
+            yield batch

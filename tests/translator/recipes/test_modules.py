@@ -47,7 +47,7 @@ def test_parameters_are_the_trainable_ones_only_where_no_others_count(line: str,
         ("c = nn.ModuleList(nn.ReLU() for _ in range(2))", "c = nn.CellList([nn.ReLU() for _ in range(2)])"),
         ("c = nn.ModuleList([nn.ReLU()])", "c = nn.CellList([nn.ReLU()])"),
         ("c = nn.ModuleList(layers)", "c = nn.CellList(list(layers))"),
-        ("c = nn.ModuleList()", "c = nn.CellList()"),
+        ("c = nn.ModuleList()", "c = t2m_layers.ModuleList()"),
     ],
 )
 def test_methods_in_cells_words(line: str, expected: str) -> None:

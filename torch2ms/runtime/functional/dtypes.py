@@ -8,7 +8,17 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-__all__ = ["abs", "asarray", "can_cast", "dtype_name", "is_signed", "isreal", "promote_types", "tensor_type_name"]
+__all__ = [
+    "abs",
+    "asarray",
+    "can_cast",
+    "dtype_name",
+    "is_float_type",
+    "is_signed",
+    "isreal",
+    "promote_types",
+    "tensor_type_name",
+]
 
 _RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
@@ -19,6 +29,11 @@ _BFLOAT16 = getattr(ms, "bfloat16", "not in MindSpore 2.0")
 def dtype_name(dtype: Any) -> str:
     """Return the name of a dtype as PyTorch prints it: ``torch.float32``."""
     return "torch." + str(dtype).rpartition(".")[2].lower().rstrip("_")
+
+
+def is_float_type(dtype: Any) -> bool:
+    """Whether a dtype is one of floating-point numbers; MindSpore's own say so from 2.3 on."""
+    return "float" in dtype_name(dtype)
 
 
 def tensor_type_name(input: Tensor) -> str:

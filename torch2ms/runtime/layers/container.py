@@ -109,7 +109,28 @@ class ParameterDict(nn.Cell):
 _CellDict: Any = getattr(nn, "CellDict", nn.Cell)  # MindSpore 2.0 has none
 
 
-class ModuleDict(_CellDict):
+class _Placed(nn.Cell):
+    """A container that knows under which name it was put into a network, for what it is given later.
+
+    MindSpore names the parameters of a part when the part is added, and a container that was empty until then knows no
+    name of its own: those of two lists would be the same, which an optimizer refuses.
+    """
+
+    place = ""
+
+    def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
+        """Put ``prefix`` in front of the names of all parameters, and of those that come later."""
+        object.__setattr__(self, "place", prefix + self.place)
+        super().update_parameters_name(prefix, recurse)
+
+    def rename_parts(self, *keys: str) -> None:
+        """Name the parameters of some parts after their keys."""
+        for key in keys:
+            for path, parameter in self._cells[key].parameters_and_names():
+                parameter.name = f"{self.place}{key}.{path}"
+
+
+class ModuleDict(_Placed, _CellDict):
     """``mindspore.nn.CellDict`` that holds networks of any kind: CellDict refuses lists and sequences of layers.
 
     ``modules``: a mapping, or pairs of names and networks. (CellDict ignores keywords silently.)
@@ -120,6 +141,15 @@ class ModuleDict(_CellDict):
         if modules is not None:
             self.update(modules)
 
+    def __setitem__(self, key: str, cell: nn.Cell) -> None:
+        super().__setitem__(key, cell)
+        self.rename_parts(key)
+
+    def update(self, cells: Any) -> None:
+        """Add the networks of a mapping, or of pairs of names and networks."""
+        super().update(cells)
+        self.rename_parts(*self._cells)
+
     def _validate_cell_type(self, cell: Any) -> None:
         if not isinstance(cell, nn.Cell):
             raise TypeError(f"{type(cell).__name__} is not a network")
@@ -129,8 +159,8 @@ class _Nothing(nn.Cell):
     """What a list of layers holds in the place of None: MindSpore walks through all that it holds."""
 
 
-class ModuleList(nn.CellList):
-    """``mindspore.nn.CellList`` that may hold None in the place of a layer, as torch's does."""
+class ModuleList(_Placed, nn.CellList):
+    """``mindspore.nn.CellList`` for lists that begin empty, or hold None in the place of a layer, as torch's do."""
 
     def __init__(self, modules: Optional[Iterable[Optional[nn.Cell]]] = None) -> None:
         super().__init__()
@@ -139,6 +169,7 @@ class ModuleList(nn.CellList):
     def append(self, cell: Optional[nn.Cell]) -> ModuleList:
         """Add a layer, or None, at the end."""
         super().append(_Nothing() if cell is None else cell)
+        self.rename_parts(str(len(self) - 1))
         return self
 
     def extend(self, cells: Iterable[Optional[nn.Cell]]) -> ModuleList:
@@ -146,6 +177,11 @@ class ModuleList(nn.CellList):
         for cell in cells:
             self.append(cell)
         return self
+
+    def insert(self, index: int, cell: Optional[nn.Cell]) -> None:
+        """Add a layer, or None, before the one at ``index``."""
+        super().insert(index, _Nothing() if cell is None else cell)
+        self.rename_parts(*self._cells)
 
     def __iter__(self) -> Iterator[Optional[nn.Cell]]:
         return (None if isinstance(cell, _Nothing) else cell for cell in super().__iter__())

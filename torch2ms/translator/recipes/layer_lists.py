@@ -70,17 +70,20 @@ def _is_star(tree: ast.expr, ctx: Context) -> bool:
     return star is not None and isinstance(tree, ast.Name) and tree.id == star.arg
 
 
+_EMPTY = "an empty CellList would give the layers of every such list the same names"
+
+
 @recipe("cell_list")
 def cell_list(site: CallSite, ctx: Context) -> Outcome:
-    """``nn.CellList`` takes a list and no other iterable."""
+    """``nn.CellList`` takes a list and no other iterable, and must not begin empty: it would name what is appended."""
     argument = site.argument("modules")
+    if argument is None:
+        return Leave("its list is not named" if site.updated.args else _EMPTY)
+    if isinstance(argument.tree, (ast.List, ast.Tuple)) and not argument.tree.elts:
+        return Leave(_EMPTY)
     if _holds_none(site, ctx):
         return Leave("CellList takes no None in the place of a layer")
     func = ctx.reference(site.option.target, site.tree.func)
-    if argument is None:
-        return (
-            Replace(site.updated.with_changes(func=func)) if not site.updated.args else Leave("its list is not named")
-        )
     code = argument.code
     if isinstance(code, cst.GeneratorExp):
         code = cst.ListComp(code.elt, code.for_in)

@@ -216,27 +216,20 @@ class GradientFlow:
         """Return the paths the optimizer's weights are taken from, as its constructor shows; None when it does not."""
         if optimizer in self.updated_by_hand:
             return frozenset({optimizer} | self._wrappers({optimizer}))
-        values = [
-            value for value in self._file.values_of(optimizer, scope) if isinstance(value, ast.Call) and value.args
-        ]
-        if not values:
-            return None
-        paths: set[str] = set()
-        for value in values:
-            assert isinstance(value, ast.Call)
-            paths |= self._weights(value.args[0], scope, 3)
-        if not paths:
-            return None
-        return frozenset(paths | self._wrappers(paths))
+        paths = self._given_weights(optimizer, scope)
+        return frozenset(paths | self._wrappers(paths)) if paths else None
+
+    def _given_weights(self, optimizer: str, scope: Scope) -> set[str]:
+        """Return the paths that the calls which make an optimizer take weights from."""
+        found: set[str] = set()
+        for item in self._file.assigned_to(optimizer, scope):
+            if isinstance(item.value, ast.Call) and item.value.args:
+                found |= self._weights(item.value.args[0], self._file.scope_of(item, scope), 3)
+        return found
 
     def is_reset_by(self, optimizer: str, zeroed: Collection[str], scope: Scope) -> bool:
         """Whether ``zero_grad`` of the modules ``zeroed`` reaches all weights the optimizer is known to have."""
-        values = [
-            value for value in self._file.values_of(optimizer, scope) if isinstance(value, ast.Call) and value.args
-        ]
-        own = set().union(*(self._weights(value.args[0], scope, 3) for value in values)) if values else set()
-        if optimizer in self.updated_by_hand:
-            own = {optimizer}
+        own = {optimizer} if optimizer in self.updated_by_hand else self._given_weights(optimizer, scope)
         covered = {path for path in own if any(_is_stored(name, zeroed) for name in {path} | self._wrappers({path}))}
         return bool(own) and covered == own
 
@@ -257,8 +250,9 @@ class GradientFlow:
         listed = listed_weights(node)
         for path in listed or (effects(node).reads if depth else ()):
             # A name in the list is a list of a network's weights, or a tensor that is trained itself.
-            values = self._file.values_of(path, scope) if depth else ()
-            taken = set().union(*(self._weights(value, scope, depth - 1) for value in values))
+            taken: set[str] = set()
+            for item in self._file.bindings_of(path, scope) if depth else ():
+                taken |= self._weights(item.value, self._file.scope_of(item, scope), depth - 1)
             found |= taken or ({path} if path in listed else set())
         return found
 

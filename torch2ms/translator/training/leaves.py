@@ -168,7 +168,7 @@ class LeafScope:
             isinstance(parent.slice, ast.Constant) and parent.slice.value == 0 and len(self._asked_paths(call)) == 1
         ):
             raise Refused
-        if set(keywords) - {"outputs", "inputs", "grad_outputs", "retain_graph", "create_graph"}:
+        if set(keywords) - {"outputs", "inputs", "grad_outputs", "retain_graph", "create_graph", "only_inputs"}:
             raise Refused
         outputs = call.args[0] if call.args else keywords["outputs"]
         if isinstance(outputs, (ast.List, ast.Tuple)):

@@ -116,7 +116,7 @@ class NetworkScope(LeafScope):
         else:
             if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or len(call.args) > 2:
                 raise Refused
-            if not call.args or set(keywords) - {"inputs", "grad_outputs", "retain_graph"}:
+            if not call.args or set(keywords) - {"inputs", "grad_outputs", "retain_graph", "only_inputs"}:
                 raise Refused
             loss, seed, weights = call.args[0], keywords.get("grad_outputs"), self._asked_for(call)
             if isinstance(loss, (ast.List, ast.Tuple)):

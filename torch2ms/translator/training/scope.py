@@ -146,6 +146,7 @@ class ProjectFile:
     functions: dict[str, FunctionNode] = field(default_factory=dict)  # "name" and ".method"
     assignments: list[Assignment] = field(default_factory=list)  # every `path = value`, function by function
     stores: list[Assignment] = field(default_factory=list)  # values put into containers: x.append(value), x[i] = value
+    loops: list[Assignment] = field(default_factory=list)  # `for path in value`
     _inside: dict[str, Effects] = field(default_factory=dict)
     zeroed: frozenset[str] = frozenset()  # paths whose zero_grad() is called
     globals_read: frozenset[str] = frozenset()  # names that functions and classes of the file read
@@ -202,9 +203,14 @@ class ProjectFile:
         elif isinstance(node, ast.AnnAssign) and node.value is not None:
             self._assign(node.target, node.value, owner)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-            path = base_path(node.func.value)
-            if node.func.attr in ("append", "extend", "insert", "appendleft") and path is not None:
-                self.stores.append(Assignment(path, node.args[-1], owner))
+            if node.func.attr in ("append", "extend", "insert", "appendleft"):
+                either = node.func.value  # (no_decay if p.ndim == 1 else decay).append(p)
+                for target in (either.body, either.orelse) if isinstance(either, ast.IfExp) else (either,):
+                    if (path := base_path(target)) is not None:
+                        self.stores.append(Assignment(path, node.args[-1], owner))
+        elif isinstance(node, ast.For):
+            names = [part for part in ast.walk(node.target) if isinstance(part, ast.Name)]
+            self.loops.extend(Assignment(part.id, node.iter, owner) for part in names)
         inner = node if isinstance(node, FunctionNode) else owner
         for child in ast.iter_child_nodes(node):
             self._collect(child, inner)
@@ -227,15 +233,30 @@ class ProjectFile:
 
     def values_of(self, path: str, scope: Scope) -> list[ast.expr]:
         """Return every expression assigned to ``path`` as ``scope`` sees it; none when it is handed in."""
-        name = root(path)
-        if path == name:
-            if name in scope.parameters:
-                return []
-            here = [item.value for item in self.assignments if item.path == path and item.owner is scope.node]
-            if here or scope.is_module:
-                return here or [item.value for item in self.assignments if item.path == path and item.owner is None]
-            return [item.value for item in self.assignments if item.path == path and item.owner is None]
-        return [item.value for item in self.assignments if item.path == path]
+        return [item.value for item in self.assigned_to(path, scope)]
+
+    def assigned_to(self, path: str, scope: Scope) -> list[Assignment]:
+        """Return every assignment to ``path`` as ``scope`` sees it; none when it is handed in."""
+        return self._seen(self.assignments, path, scope)
+
+    def bindings_of(self, path: str, scope: Scope) -> list[Assignment]:
+        """Return what is assigned to ``path``, put into it, or looped over with it, as ``scope`` sees it."""
+        return self._seen([*self.assignments, *self.stores, *self.loops], path, scope)
+
+    def scope_of(self, assignment: Assignment, scope: Scope) -> Scope:
+        """Return the scope an assignment stands in, where its names are to be looked up."""
+        if assignment.owner is scope.node or (assignment.owner is None and scope.is_module):
+            return scope
+        return Scope(assignment.owner or self.tree)
+
+    @staticmethod
+    def _seen(items: Sequence[Assignment], path: str, scope: Scope) -> list[Assignment]:
+        found = [item for item in items if item.path == path]
+        if path != root(path):
+            return found
+        if path in scope.parameters:
+            return []
+        return [item for item in found if item.owner is scope.node] or [item for item in found if item.owner is None]
 
     def scopes(self) -> list[Scope]:
         """Return the module's scope and that of every function, in source order."""
