@@ -19,7 +19,7 @@ def text_of(source: str) -> str:
         ("parts = []\n    parts.append(None)\n    return nn.ModuleList(parts)", "layers.ModuleList(parts)"),
         ("parts = [None] * n\n    return nn.ModuleList(parts)", "layers.ModuleList(parts)"),
         ("parts = nn.ModuleList()\n    parts.append(nn.ReLU() if n else None)", "layers.ModuleList()"),
-        ("parts = nn.ModuleList()\n    parts.append(nn.ReLU())", "nn.CellList()"),
+        ("parts = nn.ModuleList()\n    parts.append(nn.ReLU())", "layers.ModuleList()"),
     ],
 )
 def test_a_list_of_layers_may_be_given_none_later(body: str, name: str) -> None:
