@@ -15,6 +15,7 @@ from .contraction import *  # noqa: F403
 from .convolution import *  # noqa: F403
 from .creation import *  # noqa: F403
 from .dtypes import *  # noqa: F403
+from .exact import *  # noqa: F403
 from .extrema import *  # noqa: F403
 from .handed import *  # noqa: F403
 from .image import *  # noqa: F403

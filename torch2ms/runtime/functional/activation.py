@@ -7,6 +7,8 @@ from typing import Any, Optional
 import mindspore as ms
 from mindspore import Tensor, ops
 
+from .exact import exp, expm1, log
+
 __all__ = [
     "celu",
     "elu",
@@ -31,7 +33,7 @@ __all__ = [
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return ``input`` where positive, else ``alpha * (exp(input) - 1)``, for any ``alpha``."""
-    return ops.where(input > 0, input, alpha * ops.expm1(_not_above_0(input)))
+    return ops.where(input > 0, input, alpha * expm1(_not_above_0(input)))
 
 
 def _not_above_0(input: Tensor) -> Tensor:
@@ -41,7 +43,7 @@ def _not_above_0(input: Tensor) -> Tensor:
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return ``max(input, 0) + min(alpha * (exp(input / alpha) - 1), 0)``."""
-    return ops.where(input > 0, input, alpha * ops.expm1(_not_above_0(input) / alpha))
+    return ops.where(input > 0, input, alpha * expm1(_not_above_0(input) / alpha))
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -105,7 +107,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     # not relu(x) + log1p(exp(-|x|)): neither relu nor abs has a gradient at 0, where it is 1/2
     positive = scaled > 0
     size = ops.where(positive, scaled, -scaled)
-    soft = ops.where(positive, scaled, ops.zeros_like(scaled)) + ops.log1p(ops.exp(-size))
+    soft = ops.where(positive, scaled, ops.zeros_like(scaled)) + ops.log1p(exp(-size))
     return ops.where(is_linear, input, soft / beta)
 
 
@@ -127,7 +129,11 @@ def softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtyp
     """Return the softmax over ``dim``; ``dtype`` is that of the result."""
     if dtype is not None:
         input = input.astype(dtype)
-    return ops.softmax(input, _softmax_axis(input, dim))
+    axis = _softmax_axis(input, dim)
+    if input.ndim and input.shape[axis] == 1:
+        # a CPU kernel made for the gradient along one place computes wrong ones ever after; not a number stays
+        return ops.where(input == input, ops.ones_like(input), input)
+    return ops.softmax(input, axis)
 
 
 def softmin(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
@@ -141,7 +147,7 @@ def log_softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, 
         input = input.astype(dtype)
     axis = _softmax_axis(input, dim)
     shifted = input - ops.stop_gradient(ops.amax(input, axis, True))
-    return shifted - ops.log(ops.exp(shifted).sum(axis, keepdims=True))
+    return shifted - log(exp(shifted).sum(axis, keepdims=True))
 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:

@@ -226,7 +226,7 @@ class Tanhshrink(nn.Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the activation of ``x``."""
-        return x - ops.tanh(x)
+        return x - F.tanh(x)
 
 
 class Sigmoid(nn.Cell):
@@ -240,7 +240,7 @@ class Sigmoid(nn.Cell):
         return ops.sigmoid(x)
 
 
-class Tanh(nn.Cell):
+class Tanh(nn.Tanh):
     """Hyperbolic tangent."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -248,7 +248,7 @@ class Tanh(nn.Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the activation of ``x``."""
-        return ops.tanh(x)
+        return F.tanh(x)
 
 
 class LogSigmoid(nn.Cell):

@@ -1,0 +1,54 @@
+"""Functions that are computed in float64 on a CPU, and gradients that a kernel's first call would spoil."""
+
+from __future__ import annotations
+
+import mindspore as ms
+import numpy as np
+import pytest
+
+from torch2ms.runtime import functional as F
+from torch2ms.runtime import layers
+
+POINTS = np.linspace(-9, 9, 257, dtype=np.float32)
+
+
+@pytest.mark.parametrize("name", ["exp", "expm1", "log", "tanh"])
+def test_values_and_gradients_are_rounded_once(name: str) -> None:
+    points = np.abs(POINTS) + 0.5 if name == "log" else POINTS
+    exact = getattr(np, name)(points.astype(np.float64))
+    slope = {"exp": exact, "expm1": exact + 1, "tanh": 1 - exact**2}.get(name)
+    slope = 1 / points.astype(np.float64) if slope is None else slope
+    value, gradient = ms.value_and_grad(lambda x: getattr(F, name)(x).sum())(ms.Tensor(points))
+    assert value.dtype == gradient.dtype == ms.float32
+    np.testing.assert_allclose(getattr(F, name)(ms.Tensor(points)).asnumpy(), exact, rtol=2e-7, atol=1e-12)
+    np.testing.assert_allclose(gradient.asnumpy(), slope, rtol=3e-7, atol=1e-12)
+
+
+def test_integers_give_floats_and_other_floats_stay() -> None:
+    assert F.exp(ms.Tensor([1, 2])).dtype == ms.float32
+    assert F.tanh(ms.Tensor(np.ones(2, np.float64))).dtype == ms.float64
+    assert F.log(ms.Tensor(np.ones(2, np.float16))).dtype == ms.float16
+
+
+def test_graph_mode_computes_the_same() -> None:
+    x = ms.Tensor(POINTS)
+    np.testing.assert_array_equal(ms.jit(F.tanh)(x).asnumpy(), F.tanh(x).asnumpy())
+
+
+def test_a_softmax_along_one_place_leaves_later_gradients_right() -> None:
+    """The first gradient of a number of axes makes the kernel of all later ones: MindSpore's own is wrong then."""
+
+    def gradient(x: np.ndarray) -> np.ndarray:
+        weights = ms.Tensor(np.arange(x.size, dtype=np.float32).reshape(x.shape))
+        return ms.grad(lambda t: (layers.Softmax(-1)(t) * weights).sum())(ms.Tensor(x)).asnumpy()
+
+    assert not gradient(np.ones((2, 1, 1, 2, 1), np.float32)).any()
+    x = np.random.default_rng(0).standard_normal((2, 1, 3, 2, 4)).astype(np.float32)
+    soft = np.exp(x.astype(np.float64)) / np.exp(x.astype(np.float64)).sum(-1, keepdims=True)
+    weights = np.arange(x.size, dtype=np.float64).reshape(x.shape)
+    np.testing.assert_allclose(gradient(x), soft * (weights - (weights * soft).sum(-1, keepdims=True)), atol=1e-5)
+
+
+def test_a_softmax_along_one_place_is_one_and_keeps_what_is_no_number() -> None:
+    assert F.softmax(ms.Tensor([[3.0], [np.nan]]), -1).asnumpy().tolist()[0] == [1.0]
+    assert np.isnan(F.softmax(ms.Tensor([[3.0], [np.nan]]), -1).asnumpy()[1, 0])
