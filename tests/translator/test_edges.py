@@ -128,3 +128,22 @@ def test_a_move_behind_another_call_goes_alone(statement: str, becomes: str) -> 
 )
 def test_a_selection_that_is_written_into_is_a_copy(text: str, made: str) -> None:
     assert f"{made}\n" in _translated(text) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("y = x.any(1)", "y = x.astype(ms.bool_).any(1)"),  # MindSpore's any misreads floats and ints on CPU
+        ("y = (x > 0).any(1)", "y = (x > 0).any(1)"),
+        ("y = x.isnan().any()", "y = x.isnan().any()"),
+        ("y = torch.any(x, 1)", "y = ops.any(x.astype(ms.bool_), 1)"),
+        ("y = x.logsumexp(1)", "y = x.logsumexp(1)"),
+        ("i = -float('inf')\ny = x.logsumexp(1)", "y = functional.nans.logsumexp(x, 1)"),
+        ("i = float('nan')\ny = x.softmax(1)", "y = functional.nans.softmax(x, 1)"),
+        ("d = x.double()\ny = d == 0.1", "y = d == ms.Tensor(0.1, ms.float64)"),  # rounded to float32 otherwise
+        ("d = x.double()\ny = d == 0.5", "y = d == 0.5"),
+        ("y = torch.ones(2).half() * 2\ny += torch.ones(2)", "y = (y + ops.ones(2)).astype(y.dtype)"),
+    ],
+)
+def test_dtypes_that_the_text_shows_decide(text: str, made: str) -> None:
+    assert f"{made}\n" in _translated(text) + "\n"

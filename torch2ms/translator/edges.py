@@ -23,7 +23,7 @@ _MAKERS = frozenset({"zeros", "ones", "empty", "full", "rand", "randn", "new_zer
 _SELECTORS = frozenset({"masked_select"})
 _ELEMENTWISE = frozenset(
     "abs square sqrt exp log pow float double half long int clone detach to mul add sub div clamp flatten view reshape "
-    "contiguous neg cpu type".split()
+    "contiguous neg cpu type bool int half".split()
 )
 _DEPTH = 4  # how many steps an expression is followed
 
@@ -95,7 +95,7 @@ def _is_state(call: ast.Call, ctx: Context) -> bool:
     return len(names) == len(parent.targets) and names.isdisjoint(read.id for read in reads)
 
 
-_OF_FILE = {"nan": _names_nan, "leaf": _has_leaf, "counted": _counts_batches}
+_OF_FILE = {"nan": _names_nan, "infinite": _names_infinity, "leaf": _has_leaf, "counted": _counts_batches}
 
 
 def may_be_empty(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> bool:

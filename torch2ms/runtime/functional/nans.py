@@ -1,4 +1,4 @@
-"""Comparisons that hand NaN on as PyTorch does; MindSpore's own pass it by on CPU.
+"""Comparisons and normalisations that hand NaN and infinity on as PyTorch does; MindSpore's own do not on CPU.
 
 Signatures are PyTorch's. NaN counts as the largest of all values; of several, the first is meant.
 """
@@ -10,7 +10,7 @@ from typing import Any, Optional, Tuple
 import mindspore as ms
 from mindspore import Tensor, ops
 
-from . import extrema, tensor
+from . import extrema, selections, tensor
 
 __all__ = [
     "amax",
@@ -19,12 +19,16 @@ __all__ = [
     "argmin",
     "argsort",
     "clamp",
+    "log_softmax",
+    "logaddexp",
+    "logsumexp",
     "max",
     "maximum",
     "median",
     "min",
     "minimum",
     "relu",
+    "softmax",
     "sort",
     "topk",
 ]
@@ -166,3 +170,41 @@ def topk(
     values, indices = sort(input, axis, largest)
     wanted = Tensor(list(range(k)), ms.int32)
     return ops.gather(values, wanted, axis), ops.gather(indices, wanted, axis)
+
+
+def _shifted(input: Tensor, dim: Optional[int], dtype: Any) -> Tuple[Tensor, int]:
+    """Return a tensor less its largest value along an axis, and the axis; NaN where that value is not finite."""
+    axis = dim if dim is not None else 0 if input.ndim in (0, 1, 3) else 1
+    values = input if dtype is None else input.astype(dtype)
+    return values - ops.stop_gradient(ops.amax(values, axis, True)), axis
+
+
+def softmax(input: Tensor, dim: Optional[int] = None, *, dtype: Any = None) -> Tensor:
+    """Return the softmax over ``dim``; a line that holds NaN or infinity, or -infinity alone, is NaN."""
+    shifted, axis = _shifted(input, dim, dtype)
+    powers = ops.exp(shifted)
+    return powers / powers.sum(axis, keepdims=True)
+
+
+def log_softmax(input: Tensor, dim: Optional[int] = None, *, dtype: Any = None) -> Tensor:
+    """Return the logarithm of the softmax over ``dim``; a line that holds NaN or infinity is NaN."""
+    shifted, axis = _shifted(input, dim, dtype)
+    return shifted - ops.log(ops.exp(shifted).sum(axis, keepdims=True))
+
+
+def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
+    """Return the logarithm of the sum of the exponentials over ``dim``; -infinity of -infinity alone."""
+    axes = tuple(dim) if isinstance(dim, list) else dim
+    if 0 in input.shape:
+        return ops.log(selections.sum(input, axes, keepdim))
+    largest = ops.stop_gradient(ops.amax(input, axes, True))
+    largest = ops.where(ops.isfinite(largest), largest, ops.zeros_like(largest))
+    total = ops.log(ops.exp(input - largest).sum(axes, keepdims=keepdim))
+    return total + largest.reshape(total.shape)
+
+
+def logaddexp(input: Tensor, other: Tensor) -> Tensor:
+    """Return ``log(exp(input) + exp(other))``; infinities of one sign stay."""
+    gap = ops.abs(input - other)
+    sum = ops.maximum(input, other) + ops.log1p(ops.exp(-gap))
+    return ops.where((input == other) & ~ops.isfinite(input), input, sum)

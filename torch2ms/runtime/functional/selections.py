@@ -11,7 +11,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-__all__ = ["mean", "prod", "sum"]
+__all__ = ["any", "mean", "prod", "sum"]
 
 
 def _axes(dim: Any) -> Any:
@@ -50,3 +50,11 @@ def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
     if 0 in input.shape:
         return _constant(input, dim, keepdim, 1, kind)
     return ops.prod(input.astype(kind), dim, keepdim)
+
+
+def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Return whether an element holds: of nothing, none does."""
+    axes = _axes(dim)
+    if 0 in input.shape:
+        return _constant(input, axes, keepdim, 0, ms.bool_)
+    return input.astype(ms.bool_).any(axes, keepdim)

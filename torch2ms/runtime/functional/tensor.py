@@ -9,6 +9,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
+from . import selections
 from .dtypes import promote_types
 from .placing import scatter_reduce
 
@@ -171,11 +172,10 @@ def prod(input: Tensor, dim: Optional[int] = None, keepdim: bool = False, dtype:
     """Return the product over ``dim``; bools and ints multiply to int64."""
     if dtype is not None:
         input = input.astype(dtype)
-    elif not input.is_floating_point():
+    elif not input.is_floating_point() and not input.is_complex():
         input = input.astype(ms.int64)
-    if 0 in input.shape:  # MindSpore gives what the memory held
-        kept = () if dim is None else input.any(dim, keepdim).shape
-        return ops.ones(kept, input.dtype)
+    if 0 in input.shape:
+        return selections.prod(input, dim, keepdim)
     result = input.reshape((-1,)).prod(0) if dim is None else input.prod(dim, keepdim)
     return result.astype(input.dtype)  # MindSpore widens small ints
 
@@ -184,7 +184,7 @@ def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return the running sum along ``dim``; bools and ints add up to int64."""
     if dtype is not None:
         input = input.astype(dtype)
-    elif not input.is_floating_point():
+    elif not input.is_floating_point() and not input.is_complex():
         input = input.astype(ms.int64)
     return input.cumsum(dim)
 
@@ -204,6 +204,8 @@ def _correction(unbiased: Any, correction: Any) -> float:
 def _moments(input: Tensor, dim: Any, keepdim: bool, correction: float) -> Tuple[Tensor, Tensor]:
     """Return (variance, mean) over ``dim``."""
     axes = _axes(input, dim)
+    if 0 in input.shape:  # NaN, where MindSpore gives what the memory held
+        return selections.mean(input, axes, keepdim), selections.mean(input, axes, keepdim)
     count = 1
     for axis in axes:
         count *= input.shape[axis]
@@ -255,7 +257,7 @@ def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False,
     if p == "nuc":
         raise ValueError("the nuclear norm has no equivalent in MindSpore")
     if p in ("fro", 2, None):
-        squares = ops.square(ops.abs(input)).sum(axes, keepdims=keepdim)
+        squares = selections.sum(ops.square(ops.abs(input)), axes, keepdim)
         positive = (squares > 0).astype(squares.dtype)
         return ops.sqrt(squares + (1 - positive)) * positive  # the square root has no slope at 0
     values = ops.abs(input)
@@ -440,7 +442,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Return the inner product of two vectors."""
-    return (input * tensor).sum()
+    return (input * tensor).sum() if input.size else ops.zeros((), input.dtype)
 
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:

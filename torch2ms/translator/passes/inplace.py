@@ -62,6 +62,15 @@ def _works_in_place(tree: ast.Call, ctx: Context) -> bool:
     return any(ctx.world.changes_input(key, tree.func.attr) for key in keys)
 
 
+_WIDTHS = {
+    "torch.float16": 1,
+    "torch.half": 1,
+    "torch.float32": 2,
+    "torch.float": 2,
+    "torch.float64": 3,
+    "torch.double": 3,
+}
+
 # Activations that leave their own result as it is
 _IDEMPOTENT = ("ReLU", "ReLU6", "Hardtanh")
 
@@ -134,7 +143,19 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
         whole = cst.ensure_type(parse_expression(f"{name}[{'()' if through else '...'}]"), cst.Subscript)
         return cst.Assign([cst.AssignTarget(whole)], value)
     _seen_elsewhere(name, tree, ctx)
-    return node
+    return _kept(node, name, tree, ctx)
+
+
+def _kept(node: cst.AugAssign, name: str, tree: ast.AugAssign, ctx: Context) -> cst.AugAssign | cst.Assign:
+    """Return ``x = (x * y).astype(x.dtype)`` where ``y`` is of a wider dtype: torch keeps that of ``x``."""
+    ours, theirs = ctx.kind(tree.target), ctx.kind(tree.value)
+    narrow = theirs.is_tensor and _WIDTHS.get(ours.of, 9) < _WIDTHS.get(theirs.of, 0)
+    if not narrow:
+        return node
+    operator = code_of(node.operator).strip().removesuffix("=")
+    template = f"({{x}} {operator} {{y}}).astype({{x2}}.dtype)"
+    value = build(template, x=cst.Name(name), y=node.value, x2=cst.Name(name))
+    return cst.Assign([cst.AssignTarget(cst.Name(name))], value)
 
 
 def _is_for_others(name: str, tree: ast.AugAssign, ctx: Context) -> bool:

@@ -66,6 +66,10 @@ def _compared(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> cst.C
 def _doubled(code: cst.BaseExpression, tree: ast.expr, other: ast.expr, ctx: Context) -> cst.BaseExpression:
     """Return a number beside a float64 tensor as a tensor: MindSpore rounds Python's floats to float32 there."""
     double = ctx.kind(other)
+    if double.is_tensor and isinstance(tree, ast.Constant) and isinstance(tree.value, complex):
+        wide = "complex128" if double.of in ("torch.float64", "torch.double", "torch.complex128") else "complex64"
+        names = {"tensor": ctx.reference("mindspore.Tensor"), "dtype": ctx.reference(f"mindspore.{wide}")}
+        return build("{tensor}({x}, {dtype})", x=code, **names)  # MindSpore refuses it as it is
     if not double.is_tensor or double.of not in ("torch.float64", "torch.double") or ctx.kind(tree).name != "float":
         return code
     number = tree.operand if isinstance(tree, ast.UnaryOp) else tree

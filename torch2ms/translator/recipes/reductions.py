@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import libcst as cst
 
 from torch2ms.translator.binding import BoundArgument, same_literal
 from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call
+from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import bare, build, fix_commas, keyword_arg
 
@@ -53,6 +56,27 @@ def max_min(site: CallSite, ctx: Context) -> Outcome:
     if second is None:
         return Replace(build("{x}." + word + "()", x=tensor))
     return Replace(_along_axis(site, tensor, second, f"mindspore.ops.{word}", ctx))
+
+
+@recipe("any")
+def any_(site: CallSite, ctx: Context) -> Outcome:
+    """``x.any(1)`` -> ``x.astype(ms.bool_).any(1)``: MindSpore's ``any`` misreads other dtypes than bool on CPU."""
+    made = emit_call(site, ctx)
+    first = site.argument("input")
+    tree = site.receiver_tree if site.receiver is not None else first.tree if first is not None else None
+    if not isinstance(made, Replace) or tree is None or family(ctx.kind(tree).of) == "bool":
+        return made
+    call = cst.ensure_type(made.code, cst.Call)
+    boolean = ctx.reference("mindspore.bool_")
+    if site.receiver is not None and isinstance(call.func, cst.Attribute):
+        value = build("{x}.astype({b})", x=call.func.value, b=boolean)
+        return replace(made, code=call.with_changes(func=call.func.with_changes(value=value)))
+    assert first is not None
+    args = [
+        arg.with_changes(value=build("{x}.astype({b})", x=arg.value, b=boolean)) if arg.value is first.code else arg
+        for arg in call.args
+    ]
+    return replace(made, code=call.with_changes(args=args))
 
 
 def _at_run_time(site: CallSite, tensor: cst.BaseExpression, target: str, ctx: Context) -> cst.BaseExpression:
