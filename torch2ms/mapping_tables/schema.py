@@ -64,9 +64,7 @@ class MappedTo:
     add: Mapping[str, str] = field(default_factory=dict)  # target parameter -> literal source text
     drop: tuple[str, ...] = ()  # torch parameters without effect on the result
     reject: Mapping[str, str] = field(default_factory=dict)  # torch parameter -> advice; T2M203 unless at its default
-    edge: Literal["", "nan", "infinite", "empty", "leaf", "counted"] = (
-        ""  # tried first, where edges.py says it may count
-    )
+    edge: Literal["", "nan", "infinite", "empty", "leaf", "counted"] = ""  # tried first, where edges.py says so
     state: Literal["same"] | Mapping[str, str] | None = None  # torch state key -> parameter name ("" = no counterpart)
     reshape: Mapping[str, str] = field(default_factory=dict)  # torch state key -> reshape rule of weights.py
     attributes: Mapping[str, str] = field(default_factory=dict)  # attribute of the torch object -> of the target

@@ -95,6 +95,20 @@ def _is_state(call: ast.Call, ctx: Context) -> bool:
     return len(names) == len(parent.targets) and names.isdisjoint(read.id for read in reads)
 
 
+def _names_infinity(ctx: Context) -> bool:
+    """Whether the file writes NaN or infinity down, of either sign."""
+    return ctx.once(_names_nan) or any(_is_infinity(node) for node in ctx.analysis.nodes)
+
+
+def _is_infinity(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr in ("inf", "Inf", "infty")
+    if isinstance(node, ast.Name):
+        return node.id in ("inf", "Inf", "infty")
+    text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    return text.strip().lower().lstrip("+-") in ("inf", "infinity")
+
+
 _OF_FILE = {"nan": _names_nan, "infinite": _names_infinity, "leaf": _has_leaf, "counted": _counts_batches}
 
 
