@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Dict
+from typing import Any, ClassVar, Dict, List
 
+from mindspore import ops
 from mindspore.experimental import optim
 
 from . import adam
@@ -38,9 +39,8 @@ class _WithTorchsArguments:
     _defaults: ClassVar[Dict[str, Any]] = {}
 
     def __init__(self, params: Any, *args: Any, **options: Any) -> None:
-        for name in ("decoupled_weight_decay", "differentiable"):
-            if options.get(name):
-                raise ValueError(f"{name}=True has no equivalent in MindSpore's optimizers")
+        if options.get("differentiable"):
+            raise ValueError("differentiable=True has no equivalent in MindSpore's optimizers")
         kept = {name: value for name, value in options.items() if name not in _IMPLEMENTATION}
         if not kept.get("maximize", True):
             del kept["maximize"]  # not every optimizer of MindSpore has it
@@ -53,6 +53,18 @@ class _WithTorchsArguments:
         if not args:
             kept = {**self._defaults, **kept}
         super().__init__(params, *args, **kept)  # type: ignore[call-arg]
+        self.decays: List[float] = []
+        if options.get("decoupled_weight_decay"):
+            for group in self.param_groups:  # type: ignore[attr-defined]
+                self.decays.append(float(group["weight_decay"]))
+                group["weight_decay"] = 0.0
+
+    def construct(self, gradients: Any) -> Any:
+        """Change the parameters; a decoupled decay shrinks them first, as in AdamW."""
+        for group, decay in zip(self.param_groups, self.decays):  # type: ignore[attr-defined]
+            for parameter in group["params"]:
+                ops.assign(parameter, parameter * (1 - group["lr"] * decay))
+        return super().construct(gradients)  # type: ignore[misc]
 
 
 class SGD(_WithTorchsArguments, optim.SGD):

@@ -6,7 +6,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 
 from mindspore import Tensor, ops
 
-__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "transposed_to"]
 
 IntOrInts = Union[int, Sequence[int]]
 
@@ -206,3 +206,31 @@ def conv_transpose3d(
         output_padding=_ints(output_padding, 3),
     )
     return _with_bias(convolve(input, weight), bias)
+
+
+def transposed_to(layer: Any, input: Tensor, output_size: Any = None) -> Tensor:
+    """Return what a layer with a transposed convolution makes of ``input``, of the size asked for.
+
+    ``output_size`` holds the places alone, or the whole shape. Raises ValueError for a size that is out of reach.
+    """
+    if output_size is None:
+        return layer(input)
+    rank = input.ndim - 2
+    wanted = tuple(int(size) for size in output_size)[-rank:]
+    stride, dilation = _ints(layer.stride, rank)[-rank:], _ints(layer.dilation, rank)[-rank:]
+    padding = getattr(layer, "torch_padding", None)
+    if padding is None:
+        padding = layer.padding if isinstance(layer.padding, int) else tuple(layer.padding)[::2]
+    padding = _ints(padding, rank)[-rank:]
+    weight = layer.weight.reshape((*layer.weight.shape[:2], *layer.weight.shape[-rank:]))
+    extra = tuple(
+        wanted[axis] - (input.shape[2 + axis] - 1) * stride[axis] + 2 * padding[axis]
+        - dilation[axis] * (weight.shape[2 + axis] - 1) - 1
+        for axis in range(rank)
+    )  # fmt: skip
+    if any(more < 0 or more >= max(step, gap) for more, step, gap in zip(extra, stride, dilation)):
+        raise ValueError(f"an output of {wanted} is out of reach from {tuple(input.shape[2:])}")
+    function = {1: conv_transpose1d, 2: conv_transpose2d, 3: conv_transpose3d}[rank]
+    return function(
+        input, weight, layer.bias if layer.has_bias else None, stride, padding, extra, layer.group, dilation
+    )

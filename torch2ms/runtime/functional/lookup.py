@@ -24,16 +24,23 @@ def embedding(
 
     ``max_norm``: rows that are looked up and longer are shortened first, in ``weight`` itself.
     """
-    if scale_grad_by_freq:
-        raise ValueError("scale_grad_by_freq has no equivalent in MindSpore")
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
     rows = ops.gather(weight, input.astype(ms.int32), 0)
+    if scale_grad_by_freq:
+        share = rows / _frequencies(input)
+        rows = share + ops.stop_gradient(rows - share)
     if padding_idx is None:
         return rows
     index = padding_idx if padding_idx >= 0 else weight.shape[0] + padding_idx
     kept = ops.expand_dims(input != index, -1).astype(rows.dtype)
     return rows * kept + ops.stop_gradient(rows * (1 - kept))
+
+
+def _frequencies(input: Tensor) -> Tensor:
+    """Return how often each index occurs in ``input``, with one axis more."""
+    _, places, counts = np.unique(input.asnumpy(), return_inverse=True, return_counts=True)
+    return Tensor(counts[places].reshape((*input.shape, 1)).astype(np.float32))
 
 
 def _shorten(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:

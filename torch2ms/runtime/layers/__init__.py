@@ -114,6 +114,7 @@ from .pooling import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
+from .projected import ProjectedLSTM
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from .reparametrised import (
     parametrised_spectral_norm,

@@ -77,12 +77,13 @@ class TransformerEncoderLayer(nn.TransformerEncoderLayer):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        if not bias:
-            raise ValueError("bias=False has no equivalent in MindSpore's TransformerEncoderLayer")
         super().__init__(d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first)
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first)
-        self.norm1 = LayerNorm(d_model, layer_norm_eps)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps)
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first)
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        if not bias:
+            self.dense1 = nn.Dense(d_model, dim_feedforward, has_bias=False)
+            self.dense2 = nn.Dense(dim_feedforward, d_model, has_bias=False)
 
     def construct(
         self,
@@ -112,14 +113,15 @@ class TransformerDecoderLayer(nn.TransformerDecoderLayer):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        if not bias:
-            raise ValueError("bias=False has no equivalent in MindSpore's TransformerDecoderLayer")
         super().__init__(d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first)
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first)
-        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first)
-        self.norm1 = LayerNorm(d_model, layer_norm_eps)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps)
-        self.norm3 = LayerNorm(d_model, layer_norm_eps)
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first)
+        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first)
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        if not bias:
+            self.dense1 = nn.Dense(d_model, dim_feedforward, has_bias=False)
+            self.dense2 = nn.Dense(dim_feedforward, d_model, has_bias=False)
 
     def construct(
         self,

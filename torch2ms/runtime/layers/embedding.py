@@ -56,10 +56,8 @@ class Embedding(_Table):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        if scale_grad_by_freq:
-            raise ValueError("scale_grad_by_freq has no equivalent in MindSpore")
         super().__init__(num_embeddings, embedding_dim, padding_idx, _weight)
-        self.max_norm, self.norm_type = max_norm, norm_type
+        self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, bool(scale_grad_by_freq)
         self.embedding_table.requires_grad = not _freeze
 
     @classmethod
@@ -72,7 +70,9 @@ class Embedding(_Table):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the rows at ``x``: shape (*x.shape, embedding_dim)."""
-        return F.embedding(x, self.embedding_table, self.padding_idx, self.max_norm, self.norm_type)
+        return F.embedding(
+            x, self.embedding_table, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq
+        )
 
 
 class EmbeddingBag(_Table):

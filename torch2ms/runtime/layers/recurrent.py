@@ -9,12 +9,6 @@ from mindspore import nn, ops
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
 
 
-def _check(proj_size: int) -> None:
-    """Projections are not implemented in MindSpore."""
-    if proj_size:
-        raise ValueError("proj_size has no equivalent in MindSpore's recurrent layers")
-
-
 class LSTM(nn.LSTM):
     """Long short-term memory over (length, batch, features), or (batch, length, features) with ``batch_first``."""
 
@@ -31,7 +25,8 @@ class LSTM(nn.LSTM):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        _check(proj_size)
+        if proj_size:
+            raise ValueError("proj_size asks for layers.ProjectedLSTM")
         super().__init__(input_size, hidden_size, num_layers, bool(bias), batch_first, float(dropout), bidirectional)
 
 

@@ -192,6 +192,8 @@ class Expressions(Callables):
             other = right if left.is_tensor else left
             dtype = dtype_of_operator(left, right, op)
             return Kind("Tensor", dtype, evidence="arithmetic") if other.name != "str" else UNKNOWN
+        if left.name == right.name == "Module" and left.of == right.of == "torch.nn.Sequential":
+            return left
         if left.name in _NUMBERS and right.name in _NUMBERS:
             floats = "float" in (left.name, right.name) or isinstance(op, ast.Div)
             return Kind("float" if floats else "int")

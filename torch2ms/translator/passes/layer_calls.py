@@ -9,6 +9,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
+from torch2ms.translator.ranks import ranks
 from torch2ms.translator.syntax import fix_commas
 
 __all__ = ["class_name", "named_inputs"]
@@ -36,6 +37,7 @@ _INPUTS = {
     "CosineSimilarity": ("x1", "x2"),
     "PairwiseDistance": ("x1", "x2"),
     **dict.fromkeys(("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"), ("input", "hx")),
+    **dict.fromkeys(("ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"), ("input", "output_size")),
     **dict.fromkeys(("MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"), ("input", "indices", "output_size")),
     "EmbeddingBag": ("input", "offsets", "per_sample_weights"),
 }  # fmt: skip
@@ -49,7 +51,14 @@ def named_inputs(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) 
         return cst.Call(
             run, [cst.Arg(updated.func, comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))), *updated.args]
         )
-    if not any(arg.keyword is not None for arg in updated.args) or any(arg.star for arg in updated.args):
+    if any(arg.star for arg in updated.args):
+        return updated
+    return _with_batch(_with_size(_in_order(updated, callee), callee, ctx), tree, callee, ctx)
+
+
+def _in_order(updated: cst.Call, callee: Kind) -> cst.Call:
+    """Return the call with its inputs in torch's order, without their names."""
+    if not any(arg.keyword is not None for arg in updated.args):
         return updated
     orders = {_order(key) for key in candidates(callee)}
     order = orders.pop() if len(orders) == 1 else None
@@ -62,6 +71,46 @@ def named_inputs(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) 
         return updated
     args = [*positional, *(cst.Arg(named[name].value) for name in rest)]
     return updated.with_changes(args=fix_commas(args, updated.args))
+
+
+# The number of axes of an input of each of torch's layers when it comes without a batch.
+_SINGLE = {
+    **dict.fromkeys(("LSTM", "GRU", "RNN", "Conv1d", "ConvTranspose1d"), 2),
+    **dict.fromkeys(("Conv2d", "ConvTranspose2d"), 3),
+    **dict.fromkeys(("Conv3d", "ConvTranspose3d"), 4),
+    **dict.fromkeys(("LSTMCell", "GRUCell", "RNNCell"), 1),
+}
+
+
+def _torch_class(callee: Kind) -> str:
+    """Return the one class of torch.nn that a layer is of, else nothing."""
+    names = set(candidates(callee))
+    space, _, name = names.pop().rpartition(".") if len(names) == 1 else ("", "", "")
+    return name if space == "torch.nn" else ""
+
+
+def _first(updated: cst.Call, func: cst.BaseExpression) -> cst.Call:
+    """Return a call of ``func`` with what was called as its first argument."""
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    return cst.Call(func, [cst.Arg(updated.func, comma=comma), *updated.args])
+
+
+def _with_batch(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call:
+    """Return the call of a layer that is handed a single sample: MindSpore's layers want a batch around it."""
+    single = _SINGLE.get(_torch_class(callee))
+    if single is None or not updated.args or any(arg.keyword is not None for arg in updated.args):
+        return updated
+    first = tree.args[0] if tree.args else next(word.value for word in tree.keywords)
+    if single not in ranks(first, ctx):
+        return updated
+    return _first(updated, ctx.reference("torch2ms.runtime.unbatched.run"))
+
+
+def _with_size(updated: cst.Call, callee: Kind, ctx: Context) -> cst.Call:
+    """Return the call of a transposed convolution that is told the size of its output, which MindSpore's are not."""
+    if not _torch_class(callee).startswith("ConvTranspose") or len(updated.args) < 2:
+        return updated
+    return _first(updated, ctx.reference("torch2ms.runtime.functional.transposed_to"))
 
 
 _PACKERS = frozenset({"pack_padded_sequence", "pack_sequence"})

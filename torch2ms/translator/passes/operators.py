@@ -15,6 +15,7 @@ from torch2ms.mapping_tables.schema import Row
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.kinds import Kind
+from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import build, code_of, parenthesised, parse_expression
 
 __all__ = ["promoted", "rewrite_builtin", "rewrite_operator", "settled", "shift"]
@@ -44,6 +45,9 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
             inverted = ctx.reference("torch2ms.runtime.functional.bitwise_not")
             return build("{f}({value})", f=inverted, value=updated.expression)
     elif isinstance(tree, ast.BinOp) and isinstance(updated, cst.BinaryOperation):
+        if isinstance(tree.op, ast.Add) and _are_sequences(tree, ctx):
+            chain = ctx.reference("mindspore.nn.SequentialCell")
+            return build("{chain}(*{left}, *{right})", chain=chain, left=updated.left, right=updated.right)
         if _is_number(tree, ctx):
             return updated.with_changes(left=_number(updated.left, tree, ctx))
         left, right = (
@@ -54,6 +58,12 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
     elif isinstance(tree, ast.Compare) and isinstance(updated, cst.Comparison) and len(tree.ops) == 1:
         return _compared(updated, tree, ctx)
     return updated
+
+
+def _are_sequences(tree: ast.BinOp, ctx: Context) -> bool:
+    """Whether two ``nn.Sequential`` are joined."""
+    kinds = [ctx.kind(part) for part in (tree.left, tree.right)]
+    return all(kind.name == "Module" and kind.of == "torch.nn.Sequential" for kind in kinds)
 
 
 def _compared(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> cst.Comparison:
@@ -125,7 +135,21 @@ def rewrite_builtin(updated: cst.BaseExpression, tree: ast.Call, ctx: Context) -
             return updated.with_changes(func=ctx.reference("torch2ms.runtime.functional.dtype_name"))
         if kind.name == "Size":
             return _size_text(updated)
+        _tell_text(tree, kind, ctx)
     return updated
+
+
+_DESCRIBED = {"Module": "a network", "Optimizer": "an optimizer", "Scheduler": "a scheduler"}
+
+
+def _tell_text(tree: ast.Call, kind: Kind, ctx: Context) -> None:
+    """Report the text of an object that MindSpore describes in other words; what is only printed may differ."""
+    keys = candidates(kind)
+    if kind.name not in _DESCRIBED or any(":" in key and ctx.world.sets(key, "__repr__") for key in keys):
+        return
+    parent = ctx.parent(tree)
+    if not (isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "print"):
+        ctx.report("T2M303", tree, f"MindSpore describes {_DESCRIBED[kind.name]} in other words than PyTorch")
 
 
 def _deep_copy(updated: cst.Call, kind: Kind, ctx: Context) -> cst.Call:

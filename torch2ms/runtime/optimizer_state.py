@@ -1,0 +1,118 @@
+"""What an optimizer keeps of each parameter, under PyTorch's names: ``optimizer.state[p]["momentum_buffer"]``."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, List, Mapping, Tuple
+
+import mindspore as ms
+from mindspore import ops
+
+__all__ = ["OptimizerState", "add_param_group", "state"]
+
+# MindSpore's attribute of an optimizer -> PyTorch's name, by class; the first step makes them in PyTorch.
+_NAMES: Dict[str, Dict[str, str]] = {
+    "SGD": {"accum": "momentum_buffer"},
+    "Adam": {
+        "state_step": "step",
+        "exp_avg": "exp_avg",
+        "exp_avg_sq": "exp_avg_sq",
+        "max_exp_avg_sq": "max_exp_avg_sq",
+    },
+    "Adagrad": {"step_t": "step", "accum": "sum"},
+    "Adamax": {"step_t": "step", "exp_avg": "exp_avg", "exp_inf": "exp_inf"},
+    "NAdam": {"step_t": "step", "mu_product": "mu_product", "exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"},
+    "RAdam": {"step_t": "step", "exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"},
+    "Adadelta": {"step_t": "step", "accum": "square_avg", "accum_update": "acc_delta"},
+}
+_NAMES["AdamW"] = _NAMES["Adam"]
+
+
+class OptimizerState(Mapping[Any, Dict[str, ms.Tensor]]):
+    """The state of an optimizer by parameter. Raises KeyError for an optimizer whose state has other contents."""
+
+    def __init__(self, optimizer: Any) -> None:
+        self._optimizer = optimizer
+        kind = next((cls.__name__ for cls in type(optimizer).__mro__ if cls.__name__ in _NAMES), None)
+        if kind is None:
+            raise KeyError(f"the state of {type(optimizer).__name__} is not known under PyTorch's names")
+        self._names = _NAMES[kind]
+
+    def _used(self) -> List[Tuple[int, Any]]:
+        """Return the parameters that have a state, with their numbers."""
+        parameters = list(enumerate(self._optimizer.parameters))
+        if "accum" in self._names and self._names["accum"] == "momentum_buffer":
+            moving = [bool(group["momentum"]) for group in self._optimizer.param_groups for _ in group["params"]]
+            return [
+                pair for pair, has in zip(parameters, moving) if has and bool((self._slot("accum", pair[0]) != 0).any())
+            ]
+        step = next(name for name in self._names if self._names[name] == "step")
+        return parameters if int(getattr(self._optimizer, step).asnumpy().reshape(-1)[0]) else []
+
+    def _has_moved(self, index: int) -> bool:
+        """Whether the momentum of a parameter is anything but zero: MindSpore's SGD does not count its steps."""
+        return bool((self._slot("accum", index) != 0).any())
+
+    def _slot(self, name: str, index: int) -> ms.Tensor:
+        value = getattr(self._optimizer, name)
+        return value[index] if isinstance(value, (tuple, list)) else value
+
+    def __getitem__(self, parameter: Any) -> Dict[str, ms.Tensor]:
+        for index, own in self._used():
+            if own is parameter:
+                return self._contents(index)
+        return {}
+
+    def _contents(self, index: int) -> Dict[str, ms.Tensor]:
+        found: Dict[str, ms.Tensor] = {}
+        has_maximum = any(group.get("amsgrad") for group in self._optimizer.param_groups)
+        for name, shown in self._names.items():
+            if name != "max_exp_avg_sq" or has_maximum:
+                value = ops.stop_gradient(self._slot(name, index))
+                found[shown] = value.astype(ms.float32).reshape(()) if shown == "step" else value
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([parameter for _, parameter in self._used()])
+
+    def __len__(self) -> int:
+        return len(self._used())
+
+
+def state(optimizer: Any) -> OptimizerState:
+    """Return the state of an optimizer by parameter; it is read, and not to be written to."""
+    return OptimizerState(optimizer)
+
+
+_OTHERS = ("parameters", "lrs", "param_groups")
+
+
+def add_param_group(optimizer: Any, param_group: Dict[str, Any]) -> None:
+    """Give an optimizer more parameters, with moments of their own, which MindSpore's method forgets.
+
+    Raises NotImplementedError for an optimizer that counts its steps and has made some: MindSpore's keep one count for
+    all parameters, and the new ones would begin with it.
+    """
+    counters = [getattr(optimizer, name, None) for name in ("state_step", "step_t")]
+    if any(counter is not None and int(counter.asnumpy().reshape(-1)[0]) for counter in counters):
+        raise NotImplementedError(f"{type(optimizer).__name__} has made steps: give it all parameters when it is made")
+    numbers = {name: float(value) for name, value in param_group.items() if type(value) is int}
+    settings = {name: float(value) for name, value in optimizer.defaults.items() if type(value) is int}
+    param_group = {**settings, **param_group, **numbers}
+    count = len(optimizer.parameters)
+    held = {**vars(optimizer), **getattr(optimizer, "_params_list", {})}
+    moments = {name: value for name, value in held.items() if name not in _OTHERS and _are_moments(value, count)}
+    optimizer.add_param_group(param_group)
+    new = ms.ParameterTuple(tuple(optimizer.parameters)[count:])
+    for name, value in moments.items():
+        if name == "mu_product":
+            list.extend(value, (ms.Parameter(ms.Tensor(1.0), f"mu_product_{parameter.name}") for parameter in new))
+            continue
+        start = "ones" if name == "stat" else "zeros"
+        setattr(optimizer, name, ms.ParameterTuple((*value, *new.clone(prefix=name, init=start))))
+
+
+def _are_moments(value: Any, count: int) -> bool:
+    """Whether an attribute holds one tensor for each of an optimizer's ``count`` parameters."""
+    if not isinstance(value, (tuple, list)) or len(value) != count:
+        return False
+    return all(isinstance(member, ms.Parameter) for member in value)
