@@ -24,11 +24,11 @@ def _number(value: Any) -> float:
 _ZERO = frozenset(["weight_decay", "lr_decay", "momentum", "dampening"])  # PyTorch's defaults of these are the int 0
 
 
-def _read(name: str, value: Any) -> Any:
-    """Return a setting as PyTorch has it."""
+def _read(name: str, value: Any, default: Any = 0) -> Any:
+    """Return a setting as PyTorch has it; ``default`` is what the optimizer was made with."""
     if name == "lr":
         return _number(value)
-    return 0 if name in _ZERO and isinstance(value, float) and value == 0 else value
+    return 0 if name in _ZERO and isinstance(value, float) and value == 0 and default == 0 else value
 
 
 class ParameterGroup(MutableMapping[str, Any]):
@@ -42,7 +42,7 @@ class ParameterGroup(MutableMapping[str, Any]):
         return self._optimizer.param_groups[self._index]  # type: ignore[no-any-return]
 
     def __getitem__(self, name: str) -> Any:
-        return _read(name, self._group[name])
+        return _read(name, self._group[name], self._optimizer.defaults.get(name, 0))
 
     def __setitem__(self, name: str, value: Any) -> None:
         if name == "lr":

@@ -54,7 +54,7 @@ def _assign(tensor: ms.Tensor, made: ms.Tensor) -> ms.Tensor:
     if isinstance(tensor, ms.Parameter):
         tensor.set_data(made)
     else:
-        tensor.assign_value(made)
+        tensor[...] = made  # not assign_value: what was computed from the tensor just before may see the new values
     return tensor
 
 

@@ -321,7 +321,7 @@ def write_into(target: ms.Tensor, value: ms.Tensor) -> None:
     except RuntimeError as error:
         if "view" not in str(error):
             raise
-        target.assign_value(value)
+        target[...] = value  # not assign_value: what was computed just before may see the new values
 
 
 def load_state_dict(cell: nn.Cell, state_dict: Mapping[str, Any], strict: bool = True) -> LoadResult:

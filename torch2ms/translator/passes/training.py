@@ -198,10 +198,22 @@ def gradient_of(tree: ast.Attribute, weight: cst.BaseExpression, ctx: Context) -
     else:
         return None
     ctx.account(tree, "torch.Tensor.grad", "mapped", "torch2ms.runtime.autograd.gradient_of")
+    _tell_unused(tree, ctx)
     callee = code_of(ctx.reference("torch2ms.runtime.autograd.gradient_of"))
     made = cst.parse_expression(f"{callee}(__weight__, {weights}, {grads})")
     call = cst.ensure_type(made, cst.Call)
     return call.with_changes(args=[call.args[0].with_changes(value=weight), *call.args[1:]])
+
+
+def _tell_unused(tree: ast.Attribute, ctx: Context) -> None:
+    """Report a test for None whose outcome is a result: the gradient of an unused weight is zero in MindSpore."""
+    test = ctx.parent(tree)
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+        return
+    above = ctx.parent(test)
+    if isinstance(above, (ast.If, ast.IfExp, ast.While, ast.Assert, ast.comprehension, ast.BoolOp)):
+        return  # what the program does with gradients; a gradient of zero does nothing there
+    ctx.report("T2M303", tree, "the gradient of a weight that the loss does not use is zero in MindSpore, not None")
 
 
 def rewrite_block(
