@@ -16,7 +16,10 @@ from torch2ms.translator.names import candidates
 
 __all__ = ["in_train_mode"]
 
-_SENSITIVE = re.compile(r"BatchNorm|[Dd]ropout|Transformer|RReLU|rrelu|track_running_stats|InstanceNorm\dd\([^)]*True[^)]*True|spectral_norm|\.training\b")
+_SENSITIVE = re.compile(
+    r"BatchNorm|[Dd]ropout|Transformer|RReLU|rrelu|track_running_stats|spectral_norm|\.training\b"
+    r"|InstanceNorm\dd\([^)]*True[^)]*True"  # track_running_stats by position
+)
 _WRAPPERS = frozenset({"spectral_norm"})  # functions that return the layer they are given, with another mode each
 _SELF_RETURNING = frozenset({"to", "cuda", "cpu", "float", "double", "half", "apply", "requires_grad_", "type"})
 
