@@ -55,3 +55,10 @@ def test_what_is_no_layer_of_mindspores_is_set() -> None:
     assert own.p == 0.1
     with pytest.raises(NotImplementedError, match="stride of AvgPool2d"):
         settings.change(nn.AvgPool2d(2, 2), "stride", 1)
+
+
+def test_a_layer_that_is_deleted_runs_no_more() -> None:
+    net = layers.Sequential(nn.Dense(2, 3))
+    net.insert_child_to_cell("pool", nn.Dense(3, 4))
+    del net.pool
+    assert net(mindspore.Tensor(np.ones((1, 2), np.float32))).shape == (1, 3)

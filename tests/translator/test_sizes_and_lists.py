@@ -77,3 +77,15 @@ def test_windows_are_tuples() -> None:
 )
 def test_sizes_may_be_passed_by_name(call: str, expected: str) -> None:
     assert expected in text_of(f"import torch\n\n\ndef f(x: torch.Tensor):\n    return {call}\n")
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("m.kernel_size == (3, 3)", "settings.change(m, 'padding', (d, d))"),
+        ("m.color == 'red'", "m.padding = (d, d)"),
+    ],
+)
+def test_settings_of_what_is_asked_for_its_kernel_are_changed(asked: str, expected: str) -> None:
+    body = f"name = m.__class__.__name__\n    if {asked}:\n        m.padding = (d, d)\n"
+    assert expected in text_of(f"import torch\n\n\ndef dilate(m, d):\n    {body}")

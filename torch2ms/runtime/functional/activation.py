@@ -7,7 +7,7 @@ from typing import Any, Optional
 import mindspore as ms
 from mindspore import Tensor, ops
 
-from .exact import exp, expm1, log
+from .exact import exp, expm1, log, tanh
 
 __all__ = [
     "celu",
@@ -20,6 +20,7 @@ __all__ = [
     "leaky_relu",
     "log_softmax",
     "logsigmoid",
+    "mish",
     "prelu",
     "relu6",
     "selu",
@@ -29,6 +30,11 @@ __all__ = [
     "softshrink",
     "threshold",
 ]
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return ``input * tanh(softplus(input))`` (Misra 2019)."""
+    return input * tanh(softplus(input))
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:

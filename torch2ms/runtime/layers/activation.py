@@ -152,7 +152,7 @@ class Mish(nn.Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the activation of ``x``."""
-        return ops.mish(x)
+        return F.mish(x)
 
 
 class Hardswish(nn.Cell):

@@ -203,6 +203,10 @@ class Sequential(nn.SequentialCell):
         if isinstance(value, nn.Cell):
             self._collect()
 
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        self._collect()
+
     def insert_child_to_cell(self, child_name: str, child_cell: nn.Cell) -> None:
         """Add a layer under a name; it runs last."""
         super().insert_child_to_cell(child_name, child_cell)

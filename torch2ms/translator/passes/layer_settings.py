@@ -14,10 +14,13 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import build
+from torch2ms.translator.trees import walk
 
 __all__ = ["changed_setting"]
 
 _SETTINGS = frozenset({"momentum", "eps", "p", "stride", "padding", "dilation", "padding_mode", "ceil_mode"})
+
+_OF_LAYERS = frozenset({"kernel_size", "dilation", "in_channels", "out_channels", "running_mean", "running_var"})
 
 
 def changed_setting(updated: Any, tree: ast.AST, ctx: Context) -> Any:
@@ -29,9 +32,23 @@ def changed_setting(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         return updated
     base = ctx.kind(target.value)
     names = candidates(base)
-    if base.name != "Module" or base.evidence in ("self", "super") or not names or any(":" in n for n in names):
+    known = base.name == "Module" and base.evidence not in ("self", "super") and names
+    if any(":" in name for name in names) or not (known or (not base.known and _looks_like_layer(target.value, ctx))):
         return updated
     change = ctx.reference("torch2ms.runtime.settings.change")
     name = ctx.literal(f"'{target.attr}'")
     call = build("{f}({x}, {name}, {value})", f=change, x=code.value, name=name, value=updated.value)
     return cst.Expr(call)
+
+
+def _looks_like_layer(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a function asks a name of unknown kind what only layers know: ``if m.kernel_size == (3, 3)``."""
+    function = ctx.functions[-1]
+    return (
+        function is not None
+        and isinstance(tree, ast.Name)
+        and any(
+            isinstance(node, ast.Attribute) and node.attr in _OF_LAYERS and getattr(node.value, "id", "") == tree.id
+            for node in walk(function.node)
+        )
+    )
