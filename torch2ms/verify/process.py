@@ -32,7 +32,11 @@ def load(name, folder):
 workers, runtime, side = sys.argv[1:4]
 load("torch2ms_worker", workers)
 if side == "mindspore_side":
-    sys.modules["torch"] = None  # a translation must do without, though torch may well be installed here
+    class NoTorch:  # a translation must do without, though torch may well be installed here
+        def find_spec(name, path=None, target=None):
+            if name.partition(".")[0] == "torch":
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+    sys.meta_path.insert(0, NoTorch)
     load("torch2ms_worker_runtime", runtime)
     weights = importlib.import_module("torch2ms_worker_runtime.weights")
     importlib.import_module("torch2ms_worker.mindspore_side").main(weights)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 
 __all__ = [
     "CONTAINERS",
     "NOTHING",
+    "OF_TENSORS",
     "TENSOR_MAKERS",
     "added",
     "batch_of",
@@ -154,9 +156,19 @@ _SEVERAL_ARRAYS = frozenset(
 )
 
 
-def library_result(name: str) -> Kind:
+# Functions of numpy by element, and torch's: of a torch tensor they give a tensor.
+OF_TENSORS = {
+    f"numpy.{name}": f"torch.{name}"
+    for name in """abs arctan ceil cos cosh exp expm1 floor log log10 log1p log2 sign sin sinh sqrt square tan
+    tanh""".split()
+}
+
+
+def library_result(name: str, arguments: Sequence[Kind] = ()) -> Kind:
     """Return what a function of another package gives, where that is certain."""
     root = name.partition(".")[0]
+    if len(arguments) == 1 and arguments[0].is_tensor and name in OF_TENSORS:
+        return Kind("Tensor", evidence="numpy's function of a tensor")
     if name.rpartition(".")[2] in _SEVERAL_ARRAYS:
         return UNKNOWN
     if root in ("numpy", "cv2"):

@@ -404,7 +404,7 @@ class Expressions(Callables):
                 return self._super()
             return builtin_result(node.func.id, node, arguments, self.attribute)
         if callee.name == "module":
-            return library_result(callee.of)
+            return library_result(callee.of, arguments)
         return UNKNOWN
 
     def _overloaded(self, node: ast.Call, callee: Kind, arguments: list[Kind]) -> Kind | None:
@@ -449,7 +449,7 @@ class Expressions(Callables):
         if base.name in ("list", "tuple", "dict", "iterator"):
             return container_method(base, name)
         if base.name == "module":
-            return library_result(f"{base.of}.{name}")
+            return library_result(f"{base.of}.{name}", arguments)
         if base.name == "ndarray":
             return Kind("ndarray") if name not in ("item", "tolist") else Kind("python")
         if base.name == "str":

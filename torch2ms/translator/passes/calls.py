@@ -16,6 +16,7 @@ from torch2ms.translator.binding import bind
 from torch2ms.translator.context import Context
 from torch2ms.translator.edges import by_edges
 from torch2ms.translator.emission import emit_call, fits
+from torch2ms.translator.inference.containers import OF_TENSORS
 from torch2ms.translator.inference.families import BASE_ROWS
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
@@ -29,7 +30,7 @@ from torch2ms.translator.passes.own_mode import has_own_mode
 from torch2ms.translator.passes.reserved import rename_call
 from torch2ms.translator.passes.training import is_left
 from torch2ms.translator.passes.unbound import as_bound, rewrite_unbound
-from torch2ms.translator.passes.untyped import report_untyped, told
+from torch2ms.translator.passes.untyped import told, untyped_call
 from torch2ms.translator.passes.values import NO_CLASS, choose_row
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.recipes.views import owning
@@ -61,6 +62,10 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if callee.name == "Module":
         inplace_layer(tree, ctx)
         return named_inputs(updated, tree, callee, ctx)
+    if callee.name == "module" and callee.of in OF_TENSORS and len(tree.args) == 1 and not tree.keywords:
+        row = ctx.tables.row(OF_TENSORS[callee.of])
+        if row is not None and ctx.kind(tree.args[0]).is_tensor:
+            return _row_call(row, updated, tree, ctx, None)
     if isinstance(tree.func, ast.Name) and tree.func.id in ("isinstance", "issubclass") and len(updated.args) == 2:
         return _class_test(updated)
     if _is_dynamic(tree.func):
@@ -73,7 +78,9 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         if _is_forward(tree.func, ctx) and isinstance(updated.func, cst.Attribute):
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("construct")))
         if not ctx.kind(tree.func.value).known:
-            report_untyped(_row_call, updated, tree, ctx)
+            either = untyped_call(_row_call, updated, tree, ctx)
+            if either is not None:
+                return either
     return rewrite_builtin(updated, tree, ctx)
 
 

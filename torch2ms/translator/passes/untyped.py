@@ -1,7 +1,8 @@
 """Receivers nobody knows the kind of: told by what is called on them, or reported where it would matter.
 
 A name that only tensors have tells a tensor. A name that arrays or strings have as well tells nothing: then the call is
-translated for a trial as a tensor's and as a network's, and where that would change it, T2M207 says so.
+translated for a trial as a tensor's and as a network's. Where that would change it on a tensor, both forms are written
+and the value decides; where that cannot be, T2M207 says so.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import libcst as cst
 from torch2ms.diagnostics import Severity
 from torch2ms.mapping_tables.catalogue import shared_members
 from torch2ms.mapping_tables.schema import Row
+from torch2ms.translator.binding import literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.families import BASE_ROWS, MODULE_BARE
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
-from torch2ms.translator.syntax import code_of
+from torch2ms.translator.syntax import build, code_of
 
-__all__ = ["RowCall", "report_untyped", "told"]
+__all__ = ["RowCall", "told", "untyped_call"]
 
 _FAMILIES: tuple[tuple[KindName, str], ...] = (("Tensor", "tensor"), ("Module", "network"))
 # No value of a tensor, and hardly an argument of a tensor's method.
@@ -167,11 +169,11 @@ def _is_axis(call: ast.Call, ctx: Context) -> bool:
     return len(call.args) == 1 and text in ("0", "1", "2", "3", "-1", "-2", "-3")
 
 
-def report_untyped(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Context) -> None:
-    """Report a method call that would change on a tensor or a network, where the receiver could not be typed."""
+def untyped_call(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
+    """Return a method call in both of its forms where the receiver could not be typed, or report it; None: it stays."""
     func = tree.func
     if not isinstance(func, ast.Attribute) or func.attr.startswith("__"):
-        return
+        return None
     for family, word in _FAMILIES:
         name = f"{BASE_ROWS[family]}.{func.attr}"
         row = ctx.tables.row(name)
@@ -179,12 +181,43 @@ def report_untyped(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Co
             continue
         if family == "Tensor" and _is_none_of_tensors(func, tree, ctx):
             continue
-        if _changes(row_call, row, updated, tree, ctx, Kind(family)):
-            message = f"{ast.unparse(func.value)} could not be typed; .{func.attr} changes if it is a {word}"
+        changes, alone = _changes(row_call, row, updated, tree, ctx, Kind(family))
+        message = f"{ast.unparse(func.value)} could not be typed; .{func.attr} changes if it is a {word}"
+        if changes and alone and family == "Tensor" and _has_two_forms(func, ctx):
+            ctx.report("T2M207", func, f"{message}: both forms were written", symbol=name, severity=Severity.NOTE)
+            return _either(row_call(row, updated, tree, ctx, Kind(family)), updated, tree, ctx)
+        if changes:
             ctx.report("T2M207", func, message, symbol=name)
-            return
+            return None
         if family == "Tensor":
-            return  # right as it stands on a tensor; that it is a network is far less likely
+            return None  # right as it stands on a tensor; that it is a network is far less likely
+    return None
+
+
+def _has_two_forms(func: ast.Attribute, ctx: Context) -> bool:
+    """Whether a call can be written for a tensor and for anything else: it is no network's, and changes nothing."""
+    return (
+        ctx.tables.row(f"{BASE_ROWS['Module']}.{func.attr}") is None
+        and not func.attr.endswith("_")
+        and _is_place(func.value)
+    )
+
+
+def _is_place(tree: ast.expr) -> bool:
+    """Whether reading an expression twice gives the same, at no cost: a name, its attributes and constant places."""
+    while isinstance(tree, (ast.Attribute, ast.Subscript)):
+        if isinstance(tree, ast.Subscript) and not isinstance(literal(tree.slice), (int, str)):
+            return False
+        tree = tree.value
+    return isinstance(tree, ast.Name)
+
+
+def _either(new: cst.BaseExpression, old: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
+    """``x.repeat(2, 1)`` -> ``x.tile((2, 1)) if isinstance(x, ms.Tensor) else x.repeat(2, 1)``."""
+    receiver = cst.ensure_type(old.func, cst.Attribute).value
+    text = "{new} if isinstance({x}, {tensor}) else {old}"
+    text = text if isinstance(ctx.parent(tree), (ast.Assign, ast.Return)) else f"({text})"
+    return build(text, new=new, x=receiver, tensor=ctx.reference("mindspore.Tensor"), old=old)
 
 
 def _is_none_of_tensors(func: ast.Attribute, call: ast.Call, ctx: Context) -> bool:
@@ -212,9 +245,12 @@ def _is_pair(call: ast.Call, ctx: Context) -> bool:
     return any(isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == 2 for target in parent.targets)
 
 
-def _changes(row_call: RowCall, row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, kind: Kind) -> bool:
-    """Whether a call would be translated to something else, or reported, on a receiver of this kind."""
+def _changes(
+    row_call: RowCall, row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, kind: Kind
+) -> tuple[bool, bool]:
+    """Whether a call would become something else, or be reported, on such a receiver; and nothing but an expression."""
     with ctx.trial() as trial:
         new = row_call(row, updated, tree, ctx, kind)
         said = any(diagnostic.severity > Severity.NOTE for diagnostic in trial.diagnostics)
-        return said or trial.has_statements or code_of(new) != code_of(updated)
+        alone = not (said or trial.has_statements)
+        return not alone or code_of(new) != code_of(updated), alone
