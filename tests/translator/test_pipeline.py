@@ -137,3 +137,20 @@ def test_the_report_counts_every_use(make_tree: MakeTree) -> None:
     assert uses["torch.ones"].status == "mapped"
     assert uses["torch.nope"].status == "unknown"
     assert report.worst == Severity.ERROR
+
+
+def test_helpers_that_do_not_name_torch_are_translated(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    (source / "utils").mkdir(parents=True)
+    (source / "utils" / "__init__.py").write_text("from .metrics import *\nfrom .text import *\n")
+    (source / "utils" / "metrics.py").write_text(
+        "__all__ = ['accuracy']\n\n\ndef accuracy(output, target):\n    return output.topk(5)[1].size(0)\n"
+    )
+    (source / "utils" / "text.py").write_text("def shout(text):\n    return text.upper()\n")
+    (source / "main.py").write_text(
+        "import torch\nfrom utils import accuracy\n\nprint(accuracy(torch.rand(8, 10), torch.zeros(8)))\n"
+    )
+    out = tmp_path / "out"
+    translate_project(source, out)
+    assert "functional.topk(output, 5)[1].shape[0]" in (out / "utils" / "metrics.py").read_text()
+    assert (out / "utils" / "text.py").read_bytes() == (source / "utils" / "text.py").read_bytes()

@@ -445,6 +445,27 @@ def test_classes_that_are_called_take_torch_arguments(use: str) -> None:
     assert "layers.Linear" in translated(use).text
 
 
+def test_what_a_number_becomes_is_formatted_as_one() -> None:
+    source = (
+        "import torch\n\n\ndef run(batches, n):\n    best, hits, total = 0.0, 0, 0.0\n"
+        "    for output, target in batches:\n"
+        "        hits += torch.sum(torch.argmax(output, 1) == target)\n        total += output.sum().item()\n"
+        "    accuracy = hits.double() / n\n    if accuracy > best:\n        best = accuracy\n"
+        "    print('{:.3f} {:4f}'.format(accuracy, best), f'{total / n:.2f}')\n"
+    )
+    emitted = translate_source(source).text
+    assert ".format(metrics.number(accuracy), metrics.number(best)), f'{total / n:.2f}'" in emitted
+
+
+def test_settings_beside_the_loss_are_packed() -> None:
+    source = (
+        "import torch\nfrom torch import nn\n\n\ndef train(net: nn.Module, opt, x, y, args):\n    opt.zero_grad()\n"
+        "    out = net(x)\n    start = args.length - args.valid\n    loss = (out[start:] - y[start:]).pow(2).sum()\n"
+        "    loss.backward()\n    opt.step()\n    return loss.item() / start\n"
+    )
+    assert "(loss, (start,)), grads = " in translate_source(source).text
+
+
 def test_numbers_beside_the_loss_are_packed() -> None:
     source = (
         "import torch\nfrom torch import nn\n\n\ndef train(net, opt, x, y):\n    opt.zero_grad()\n    loss = 0\n"

@@ -122,6 +122,7 @@ def _index(project: Project) -> tuple[SymbolTable, list[str], list[Diagnostic]]:
     symbols = SymbolTable.build(files, project.root.name)
     users = {f.path for f in files if _uses_torch(f, symbols)}
     reached = _reached(symbols, users) | repaired
+    reached |= _helpers(symbols, reached)
     # The runtime of an earlier translation reads torch's files on purpose.
     return symbols, sorted(path for path in reached if not path.startswith(f"{RUNTIME_NAME}/")), problems
 
@@ -150,6 +151,34 @@ def _reached(symbols: SymbolTable, users: set[str]) -> set[str]:
                 reached.add(importer)
                 queue.append(importer)
     return reached
+
+
+# Methods that hardly anything but a tensor has, and MindSpore has not, or otherwise
+_TENSOR_METHODS = frozenset(
+    "add_ clone contiguous cpu detach dim div_ eq expand_as gather masked_fill mul_ numel scatter_ size sub_ topk "
+    "unsqueeze view".split()
+)
+
+
+def _helpers(symbols: SymbolTable, reached: set[str]) -> set[str]:
+    """Return the files that users of torch import, and that treat what they are given as tensors without naming torch.
+
+    ``def accuracy(output, target)`` needs no import to call ``output.topk(5)``.
+    """
+    found: set[str] = set()
+    seen = set(reached)
+    queue = sorted(reached)
+    while queue:
+        path = queue.pop()
+        for level, module in symbols.files[path].imports if path in symbols.files else ():
+            other = symbols.find_module(path, module, level)
+            if other is None or other in seen:
+                continue
+            seen.add(other)
+            queue.append(other)
+            if other in symbols.files and not _TENSOR_METHODS.isdisjoint(symbols.files[other].calls):
+                found.add(other)
+    return found
 
 
 class _Worker:

@@ -11,6 +11,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.syntax import build, code_of, parse_expression
+from torch2ms.translator.trees import walk
 
 __all__ = ["rewrite_field", "rewrite_format", "rewrite_percent", "rewrite_text"]
 
@@ -166,21 +167,61 @@ def _number(before: cst.BaseExpression, after: cst.BaseExpression, ctx: Context)
     if _is_tensor(before, ctx):
         return _item(after)
     tree = ctx.alignment.tree(before)
-    if not isinstance(tree, ast.expr) or ctx.kind(tree).name == "str" or not _counts_up(tree, ctx):
+    if not isinstance(tree, ast.expr) or ctx.kind(tree).name == "str":
+        return None
+    if not _holds(tree, _perhaps_tensors(ctx), ctx):
         return None
     return cst.Call(ctx.reference("torch2ms.runtime.metrics.number"), [cst.Arg(after)])
 
 
-def _counts_up(tree: ast.expr, ctx: Context) -> bool:
-    """Whether a value is made of a number that tensors are added to: ``correct = 0``, ``correct += hits.sum()``."""
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return any(
-        isinstance(node, ast.AugAssign)
-        and isinstance(node.target, ast.Name)
-        and node.target.id in names
-        and ctx.kind(node.value).is_tensor
-        for node in ctx.analysis.nodes
-    )
+_TO_NUMBERS = frozenset({"float", "int", "len", "str"})  # functions
+_NUMBERS_OF = frozenset({"item", "tolist", "numpy", "size", "dim", "numel", "time"})  # methods
+
+
+def _perhaps_tensors(ctx: Context) -> set[str]:
+    """Return the names that this function gives a tensor at some point, whatever else they are.
+
+    ``correct = 0``, ``correct += hits.sum()``, ``accuracy = correct / n``, ``best = 0.0``, ``best = accuracy``.
+    """
+    function = ctx.functions[-1]
+    here = function.node if function is not None else ctx.analysis.tree
+    known: dict[int, set[str]] = ctx.once(_no_functions)
+    if id(here) in known:
+        return known[id(here)]
+    found: set[str] = set()
+    bindings = [node for node in walk(here) if isinstance(node, (ast.Assign, ast.AugAssign))]
+    for _ in range(4):  # names are handed on a few times at most
+        before = len(found)
+        for node in bindings:
+            if _holds(node.value, found, ctx):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                found |= {path for target in targets if (path := dotted_path(target)) is not None}
+        if len(found) == before:
+            break
+    known[id(here)] = found
+    return found
+
+
+def _no_functions(ctx: Context) -> dict[int, set[str]]:
+    return {}
+
+
+def _holds(tree: ast.expr, names: set[str], ctx: Context) -> bool:
+    """Whether a value may be computed from tensors and still be one."""
+    if isinstance(tree, ast.Call):
+        plain = isinstance(tree.func, ast.Name) and tree.func.id in _TO_NUMBERS
+        if plain or (isinstance(tree.func, ast.Attribute) and tree.func.attr in _NUMBERS_OF):
+            return False
+        if ctx.kind(tree).name in ("int", "float", "str", "list", "dict", "tuple", "ndarray"):
+            return False
+        return ctx.kind(tree).is_tensor or (
+            isinstance(tree.func, ast.Attribute) and _holds(tree.func.value, names, ctx)
+        )
+    if isinstance(tree, ast.BinOp):
+        return _holds(tree.left, names, ctx) or _holds(tree.right, names, ctx)
+    if isinstance(tree, ast.UnaryOp):
+        return _holds(tree.operand, names, ctx)
+    return ctx.kind(tree).is_tensor or dotted_path(tree) in names
 
 
 def _item(code: cst.BaseExpression) -> cst.BaseExpression:

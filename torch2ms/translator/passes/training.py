@@ -15,6 +15,7 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.passes.leaf_gradients import LeafWriter
 from torch2ms.translator.passes.recorded_steps import write_recorded
 from torch2ms.translator.syntax import code_of
@@ -342,7 +343,7 @@ class _Writer:
 
         ``value_and_grad`` counts tensors and containers alone, and refuses a function that returns a loss and a number.
         """
-        plain = unit.aux and all(_is_number(name, unit, self.ctx) for name in unit.aux)
+        plain = unit.aux and not any(_is_output(name, unit, self.ctx) for name in unit.aux)
         return [f"({', '.join(unit.aux)}{',' if len(unit.aux) == 1 else ''})"] if plain else list(unit.aux)
 
     def _gradient(self, unit: TrainingUnit) -> list[Statement]:
@@ -403,31 +404,30 @@ class _Writer:
         return self._lines(f"{unit.grads_name}, {result} = {call}")
 
 
-_NUMBERS = frozenset({"int", "float", "bool", "str", "none", "ndarray"})
+_OUTPUTS = frozenset({"Tensor", "Parameter", "list", "dict", "tuple"})
 
 
-def _is_number(name: str, unit: TrainingUnit, ctx: Context) -> bool:
-    """Whether all that a step binds to a name is known to be neither a tensor nor a container."""
-    bound = [
-        node.value
-        for statement in unit.body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name) and target.id == name
-    ]
-    return bool(bound) and all(ctx.kind(value).name in _NUMBERS or _counts(value) for value in bound)
+def _is_output(name: str, unit: TrainingUnit, ctx: Context) -> bool:
+    """Whether a step binds a name to what is known to be a tensor or a container, or to what a network returns."""
+    for statement in unit.body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and node.id == name and ctx.kind(node).name in _OUTPUTS:
+                return True
+            if isinstance(node, ast.Assign) and name in {
+                part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)
+            }:
+                value = node.value
+                if ctx.kind(value).name in _OUTPUTS and not isinstance(node.targets[0], (ast.Tuple, ast.List)):
+                    return True
+                if isinstance(value, ast.Call) and _is_network(value.func, ctx):
+                    return True
+    return False
 
 
-def _counts(value: ast.expr) -> bool:
-    """Whether an expression is a number whatever it is asked of: ``len(x)``, ``x.size(0)``, ``x.shape[0]``."""
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
-        return value.func.id in ("len", "int", "float", "bool", "str")
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        return value.func.attr in ("item", "numel") or (value.func.attr == "size" and len(value.args) == 1)
-    if not isinstance(value, ast.Subscript) or isinstance(value.slice, ast.Slice):
-        return False
-    return isinstance(value.value, ast.Attribute) and value.value.attr == "shape"
+def _is_network(tree: ast.expr, ctx: Context) -> bool:
+    """Whether what is called is a network, or nothing is known of it and it is called like one."""
+    kind, name = ctx.kind(tree), (dotted_path(tree) or "").rpartition(".")[2].lower()
+    return kind.name == "Module" or (not kind.known and ("net" in name or "model" in name))
 
 
 def _comments(updated: list[Statement]) -> list[Statement]:
