@@ -147,3 +147,18 @@ def test_a_selection_that_is_written_into_is_a_copy(text: str, made: str) -> Non
 )
 def test_dtypes_that_the_text_shows_decide(text: str, made: str) -> None:
     assert f"{made}\n" in _translated(text) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("parts = x.chunk(2)\nparts[0].add_(1)", "parts[0][()] = parts[0] + 1"),
+        ("held = {'w': x}\nw = held['w']\nw += 1", "w[...] = w + 1"),
+        ("w = torch.zeros(2, requires_grad=True)\nw.fill_(2)\no = torch.optim.SGD([w], lr=0.1)",
+         "ops.assign(w, ops.full_like(w, 2))"),
+        ("d = x.double()\ny = d.sum() - 0.1", "y = d.sum() - ms.Tensor(0.1, ms.float64)"),
+        ("d = x.double()\ny = d.lt(0.3)", "y = d.lt(ms.Tensor(0.3, ms.float64))"),
+    ],
+)  # fmt: skip
+def test_who_holds_a_tensor_sees_its_changes(text: str, made: str) -> None:
+    assert f"{made}\n" in _translated(text) + "\n"

@@ -48,6 +48,13 @@ _KEEPS = frozenset(
     square positive unflatten chunk split unbind cat concat stack hstack vstack sort flatten
     fft.fftshift fft.ifftshift""".split()
 )
+# What keeps the dtype of floats, alone or beside numbers, and float64 beside any real tensor
+_OF_FLOATS = frozenset(
+    """sum mean std var prod norm exp log sqrt sin cos tan tanh sigmoid cumsum cumprod round floor ceil trunc amax amin
+    logsumexp softmax log_softmax relu log2 log10 log1p expm1 rsqrt reciprocal median clip clamp nansum
+    nanmean""".split()
+)
+_OF_DOUBLES = frozenset("add sub mul div pow maximum minimum dot matmul mm true_divide multiply subtract".split())
 _REARRANGED = frozenset({"einops.rearrange", "einops.repeat"})
 _LOSES_COMPLEX = frozenset({"abs", "absolute", "angle", "real", "imag"})
 
@@ -99,6 +106,11 @@ def _dtype_of_call(
         return _FLOAT
     if (name in _KEEPS or name in _SAME_SHAPE) and first is not None:
         return _held(first)
+    if name in _OF_FLOATS and first is not None and family(first.of) == "float":
+        return first.of
+    others = [kind for kind in (*arguments, *keywords.values()) if kind.is_tensor]
+    if name in _OF_DOUBLES and first is not None and first.of in ("torch.float64", "torch.double"):
+        return first.of if all(family(kind.of) in ("bool", "int", "float") for kind in others) else ""
     return ""
 
 

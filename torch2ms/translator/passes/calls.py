@@ -23,7 +23,7 @@ from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.inplace import inplace_layer
 from torch2ms.translator.passes.layer_calls import named_inputs
-from torch2ms.translator.passes.operators import promoted, rewrite_builtin, settled
+from torch2ms.translator.passes.operators import doubled_arguments, promoted, rewrite_builtin, settled
 from torch2ms.translator.passes.optimizers import call_closure, name_apart, with_options, without_options
 from torch2ms.translator.passes.out_argument import rewrite_out
 from torch2ms.translator.passes.own_mode import has_own_mode
@@ -195,6 +195,7 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
     if whole is not None:
         return whole
     updated = promoted(row, updated, tree, ctx, is_method=receiver is not None) or updated
+    updated = doubled_arguments(row, updated, tree, ctx, is_method=receiver is not None)
     if row.name == "torch.nn.Parameter" and tree.args:
         first = updated.args[0].with_changes(value=owning(updated.args[0].value, tree.args[0], ctx))
         updated = updated.with_changes(args=[first, *updated.args[1:]])

@@ -14,7 +14,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.flow import is_inplace
 from torch2ms.translator.later_reads import read_again, read_beside
 from torch2ms.translator.passes.operators import shift
-from torch2ms.translator.recipes.views import is_fresh, owner_of, seen_elsewhere, writes_through
+from torch2ms.translator.recipes.views import is_fresh, is_trained, owner_of, seen_elsewhere, writes_through
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.training.names_used import own
 
@@ -129,7 +129,7 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
     if not ctx.kind(tree.target).is_tensor:
         return node
     name = tree.target.id
-    if ctx.kind(tree.target).name == "Parameter":
+    if ctx.kind(tree.target).name == "Parameter" or is_trained(name, ctx):
         operator = code_of(node.operator).strip().removesuffix("=")
         template = f"{{assign}}({{target}}, {{target}} {operator} {{value}})"
         assign = ctx.reference("mindspore.ops.assign")
@@ -171,12 +171,18 @@ def _is_for_others(name: str, tree: ast.AugAssign, ctx: Context) -> bool:
         for node in ctx.analysis.nodes
         if isinstance(node, ast.Assign) and any(_is_name(target, name) for target in node.targets)
     ]
-    if values and all(isinstance(value, ast.Name) and ctx.kind(value).is_tensor for value in values):
+    if values and all(_is_held(value, ctx) for value in values):
         return True  # y = x: two names of one tensor
     if info is None:
         return False
     returned = [n for n in own(info.node) if isinstance(n, (ast.Return, ast.Yield)) and n.value is not None]
     return name in {arg.arg for arg in info.node.args.args} and not returned
+
+
+def _is_held(value: ast.expr, ctx: Context) -> bool:
+    """Whether a value is a tensor that a name, a list or a dictionary holds."""
+    held = isinstance(value, ast.Subscript) and ctx.kind(value.value).name in ("list", "tuple", "dict")
+    return (held or isinstance(value, ast.Name)) and ctx.kind(value).is_tensor
 
 
 def _read(target: cst.BaseAssignTargetExpression) -> cst.BaseExpression:

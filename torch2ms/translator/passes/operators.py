@@ -18,13 +18,16 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import build, code_of, parenthesised, parse_expression
 
-__all__ = ["promoted", "rewrite_builtin", "rewrite_operator", "settled", "shift"]
+__all__ = ["doubled_arguments", "promoted", "rewrite_builtin", "rewrite_operator", "settled", "shift"]
 
 # What torch computes in float32 for ints and bools, and MindSpore's kernels refuse.
 _IN_FLOATS = frozenset(
     """exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh asinh acosh
     atanh arcsinh arccosh arctanh sigmoid expit rsqrt erf erfc erfinv lgamma gammaln digamma psi logit i0 atan2
     arctan2 hypot deg2rad rad2deg""".split()
+)
+_COMPARISONS = frozenset(
+    """eq ne lt le gt ge equal not_equal less less_equal greater greater_equal maximum minimum""".split()
 )
 _ROUNDING = frozenset({"floor", "ceil"})  # an int stays what it is
 
@@ -71,6 +74,21 @@ def _compared(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> cst.C
     left = _doubled(updated.left, tree.left, tree.comparators[0], ctx)
     right = _doubled(target.comparator, tree.comparators[0], tree.left, ctx)
     return updated.with_changes(left=left, comparisons=[target.with_changes(comparator=right)])
+
+
+def doubled_arguments(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, *, is_method: bool) -> cst.Call:
+    """Return a call of a comparison with its Python float made a tensor, beside a float64 tensor."""
+    name = row.name.rpartition(".")[2]
+    if name not in _COMPARISONS or row.name not in (f"torch.{name}", f"torch.Tensor.{name}"):
+        return updated
+    values = [*tree.args, *(keyword.value for keyword in tree.keywords)]
+    first = tree.func.value if is_method and isinstance(tree.func, ast.Attribute) else next(iter(values), None)
+    if first is None or len(values) != len(updated.args):
+        return updated
+    pairs = zip(updated.args, values, strict=True)
+    return updated.with_changes(
+        args=[arg.with_changes(value=_doubled(arg.value, value, first, ctx)) for arg, value in pairs]
+    )
 
 
 def _doubled(code: cst.BaseExpression, tree: ast.expr, other: ast.expr, ctx: Context) -> cst.BaseExpression:

@@ -17,6 +17,7 @@ from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, 
 from torch2ms.translator.recipes.inplace_values import bare_name, functional, is_inplace
 from torch2ms.translator.recipes.views import (
     is_fresh,
+    is_trained,
     owner_of,
     seen_elsewhere,
     shares_memory,
@@ -75,7 +76,7 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
         return _seen(_element(site, place, direct, statement, ctx), place, ctx)
     if isinstance(place.tree, ast.Name):
         kind = ctx.kind(place.tree).name
-        if kind == "Parameter" or (place.stripped and kind != "Tensor"):
+        if kind == "Parameter" or is_trained(place.tree.id, ctx) or (place.stripped and kind != "Tensor"):
             return _assigned(site, place, direct, statement, ctx)
         return _seen(_name(site, place.tree.id, direct, statement, ctx), place, ctx)
     if isinstance(place.tree, ast.Attribute) and not is_fresh(place.tree, ctx):
@@ -345,7 +346,8 @@ def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx
         base = inner
     kind = ctx.kind(base)
     if kind.name in ("list", "tuple", "dict"):
-        return _filled(site, place.code, direct, True, ctx)
+        parts = isinstance(base, ast.Name) and owner_of(base.id, site.tree, ctx) in ("shared", "view")
+        return _filled(site, place.code, direct, True, ctx, index="()" if parts else "...")
     what = what_index_gives(place.tree.slice, ctx)
     if what == "copy":
         return Leave(_COPY)

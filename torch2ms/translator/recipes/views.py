@@ -11,6 +11,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import build, parenthesised
+from torch2ms.translator.training.trained import trained_tensors
 from torch2ms.translator.trees import walk
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Owner",
     "has_steps",
     "is_fresh",
+    "is_trained",
     "owner_of",
     "seen_elsewhere",
     "shares_memory",
@@ -130,6 +132,24 @@ def writes_through(name: str, use: ast.AST, ctx: Context) -> bool:
     if owner in ("fresh", "object"):
         owner = seen_elsewhere(name, use, ctx)
     return owner == "shared" and not ctx.once(_computes_gradients)
+
+
+def is_trained(name: str, ctx: Context) -> bool:
+    """Whether a name holds a tensor that an optimizer is given, which is made a parameter: it must be assigned to."""
+    function = ctx.functions[-1]
+    here = function.node if function is not None else None
+    return any(_function_of(call, ctx) is here for call in ctx.once(_trained).get(name, ()))
+
+
+def _trained(ctx: Context) -> dict[str, set[ast.expr]]:
+    return trained_tensors(ctx.analysis.nodes, ctx.analysis)
+
+
+def _function_of(tree: ast.AST, ctx: Context) -> ast.AST | None:
+    node = ctx.parent(tree)
+    while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        node = ctx.parent(node)
+    return node
 
 
 def shares_memory(tree: ast.expr, ctx: Context) -> bool:
