@@ -276,7 +276,13 @@ def _binds(target: ast.AST, name: str) -> bool:
 def _made(name: str, value: ast.expr, whole: bool, ctx: Context) -> Owner:
     if is_fresh(value, ctx):
         return "fresh"
-    part = isinstance(value, ast.Subscript) and (ctx.kind(value.value).is_tensor or ctx.kind(value).is_tensor)
+    part = False
+    if isinstance(value, ast.Subscript):
+        base = value.value
+        part = ctx.kind(base).is_tensor or (isinstance(base, ast.Call) and _views(base))
+        if isinstance(base, ast.Name) and ctx.kind(base).name in ("list", "tuple"):
+            holder = owner_of(base.id, base, ctx)
+            return holder if holder in ("shared", "view") else "object"
     if part or (isinstance(value, (ast.Call, ast.Attribute)) and _views(value)):
         return "shared" if _shares(value, ctx) else "view"
     return "object"
