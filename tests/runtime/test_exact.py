@@ -52,3 +52,16 @@ def test_a_softmax_along_one_place_leaves_later_gradients_right() -> None:
 def test_a_softmax_along_one_place_is_one_and_keeps_what_is_no_number() -> None:
     assert F.softmax(ms.Tensor([[3.0], [np.nan]]), -1).asnumpy().tolist()[0] == [1.0]
     assert np.isnan(F.softmax(ms.Tensor([[3.0], [np.nan]]), -1).asnumpy()[1, 0])
+
+
+def test_the_product_of_complex_numbers_has_a_gradient() -> None:
+    rng = np.random.default_rng(1)
+    a, b, c, d = (rng.standard_normal(4).astype(np.float32) for _ in range(4))
+
+    def real_part(x: ms.Tensor) -> ms.Tensor:
+        left, right = F.complex(x, ms.Tensor(b)), F.complex(ms.Tensor(c), ms.Tensor(d))
+        return (F.complex_product(left, right).real() + F.complex_product(ms.Tensor(c), left).imag()).sum()
+
+    value, gradient = ms.value_and_grad(real_part)(ms.Tensor(a))
+    np.testing.assert_allclose(value.asnumpy(), (a * c - b * d + b * c).sum(), rtol=1e-5)
+    np.testing.assert_allclose(gradient.asnumpy(), c, rtol=1e-6)

@@ -33,3 +33,26 @@ def test_what_is_added_to_a_list_with_an_operator_is_known() -> None:
         "        masks += [torch.zeros(size, n)]\n    return masks[-1].repeat(2, 1), masks[0].repeat([n, 1])\n"
     )
     assert "masks[-1].tile((2, 1)), masks[0].tile((n, 1))" in text
+
+
+def test_an_attribute_that_may_be_a_number_of_numpys_stands_behind_the_tensor() -> None:
+    source = "import torch\n\n\ndef f(a, b, x: torch.Tensor):\n    return a.limit * torch.relu(x), b * torch.relu(x)\n"
+    assert "return ops.relu(x) * a.limit, b * ops.relu(x)" in text_of(source)
+
+
+def test_nothing_stands_behind_a_mask() -> None:
+    source = (
+        "import torch\n\n\ndef f(x: torch.Tensor, n: int):\n    mask = x[..., 0] > 0\n    return x[mask, :], x[n, :]\n"
+    )
+    assert "return x[mask], x[n, :]" in text_of(source)
+
+
+def test_products_of_complex_tensors_have_a_gradient() -> None:
+    source = "import torch\n\n\ndef f(x: torch.Tensor):\n    q = torch.fft.rfft(x)\n    return q * torch.conj(q)\n"
+    assert "return functional.complex_product(q, ops.conj(q))" in text_of(source)
+
+
+def test_numpys_functions_of_tensors() -> None:
+    source = "import numpy as np\nimport torch\n\n\ndef f(x: torch.Tensor, a: np.ndarray):\n"
+    source += "    return np.sin(x), np.sin(a)\n"
+    assert "return ops.sin(x), np.sin(a)" in text_of(source)

@@ -9,6 +9,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 import mindspore as ms
 from mindspore import Tensor, ops
 
+from ..functional.exact import exp, log
 from .transforms import ComposeTransform, Transform
 
 __all__ = [
@@ -56,12 +57,12 @@ def probs_and_logits(probs: Any, logits: Any, is_binary: bool) -> Tuple[Tensor, 
         if is_binary:
             return ops.sigmoid(values), values
         values = values - ops.logsumexp(values, -1, True)
-        return ops.exp(values), values
+        return exp(values), values
     values = floats(probs)
     if not is_binary:
         values = values / values.sum(-1, keepdims=True)
     held = ops.clamp(values, EPSILON, 1 - EPSILON)
-    return values, ops.log(held) - ops.log1p(-held) if is_binary else ops.log(held)
+    return values, log(held) - ops.log1p(-held) if is_binary else log(held)
 
 
 class Distribution:
@@ -105,7 +106,7 @@ class Distribution:
 
     def perplexity(self) -> Tensor:
         """Return the exponential of the entropy."""
-        return ops.exp(self.entropy())
+        return exp(self.entropy())
 
     def expand(self, batch_shape: Sequence[int]) -> Distribution:
         """Return the distribution with its parameters in a larger shape."""

@@ -8,6 +8,7 @@ from typing import Any, Optional, Sequence
 import mindspore as ms
 from mindspore import Tensor, ops
 
+from ..functional.exact import exp, log
 from .base import LOG_2PI, Distribution, floats, together, uniform
 
 __all__ = [
@@ -75,11 +76,11 @@ class Normal(_LocationScale):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
-        return -0.5 * ops.square(self.standard(value)) - ops.log(self.scale) - 0.5 * LOG_2PI
+        return -0.5 * ops.square(self.standard(value)) - log(self.scale) - 0.5 * LOG_2PI
 
     def entropy(self) -> Tensor:
         """Return the entropy in nats."""
-        return 0.5 + 0.5 * LOG_2PI + ops.log(self.scale)
+        return 0.5 + 0.5 * LOG_2PI + log(self.scale)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of at most ``value``."""
@@ -99,21 +100,21 @@ class LogNormal(_LocationScale):
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        return ops.exp(self.loc + ops.square(self.scale) / 2)
+        return exp(self.loc + ops.square(self.scale) / 2)
 
     @property
     def variance(self) -> Tensor:
         """The variance."""
         square = ops.square(self.scale)
-        return ops.expm1(square) * ops.exp(2 * self.loc + square)
+        return ops.expm1(square) * exp(2 * self.loc + square)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return exp of normal samples."""
-        return ops.exp(self._normal().rsample(sample_shape))
+        return exp(self._normal().rsample(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
-        exponent = ops.log(value)
+        exponent = log(value)
         return self._normal().log_prob(exponent) - exponent
 
     def entropy(self) -> Tensor:
@@ -135,11 +136,11 @@ class Laplace(_LocationScale):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
-        return -ops.log(2 * self.scale) - ops.abs(value - self.loc) / self.scale
+        return -log(2 * self.scale) - ops.abs(value - self.loc) / self.scale
 
     def entropy(self) -> Tensor:
         """Return the entropy in nats."""
-        return 1 + ops.log(2 * self.scale)
+        return 1 + log(2 * self.scale)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of at most ``value``."""
@@ -171,11 +172,11 @@ class Cauchy(_LocationScale):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
-        return -math.log(math.pi) - ops.log(self.scale) - ops.log1p(ops.square(self.standard(value)))
+        return -math.log(math.pi) - log(self.scale) - ops.log1p(ops.square(self.standard(value)))
 
     def entropy(self) -> Tensor:
         """Return the entropy in nats."""
-        return math.log(4 * math.pi) + ops.log(self.scale)
+        return math.log(4 * math.pi) + log(self.scale)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of at most ``value``."""
@@ -202,20 +203,20 @@ class Gumbel(_LocationScale):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return ``loc - scale * log(-log(noise))``."""
         noise = uniform(self.shape_of(sample_shape), self.loc)
-        return self.loc - self.scale * ops.log(-ops.log(noise))
+        return self.loc - self.scale * log(-log(noise))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
         exponent = -self.standard(value)
-        return exponent - ops.exp(exponent) - ops.log(self.scale)
+        return exponent - exp(exponent) - log(self.scale)
 
     def entropy(self) -> Tensor:
         """Return the entropy in nats."""
-        return ops.log(self.scale) + (1 + EULER)
+        return log(self.scale) + (1 + EULER)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of at most ``value``."""
-        return ops.exp(-ops.exp(-self.standard(value)))
+        return exp(-exp(-self.standard(value)))
 
 
 class Uniform(Distribution):
@@ -246,11 +247,11 @@ class Uniform(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density; minus infinity outside."""
         inside = ops.logical_and(value >= self.low, value < self.high).astype(self.low.dtype)
-        return ops.log(inside) - ops.log(self.high - self.low)
+        return log(inside) - log(self.high - self.low)
 
     def entropy(self) -> Tensor:
         """Return the entropy in nats."""
-        return ops.log(self.high - self.low)
+        return log(self.high - self.low)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of at most ``value``."""
@@ -288,19 +289,19 @@ class Exponential(Distribution):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples by the quantile of uniform noise."""
-        return -ops.log(uniform(self.shape_of(sample_shape), self.rate)) / self.rate
+        return -log(uniform(self.shape_of(sample_shape), self.rate)) / self.rate
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
-        return ops.log(self.rate) - self.rate * value
+        return log(self.rate) - self.rate * value
 
     def entropy(self) -> Tensor:
         """Return the entropy in nats."""
-        return 1.0 - ops.log(self.rate)
+        return 1.0 - log(self.rate)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of at most ``value``."""
-        return 1 - ops.exp(-self.rate * value)
+        return 1 - exp(-self.rate * value)
 
     def icdf(self, value: Tensor) -> Tensor:
         """Return the quantile."""
@@ -390,15 +391,15 @@ class Pareto(Distribution):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples by the quantile of uniform noise."""
         noise = uniform(self.shape_of(sample_shape), self.scale)
-        return self.scale * ops.exp(-ops.log(noise) / self.alpha)
+        return self.scale * exp(-log(noise) / self.alpha)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
-        return ops.log(self.alpha) + self.alpha * ops.log(self.scale) - (self.alpha + 1) * ops.log(floats(value))
+        return log(self.alpha) + self.alpha * log(self.scale) - (self.alpha + 1) * log(floats(value))
 
     def entropy(self) -> Tensor:
         """Return the entropy in nats."""
-        return ops.log(self.scale / self.alpha) + (1 + 1 / self.alpha)
+        return log(self.scale / self.alpha) + (1 + 1 / self.alpha)
 
 
 class Weibull(Distribution):
@@ -414,25 +415,25 @@ class Weibull(Distribution):
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        return self.scale * ops.exp(ops.lgamma(1 + 1 / self.concentration))
+        return self.scale * exp(ops.lgamma(1 + 1 / self.concentration))
 
     @property
     def variance(self) -> Tensor:
         """The variance."""
-        second = ops.exp(ops.lgamma(1 + 2 / self.concentration))
-        return ops.square(self.scale) * (second - ops.exp(2 * ops.lgamma(1 + 1 / self.concentration)))
+        second = exp(ops.lgamma(1 + 2 / self.concentration))
+        return ops.square(self.scale) * (second - exp(2 * ops.lgamma(1 + 1 / self.concentration)))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples by the quantile of uniform noise."""
         noise = uniform(self.shape_of(sample_shape), self.scale)
-        return self.scale * ops.pow(-ops.log(noise), 1 / self.concentration)
+        return self.scale * ops.pow(-log(noise), 1 / self.concentration)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
         ratio = floats(value) / self.scale
         shape = self.concentration
-        return ops.log(shape / self.scale) + (shape - 1) * ops.log(ratio) - ops.pow(ratio, shape)
+        return log(shape / self.scale) + (shape - 1) * log(ratio) - ops.pow(ratio, shape)
 
     def entropy(self) -> Tensor:
         """Return the entropy in nats."""
-        return EULER * (1 - 1 / self.concentration) + ops.log(self.scale / self.concentration) + 1
+        return EULER * (1 - 1 / self.concentration) + log(self.scale / self.concentration) + 1

@@ -9,6 +9,7 @@ import mindspore as ms
 from mindspore import Tensor, ops
 
 from ..functional import logsigmoid, multinomial
+from ..functional.exact import exp, log
 from .base import Distribution, floats, probs_and_logits, together, uniform
 from .gamma import standard_gamma
 from .transforms import softplus
@@ -80,14 +81,14 @@ class Geometric(_Binary):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples of shape (*sample_shape, *batch_shape)."""
         probs = ops.stop_gradient(self.probs)
-        return ops.floor(ops.log(uniform(self.shape_of(sample_shape), probs)) / ops.log1p(-probs))
+        return ops.floor(log(uniform(self.shape_of(sample_shape), probs)) / ops.log1p(-probs))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of ``value``."""
         value = floats(value)
         certain = ops.logical_and(self.probs == 1, value == 0)
         failures = value * ops.log1p(-self.probs)
-        return ops.select(certain, ops.zeros_like(failures), failures) + ops.log(self.probs)
+        return ops.select(certain, ops.zeros_like(failures), failures) + log(self.probs)
 
     def entropy(self) -> Tensor:
         """Return the entropy in nats."""
@@ -141,7 +142,7 @@ class NegativeBinomial(_Counted):
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        return self.total_count * ops.exp(self.logits)
+        return self.total_count * exp(self.logits)
 
     @property
     def variance(self) -> Tensor:
@@ -150,7 +151,7 @@ class NegativeBinomial(_Counted):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return Poisson samples whose rates are Gamma samples."""
-        rate = standard_gamma(sample_shape, self.total_count) * ops.exp(ops.stop_gradient(self.logits))
+        rate = standard_gamma(sample_shape, self.total_count) * exp(ops.stop_gradient(self.logits))
         return Poisson(rate).sample()
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -312,13 +313,13 @@ class RelaxedBernoulli(_Binary):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples that carry the gradients of the logits."""
         noise = uniform(self.shape_of(sample_shape), self.logits)
-        return ops.sigmoid((ops.log(noise) - ops.log1p(-noise) + self.logits) / self.temperature)
+        return ops.sigmoid((log(noise) - ops.log1p(-noise) + self.logits) / self.temperature)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
-        logit = ops.log(value) - ops.log1p(-value)
+        logit = log(value) - ops.log1p(-value)
         difference = self.logits - logit * self.temperature
-        density = ops.log(self.temperature) + difference - 2 * softplus(difference)
+        density = log(self.temperature) + difference - 2 * softplus(difference)
         return density + softplus(-logit) + softplus(logit)
 
 
@@ -337,13 +338,13 @@ class RelaxedOneHotCategorical(Distribution):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples that carry the gradients of the logits."""
         noise = uniform(self.shape_of(sample_shape), self.logits)
-        return ops.softmax((self.logits - ops.log(-ops.log(noise))) / self.temperature, -1)
+        return ops.softmax((self.logits - log(-log(noise))) / self.temperature, -1)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
         classes = self.event_shape[0]
-        exponent = ops.log(value)
+        exponent = log(value)
         score = self.logits - exponent * self.temperature
         score = (score - ops.logsumexp(score, -1, True)).sum(-1)
-        scale = math.lgamma(classes) + (classes - 1) * ops.log(self.temperature)
+        scale = math.lgamma(classes) + (classes - 1) * log(self.temperature)
         return score + scale - exponent.sum(-1)

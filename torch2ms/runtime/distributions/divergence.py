@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, Tuple, Type
 
 from mindspore import Tensor, ops
 
+from ..functional.exact import exp, log
 from .base import Distribution, Independent, total
 from .continuous import Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Geometric, OneHotCategorical, Poisson
@@ -42,7 +43,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
 @register_kl(Normal, Normal)
 def _normal(p: Normal, q: Normal) -> Tensor:
     ratio = ops.square(p.scale / q.scale)
-    return 0.5 * (ratio + ops.square((p.loc - q.loc) / q.scale) - 1 - ops.log(ratio))
+    return 0.5 * (ratio + ops.square((p.loc - q.loc) / q.scale) - 1 - log(ratio))
 
 
 @register_kl(Categorical, Categorical)
@@ -69,19 +70,19 @@ def _geometric(p: Geometric, q: Geometric) -> Tensor:
 
 @register_kl(Poisson, Poisson)
 def _poisson(p: Poisson, q: Poisson) -> Tensor:
-    return p.rate * (ops.log(p.rate) - ops.log(q.rate)) - (p.rate - q.rate)
+    return p.rate * (log(p.rate) - log(q.rate)) - (p.rate - q.rate)
 
 
 @register_kl(Exponential, Exponential)
 def _exponential(p: Exponential, q: Exponential) -> Tensor:
     ratio = q.rate / p.rate
-    return ratio - ops.log(ratio) - 1
+    return ratio - log(ratio) - 1
 
 
 @register_kl(Gamma, Gamma)
 def _gamma(p: Gamma, q: Gamma) -> Tensor:
     return (
-        q.concentration * ops.log(p.rate / q.rate)
+        q.concentration * log(p.rate / q.rate)
         + ops.lgamma(q.concentration)
         - ops.lgamma(p.concentration)
         + (p.concentration - q.concentration) * ops.digamma(p.concentration)
@@ -117,12 +118,12 @@ def _dirichlet(p: Dirichlet, q: Dirichlet) -> Tensor:
 @register_kl(Laplace, Laplace)
 def _laplace(p: Laplace, q: Laplace) -> Tensor:
     ratio, distance = p.scale / q.scale, ops.abs(p.loc - q.loc)
-    return -ops.log(ratio) + distance / q.scale + ratio * ops.exp(-distance / p.scale) - 1
+    return -log(ratio) + distance / q.scale + ratio * exp(-distance / p.scale) - 1
 
 
 @register_kl(Uniform, Uniform)
 def _uniform(p: Uniform, q: Uniform) -> Tensor:
-    result = ops.log((q.high - q.low) / (p.high - p.low))
+    result = log((q.high - q.low) / (p.high - p.low))
     outside = ops.logical_or(q.low > p.low, q.high < p.high)
     return ops.select(outside, ops.full_like(result, math.inf), result)
 

@@ -8,6 +8,7 @@ from typing import Any, Optional, Sequence
 import mindspore as ms
 from mindspore import Tensor, ops
 
+from ..functional.exact import log
 from .base import Distribution, floats, together
 
 __all__ = ["Beta", "Chi2", "Gamma", "StudentT", "standard_gamma"]
@@ -55,7 +56,7 @@ class Gamma(Distribution):
     def entropy(self) -> Tensor:
         """Return the entropy in nats."""
         shape = self.concentration
-        return shape - ops.log(self.rate) + ops.lgamma(shape) + (1.0 - shape) * ops.digamma(shape)
+        return shape - log(self.rate) + ops.lgamma(shape) + (1.0 - shape) * ops.digamma(shape)
 
 
 class Chi2(Gamma):
@@ -154,11 +155,11 @@ class StudentT(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
         standard = (value - self.loc) / self.scale
-        normalizer = ops.log(self.scale) + 0.5 * ops.log(self.df) + self._log_beta()
+        normalizer = log(self.scale) + 0.5 * log(self.df) + self._log_beta()
         return -0.5 * (self.df + 1.0) * ops.log1p(ops.square(standard) / self.df) - normalizer
 
     def entropy(self) -> Tensor:
         """Return the entropy in nats."""
         half = 0.5 * (self.df + 1)
         spread = half * (ops.digamma(half) - ops.digamma(0.5 * self.df))
-        return ops.log(self.scale) + spread + 0.5 * ops.log(self.df) + self._log_beta()
+        return log(self.scale) + spread + 0.5 * log(self.df) + self._log_beta()

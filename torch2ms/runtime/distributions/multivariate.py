@@ -6,6 +6,7 @@ from typing import Any, Optional, Sequence
 
 from mindspore import Tensor, ops
 
+from ..functional.exact import log
 from .base import LOG_2PI, Distribution, floats
 from .discrete import Categorical
 from .gamma import standard_gamma
@@ -119,7 +120,7 @@ class MultivariateNormal(Distribution):
 
     def half_log_det(self) -> Tensor:
         """Return half the logarithm of the covariance's determinant."""
-        return ops.log(ops.diagonal(self.scale_tril, 0, -2, -1)).sum(-1)
+        return log(ops.diagonal(self.scale_tril, 0, -2, -1)).sum(-1)
 
     def mahalanobis(self, difference: Tensor) -> Tensor:
         """Return the squared length of a difference, measured by the covariance."""

@@ -7,6 +7,8 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 from mindspore import Tensor, ops
 
+from ..functional.exact import exp, log
+
 __all__ = [
     "AffineTransform",
     "ComposeTransform",
@@ -59,11 +61,11 @@ class ExpTransform(Transform):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return exp(x)."""
-        return ops.exp(x)
+        return exp(x)
 
     def inverse(self, y: Tensor) -> Tensor:
         """Return log(y)."""
-        return ops.log(y)
+        return log(y)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """Return x."""
@@ -94,7 +96,7 @@ class AffineTransform(Transform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """Return log |scale|."""
         if isinstance(self.scale, Tensor):
-            return ops.log(ops.abs(self.scale)) + ops.zeros_like(x)
+            return log(ops.abs(self.scale)) + ops.zeros_like(x)
         return ops.zeros_like(x) + math.log(abs(self.scale))
 
 
@@ -108,7 +110,7 @@ class SigmoidTransform(Transform):
     def inverse(self, y: Tensor) -> Tensor:
         """Return the logit."""
         held = ops.clamp(y, 1.1754944e-38, 1 - 1.1920929e-07)
-        return ops.log(held) - ops.log1p(-held)
+        return log(held) - ops.log1p(-held)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """Return -softplus(-x) - softplus(x)."""
@@ -140,7 +142,7 @@ class SoftplusTransform(Transform):
 
     def inverse(self, y: Tensor) -> Tensor:
         """Return log(exp(y) - 1)."""
-        return ops.log(-ops.expm1(-y)) + y
+        return log(-ops.expm1(-y)) + y
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """Return -softplus(-x)."""
@@ -165,7 +167,7 @@ class PowerTransform(Transform):
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """Return log |exponent * y / x|."""
-        return ops.log(ops.abs(self.exponent * y / x))
+        return log(ops.abs(self.exponent * y / x))
 
 
 class ComposeTransform(Transform):
@@ -200,4 +202,4 @@ class ComposeTransform(Transform):
 
 def softplus(x: Tensor) -> Tensor:
     """Return log(1 + exp(x)) without overflow."""
-    return ops.relu(x) + ops.log1p(ops.exp(-ops.abs(x)))
+    return ops.relu(x) + ops.log1p(exp(-ops.abs(x)))

@@ -16,6 +16,7 @@ __all__ = [
     "aminmax",
     "angle",
     "complex",
+    "complex_product",
     "div",
     "equal",
     "float_power",
@@ -142,6 +143,16 @@ def equal(input: Tensor, other: Tensor) -> bool:
 def complex(real: Tensor, imag: Tensor) -> Tensor:
     """Return ``real + 1j * imag``."""
     return ops.Complex()(real, imag)
+
+
+def complex_product(input: Tensor, other: Tensor) -> Tensor:
+    """Return the product of two tensors, one of them or both complex; MindSpore's own has no gradient."""
+    if not other.is_complex():
+        return ops.Complex()(ops.real(input) * other, ops.imag(input) * other)
+    if not input.is_complex():
+        return complex_product(other, input)
+    a, b, c, d = ops.real(input), ops.imag(input), ops.real(other), ops.imag(other)
+    return ops.Complex()(a * c - b * d, a * d + b * c)
 
 
 def view_as_complex(input: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ _WITHOUT_GRADIENT = ("torch.int", "torch.uint", "torch.long", "torch.short", "to
 
 def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression:
     """Return a subscript of a tensor in the form that MindSpore takes."""
-    indexed = _typed(updated, tree, ctx)
+    indexed = _without_end(_typed(updated, tree, ctx), tree, ctx)
     if isinstance(tree.ctx, ast.Load) and ctx.kind(tree.value).is_tensor and _is_changed_later(tree, ctx):
         copies = what_index_gives(tree.slice, ctx) == "copy"
         return build("{x}.copy()", x=indexed) if copies else indexed
@@ -40,6 +40,19 @@ def _is_changed_later(tree: ast.Subscript, ctx: Context) -> bool:
         return False
     return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) and root_of(n) in names
                for n in ctx.analysis.nodes)  # fmt: skip
+
+
+def _without_end(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
+    """``x[mask, :]`` -> ``x[mask]``: behind a mask of several axes, MindSpore reads ``:`` as the length of the mask."""
+    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else []
+    first = ctx.kind(parts[0]) if parts else None
+    if first is None or not isinstance(tree.ctx, ast.Load) or len(parts) != len(updated.slice):
+        return updated
+    if not ctx.kind(tree.value).is_tensor or not (first.is_tensor and first.of in ("", "torch.bool", "torch.uint8")):
+        return updated
+    if not all(_is_whole(element) for element in updated.slice[1:]):
+        return updated
+    return updated.with_changes(slice=[updated.slice[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
 
 
 def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:

@@ -16,7 +16,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
-from torch2ms.translator.syntax import build, code_of, parenthesised, parse_expression
+from torch2ms.translator.syntax import bare, build, code_of, parenthesised, parse_expression
 
 __all__ = ["doubled_arguments", "promoted", "rewrite_builtin", "rewrite_operator", "settled", "shift"]
 
@@ -51,8 +51,13 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         if isinstance(tree.op, ast.Add) and _are_sequences(tree, ctx):
             chain = ctx.reference("mindspore.nn.SequentialCell")
             return build("{chain}(*{left}, *{right})", chain=chain, left=updated.left, right=updated.right)
+        if isinstance(tree.op, ast.Mult) and _is_complex(tree, ctx):
+            product = ctx.reference("torch2ms.runtime.functional.complex_product")
+            return build("{f}({a}, {b})", f=product, a=bare(updated.left), b=bare(updated.right))
         if _is_number(tree, ctx):
             return updated.with_changes(left=_number(updated.left, tree, ctx))
+        if _may_be_number(tree, ctx):
+            return updated.with_changes(left=updated.right, right=updated.left)
         left, right = (
             _doubled(updated.left, tree.left, tree.right, ctx),
             _doubled(updated.right, tree.right, tree.left, ctx),
@@ -118,6 +123,22 @@ def _is_short(value: float) -> bool:
 def _is_number(tree: ast.BinOp, ctx: Context) -> bool:
     """Whether numpy's number stands in front of a tensor (an array there is refused by torch itself)."""
     return ctx.kind(tree.left).name == "ndarray" and ctx.kind(tree.right).is_tensor
+
+
+def _is_complex(tree: ast.BinOp, ctx: Context) -> bool:
+    """Whether complex tensors are multiplied: of that, MindSpore's gradient is not implemented."""
+    kinds = [ctx.kind(part) for part in (tree.left, tree.right)]
+    return all(kind.is_tensor for kind in kinds) and any(family(kind.of) == "complex" for kind in kinds)
+
+
+def _may_be_number(tree: ast.BinOp, ctx: Context) -> bool:
+    """Whether what stands in front of a tensor may be a number of numpy's, which would make an array of it.
+
+    ``self.limit * torch.tanh(x)``, where nothing shows what ``limit`` is: behind the tensor it does no harm.
+    """
+    if not isinstance(tree.op, (ast.Mult, ast.Add)) or ctx.kind(tree.left).known or not ctx.kind(tree.right).is_tensor:
+        return False
+    return isinstance(tree.left, ast.Attribute) and not isinstance(tree.right, ast.BinOp)
 
 
 def _number(left: cst.BaseExpression, tree: ast.BinOp, ctx: Context) -> cst.BaseExpression:
