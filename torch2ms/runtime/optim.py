@@ -13,6 +13,7 @@ import numpy as np
 from mindspore import nn, ops
 
 from .groups import param_groups
+from .optimizer_state import OptimizerState
 
 try:
     from mindspore.experimental import optim as _optim
@@ -155,7 +156,8 @@ def state_dict(optimizer: Any) -> Dict[str, np.ndarray[Any, Any]]:
 def whole_state(optimizer: Any) -> Dict[str, Any]:
     """Return the state as PyTorch lays it out: ``state``, and the settings of the ``param_groups`` as plain numbers.
 
-    What ``state`` holds (see :func:`state_dict`) goes by MindSpore's names; ``params`` are the numbers of parameters.
+    ``state`` holds what the optimizer keeps of each parameter by the parameter's number, under PyTorch's names where
+    they are known, else all of :func:`state_dict`; ``params`` are the numbers of parameters.
     """
     groups: List[Dict[str, Any]] = []
     first = 0
@@ -165,7 +167,23 @@ def whole_state(optimizer: Any) -> Dict[str, Any]:
         settings.update({name: group[name] for name in ("betas", "etas", "step_sizes") if name in group})
         groups.append({**settings, "params": list(range(first, first + count))})
         first += count
-    return {"state": state_dict(optimizer), "param_groups": groups}
+    return {"state": _numbered(optimizer), "param_groups": groups}
+
+
+class _Numbered(Dict[Any, Any]):
+    """What an optimizer keeps by the number of the parameter, with the same as :func:`state_dict` has it beside."""
+
+    slots: Dict[str, Any]
+
+
+def _numbered(optimizer: Any) -> Dict[Any, Any]:
+    """Return the state by the numbers of the parameters; by MindSpore's names for an optimizer of another kind."""
+    slots = state_dict(optimizer)
+    if not OptimizerState.knows(optimizer):
+        return slots
+    found = _Numbered(OptimizerState(optimizer).numbered())
+    found.slots = slots
+    return found
 
 
 def load_state_dict(optimizer: Any, state: Dict[str, Any]) -> None:
@@ -174,7 +192,7 @@ def load_state_dict(optimizer: Any, state: Dict[str, Any]) -> None:
     Raises ValueError where it belongs to another kind of optimizer.
     """
     if "param_groups" in state and "state" in state:
-        state = state["state"]
+        state = getattr(state["state"], "slots", state["state"])
     slots = _slots(optimizer)
     if hasattr(optimizer, "load_memory_state"):
         memory = {name[len("memory.") :]: state[name] for name in state if name.startswith("memory.")}

@@ -37,6 +37,15 @@ class OptimizerState(Mapping[Any, Dict[str, ms.Tensor]]):
             raise KeyError(f"the state of {type(optimizer).__name__} is not known under PyTorch's names")
         self._names = _NAMES[kind]
 
+    @staticmethod
+    def knows(optimizer: Any) -> bool:
+        """Whether the state of an optimizer is known under PyTorch's names."""
+        return any(cls.__name__ in _NAMES for cls in type(optimizer).__mro__)
+
+    def numbered(self) -> Dict[int, Dict[str, ms.Tensor]]:
+        """Return copies of the contents by the number of the parameter."""
+        return {index: {k: v.copy() for k, v in self._contents(index).items()} for index, _ in self._used()}
+
     def _used(self) -> List[Tuple[int, Any]]:
         """Return the parameters that have a state, with their numbers."""
         parameters = list(enumerate(self._optimizer.parameters))

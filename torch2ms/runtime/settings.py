@@ -13,8 +13,10 @@ __all__ = [
     "change",
     "input_size",
     "momentum",
+    "nonlinearity",
     "num_parameters",
     "output_size",
+    "padding_mode",
     "pool_padding",
     "softmax_dim",
     "track_running_stats",
@@ -41,6 +43,16 @@ def momentum(layer: Any) -> Optional[float]:
     if getattr(layer, "batches", None) is not None:
         return None
     return round(float(getattr(layer, "bn2d", layer).momentum), 12)
+
+
+def padding_mode(layer: Any) -> str:
+    """Return what a convolution puts around its input; MindSpore's own know zeros only."""
+    return str(getattr(layer, "padding_mode", "zeros"))
+
+
+def nonlinearity(layer: Any) -> str:
+    """Return the name of the function that a plain recurrent layer applies at each step."""
+    return "relu" if type(layer.rnn).__name__.endswith("Relu") else "tanh"
 
 
 def pool_padding(layer: Any) -> Any:

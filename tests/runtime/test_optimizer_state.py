@@ -1,0 +1,63 @@
+"""An optimizer's state under PyTorch's names, parameter groups that are added later, and writes that stay in order."""
+
+from __future__ import annotations
+
+import pytest
+
+ms = pytest.importorskip("mindspore")
+
+from mindspore import ops  # noqa: E402
+from mindspore.experimental import optim  # noqa: E402
+
+from torch2ms.runtime import initializers, optimizer_state  # noqa: E402
+from torch2ms.runtime import optim as optimizers  # noqa: E402
+from torch2ms.runtime.adam import Adam  # noqa: E402
+
+
+def _weight(name: str) -> ms.Parameter:
+    return ms.Parameter(ops.ones((2,)), name=name)
+
+
+def test_the_state_is_empty_before_the_first_step() -> None:
+    weight = _weight("w")
+    optimizer = Adam([weight], lr=0.1)
+    assert optimizer_state.state(optimizer)[weight] == {}
+    optimizer((ops.ones((2,)),))
+    found = optimizer_state.state(optimizer)[weight]
+    assert sorted(found) == ["exp_avg", "exp_avg_sq", "step"]
+    assert float(found["step"]) == 1.0
+    assert float(found["exp_avg"][0]) == pytest.approx(0.1)
+
+
+def test_a_whole_state_goes_back_into_another_optimizer() -> None:
+    first, second = _weight("a"), _weight("b")
+    trained, fresh = Adam([first], lr=0.1), Adam([second], lr=0.1)
+    trained((ops.ones((2,)),))
+    state = optimizers.whole_state(trained)
+    assert float(state["state"][0]["step"]) == 1.0
+    optimizers.load_state_dict(fresh, state)
+    assert float(optimizer_state.state(fresh)[second]["exp_avg"][0]) == pytest.approx(0.1)
+
+
+def test_an_added_group_is_trained() -> None:
+    first, second = _weight("a"), _weight("b")
+    optimizer = optim.SGD([first], lr=0.1)
+    optimizer_state.add_param_group(optimizer, {"params": [second], "lr": 0.5})
+    optimizer((ops.ones((2,)), ops.ones((2,))))
+    assert first.asnumpy().tolist() == pytest.approx([0.9, 0.9])
+    assert second.asnumpy().tolist() == pytest.approx([0.5, 0.5])
+
+
+def test_a_group_added_after_a_counted_step_is_refused() -> None:
+    optimizer = Adam([_weight("a")], lr=0.1)
+    optimizer((ops.ones((2,)),))
+    with pytest.raises(NotImplementedError, match="has made steps"):
+        optimizer_state.add_param_group(optimizer, {"params": [_weight("b")]})
+
+
+def test_what_was_computed_before_a_tensor_is_filled_keeps_its_value() -> None:
+    for _ in range(20):
+        tensor = ops.zeros((3, 5))
+        before = initializers.constant_(tensor, 2).sum()
+        after = initializers.zeros_(tensor).sum()
+        assert (float(before), float(after)) == (30.0, 0.0)
