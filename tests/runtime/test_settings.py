@@ -62,3 +62,22 @@ def test_a_layer_that_is_deleted_runs_no_more() -> None:
     net.insert_child_to_cell("pool", nn.Dense(3, 4))
     del net.pool
     assert net(mindspore.Tensor(np.ones((1, 2), np.float32))).shape == (1, 3)
+
+
+def test_classes_derived_from_the_base_of_batch_norms_are_none_of_mindspores() -> None:
+    class Own(layers.families.BatchNorms):
+        pass
+
+    own, other = Own(2).set_train(), nn.BatchNorm2d(2)
+    assert isinstance(own, layers.families.BatchNorms)
+    assert isinstance(other, layers.families.BatchNorms)
+    assert not isinstance(other, Own)
+    x = ops.arange(8.0).reshape((2, 2, 2))
+    assert own(x).asnumpy() == pytest.approx(layers.BatchNorm1d(2).set_train()(x).asnumpy(), abs=1e-6)
+    assert own.running_mean.asnumpy() == pytest.approx(0.1 * x.asnumpy().mean((0, 2)))
+
+
+@pytest.mark.parametrize("layer", [nn.Conv2d(2, 3, 1, has_bias=True), nn.Conv2dTranspose(2, 3, 1, has_bias=True)])
+def test_a_layer_may_lose_its_bias(layer: object) -> None:
+    settings.change(layer, "bias", None)
+    assert layer(ops.zeros((1, 2, 1, 1))).asnumpy() == pytest.approx(0.0)  # type: ignore[operator]

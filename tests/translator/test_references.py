@@ -69,14 +69,17 @@ def test_future_imports_and_docstrings_stay_first() -> None:
     assert text == '"""Doc."""\nfrom __future__ import annotations\nfrom mindspore import ops\nx = ops.ones(2)\n'
 
 
-def test_families_of_layers_answer_tests_and_are_no_base() -> None:
+def test_families_of_layers_answer_tests_and_few_are_a_base() -> None:
     source = TORCH + "from torch.nn.modules.batchnorm import _BatchNorm\n"
     asked = translate_source(source + "print(isinstance(m, (_BatchNorm, nn.RNNBase)))\n")
     assert "isinstance(m, (layers.families.BatchNorms, layers.families.Recurrents))" in asked.text
     assert not asked.diagnostics
-    derived = translate_source(source + "class Own(_BatchNorm):\n    pass\n")
+    derived = translate_source(source + "class Own(nn.RNNBase):\n    pass\n")
     assert [d.code for d in derived.diagnostics] == ["T2M201"]
     assert "families" not in derived.text
+    own = translate_source(source + "class Own(_BatchNorm):\n    pass\n")
+    assert "class Own(layers.families.BatchNorms):" in own.text
+    assert not own.diagnostics
 
 
 @pytest.mark.parametrize("call", ["torch.tensor([1j])", "torch.tensor(data=[1 + 2j, 3])"])

@@ -219,8 +219,10 @@ def _refill(cells: nn.SequentialCell, order: List[nn.Cell]) -> nn.SequentialCell
 
 
 def register_parameter(cell: nn.Cell, name: str, param: Union[ms.Parameter, None]) -> None:
-    """Give ``cell`` a parameter, or None in the place of one."""
+    """Give ``cell`` a parameter, or None in the place of one; a layer whose bias is None computes without."""
     setattr(cell, name, param)
+    if name == "bias" and param is None and hasattr(cell, "has_bias"):
+        cell.has_bias = False
 
 
 _OTHER_NAMES = {

@@ -100,9 +100,11 @@ def change(layer: Any, name: str, value: Any) -> None:
     Of layers that are not MindSpore's the attribute is set. Raises NotImplementedError for a setting of MindSpore's
     that is fixed when the layer is made.
     """
-    kind = type(layer).__module__
-    if not kind.startswith("mindspore.") and ".layers." not in kind:
+    if not type(layer).__module__.startswith(("mindspore.", f"{__package__}.layers.")):
         setattr(layer, name, value)
+    elif name == "bias" and (value is None or getattr(layer, "has_bias", True)):
+        layer.bias = value
+        layer.has_bias = value is not None
     elif isinstance(layer, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and name in ("momentum", "eps"):
         _change_norm(layer, name, value)
     elif isinstance(layer, (normalization.LayerNorm, nn.LayerNorm)) and name == "eps":

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Optional, Tuple
 
-from mindspore import nn
+import mindspore as ms
+from mindspore import Parameter, Tensor, nn, ops
 
+from ..functional import batch_norm
 from . import normalization
 
 __all__ = [
@@ -37,10 +39,66 @@ class _Family(type):
         return issubclass(subclass, cls.members)
 
 
-class BatchNorms(metaclass=_Family):
-    """``torch.nn.modules.batchnorm._BatchNorm``."""
+class _OfBatchNorms(type(nn.Cell)):  # type: ignore[misc]
+    """The class of :class:`BatchNorms`, whose instances are MindSpore's batch normalisations as well."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, vars(cls).get("members", ())) or cls in type(instance).__mro__
+
+
+class BatchNorms(nn.Cell, metaclass=_OfBatchNorms):
+    """``torch.nn.modules.batchnorm._BatchNorm``, from which programs derive batch normalisations of their own.
+
+    It holds ``weight``, ``bias``, ``running_mean`` and ``running_var``, each of ``num_features`` numbers or None, and
+    normalises inputs of (batch, channels, ...).
+    """
 
     members = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = bool(affine), bool(track_running_stats)
+        self.weight = self._vector(ops.ones, "weight", True) if affine else None
+        self.bias = self._vector(ops.zeros, "bias", True) if affine else None
+        self.running_mean = self._vector(ops.zeros, "running_mean", False) if track_running_stats else None
+        self.running_var = self._vector(ops.ones, "running_var", False) if track_running_stats else None
+
+    def _vector(self, made: Any, name: str, trained: bool) -> Parameter:
+        return Parameter(made((self.num_features,), ms.float32), name=name, requires_grad=trained)
+
+    def reset_running_stats(self) -> None:
+        """Set the statistics to mean 0 and variance 1."""
+        if self.running_mean is not None and self.running_var is not None:
+            self.running_mean.set_data(ops.zeros_like(self.running_mean))
+            self.running_var.set_data(ops.ones_like(self.running_var))
+
+    def reset_parameters(self) -> None:
+        """Set weight and bias to 1 and 0, and the statistics to mean 0 and variance 1."""
+        self.reset_running_stats()
+        if self.weight is not None and self.bias is not None:
+            self.weight.set_data(ops.ones_like(self.weight))
+            self.bias.set_data(ops.zeros_like(self.bias))
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        """Accept any number of axes; subclasses refuse some."""
+
+    def construct(self, input: Tensor) -> Tensor:
+        """Return ``input`` normalised, in training by its own statistics."""
+        self._check_input_dim(input)
+        training = self.training or self.running_mean is None
+        return batch_norm(
+            input, self.running_mean, self.running_var, self.weight, self.bias, training, self.momentum, self.eps
+        )
 
 
 class InstanceNorms(metaclass=_Family):

@@ -28,7 +28,10 @@ def changed_setting(updated: Any, tree: ast.AST, ctx: Context) -> Any:
     if not isinstance(tree, ast.Assign) or len(tree.targets) != 1 or not isinstance(updated, cst.Assign):
         return updated
     target, code = tree.targets[0], updated.targets[0].target
-    if not isinstance(target, ast.Attribute) or target.attr not in _SETTINGS or not isinstance(code, cst.Attribute):
+    if not isinstance(target, ast.Attribute) or not isinstance(code, cst.Attribute):
+        return updated
+    is_unbiased = target.attr == code.attr.value == "bias" and ctx.kind(tree.value).name == "none"
+    if target.attr not in _SETTINGS and not is_unbiased:
         return updated
     base = ctx.kind(target.value)
     names = candidates(base)

@@ -133,7 +133,7 @@ def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, o
         ctx.account(tree, row.name, "removed")
         ctx.report("T2M304", tree, f"{row.name} has no effect in MindSpore; dropped", symbol=row.name)
         return PLAIN_CONTEXT
-    if use == "base" and target.startswith(FAMILIES) and not target.endswith("Loss"):
+    if use == "base" and target.startswith(FAMILIES) and not target.endswith(("Loss", ".BatchNorms")):
         ctx.account(tree, row.name, "unsupported", advice="derive from the concrete layer")
         ctx.report("T2M201", tree, f"{row.name} has no MindSpore equivalent to derive from", symbol=row.name,
                    advice="derive from the concrete layer")  # fmt: skip
