@@ -56,3 +56,8 @@ def test_numpys_functions_of_tensors() -> None:
     source = "import numpy as np\nimport torch\n\n\ndef f(x: torch.Tensor, a: np.ndarray):\n"
     source += "    return np.sin(x), np.sin(a)\n"
     assert "return ops.sin(x), np.sin(a)" in text_of(source)
+
+
+def test_bytes_are_masks() -> None:
+    source = "import torch\n\n\ndef f(x: torch.Tensor):\n    return x[(x > 0).byte()]\n"
+    assert "return x[(x > 0).astype(ms.uint8).astype(ms.bool_)]" in text_of(source)

@@ -65,7 +65,8 @@ def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Sub
     for position, template in enumerate(templates):
         index = elements[position].slice
         if template and isinstance(index, cst.Index):
-            parts_of = {"tensor": ctx.reference("mindspore.Tensor")} if "{tensor}" in template else {}
+            names = {"tensor": "mindspore.Tensor", "bool": "mindspore.bool_"}
+            parts_of = {key: ctx.reference(name) for key, name in names.items() if f"{{{key}}}" in template}
             made = index.with_changes(value=build(template, value=index.value, **parts_of))
             elements[position] = elements[position].with_changes(slice=made)
     return updated.with_changes(slice=elements)
@@ -75,7 +76,10 @@ def _template(tree: ast.expr, ctx: Context) -> str:
     """Return how an index is to be written; empty where it stays."""
     if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "range":
         return "list({value})"
-    return "{tensor}({value})" if ctx.kind(tree).name == "ndarray" else ""
+    kind = ctx.kind(tree)
+    if kind.is_tensor and kind.of == "torch.uint8":
+        return "{value}.astype({bool})"  # a mask: numbers to MindSpore
+    return "{tensor}({value})" if kind.name == "ndarray" else ""
 
 
 def _takes_steps(tree: ast.Subscript, ctx: Context) -> bool:

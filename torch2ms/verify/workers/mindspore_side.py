@@ -53,6 +53,7 @@ class MindSporeSide:
         for part in name.split("."):
             target = getattr(target, part)
         self.net = target(**kwargs)
+        _mark_recurrent_dropout(self.net)
         self.keys = self.weights.key_map(self.net, rules)
         return {
             "version": ms.__version__,
@@ -225,6 +226,17 @@ def _array(value: Any) -> NDArray[Any]:
     return np.array(value.asnumpy())
 
 
+_RECURRENT = "torch2ms_inside_of_recurrent_layer"
+
+
+def _mark_recurrent_dropout(net: Any) -> None:
+    """Recurrent layers of PyTorch drop inside their kernel, and are told not to: MindSpore's are not counted either."""
+    for _, cell in net.cells_and_names():
+        inner = getattr(cell, "dropout_op", None)
+        if isinstance(inner, nn.Cell):
+            object.__setattr__(inner, _RECURRENT, True)
+
+
 def _wrap_dropout(switch: Switch) -> None:
     """Wrap the layers' ``construct`` and the functions. A rate is measured: by what share of many ones is dropped."""
 
@@ -233,7 +245,7 @@ def _wrap_dropout(switch: Switch) -> None:
         return float(dropped.mean())
 
     def of_layer(original: Any, layer: Any, *_: Any, **__: Any) -> float:
-        return share(original(layer, _ones(type(layer).__name__)))
+        return 0.0 if hasattr(layer, _RECURRENT) else share(original(layer, _ones(type(layer).__name__)))
 
     def of_function(name: str) -> Any:
         def rate(original: Any, input: Any, *args: Any, **kwargs: Any) -> float:
