@@ -263,6 +263,11 @@ class LoadResult(NamedTuple):
     missing_keys: List[str]
     unexpected_keys: List[str]
 
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return f"_IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
+
 
 def saved_state(cell: nn.Cell) -> Dict[str, Any]:
     """Return what a file of weights holds of a network: every parameter, every buffer that is not left out."""

@@ -46,8 +46,14 @@ def _input(tree: ast.Call, ctx: Context) -> ast.expr | None:
 
 
 def _names_nan(ctx: Context) -> bool:
-    """Whether the file writes NaN down: ``float("nan")``, ``torch.nan``, ``math.nan``, ``np.nan``."""
-    return any(_is_nan(node) for node in ctx.analysis.nodes)
+    """Whether the file writes NaN down, ``float("nan")`` or ``torch.nan``, or asks for it where it has infinities."""
+    if any(_is_nan(node) for node in ctx.analysis.nodes):
+        return True
+    asks = any(isinstance(node, ast.Attribute) and node.attr in _ASKING for node in ctx.analysis.nodes)
+    return asks and any(_is_infinity(node) for node in ctx.analysis.nodes)
+
+
+_ASKING = frozenset({"isnan", "nan_to_num", "isfinite"})
 
 
 def _is_nan(node: ast.AST) -> bool:

@@ -377,6 +377,8 @@ class Flow(Parameters):
 
     def _store(self, base: Kind, target: ast.Attribute, kind: Kind) -> None:
         """Record ``self.name = value`` for the class, however often it is set."""
+        if base.is_tensor and target.attr == "grad":
+            return  # ``x.grad = None`` clears it: what is read later is a gradient again
         if base.evidence != "self" or self.owner is None:
             if isinstance(target.value, ast.Name) and base.name not in ("api", "module"):
                 self._place(f"{target.value.id}.{target.attr}", kind)
