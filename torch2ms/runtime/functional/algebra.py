@@ -121,6 +121,7 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
 def cov(input: Tensor, *, correction: int = 1) -> Tensor:
     """Return the covariance matrix of the rows of ``input``."""
     x = input if input.ndim == 2 else ops.expand_dims(input, 0)
+    x = x if x.is_floating_point() or x.is_complex() else x.astype(ms.float32)
     centred = x - x.mean(1, True)
     matrix = ops.matmul(centred, centred.swapaxes(0, 1)) / (x.shape[1] - correction)
     return matrix if input.ndim == 2 else matrix.reshape(())

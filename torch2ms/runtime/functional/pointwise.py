@@ -182,6 +182,8 @@ def nan_to_num(
     input: Tensor, nan: Optional[float] = 0.0, posinf: Optional[float] = None, neginf: Optional[float] = None
 ) -> Tensor:
     """Return ``input`` with NaN and infinities replaced; by default 0 and the largest numbers of the dtype."""
+    if not input.is_floating_point():
+        return input.copy()
     limit = float(np.finfo(ms.dtype_to_nptype(input.dtype)).max)
     high, low = limit if posinf is None else posinf, -limit if neginf is None else neginf
     clean = ops.where(ops.isnan(input), ops.full_like(input, 0.0 if nan is None else nan), input)

@@ -292,8 +292,11 @@ def topk(
     input: Tensor, k: int, dim: Optional[int] = None, largest: bool = True, sorted: bool = True
 ) -> Tuple[Tensor, Tensor]:
     """Return the ``k`` largest (or smallest) values in order and their int64 indices."""
-    values, indices = ops.topk(input, k, -1 if dim is None else dim, largest, True)
-    return values, indices.astype(ms.int64)
+    if input.ndim == 0:  # MindSpore's own ends the process
+        return input.copy(), Tensor(0, ms.int64)
+    signed = input.astype(ms.int32) if input.dtype == ms.uint8 else input  # it looks for the smallest of -input
+    values, indices = ops.topk(signed, k, -1 if dim is None else dim, largest, True)
+    return values.astype(input.dtype), indices.astype(ms.int64)
 
 
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Tuple[Tensor, Tensor]:
