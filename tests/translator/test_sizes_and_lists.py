@@ -89,3 +89,25 @@ def test_sizes_may_be_passed_by_name(call: str, expected: str) -> None:
 def test_settings_of_what_is_asked_for_its_kernel_are_changed(asked: str, expected: str) -> None:
     body = f"name = m.__class__.__name__\n    if {asked}:\n        m.padding = (d, d)\n"
     assert expected in text_of(f"import torch\n\n\ndef dilate(m, d):\n    {body}")
+
+
+_AGENT = """import torch
+from torch import nn, optim
+
+class {bases}:
+    def __init__(self, net):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.optimizer = optim.SGD(self.fc.parameters(), lr=0.1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("bases", "expected"),
+    [
+        ("Agent(nn.Module)", "object.__setattr__(self, 'optimizer', optim.SGD("),
+        ("Trainer", "self.optimizer = optim.SGD("),
+    ],
+)
+def test_an_optimizer_that_a_network_keeps_is_no_part_of_it(bases: str, expected: str) -> None:
+    assert expected in text_of(_AGENT.format(bases=bases))

@@ -16,7 +16,7 @@ from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import build
 from torch2ms.translator.trees import walk
 
-__all__ = ["changed_setting"]
+__all__ = ["changed_setting", "kept_optimizer"]
 
 _SETTINGS = frozenset({"momentum", "eps", "p", "stride", "padding", "dilation", "padding_mode", "ceil_mode"})
 
@@ -42,6 +42,23 @@ def changed_setting(updated: Any, tree: ast.AST, ctx: Context) -> Any:
     name = ctx.literal(f"'{target.attr}'")
     call = build("{f}({x}, {name}, {value})", f=change, x=code.value, name=name, value=updated.value)
     return cst.Expr(call)
+
+
+def kept_optimizer(updated: Any, tree: ast.AST, ctx: Context) -> Any:
+    """Return ``object.__setattr__(self, "optimizer", value)`` for an optimizer that a network keeps.
+
+    MindSpore's optimizers are cells: as an attribute of a network, one would be a part of it, and its state would be
+    among the parameters, in checkpoints as well.
+    """
+    if not isinstance(tree, ast.Assign) or len(tree.targets) != 1 or not isinstance(updated, cst.Assign):
+        return updated
+    target, code = tree.targets[0], updated.targets[0].target
+    if not isinstance(target, ast.Attribute) or not isinstance(code, cst.Attribute):
+        return updated
+    if ctx.kind(tree.value).name != "Optimizer" or ctx.kind(target.value).name != "Module":
+        return updated
+    name = ctx.literal(f"'{target.attr}'")
+    return cst.Expr(build("object.__setattr__({x}, {name}, {value})", x=code.value, name=name, value=updated.value))
 
 
 def _looks_like_layer(tree: ast.expr, ctx: Context) -> bool:
