@@ -45,14 +45,22 @@ def _is_changed_later(tree: ast.Subscript, ctx: Context) -> bool:
 def _without_end(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
     """``x[mask, :]`` -> ``x[mask]``: behind a mask of several axes, MindSpore reads ``:`` as the length of the mask."""
     parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else []
-    first = ctx.kind(parts[0]) if parts else None
-    if first is None or not isinstance(tree.ctx, ast.Load) or len(parts) != len(updated.slice):
+    if not parts or not isinstance(tree.ctx, ast.Load) or len(parts) != len(updated.slice):
         return updated
-    if not ctx.kind(tree.value).is_tensor or not (first.is_tensor and first.of in ("", "torch.bool", "torch.uint8")):
+    held = ctx.kind(tree.value)
+    if not (held.is_tensor or not held.known) or not _may_be_mask(parts[0], ctx):
         return updated
     if not all(_is_whole(element) for element in updated.slice[1:]):
         return updated
     return updated.with_changes(slice=[updated.slice[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
+
+
+def _may_be_mask(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an index is a tensor that may hold bools, or is called a mask."""
+    kind = ctx.kind(tree)
+    if kind.known:
+        return kind.is_tensor and kind.of in ("", "torch.bool", "torch.uint8")
+    return "mask" in getattr(tree, "attr", getattr(tree, "id", ""))
 
 
 def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
