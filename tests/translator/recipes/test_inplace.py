@@ -226,3 +226,9 @@ def test_changes_that_torchs_gradient_does_not_see_are_marked(statement: str, ma
     )
     messages = [d.message for d in translate_source(source).diagnostics]
     assert any("torch's gradient" in message for message in messages) == marked
+
+
+def test_a_view_of_itself_in_a_loop_is_no_circle() -> None:
+    source = "import torch\n\n\ndef f(x: torch.Tensor, n: int):\n    for _ in range(n):\n        x = x[..., 2:]\n"
+    result = translate_source(source + "        x *= 2\n    return x\n")
+    assert "T2M900" not in [item.code for item in result.diagnostics]

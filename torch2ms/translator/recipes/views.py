@@ -174,12 +174,24 @@ def _computes_gradients(ctx: Context) -> bool:
     return False
 
 
+def _asked(ctx: Context) -> set[ast.Name]:
+    """Return the names that are being asked about, each where it is read."""
+    return set()
+
+
 def _shares(tree: ast.expr, ctx: Context) -> bool:
     """Whether a view is one in MindSpore too: by an index, or by methods that do not copy, of a tensor that is one."""
     if ctx.target.mindspore < _VIEWS_SINCE:
         return False
     if isinstance(tree, ast.Name):
-        return owner_of(tree.id, tree, ctx) != "view"
+        asked = ctx.once(_asked)
+        if tree in asked:
+            return True  # round a loop to where the question came from: the other assignments decide
+        asked.add(tree)
+        try:
+            return owner_of(tree.id, tree, ctx) != "view"
+        finally:
+            asked.discard(tree)
     if isinstance(tree, ast.Subscript):
         of_tensor = ctx.kind(tree.value).is_tensor or (isinstance(tree.value, ast.Call) and _views(tree.value))
         part = what_index_gives(tree.slice, ctx) == "part" and not has_steps(tree.slice)
