@@ -162,3 +162,9 @@ def test_dtypes_that_the_text_shows_decide(text: str, made: str) -> None:
 )  # fmt: skip
 def test_who_holds_a_tensor_sees_its_changes(text: str, made: str) -> None:
     assert f"{made}\n" in _translated(text) + "\n"
+
+
+def test_an_attribute_that_has_another_name_is_not_changed_in_silence() -> None:
+    box = "class Box:\n    def __init__(self):\n        self.t = torch.zeros(2)\nbox = Box()\n"
+    assert "T2M305" not in _translated(box + "box.t += 1")
+    assert "T2M305" in _translated(box + "kept = box.t\nbox.t += 1")

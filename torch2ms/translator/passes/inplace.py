@@ -221,8 +221,16 @@ def _made_here(target: ast.Attribute, ctx: Context) -> bool:
         and node.args[0].value == target.attr
         for node in ctx.analysis.nodes
     )
+    if any(_hands_on(node, target.attr) for node in ctx.analysis.nodes):
+        return False
     plain = all(is_fresh(value, ctx) or ctx.kind(value).name in ("int", "float", "none") for value in values)
     return (bool(values) or registered) and plain
+
+
+def _hands_on(node: ast.AST, name: str) -> bool:
+    """Whether a statement gives another name to what an attribute holds: ``kept = box.t``."""
+    held = isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute) and node.value.attr == name
+    return held and isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) for target in node.targets)
 
 
 def _element(tree: ast.AugAssign, ctx: Context) -> None:
