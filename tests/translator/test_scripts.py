@@ -457,6 +457,18 @@ def test_what_a_number_becomes_is_formatted_as_one() -> None:
     assert ".format(metrics.number(accuracy), metrics.number(best)), f'{total / n:.2f}'" in emitted
 
 
+def test_what_meters_hold_is_formatted_as_numbers() -> None:
+    source = (
+        "import torch\nfrom meters import Meter\n\ntop, losses = Meter(), Meter()\nfor output, loss in batches:\n"
+        "    hits = torch.topk(output, 5)[0]\n    top.update(hits[0], 5)\n    losses.update(loss.item(), 5)\n"
+        "    print('{losses.avg:.3f}'.format(losses=losses), '{top.val:.3f}'.format(top=top))\n"
+        "    print(f'{top.avg:.2f} {losses.avg:.2f}')\n"
+    )
+    emitted = translate_source(source).text
+    assert "'{losses.avg:.3f}'.format(losses=losses), metrics.formatted('{top.val:.3f}', top=top)" in emitted
+    assert "f'{metrics.number(top.avg):.2f} {losses.avg:.2f}'" in emitted
+
+
 def test_settings_beside_the_loss_are_packed() -> None:
     source = (
         "import torch\nfrom torch import nn\n\n\ndef train(net: nn.Module, opt, x, y, args):\n    opt.zero_grad()\n"
@@ -487,3 +499,19 @@ def test_the_state_of_an_optimizer_known_by_its_name() -> None:
     emitted = translate_source(source).text
     assert "optim.load_state_dict(self.optimizer, state)" in emitted
     assert "metrics.formatted('{a:.2f}', **self.__dict__)" in emitted
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("a = np.array(x.clone(), dtype=None, copy=None)", "a = np.array(x.copy(), dtype=None, copy=False)"),
+        ("a = np.array(x, copy=True)", "a = np.array(x, copy=True)"),
+        ("batches = iter(loader)\na = batches.next()", "a = next(batches)"),
+        ("a = iter(loader).next()", "a = next(iter(loader))"),
+        ("batches = make()\na = batches.next()", "a = batches.next()"),
+        ("batches = iter(loader)\nbatches = make()\na = batches.next()", "a = batches.next()"),
+    ],
+)
+def test_spellings_of_other_releases(line: str, expected: str) -> None:
+    source = f"import numpy as np\nimport torch\n\nx = torch.ones(2)\nloader = torch.utils.data.DataLoader(x)\n{line}\n"
+    assert translate_source(source).text.rstrip().splitlines()[-1] == expected

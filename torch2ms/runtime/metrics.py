@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import Formatter
 from typing import Any, Dict, Sequence, Tuple
 
 import mindspore as ms
@@ -24,13 +25,18 @@ def number(value: Any) -> Any:
 def formatted(template: str, *args: Any, **values: Any) -> str:
     """Return ``template.format(...)``; tensors without dimensions are formatted as the numbers in them.
 
-    For templates and values that are put together at run time, such as ``formatted(template, **meter.__dict__)``.
+    For templates and values that are put together at run time, such as ``formatted(template, **meter.__dict__)``, and
+    for what objects hold: ``formatted("{top1.avg:.3f}", top1=top1)``.
     """
+    return _Numbers().vformat(template, args, values)
 
-    def plain(value: Any) -> Any:
-        return value.item() if isinstance(value, ms.Tensor) and value.ndim == 0 else value
 
-    return template.format(*map(plain, args), **{name: plain(value) for name, value in values.items()})
+class _Numbers(Formatter):
+    """Formats tensors without dimensions as the numbers in them."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        plain = value.item() if isinstance(value, ms.Tensor) and value.ndim == 0 else value
+        return str(super().format_field(plain, format_spec))
 
 
 class Average:

@@ -23,6 +23,7 @@ from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.inplace import inplace_layer
 from torch2ms.translator.passes.layer_calls import named_inputs
+from torch2ms.translator.passes.older_calls import older_call
 from torch2ms.translator.passes.operators import doubled_arguments, promoted, rewrite_builtin, settled
 from torch2ms.translator.passes.optimizers import call_closure, name_apart, with_options, without_options
 from torch2ms.translator.passes.out_argument import rewrite_out
@@ -81,7 +82,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
             either = untyped_call(_row_call, updated, tree, ctx)
             if either is not None:
                 return either
-    return rewrite_builtin(updated, tree, ctx)
+    return rewrite_builtin(older_call(updated, tree, callee, ctx), tree, ctx)
 
 
 def _class_test(updated: cst.Call) -> cst.BaseExpression:

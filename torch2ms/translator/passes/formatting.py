@@ -50,6 +50,8 @@ def rewrite_format(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Conte
         return updated
     if not isinstance(func.value.value, str) or any(isinstance(value, ast.Starred) for value in tree.args):
         return updated
+    if _shows_meters(func.value.value, tree, ctx):
+        return _at_run_time(updated, ctx)
     formatted = _with_spec(func.value.value)
     bare = _bare_fields(func.value.value)
     args = list(updated.args)
@@ -92,6 +94,30 @@ def _at_run_time(updated: cst.Call, ctx: Context) -> cst.Call:
     template = cst.ensure_type(updated.func, cst.Attribute).value
     first = cst.Arg(template, comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
     return cst.Call(ctx.reference("torch2ms.runtime.metrics.formatted"), [first, *updated.args])
+
+
+def _shows_meters(text: str, tree: ast.Call, ctx: Context) -> bool:
+    """Whether a template looks into an object that holds tensors: ``"{top1.avg:.3f}".format(top1=top1)``."""
+    meters = {key.arg: key.value for key in tree.keywords if key.arg and dotted_path(key.value) in ctx.once(_meters)}
+    try:
+        return any(name and spec and name.partition(".")[0] in meters and "." in name
+                   for _, name, spec, _ in Formatter().parse(text))  # fmt: skip
+    except ValueError:
+        return False
+
+
+def _meters(ctx: Context) -> frozenset[str]:
+    """Return the paths of objects that are given tensors: ``top1.update(accuracies[0], count)``."""
+    found: set[str] = set()
+    for node in ctx.analysis.nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "update":
+            first = node.args[0] if node.args else None
+            path = dotted_path(node.func.value)
+            if first is None or path is None or ctx.kind(node.func).name == "api":
+                continue
+            if ctx.kind(first).is_tensor or (isinstance(first, ast.Subscript) and not ctx.kind(first).known):
+                found.add(path)
+    return frozenset(found)
 
 
 def _with_spec(text: str) -> set[str]:
@@ -175,6 +201,7 @@ def _number(before: cst.BaseExpression, after: cst.BaseExpression, ctx: Context)
 
 
 _TO_NUMBERS = frozenset({"float", "int", "len", "str"})  # functions
+_METERED = frozenset({"val", "avg", "value", "average", "mean", "sum"})
 _NUMBERS_OF = frozenset({"item", "tolist", "numpy", "size", "dim", "numel", "time"})  # methods
 
 
@@ -221,6 +248,8 @@ def _holds(tree: ast.expr, names: set[str], ctx: Context) -> bool:
         return _holds(tree.left, names, ctx) or _holds(tree.right, names, ctx)
     if isinstance(tree, ast.UnaryOp):
         return _holds(tree.operand, names, ctx)
+    if isinstance(tree, ast.Attribute) and tree.attr in _METERED and dotted_path(tree.value) in ctx.once(_meters):
+        return True
     return ctx.kind(tree).is_tensor or dotted_path(tree) in names
 
 
