@@ -93,3 +93,11 @@ NUMPY = "import numpy as np\ndef f(x: torch.Tensor, n, d):\n    a = np.log(n) / 
 )
 def test_numbers_of_numpy_in_front_of_tensors(source: str, expected: str) -> None:
     assert body(NUMPY + source) == f"    return {expected}"
+
+
+def test_numbers_that_numpy_draws_are_python_s() -> None:
+    head = "import numpy as np\nimport torch\n\nx = torch.ones(3)\n"
+    drawn = translate_source(f"{head}lam = np.random.beta(1.0, 1.0)\ny = lam * x + (1 - lam) * x\n").text
+    assert drawn.endswith("y = lam * x + (1 - lam) * x\n")
+    shaped = translate_source(f"{head}noise = np.random.normal(0.0, 1.0, size=3)\ny = noise.sum() * x\n").text
+    assert ".item() * x" in shaped

@@ -469,6 +469,16 @@ def test_what_meters_hold_is_formatted_as_numbers() -> None:
     assert "f'{metrics.number(top.avg):.2f} {losses.avg:.2f}'" in emitted
 
 
+def test_the_best_of_what_meters_hold_is_formatted_as_a_number() -> None:
+    source = (
+        "import torch\nfrom meters import Meter\n\n\ndef validate(batches):\n    top = Meter()\n"
+        "    for output in batches:\n        top.update(torch.topk(output, 5)[0][0], 5)\n    return top.avg\n\n\n"
+        "def main(batches):\n    best = 0\n    for _ in range(3):\n        best = max(validate(batches), best)\n"
+        "    print('{:.3f}'.format(best))\n"
+    )
+    assert "'{:.3f}'.format(metrics.number(best))" in translate_source(source).text
+
+
 def test_settings_beside_the_loss_are_packed() -> None:
     source = (
         "import torch\nfrom torch import nn\n\n\ndef train(net: nn.Module, opt, x, y, args):\n    opt.zero_grad()\n"

@@ -71,9 +71,13 @@ def cooldown_counter(scheduler: Any) -> int:
 def step(scheduler: Any, value: Any) -> None:
     """Call ``scheduler.step(value)``: with the metric of ReduceLROnPlateau, or with an epoch to go to.
 
-    MindSpore's MultiStepLR knows no way to an epoch (it asks for a step size that it does not have): the learning rate
-    is computed here.
+    MindSpore's MultiStepLR knows no way to an epoch (it asks for a step size that it does not have), and
+    CosineAnnealingWarmRestarts none where its cycles grow (it hands a base to a logarithm that takes none): the
+    learning rate, or the place in the cycle, is computed here.
     """
+    if type(scheduler).__name__ == "CosineAnnealingWarmRestarts" and int(scheduler.T_mult) != 1:
+        _restart(scheduler, float(value))
+        return
     milestones = getattr(scheduler, "milestones", None)
     if not hasattr(scheduler, "_get_closed_form_lr") or not isinstance(milestones, dict):
         scheduler.step(value)
@@ -82,6 +86,20 @@ def step(scheduler: Any, value: Any) -> None:
     passed = sum(count for milestone, count in milestones.items() if milestone <= value)
     for rate, base in zip(scheduler._last_lr, scheduler.base_lrs):
         ops.assign(rate, float(base) * scheduler.gamma**passed)
+
+
+def _restart(scheduler: Any, epoch: float) -> None:
+    """Set a CosineAnnealingWarmRestarts whose cycles grow to an epoch, which may have a fraction."""
+    if epoch < 0:
+        raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+    start, length = 0, int(float(scheduler.T_0))
+    while epoch >= start + length:
+        start, length = start + length, length * int(scheduler.T_mult)
+    scheduler.T_i.set_data(ms.Tensor(length, scheduler.T_i.dtype))
+    scheduler.T_cur.set_data(ms.Tensor(epoch - start, scheduler.T_cur.dtype))
+    scheduler.last_epoch.set_data(ms.Tensor(math.floor(epoch), scheduler.last_epoch.dtype))
+    for group, rate in zip(scheduler.optimizer.param_groups, scheduler.get_lr()):
+        ops.assign(group["lr"], rate)
 
 
 class _Scheduler(schedules._HostScheduler):

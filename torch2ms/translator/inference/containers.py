@@ -164,6 +164,11 @@ OF_TENSORS = {
 }
 
 
+# Functions of numpy.random that give Python's numbers unless a shape is named, with the arguments they take before it.
+_DRAWS = {"rand": 0, "randn": 0, "random": 0, "random_sample": 0, "exponential": 1, "beta": 2, "gamma": 2, "normal": 2,
+          "randint": 2, "uniform": 2}  # fmt: skip
+
+
 def library_result(name: str, arguments: Sequence[Kind] = ()) -> Kind:
     """Return what a function of another package gives, where that is certain."""
     root = name.partition(".")[0]
@@ -171,6 +176,8 @@ def library_result(name: str, arguments: Sequence[Kind] = ()) -> Kind:
         return Kind("Tensor", evidence="numpy's function of a tensor")
     if name.rpartition(".")[2] in _SEVERAL_ARRAYS:
         return UNKNOWN
+    if name.startswith("numpy.random.") and len(arguments) <= _DRAWS.get(name.rpartition(".")[2], -1):
+        return UNKNOWN  # a number, which has no item()
     if root in ("numpy", "cv2"):
         return Kind("ndarray")
     if root == "PIL":

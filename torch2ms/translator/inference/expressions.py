@@ -398,6 +398,8 @@ class Expressions(Callables):
             return Kind("Tensor", evidence="result of a transform")
         if isinstance(node.func, ast.Attribute):
             base = self.kinds.get(node.func.value, UNKNOWN)
+            if base.name == "module" and any(keyword.arg == "size" for keyword in node.keywords):
+                return library_result(f"{base.of}.{node.func.attr}(size)", arguments)
             return self._method_result(base, node.func.attr, arguments)
         if isinstance(node.func, ast.Name) and not callee.known:
             if node.func.id == "super":

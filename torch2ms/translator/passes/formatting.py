@@ -120,6 +120,21 @@ def _meters(ctx: Context) -> frozenset[str]:
     return frozenset(found)
 
 
+def _results(ctx: Context) -> frozenset[str]:
+    """Return the functions of the file that return what a meter holds: ``return top1.avg``."""
+    meters = ctx.once(_meters)
+    return frozenset(
+        node.name
+        for node in ctx.analysis.nodes
+        if isinstance(node, ast.FunctionDef)
+        for inner in walk(node)
+        if isinstance(inner, ast.Return)
+        and isinstance(inner.value, ast.Attribute)
+        and inner.value.attr in _METERED
+        and dotted_path(inner.value.value) in meters
+    )
+
+
 def _with_spec(text: str) -> set[str]:
     """Return the names (numbers as text) of the fields that always have a format: not shown plainly anywhere else."""
     found: dict[str, bool] = {}
@@ -236,6 +251,10 @@ def _no_functions(ctx: Context) -> dict[int, set[str]]:
 def _holds(tree: ast.expr, names: set[str], ctx: Context) -> bool:
     """Whether a value may be computed from tensors and still be one."""
     if isinstance(tree, ast.Call):
+        if isinstance(tree.func, ast.Name) and tree.func.id in ("max", "min", "abs", "sum", "round"):
+            return any(_holds(given, names, ctx) for given in tree.args)
+        if isinstance(tree.func, ast.Name) and tree.func.id in ctx.once(_results):
+            return True
         plain = isinstance(tree.func, ast.Name) and tree.func.id in _TO_NUMBERS
         if plain or (isinstance(tree.func, ast.Attribute) and tree.func.attr in _NUMBERS_OF):
             return False
