@@ -1,0 +1,66 @@
+"""Numbers that tensors become where they are shown, beside losses, and spellings of other releases."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+
+
+def test_what_a_number_becomes_is_formatted_as_one() -> None:
+    source = (
+        "import torch\n\n\ndef run(batches, n):\n    best, hits, total = 0.0, 0, 0.0\n"
+        "    for output, target in batches:\n"
+        "        hits += torch.sum(torch.argmax(output, 1) == target)\n        total += output.sum().item()\n"
+        "    accuracy = hits.double() / n\n    if accuracy > best:\n        best = accuracy\n"
+        "    print('{:.3f} {:4f}'.format(accuracy, best), f'{total / n:.2f}')\n"
+    )
+    emitted = translate_source(source).text
+    assert ".format(metrics.number(accuracy), metrics.number(best)), f'{total / n:.2f}'" in emitted
+
+
+def test_what_meters_hold_is_formatted_as_numbers() -> None:
+    source = (
+        "import torch\nfrom meters import Meter\n\ntop, losses = Meter(), Meter()\nfor output, loss in batches:\n"
+        "    hits = torch.topk(output, 5)[0]\n    top.update(hits[0], 5)\n    losses.update(loss.item(), 5)\n"
+        "    print('{losses.avg:.3f}'.format(losses=losses), '{top.val:.3f}'.format(top=top))\n"
+        "    print(f'{top.avg:.2f} {losses.avg:.2f}')\n"
+    )
+    emitted = translate_source(source).text
+    assert "'{losses.avg:.3f}'.format(losses=losses), metrics.formatted('{top.val:.3f}', top=top)" in emitted
+    assert "f'{metrics.number(top.avg):.2f} {losses.avg:.2f}'" in emitted
+
+
+def test_the_best_of_what_meters_hold_is_formatted_as_a_number() -> None:
+    source = (
+        "import torch\nfrom meters import Meter\n\n\ndef validate(batches):\n    top = Meter()\n"
+        "    for output in batches:\n        top.update(torch.topk(output, 5)[0][0], 5)\n    return top.avg\n\n\n"
+        "def main(batches):\n    best = 0\n    for _ in range(3):\n        best = max(validate(batches), best)\n"
+        "    print('{:.3f}'.format(best))\n"
+    )
+    assert "'{:.3f}'.format(metrics.number(best))" in translate_source(source).text
+
+
+def test_settings_beside_the_loss_are_packed() -> None:
+    source = (
+        "import torch\nfrom torch import nn\n\n\ndef train(net: nn.Module, opt, x, y, args):\n    opt.zero_grad()\n"
+        "    out = net(x)\n    start = args.length - args.valid\n    loss = (out[start:] - y[start:]).pow(2).sum()\n"
+        "    loss.backward()\n    opt.step()\n    return loss.item() / start\n"
+    )
+    assert "(loss, (start,)), grads = " in translate_source(source).text
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("a = np.array(x.clone(), dtype=None, copy=None)", "a = np.array(x.copy(), dtype=None, copy=False)"),
+        ("a = np.array(x, copy=True)", "a = np.array(x, copy=True)"),
+        ("batches = iter(loader)\na = batches.next()", "a = next(batches)"),
+        ("a = iter(loader).next()", "a = next(iter(loader))"),
+        ("batches = make()\na = batches.next()", "a = batches.next()"),
+        ("batches = iter(loader)\nbatches = make()\na = batches.next()", "a = batches.next()"),
+    ],
+)
+def test_spellings_of_other_releases(line: str, expected: str) -> None:
+    source = f"import numpy as np\nimport torch\n\nx = torch.ones(2)\nloader = torch.utils.data.DataLoader(x)\n{line}\n"
+    assert translate_source(source).text.rstrip().splitlines()[-1] == expected
