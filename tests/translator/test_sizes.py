@@ -64,3 +64,8 @@ def test_numpys_functions_of_tensors() -> None:
 def test_bytes_are_masks() -> None:
     source = "import torch\n\n\ndef f(x: torch.Tensor):\n    return x[(x > 0).byte()]\n"
     assert "return x[(x > 0).astype(ms.uint8).astype(ms.bool_)]" in text_of(source)
+
+
+def test_a_range_is_no_data() -> None:
+    source = "import torch\n\n\ndef f(n: int):\n    return torch.tensor(range(n)), torch.as_tensor(range(1, n))\n"
+    assert "return ms.tensor(list(range(n))), ms.Tensor(list(range(1, n)))" in text_of(source)

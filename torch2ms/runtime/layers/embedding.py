@@ -58,6 +58,7 @@ class Embedding(_Table):
     ) -> None:
         super().__init__(num_embeddings, embedding_dim, padding_idx, _weight)
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, bool(scale_grad_by_freq)
+        self.sparse = sparse  # says how torch stores the gradient: nothing is done about it
         self.embedding_table.requires_grad = not _freeze
 
     @classmethod

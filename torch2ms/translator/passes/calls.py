@@ -35,6 +35,7 @@ from torch2ms.translator.passes.untyped import told, untyped_call
 from torch2ms.translator.passes.values import NO_CLASS, choose_row
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.recipes.views import owning
+from torch2ms.translator.syntax import build
 
 __all__ = ["DROPPED", "member_row", "rewrite_call"]
 
@@ -200,6 +201,9 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
     if row.name == "torch.nn.Parameter" and tree.args:
         first = updated.args[0].with_changes(value=owning(updated.args[0].value, tree.args[0], ctx))
         updated = updated.with_changes(args=[first, *updated.args[1:]])
+    if row.name in _OF_DATA and updated.args and _is_range(tree):
+        first = updated.args[0].with_changes(value=build("list({x})", x=updated.args[0].value))
+        updated = updated.with_changes(args=[first, *updated.args[1:]])
     options = ctx.tables.select(row, ctx.target)
     if not options:
         code = "T2M204" if row.to and ctx.tables.select(row, ctx.newest_portable) else "T2M205"
@@ -228,6 +232,15 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
             return name_apart(made.code, site, ctx)
         obstacles.append(made.message)
     return _left(row, updated, tree, ctx, obstacles)
+
+
+_OF_DATA = frozenset({"torch.tensor", "torch.as_tensor"})
+
+
+def _is_range(tree: ast.Call) -> bool:
+    """Whether data is a range, which MindSpore does not take: ``torch.tensor(range(n))``."""
+    data = tree.args[0] if tree.args else None
+    return isinstance(data, ast.Call) and isinstance(data.func, ast.Name) and data.func.id == "range"
 
 
 def _does_more(func: ast.expr) -> bool:
