@@ -176,7 +176,9 @@ def _shifted(input: Tensor, dim: Optional[int], dtype: Any) -> Tuple[Tensor, int
     """Return a tensor less its largest value along an axis, and the axis; NaN where that value is not finite."""
     axis = dim if dim is not None else 0 if input.ndim in (0, 1, 3) else 1
     values = input if dtype is None else input.astype(dtype)
-    return values - ops.stop_gradient(ops.amax(values, axis, True)), axis
+    largest = ops.stop_gradient(ops.amax(_plain(values, -_INFINITY), axis, True))
+    has_nan = (values != values).astype(ms.int32).sum(axis, keepdims=True) > 0
+    return values - _marked(largest, has_nan), axis
 
 
 def softmax(input: Tensor, dim: Optional[int] = None, *, dtype: Any = None) -> Tensor:
