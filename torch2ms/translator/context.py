@@ -82,6 +82,7 @@ class Context:
         self.target: Target = options.target
         self.path = analysis.path
         self.quote = "'"  # the commoner quote of the file
+        self.commented: frozenset[int] = frozenset()  # the lines with a comment, or with a string that holds a "#"
         self.imports = ImportPlan(analysis, world, options.runtime)
         self.diagnostics: list[Diagnostic] = []
         self.uses: list[Use] = []

@@ -80,12 +80,9 @@ class Kind:
 
     def same(self, other: Kind) -> bool:
         """Whether both say the same, whatever their evidence."""
-        return (
-            self.name == other.name
-            and self.of == other.of
-            and len(self.items) == len(other.items)
-            and all(a.same(b) for a, b in zip(self.items, other.items, strict=True))
-        )
+        if self.name != other.name or self.of != other.of or len(self.items) != len(other.items):
+            return False
+        return not self.items or all(a.same(b) for a, b in zip(self.items, other.items, strict=True))
 
 
 UNKNOWN = Kind()
@@ -93,7 +90,7 @@ UNKNOWN = Kind()
 
 def join(a: Kind, b: Kind) -> Kind:
     """Return what holds on both of two paths; None on one path does not hide the other (``x=None`` defaults)."""
-    if a.same(b):
+    if a is b or a.same(b):
         return a
     if a.name == "none":
         return b

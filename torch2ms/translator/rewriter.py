@@ -7,7 +7,7 @@ byte. Passes see the original node through its ``ast`` twin (facts) and the node
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import libcst as cst
@@ -183,7 +183,7 @@ class _Rewriter:
             self.ctx.frames.pop()
             if frame.drop:
                 return frame.before or _orphans(node)
-        return _finish(node, updated, frame)
+        return _finish(node, updated, frame, self.ctx.commented)
 
     def _open(self, tree: ast.AST | None) -> Frame:
         frame = Frame(tree)
@@ -261,11 +261,11 @@ def _code(comment: str) -> str:
     return comment.partition(":")[0] if comment.startswith(MARK) else ""
 
 
-def _finish(node: Any, updated: Any, frame: Frame) -> list[cst.BaseStatement]:
+def _finish(node: Any, updated: Any, frame: Frame, commented: Collection[int]) -> list[cst.BaseStatement]:
     if isinstance(updated, cst.FlattenSentinel):  # the block of a context that went
         first, *rest = list(updated)
-        return [*_finish(node, first, frame), *rest]
-    if updated is not node and isinstance(node, cst.SimpleStatementLine) and _spans_lines(frame.tree):
+        return [*_finish(node, first, frame, commented), *rest]
+    if updated is not node and isinstance(node, cst.SimpleStatementLine) and _has_comments(frame.tree, commented):
         updated = _with_comments_of(node, updated)
     marks = _lines(frame.marks, updated)
     if frame.before:
@@ -276,8 +276,10 @@ def _finish(node: Any, updated: Any, frame: Frame) -> list[cst.BaseStatement]:
     return [updated]
 
 
-def _spans_lines(tree: ast.AST | None) -> bool:
-    return getattr(tree, "end_lineno", 0) != getattr(tree, "lineno", 0)
+def _has_comments(tree: ast.AST | None, commented: Collection[int]) -> bool:
+    """Whether there may be comments inside a statement, before its last line ends."""
+    first, last = getattr(tree, "lineno", 0), getattr(tree, "end_lineno", 0)
+    return first != last and any(line in commented for line in range(first, last + 1))
 
 
 def _with_comments_of(node: cst.SimpleStatementLine, updated: Any) -> Any:

@@ -114,7 +114,7 @@ def decode(data: bytes, path: str, *, is_parsed: bool = False) -> SourceText:
         line = data.count(b"\n", 0, error.start) + 1
         return _undecodable(data, path, f"byte {data[error.start]:#04x} in line {line} is not {encoding}", line)
     try:
-        faithful = raw.encode(codec) == data
+        faithful = codec == "utf-8" or raw.encode(codec) == data
     except UnicodeEncodeError:
         faithful = False
     if not faithful:
@@ -186,6 +186,8 @@ def _undecodable(data: bytes, path: str, reason: str, line: int = 1) -> SourceTe
 
 def _newline_style(text: str) -> tuple[str, bool]:
     """Return the commonest newline and whether there are others."""
+    if "\r" not in text:
+        return "\n", False
     crlf = text.count("\r\n")
     counts = {"\n": text.count("\n") - crlf, "\r\n": crlf, "\r": text.count("\r") - crlf}
     commonest = max(counts, key=lambda newline: counts[newline])

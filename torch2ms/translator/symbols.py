@@ -302,6 +302,8 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
     parameters: dict[str, set[tuple[str, ...]]] = {}
     roots: set[str] = set()
     for node in walk(tree):
+        if node.__class__ is ast.Constant:
+            continue
         values.see(node)
         attributes.see(node)
         if isinstance(node, ast.Call):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
 import libcst as cst
-from libcst.helpers import parse_template_expression
 
 __all__ = [
     "as_tuple",
@@ -105,8 +104,46 @@ def parse_expression(text: str) -> cst.BaseExpression:
 
 def build(template: str, **parts: cst.BaseExpression) -> cst.BaseExpression:
     """Return ``template`` with each ``{name}`` replaced by an expression, parenthesised where the place needs it."""
-    filled = {name: bare(part) if _stands_alone(name, template, part) else _atom(part) for name, part in parts.items()}
-    return parse_template_expression(template, cst.PartialParserConfig(), **filled)
+    filled: dict[str, cst.BaseExpression] = {
+        _PLACE.format(name): bare(part) if _stands_alone(name, template, part) else _atom(part)
+        for name, part in parts.items()
+    }
+    made: cst.BaseExpression = _filled(_parsed_template(template, tuple(parts)), filled, set())
+    return made
+
+
+_PLACE = "T2M_PART_{}"  # what stands in a template for a part
+
+
+@lru_cache(maxsize=1024)
+def _parsed_template(template: str, names: tuple[str, ...]) -> cst.BaseExpression:
+    for name in names:
+        template = template.replace(f"{{{name}}}", _PLACE.format(name))
+    return cst.parse_expression(template)
+
+
+def _filled(node: Any, parts: Mapping[str, cst.BaseExpression], used: set[str]) -> Any:
+    """Return a template with its parts; one that is asked for twice is copied, since no node stands in two places."""
+    if node.__class__ is cst.Name:
+        part = parts.get(node.value)
+        if part is None:
+            return node
+        if node.value in used:
+            return part.deep_clone()
+        used.add(node.value)
+        return part
+    changes: dict[str, Any] = {}
+    for name in child_fields(node.__class__):
+        value = getattr(node, name)
+        if is_node(value):
+            new = _filled(value, parts, used)
+            if new is not value:
+                changes[name] = new
+        elif value.__class__ in (list, tuple):
+            items = [_filled(item, parts, used) for item in value]
+            if any(a is not b for a, b in zip(items, value, strict=True)):
+                changes[name] = items
+    return node.with_changes(**changes) if changes else node
 
 
 def bare(node: cst.BaseExpression) -> cst.BaseExpression:
@@ -128,31 +165,33 @@ def _stands_alone(name: str, template: str, part: cst.BaseExpression) -> bool:
     return len(whole) == template.count(f"{{{name}}}")
 
 
-_ATOMS = (
-    cst.Name,
-    cst.Attribute,
-    cst.Call,
-    cst.Subscript,
-    cst.Integer,
-    cst.SimpleString,
-    cst.List,
-    cst.Dict,
-    cst.Set,
-    cst.ListComp,
-    cst.DictComp,
-    cst.SetComp,
+_ATOMS = frozenset(
+    {
+        cst.Name,
+        cst.Attribute,
+        cst.Call,
+        cst.Subscript,
+        cst.Integer,
+        cst.SimpleString,
+        cst.List,
+        cst.Dict,
+        cst.Set,
+        cst.ListComp,
+        cst.DictComp,
+        cst.SetComp,
+    }
 )
 
 
 def _atom(node: cst.BaseExpression) -> cst.BaseExpression:
-    return node if isinstance(node, _ATOMS) or node.lpar or isinstance(node, cst.Float) else parenthesised(node)
+    return node if node.__class__ in _ATOMS or node.lpar or isinstance(node, cst.Float) else parenthesised(node)
 
 
 def parenthesised(node: cst.BaseExpression) -> cst.BaseExpression:
     """Return ``node`` so that ``.name`` or ``[...]`` may follow it."""
     if isinstance(node, (cst.Integer, cst.Float)) and not node.lpar:
         return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-    if isinstance(node, _ATOMS) or node.lpar:
+    if node.__class__ in _ATOMS or node.lpar:
         return node
     return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 

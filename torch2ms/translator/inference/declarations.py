@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch2ms.translator.inference.scopes import Uses, root_of
 from torch2ms.translator.kinds import UNKNOWN, Kind
+from torch2ms.translator.names import imported
 from torch2ms.translator.trees import children, walk
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ class FunctionInfo:
     outer: FunctionInfo | None
     flows: dict[int, Flow] = field(default_factory=dict)  # by depth
     uses: dict[str, Uses] = field(default_factory=dict)  # what is done with each plain name in it
-    locals: frozenset[str] | None = None
+    locals: frozenset[str] = frozenset()  # the names it binds itself
+    stores: bool | None = None  # whether it sets attributes of ``self``, once asked
 
     @property
     def name(self) -> str:
@@ -126,35 +128,96 @@ def _declare_below(
     outer: FunctionInfo | None,
     defined: Container[str],
 ) -> None:
+    """Declare what stands below a module, a class (then ``owner``) or a function (then ``outer``)."""
     scope = outer if outer is not None else analysis
-    stack = [(child, owner) for child in reversed(children(node))]
+    methods = _methods(node) if isinstance(node, ast.ClassDef) else frozenset()
+    bound: set[str] = set()  # by definitions and imports
+    outside: set[str] = set()
+    stack = children(node)
+    stack.reverse()
     while stack:
-        child, owner = stack.pop()
+        child = stack.pop()
         kind = child.__class__
-        if kind is ast.Name:
-            if isinstance(child, ast.Name) and child.ctx.__class__ is ast.Store:
-                scope.uses.setdefault(child.id, Uses()).bound.append(child.lineno)
-        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            name = _unique(f"{prefix}{child.name}", analysis.functions)
-            info = FunctionInfo(f"{analysis.path}:{name}", child, owner, outer)
-            analysis.functions[name] = info
-            analysis.function_of[child] = info
-            if owner is not None and not _is_setter(child):
-                owner.methods[child.name] = info
-            _declare_below(analysis, child, f"{name}.", None, info, defined)
-        elif isinstance(child, ast.ClassDef):
-            name = _unique(f"{prefix}{child.name}", analysis.classes)
-            made = ClassInfo(f"{analysis.path}:{name}", child, analysis.path)
-            analysis.classes[name] = made
-            analysis.class_of[child] = made
-            _declare_below(analysis, child, f"{name}.", made, outer, defined)
-        elif kind is not ast.Constant:
-            if isinstance(child, ast.Call):
-                _index_call(analysis, child, outer, defined)
-            if isinstance(child, (ast.Call, ast.Attribute)):
-                _index_use(analysis, child, outer)
-            inner = owner if isinstance(child, (ast.If, ast.Try)) else None
-            stack += [(below, inner) for below in reversed(children(child))]
+        if kind is ast.Constant:
+            continue
+        if isinstance(child, ast.Name):
+            if child.ctx.__class__ is ast.Store:
+                uses = scope.uses.setdefault(child.id, Uses())
+                uses.bound.append(child.lineno)
+                uses.inner += owner is not None
+            continue
+        if kind in _DEFINITIONS:
+            assert isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+            bound.add(child.name)
+            _define(analysis, child, prefix, owner if child in methods else None, outer, defined)
+            continue
+        if isinstance(child, ast.Call):
+            _index_call(analysis, child, outer, defined)
+            _index_use(analysis, child, outer)
+        elif kind is ast.Attribute:
+            if child.value.__class__ is ast.Name:  # type: ignore[attr-defined]
+                _index_use(analysis, child, outer)  # type: ignore[arg-type]
+        elif isinstance(child, ast.comprehension):
+            for name in walk(child.target):
+                if isinstance(name, ast.Name):
+                    scope.uses.setdefault(name.id, Uses()).inner += 1
+        elif isinstance(child, (ast.Import, ast.ImportFrom)):
+            bound.update(name for name, _, _ in imported(child))
+        elif isinstance(child, (ast.Global, ast.Nonlocal)):
+            outside.update(child.names)
+        below = children(child)
+        below.reverse()
+        stack += below
+    if outer is not None and owner is None:
+        bound.update(name for name, uses in outer.uses.items() if len(uses.bound) > uses.inner)
+        outer.locals = frozenset(bound.union(_parameters(outer.node.args)) - outside)
+
+
+_DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+
+
+def _define(
+    analysis: FileAnalysis,
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
+    prefix: str,
+    owner: ClassInfo | None,
+    outer: FunctionInfo | None,
+    defined: Container[str],
+) -> None:
+    """Declare a class, or a function (a method, when it has an owner), and what stands below it."""
+    if isinstance(node, ast.ClassDef):
+        name = _unique(f"{prefix}{node.name}", analysis.classes)
+        made = ClassInfo(f"{analysis.path}:{name}", node, analysis.path)
+        analysis.classes[name] = made
+        analysis.class_of[node] = made
+        _declare_below(analysis, node, f"{name}.", made, outer, defined)
+        return
+    name = _unique(f"{prefix}{node.name}", analysis.functions)
+    info = FunctionInfo(f"{analysis.path}:{name}", node, owner, outer)
+    analysis.functions[name] = info
+    analysis.function_of[node] = info
+    if owner is not None and not _is_setter(node):
+        owner.methods[node.name] = info
+    _declare_below(analysis, node, f"{name}.", None, info, defined)
+
+
+def _methods(node: ast.ClassDef) -> frozenset[ast.AST]:
+    """Return the functions in the body of a class, also those that a condition there chooses."""
+    found: set[ast.AST] = set()
+    stack: list[ast.AST] = list(node.body)
+    while stack:
+        statement = stack.pop()
+        if isinstance(statement, (ast.If, ast.Try)):
+            stack += children(statement)
+        elif statement.__class__ in _DEFINITIONS:
+            found.add(statement)
+    return frozenset(found)
+
+
+def _parameters(arguments: ast.arguments) -> list[str]:
+    """Return the names of all parameters."""
+    rest = [arg for arg in (arguments.vararg, arguments.kwarg) if arg is not None]
+    return [arg.arg for arg in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *rest]]
 
 
 def _is_setter(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

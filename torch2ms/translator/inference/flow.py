@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.containers import added, element_of
 from torch2ms.translator.inference.parameters import Parameters
-from torch2ms.translator.inference.scopes import as_load, leaves, local_names
+from torch2ms.translator.inference.scopes import as_load, leaves
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
 from torch2ms.translator.names import imported
 from torch2ms.translator.trees import children
@@ -45,11 +45,7 @@ class Flow(Parameters):
         self.handed: dict[ast.Lambda, list[Kind]] = {}
         self.lambdas: dict[str, ast.Lambda] = {}
         self._jumps: list[list[Env]] = []  # of each loop being run: what held at its breaks and continues
-        self.locals: frozenset[str] = frozenset()
-        if info is not None:
-            if info.locals is None:
-                info.locals = local_names(info.node)
-            self.locals = info.locals
+        self.locals: frozenset[str] = info.locals if info is not None else frozenset()
 
     # ---- names
 

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from torch2ms.translator.names import imported
-from torch2ms.translator.trees import children, walk
+from torch2ms.translator.trees import walk
 
-__all__ = ["Uses", "as_load", "leaves", "links", "local_names", "root_of", "uses_of"]
+__all__ = ["Uses", "as_load", "leaves", "links", "root_of", "uses_of"]
 
 
 def leaves(body: Sequence[ast.stmt]) -> bool:
@@ -28,28 +27,6 @@ def as_load(target: ast.expr) -> ast.expr:
     return target
 
 
-def local_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
-    """Return the names a function binds itself."""
-    bound = {arg.arg for arg in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
-    bound |= {arg.arg for arg in (node.args.vararg, node.args.kwarg) if arg is not None}
-    outside: set[str] = set()
-    stack: list[ast.AST] = list(node.body) if not isinstance(node, ast.Lambda) else [node.body]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            bound.add(current.name)
-            continue
-        if isinstance(current, (ast.Global, ast.Nonlocal)):
-            outside.update(current.names)
-        elif isinstance(current, ast.Name) and not isinstance(current.ctx, ast.Load):
-            bound.add(current.id)
-        elif isinstance(current, (ast.Import, ast.ImportFrom)):
-            bound.update(name for name, _, _ in imported(current))
-        if not isinstance(current, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            stack.extend(children(current))
-    return frozenset(bound - outside)
-
-
 @dataclass(slots=True)
 class Uses:
     """What a stretch of code does with one name."""
@@ -59,6 +36,7 @@ class Uses:
     read: list[ast.Attribute] = field(default_factory=list)
     called: bool = False  # x() itself
     bound: list[int] = field(default_factory=list)  # lines that bind it anew
+    inner: int = 0  # how many of these bind it in a comprehension or in the body of a class
 
     def before(self, line: int) -> Uses:
         """Return the uses up to a line."""

@@ -268,7 +268,7 @@ class World:
         analysis = self.file(info.path)
         if analysis is not None and self.depth > 0:
             first = info.methods.get("__init__")
-            rest = [m for name, m in info.methods.items() if name != "__init__" and _stores_on_self(m.node)]
+            rest = [m for name, m in info.methods.items() if name != "__init__" and _stores(m)]
             with self._holding(info.path), self._at(self.depth - 1):
                 for method in ([first] if first else []) + rest:
                     kept = _made_of_themselves(method.node) if found else frozenset()
@@ -480,8 +480,14 @@ def _is_made_of(value: ast.AST | None, name: str) -> bool:
     return False
 
 
-def _stores_on_self(node: ast.AST) -> bool:
+def _stores(info: FunctionInfo) -> bool:
     """Whether a method sets attributes of ``self``, or puts something into them."""
+    if info.stores is None:
+        info.stores = _stores_on_self(info.node)
+    return info.stores
+
+
+def _stores_on_self(node: ast.AST) -> bool:
     for child in walk(node):
         target: ast.expr | None = None
         if isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Store):

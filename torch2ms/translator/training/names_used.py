@@ -13,12 +13,12 @@ _MUTATORS = frozenset({"append", "extend", "insert", "update", "add", "setdefaul
 
 def own(scope: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of a scope, without what stands in functions and classes inside it."""
-    pending: list[ast.AST] = list(scope.body) if hasattr(scope, "body") else []
+    pending: list[ast.AST] = list(reversed(scope.body)) if hasattr(scope, "body") else []
     while pending:
-        node = pending.pop(0)
+        node = pending.pop()
         yield node
         if not isinstance(node, FUNCTIONS):
-            pending = [*ast.iter_child_nodes(node), *pending]
+            pending += reversed(list(ast.iter_child_nodes(node)))
 
 
 def reads(node: ast.AST) -> set[str]:

@@ -37,18 +37,19 @@ def trained_tensors(nodes: Sequence[ast.AST], oracle: Oracle) -> dict[str, set[a
     A path is left out where one of the values it is bound to is not the call of a function.
     """
     listed: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Call) and _makes_optimizer(node, oracle):
-            given = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "params")]
-            listed = listed.union(*map(listed_weights, given))
+    optimizers = [node for node in nodes if isinstance(node, ast.Call) and _makes_optimizer(node, oracle)]
+    if not optimizers:
+        return {}
+    for node in optimizers:
+        given = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "params")]
+        listed = listed.union(*map(listed_weights, given))
     made: dict[str, set[ast.expr]] = {path: set() for path in listed}
     for path, value in _bound(nodes):
         if path in made and value is not None and oracle.kind(value).name == "Tensor" and isinstance(value, ast.Call):
             made[path].add(value)
         elif path in listed:
             made.pop(path, None)
-    inline = {call for node in nodes if isinstance(node, ast.Call) and _makes_optimizer(node, oracle)
-              for call in _inline(node)}  # fmt: skip
+    inline = {call for node in optimizers for call in _inline(node)}
     if inline:
         made[""] = {*made.get("", ()), *inline}
     asked = {path: {v for v in values if "requires_grad" in ast.unparse(v)} for path, values in made.items()}
