@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from symtable import symtable
 
-import libcst as cst
-
 from torch2ms.config import Options
 from torch2ms.diagnostics import CODES, Diagnostic, Severity
 from torch2ms.translator.alignment import align
+from torch2ms.translator.concrete import parse_concrete
 from torch2ms.translator.context import Context, Use
 from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.names import is_torch_name
@@ -65,7 +64,7 @@ def _translate(path: str, text: str, world: World, options: Options) -> FileResu
 
 
 def _rewritten(path: str, text: str, analysis: FileAnalysis, world: World, options: Options) -> FileResult:
-    module = cst.parse_module(text)
+    module = parse_concrete(text, analysis.tree)
     ctx = Context(analysis, align(module, analysis.tree), world, options)
     ctx.commented = frozenset(number for number, line in enumerate(text.split("\n"), 1) if "#" in line)
     ctx.quote = '"' if text.count('"') - 6 * text.count('"""') / 2 > text.count("'") else "'"

@@ -27,10 +27,10 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 
-# Memory is shared by the files kept (about 3 kB a source line) and the two libcst trees of the file that is translated.
-LINES = 36_000  # that fit, counted in lines of files kept
+# Memory is shared by the files kept (about 2 kB a source line) and the libcst trees of the file that is translated.
+LINES = 60_000  # that fit, counted in lines of files kept
 LINES_KEPT = 5_000  # at least
-LINES_OF_TREES = 9  # lines of files kept that one line of the translated file displaces
+LINES_OF_TREES = 4  # lines of files kept that one line of the translated file displaces
 CALLERS_READ = 3  # files looked at for the arguments a function is called with
 DEPTH = 3  # functions entered from one another for the kind of a result, an argument or an attribute
 
