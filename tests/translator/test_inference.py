@@ -117,6 +117,19 @@ def test_import_cycles_end() -> None:
     assert kind_of_show("from other import b\na = 1\nshow(b)", other=other) == "Tensor"
 
 
+@pytest.mark.parametrize("first", ["base.py", "head.py"])
+def test_import_cycles_are_settled_wherever_they_are_entered(first: str) -> None:
+    files = {
+        "base.py": "from torch import nn\nfrom head import Head\nclass Base(nn.Module):\n    pass\n",
+        "head.py": "from base import Base\nclass Head(Base):\n    pass\n",
+    }
+    trees = {name: ast.parse(text) for name, text in files.items()}
+    symbols = SymbolTable.build([index_file(name, tree) for name, tree in trees.items()])
+    world = World(trees.get, symbols, load(()))
+    world.analyse(first)
+    assert world.family("head.py:Head").name == "Module"
+
+
 def test_scripts_do_not_ask_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """While the module level of a script is run, what its classes do is found out once per name, not per question."""
     runs = []

@@ -38,7 +38,7 @@ def parse_concrete(text: str, tree: ast.Module) -> cst.Module:
         if start > 1:
             statements[0] = statements[0].with_changes(leading_lines=leading)
         if not last:
-            leading = statements.pop().leading_lines  # type: ignore[union-attr]
+            leading = statements.pop().leading_lines
         body += statements
         first = first or part
     assert first is not None

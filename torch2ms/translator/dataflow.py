@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from torch2ms.translator.effects import Effects, base_path, dotted_path, effects, overlap, overlaps, root
+from torch2ms.translator.trees import walk
 
 __all__ = [
     "Effects",
@@ -57,7 +58,7 @@ def names_in(node: ast.AST | Sequence[ast.AST]) -> frozenset[str]:
     """Return every identifier that occurs anywhere inside: names, parameters, definitions, imports."""
     found: set[str] = set()
     for top in [node] if isinstance(node, ast.AST) else node:
-        for item in ast.walk(top):
+        for item in walk(top):
             if isinstance(item, ast.Name):
                 found.add(item.id)
             elif isinstance(item, ast.arg):
@@ -184,7 +185,7 @@ class Liveness:
         self._before: dict[int, frozenset[str]] = {}
         everything = effects(body)
         always = set(exported) | everything.captures
-        for node in (item for statement in body for item in ast.walk(statement)):
+        for node in (item for statement in body for item in walk(statement)):
             if isinstance(node, ast.Global | ast.Nonlocal):
                 always.update(node.names)
             elif isinstance(node, ast.Call) and _reads_any_name(node):

@@ -44,15 +44,17 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and all nodes below it, in no particular order."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        fields = _FIELDS.get(current.__class__)
-        for name, sparse in fields if fields is not None else _fields(current.__class__):
-            value = getattr(current, name, None)
-            if value.__class__ is list:
-                stack += [item for item in value if item is not None] if sparse else value
-            elif value is not None:
-                stack.append(value)
+    """Yield a node and all nodes below it, level by level as ``ast.walk``; contexts and operators are left out."""
+    level: list[ast.AST] = [node]
+    while level:
+        below: list[ast.AST] = []
+        for current in level:
+            yield current
+            fields = _FIELDS.get(current.__class__)
+            for name, sparse in fields if fields is not None else _fields(current.__class__):
+                value = getattr(current, name, None)
+                if value.__class__ is list:
+                    below += [item for item in value if item is not None] if sparse else value
+                elif value is not None:
+                    below.append(value)
+        level = below

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
+from torch2ms.translator.trees import walk
 
 __all__ = [
     "CONTAINERS",
@@ -103,7 +104,7 @@ TENSOR_MAKERS = (".ToTensor", ".PILToTensor", ".ToImage")
 
 def makes_tensor(call: ast.Call) -> bool:
     """Whether a composition of transforms has one that makes a tensor."""
-    names = [getattr(n.func, "attr", getattr(n.func, "id", "")) for n in ast.walk(call) if isinstance(n, ast.Call)]
+    names = [getattr(n.func, "attr", getattr(n.func, "id", "")) for n in walk(call) if isinstance(n, ast.Call)]
     return any(f".{name}" in TENSOR_MAKERS for name in names)
 
 

@@ -30,6 +30,7 @@ from torch2ms.translator.inference.families import (
 from torch2ms.translator.inference.overloads import field_of, overloaded
 from torch2ms.translator.kinds import UNKNOWN, Kind, join, parse_kind
 from torch2ms.translator.names import PROJECT, candidates
+from torch2ms.translator.trees import children
 
 if TYPE_CHECKING:
     from torch2ms.translator.inference.world import ClassInfo, FileAnalysis, World
@@ -87,7 +88,7 @@ class Expressions(Callables):
             return kind
         method = getattr(self, _METHODS.get(node.__class__, ""), None)
         if method is None:
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 if isinstance(child, ast.expr):
                     self.expr(child)
             return UNKNOWN

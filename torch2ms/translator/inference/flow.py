@@ -12,7 +12,7 @@ from torch2ms.translator.inference.parameters import Parameters
 from torch2ms.translator.inference.scopes import as_load, leaves
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
 from torch2ms.translator.names import imported
-from torch2ms.translator.trees import children
+from torch2ms.translator.trees import children, walk
 
 if TYPE_CHECKING:
     from torch2ms.translator.inference.world import ClassInfo, FileAnalysis, FunctionInfo, World
@@ -302,7 +302,7 @@ class Flow(Parameters):
         self.env = joined or before
 
     def _pattern(self, pattern: ast.pattern) -> None:
-        for node in ast.walk(pattern):
+        for node in walk(pattern):
             if isinstance(node, ast.MatchClass):
                 self.expr(node.cls)
             elif isinstance(node, ast.MatchValue):

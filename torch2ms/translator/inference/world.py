@@ -19,11 +19,11 @@ from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.declarations import ClassInfo, FileAnalysis, FunctionInfo, declare
 from torch2ms.translator.inference.evidence import Evidence
 from torch2ms.translator.inference.families import instance_of
-from torch2ms.translator.inference.flow import PUTTING, Flow
+from torch2ms.translator.inference.flow import Flow
 from torch2ms.translator.inference.handed import Handed, handed_by
+from torch2ms.translator.inference.own_attributes import made_of_themselves, stores
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 from torch2ms.translator.symbols import SymbolTable
-from torch2ms.translator.trees import walk
 
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 
@@ -64,6 +64,9 @@ class World:
         self._pinned = ""
         self._running: list[str] = []  # files whose functions are being run
         self._held: Counter[str] = Counter()  # files that a question being answered still needs
+        self._loading: list[str] = []  # files whose module level is being run, each asked for by the one before
+        self._doubtful: dict[str, None] = {}  # those that asked one of them for what it had not bound yet
+        self._doubted: list[tuple[dict[Any, Any], object]] = []  # answers given meanwhile
 
     # ---- files
 
@@ -81,16 +84,42 @@ class World:
             declare(analysis, self.symbols.defined)
             self._sites[path] = analysis.sites
             self._applied[path] = analysis.applied
+            self._loading.append(path)
             with self._at(DEPTH):
                 flow = Flow(self, analysis, None)
                 flow.run(analysis.tree.body)
+            self._loading.pop()
             analysis.kinds.update(flow.kinds)
             self.forget(analysis)
-            analysis.complete = True
+            analysis.complete = path not in self._doubtful
             self._names[path] = analysis.names
+            if self._doubtful and not self._loading:
+                return self._settled(path)
             with self._holding(path):
                 self._evict()
         return analysis
+
+    def _doubt(self, path: str) -> None:
+        """Note that a file lacks a name; while it is being run (import cycles), who asks gets too little."""
+        if path in self._loading:
+            self._doubtful.update(dict.fromkeys(self._loading[self._loading.index(path) + 1 :]))
+
+    def _settled(self, path: str) -> FileAnalysis | None:
+        """Run the files of an import cycle again, now that the names of all are known; return the first."""
+        again = [*reversed(self._doubtful), path]
+        self._doubtful.clear()
+        for answers, question in self._doubted:
+            answers.pop(question, None)
+        self._doubted.clear()
+        for doubtful in again:
+            found = self._files.pop(doubtful, None)
+            if found is not None:
+                found.complete = False
+                self.forget(found)
+                self._lines -= found.lines
+                found.close()
+            found = self.file(doubtful)
+        return found
 
     def forget(self, analysis: FileAnalysis) -> None:
         """Drop what was found out about a file whose module level is being run: it may say more from here on."""
@@ -103,6 +132,8 @@ class World:
     def _remember(self, analysis: FileAnalysis, answers: dict[Any, Any], question: object, answer: object) -> None:
         """Keep an answer: for good, or until the module level of an unfinished file binds another name."""
         answers[question] = answer
+        if self._doubtful:
+            self._doubted.append((answers, question))
         if not analysis.complete:
             analysis.provisional.append((answers, question))
 
@@ -172,6 +203,7 @@ class World:
         names = self.names(path)
         if name in names:
             return names[name]
+        self._doubt(path)
         if path.endswith("__init__.py"):
             return self._submodule(path[: -len("__init__.py")], name)
         return UNKNOWN
@@ -194,6 +226,7 @@ class World:
     def star(self, path: str) -> dict[str, Kind]:
         """Return the names a star import of the module at ``path`` binds."""
         names = {} if path.endswith("/") else self.names(path)
+        self._doubt(path)
         public = self.symbols.files[path].public if path in self.symbols.files else None
         if public is not None:
             return {name: self.export(path, name) for name in public}
@@ -242,6 +275,8 @@ class World:
             complete = complete and bool(info.bases or not info.node.bases)
         if complete:
             self._ancestry[key] = tuple(found)
+            if self._doubtful:
+                self._doubted.append((self._ancestry, key))
         return tuple(found)
 
     def torch_bases(self, key: str) -> tuple[str, ...]:
@@ -268,16 +303,15 @@ class World:
         analysis = self.file(info.path)
         if analysis is not None and self.depth > 0:
             first = info.methods.get("__init__")
-            rest = [m for name, m in info.methods.items() if name != "__init__" and _stores(m)]
+            rest = [m for name, m in info.methods.items() if name != "__init__" and stores(m)]
             with self._holding(info.path), self._at(self.depth - 1):
                 for method in ([first] if first else []) + rest:
-                    kept = _made_of_themselves(method.node) if found else frozenset()
+                    kept = made_of_themselves(method.node) if found else frozenset()
                     for name, kind in self.flow(analysis, method).stored.items():
                         if name not in found or kind.known or name not in kept:
                             found[name] = join(found[name], kind) if name in found else kind
             self._inplace.setdefault(key, {}).update(info.inplace)
-            if not analysis.complete:
-                analysis.provisional.append((self._attributes, question))
+            self._remember(analysis, self._attributes, question, found)
         return found
 
     def attribute(self, key: str, name: str) -> Kind:
@@ -388,6 +422,8 @@ class World:
             if name not in found or found[name].name != "Tensor":
                 found[name] = UNKNOWN
         self._parameters[question] = found
+        if self._doubtful:
+            self._doubted.append((self._parameters, question))
         return found
 
     def handed_over(self, info: FunctionInfo, name: str) -> list[Kind]:
@@ -449,53 +485,3 @@ def _promised(info: FunctionInfo, analysis: FileAnalysis, world: World) -> Kind:
         return found
 
     return annotated(returns, kind_of, world.family)
-
-
-def _made_of_themselves(node: ast.AST) -> frozenset[str]:
-    """Return the attributes that a method sets to nothing but what their own methods give: ``self.m = self.m.to(d)``.
-
-    Nothing is known of such a value before the attribute itself is known: it says nothing against what others say.
-    """
-    stored: dict[str, bool] = {}
-    for item in walk(node):
-        for target in item.targets if isinstance(item, ast.Assign) else ():
-            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
-                value = getattr(item, "value", None)
-                stored[target.attr] = stored.get(target.attr, True) and _is_made_of(value, target.attr)
-    return frozenset(name for name, itself in stored.items() if itself)
-
-
-def _is_made_of(value: ast.AST | None, name: str) -> bool:
-    if isinstance(value, ast.IfExp):
-        return all(_is_made_of(part, name) for part in (value.body, value.orelse))
-    if isinstance(value, ast.Constant):
-        return value.value is None
-    if not isinstance(value, ast.Call):
-        return False
-    inner: ast.AST = value
-    while isinstance(inner, (ast.Call, ast.Attribute)):
-        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
-            return inner.value.id == "self" and inner.attr == name
-        inner = inner.func if isinstance(inner, ast.Call) else inner.value
-    return False
-
-
-def _stores(info: FunctionInfo) -> bool:
-    """Whether a method sets attributes of ``self``, or puts something into them."""
-    if info.stores is None:
-        info.stores = _stores_on_self(info.node)
-    return info.stores
-
-
-def _stores_on_self(node: ast.AST) -> bool:
-    for child in walk(node):
-        target: ast.expr | None = None
-        if isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Store):
-            target = child
-        elif isinstance(child, ast.Subscript) and isinstance(child.ctx, ast.Store):
-            target = child.value
-        elif isinstance(child, ast.Call) and isinstance(child.func, ast.Attribute) and child.func.attr in PUTTING:
-            target = child.func.value
-        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
-            return True
-    return False

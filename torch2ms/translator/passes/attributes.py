@@ -17,6 +17,7 @@ from torch2ms.translator.passes.reserved import free_name
 from torch2ms.translator.passes.training import gradient_of
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.syntax import build
+from torch2ms.translator.trees import walk
 
 __all__ = ["rewrite_attribute"]
 
@@ -116,7 +117,7 @@ def _is_guarded(tree: ast.Attribute, ctx: Context) -> bool:
     parent = ctx.parent(tree)
     while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
         test = parent.test if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test else None
-        for node in ast.walk(test) if test is not None else ():
+        for node in walk(test) if test is not None else ():
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "hasattr":
                 return True
         child, parent = parent, ctx.parent(parent)

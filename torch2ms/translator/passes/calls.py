@@ -36,6 +36,7 @@ from torch2ms.translator.passes.values import NO_CLASS, choose_row
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.recipes.views import owning
 from torch2ms.translator.syntax import build
+from torch2ms.translator.trees import walk
 
 __all__ = ["DROPPED", "member_row", "rewrite_call"]
 
@@ -245,7 +246,7 @@ def _is_range(tree: ast.Call) -> bool:
 
 def _does_more(func: ast.expr) -> bool:
     """Whether something else is called on the way to a method."""
-    return any(isinstance(node, ast.Call) for node in ast.walk(func))
+    return any(isinstance(node, ast.Call) for node in walk(func))
 
 
 def _apply(site: CallSite, ctx: Context) -> Replace | Leave:

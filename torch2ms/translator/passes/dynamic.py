@@ -14,6 +14,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, is_settings, new_names
 from torch2ms.translator.syntax import code_of
+from torch2ms.translator.trees import walk
 
 __all__ = ["BUILTINS", "report_patch", "report_string", "rewrite_dynamic"]
 
@@ -188,8 +189,8 @@ def _report_code(name: str, tree: ast.Call, ctx: Context) -> None:
             parsed = ast.parse(text.strip())
         except SyntaxError:
             parsed = None
-        words = {n.id for n in ast.walk(parsed) if isinstance(n, ast.Name)} if parsed is not None else {"torch"}
-        modules = [a.name for n in ast.walk(parsed) if isinstance(n, ast.Import) for a in n.names] if parsed else []
+        words = {n.id for n in walk(parsed) if isinstance(n, ast.Name)} if parsed is not None else {"torch"}
+        modules = [a.name for n in walk(parsed) if isinstance(n, ast.Import) for a in n.names] if parsed else []
         roots = {word for word in words if ctx.analysis.names.get(word) is not None}
         if "torch" not in text and not modules and all(ctx.analysis.names[r].name != "api" for r in roots):
             return

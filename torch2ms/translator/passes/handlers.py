@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.trees import walk
 
 __all__ = ["report_handlers"]
 
@@ -19,7 +20,7 @@ def report_handlers(tree: ast.Try, ctx: Context) -> None:
     """Report a ``try`` around tensor operations whose handlers name the exceptions that torch raises."""
     caught = {node.id for handler in tree.handlers for node in _classes(handler) if isinstance(node, ast.Name)}
     expected = sorted(caught & _EXPECTED)
-    if expected and any(_computes(node, ctx) for statement in tree.body for node in ast.walk(statement)):
+    if expected and any(_computes(node, ctx) for statement in tree.body for node in walk(statement)):
         ctx.report("T2M303", tree, _MESSAGE.format(names=" or ".join(expected)))
 
 

@@ -11,6 +11,7 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.syntax import fix_commas
+from torch2ms.translator.trees import walk
 
 __all__ = ["class_name", "named_inputs"]
 
@@ -188,11 +189,11 @@ def _goes_over_layers(tree: ast.expr, ctx: Context) -> bool:
 
 
 def _binds(target: ast.expr, name: str) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(target))
+    return any(isinstance(node, ast.Name) and node.id == name for node in walk(target))
 
 
 def _holds_layer(tree: ast.expr, ctx: Context) -> bool:
-    return any(isinstance(node, ast.expr) and ctx.kind(node).name == "Module" for node in ast.walk(tree))
+    return any(isinstance(node, ast.expr) and ctx.kind(node).name == "Module" for node in walk(tree))
 
 
 def _owner(tree: ast.expr) -> ast.expr | None:

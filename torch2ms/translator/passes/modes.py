@@ -13,6 +13,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
+from torch2ms.translator.trees import walk
 
 __all__ = ["in_train_mode"]
 
@@ -67,7 +68,7 @@ def _reads_mode(ctx: Context) -> bool:
 
 def _is_opaque(tree: ast.Call, ctx: Context) -> bool:
     """Whether a container holds what its own text does not name."""
-    return any(isinstance(node, (ast.Starred, ast.Name)) and not ctx.is_import_root(node) for node in ast.walk(tree))
+    return any(isinstance(node, (ast.Starred, ast.Name)) and not ctx.is_import_root(node) for node in walk(tree))
 
 
 def _file_is_sensitive(ctx: Context) -> bool:
@@ -158,7 +159,7 @@ def _runs(call: ast.Call, name: str, ctx: Context) -> bool:
     if place is None or info is None or place >= len(info.node.args.args):
         return False
     taken = info.node.args.args[place].arg
-    inside = [node for node in ast.walk(info.node) if isinstance(node, ast.Call)]
+    inside = [node for node in walk(info.node) if isinstance(node, ast.Call)]
     if any(getattr(node.func, "attr", "") in ("train", "eval") for node in inside):
         return False
     return any(getattr(node.func, "id", "") == taken for node in inside)

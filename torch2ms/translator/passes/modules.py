@@ -120,7 +120,7 @@ def _with_self(updated: cst.FunctionDef, tree: ast.FunctionDef | ast.AsyncFuncti
     """Return ``forward`` with its first parameter called ``self``: MindSpore's graph parser asks for that very name."""
     parameters = [*tree.args.posonlyargs, *tree.args.args]
     first = parameters[0].arg if parameters else "self"
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | {item.arg for item in parameters}
+    used = {node.id for node in walk(tree) if isinstance(node, ast.Name)} | {item.arg for item in parameters}
     if first == "self" or "self" in used:
         return updated
     renamed = updated.visit(_Renamed(first, "self"))

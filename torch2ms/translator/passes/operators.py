@@ -17,6 +17,7 @@ from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import bare, build, code_of, parenthesised, parse_expression
+from torch2ms.translator.trees import walk
 
 __all__ = ["doubled_arguments", "promoted", "rewrite_builtin", "rewrite_operator", "settled", "shift"]
 
@@ -143,7 +144,7 @@ def _may_be_number(tree: ast.BinOp, ctx: Context) -> bool:
 
 def _number(left: cst.BaseExpression, tree: ast.BinOp, ctx: Context) -> cst.BaseExpression:
     """Return Python's number for one of numpy's."""
-    functions = [node.func for node in ast.walk(tree.left) if isinstance(node, ast.Call)]
+    functions = [node.func for node in walk(tree.left) if isinstance(node, ast.Call)]
     called = {function.attr for function in functions if isinstance(function, ast.Attribute)}
     if family(ctx.kind(tree.right).of) == "int" or not called or not called.isdisjoint(_WHOLE):
         return build("{x}.item()", x=parenthesised(left))

@@ -10,6 +10,7 @@ from torch2ms.translator.call_site import CallSite
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import code_of
 from torch2ms.translator.training.trained import listed_weights, trained_tensors
+from torch2ms.translator.trees import walk
 
 __all__ = ["as_parameter", "call_closure", "name_apart", "with_options", "without_options"]
 
@@ -102,9 +103,9 @@ def _several(tree: ast.expr, ctx: Context) -> bool:
     waiting: list[ast.AST] = [tree]
     while waiting:
         part = waiting.pop()
-        looped = {name.id for node in ast.walk(part) if isinstance(node, ast.comprehension)
-                  for name in ast.walk(node.target) if isinstance(name, ast.Name)}  # fmt: skip
-        for node in ast.walk(part):
+        looped = {name.id for node in walk(part) if isinstance(node, ast.comprehension)
+                  for name in walk(node.target) if isinstance(name, ast.Name)}  # fmt: skip
+        for node in walk(part):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SOURCES:
                 receiver = node.func.value
                 found.add(ast.unparse(receiver))
@@ -133,4 +134,4 @@ def _values(name: str, ctx: Context) -> list[ast.AST]:
 
 def _lists(value: ast.expr) -> bool:
     """Whether a value may be a list of parameters: it is no network and no number."""
-    return any(isinstance(node, ast.Attribute) and node.attr in _SOURCES for node in ast.walk(value))
+    return any(isinstance(node, ast.Attribute) and node.attr in _SOURCES for node in walk(value))

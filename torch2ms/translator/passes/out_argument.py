@@ -9,6 +9,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import bare, fix_commas, parse_expression
+from torch2ms.translator.trees import walk
 
 __all__ = ["rewrite_out"]
 
@@ -63,7 +64,7 @@ def _comes_first(tree: ast.Call, places: list[ast.expr], ctx: Context) -> bool:
         return False
     names = {place.id for place in places if isinstance(place, ast.Name)}
     start = (tree.lineno, tree.col_offset)
-    for node in ast.walk(small.value):
+    for node in walk(small.value):
         if isinstance(node, (ast.Lambda, ast.IfExp, ast.BoolOp, ast.ListComp, ast.GeneratorExp, ast.DictComp)):
             return False
         if isinstance(node, ast.Name) and node.id in names and (node.lineno, node.col_offset) < start:

@@ -8,6 +8,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference import World
+from torch2ms.translator.trees import walk
 
 __all__ = ["has_own_mode", "is_own_mode", "with_own_mode"]
 
@@ -23,7 +24,7 @@ def is_own_mode(tree: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def _hands_on(tree: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether the method calls the ``train`` of its base class."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "train":
             owner = node.func.value
             is_super = isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "super"

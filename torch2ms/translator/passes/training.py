@@ -410,11 +410,11 @@ _OUTPUTS = frozenset({"Tensor", "Parameter", "list", "dict", "tuple"})
 def _is_output(name: str, unit: TrainingUnit, ctx: Context) -> bool:
     """Whether a step binds a name to what is known to be a tensor or a container, or to what a network returns."""
     for statement in unit.body:
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Name) and node.id == name and ctx.kind(node).name in _OUTPUTS:
                 return True
             if isinstance(node, ast.Assign) and name in {
-                part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)
+                part.id for target in node.targets for part in walk(target) if isinstance(part, ast.Name)
             }:
                 value = node.value
                 if ctx.kind(value).name in _OUTPUTS and not isinstance(node.targets[0], (ast.Tuple, ast.List)):

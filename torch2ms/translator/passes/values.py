@@ -26,6 +26,7 @@ from torch2ms.translator.passes.operators import rewrite_operator
 from torch2ms.translator.recipes.views import owning
 from torch2ms.translator.symbols import CallShape
 from torch2ms.translator.syntax import code_of, parse_expression
+from torch2ms.translator.trees import walk
 
 __all__ = ["NO_CLASS", "choose_row", "drops_setting", "rewrite_expression", "rewrite_small", "rewrite_value"]
 
@@ -231,7 +232,7 @@ def _string_annotation(node: cst.SimpleString, tree: ast.Constant, ctx: Context)
         parsed = ast.parse(text, mode="eval")
     except SyntaxError:
         return node
-    found = [n for n in ast.walk(parsed) if isinstance(n, (ast.Name, ast.Attribute)) and "\n" not in text]
+    found = [n for n in walk(parsed) if isinstance(n, (ast.Name, ast.Attribute)) and "\n" not in text]
     inner = {n.value for n in found if isinstance(n, ast.Attribute)}
     for part in sorted((n for n in found if n not in inner), key=lambda n: n.col_offset, reverse=True):
         root, _, rest = (dotted(part) or "").partition(".")
@@ -262,7 +263,7 @@ def drops_setting(tree: ast.AST | None, ctx: Context) -> bool:
     options = ctx.tables.select(row, ctx.target) if row is not None else ()
     if row is None or not options or options[0].target != DROP:
         return False
-    if any(ctx.kind(node).name == "api" for node in ast.walk(tree.value)):
+    if any(ctx.kind(node).name == "api" for node in walk(tree.value)):
         return False
     for node in (target, target.value):
         ctx.accounted[node] = None

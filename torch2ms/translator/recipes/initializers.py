@@ -16,6 +16,7 @@ from torch2ms.translator.emission import emit_call
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.views import is_fresh, owner_of
 from torch2ms.translator.syntax import build, code_of, keyword_arg, parse_expression
+from torch2ms.translator.trees import walk
 
 __all__: list[str] = []
 
@@ -29,7 +30,7 @@ def _parameter(site: CallSite, ctx: Context) -> cst.BaseExpression | Leave:
     argument = site.argument("tensor")
     if argument is None or site.bound is None or site.bound.splat:
         return Leave("the tensor is not named")
-    if any(isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)) for node in ast.walk(argument.tree)):
+    if any(isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)) for node in walk(argument.tree)):
         return Leave("the tensor is made on the spot")
     generator = site.argument("generator")
     if generator is not None and ctx.kind(generator.tree).name != "none":

@@ -10,6 +10,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build, fix_commas
+from torch2ms.translator.trees import walk
 
 __all__ = ["goes_to_optimizer", "is_taken_whole"]
 
@@ -67,7 +68,7 @@ _FROZEN = (("T2M303", "what is frozen when the optimizer is made stays out of it
 
 def _frees_later(ctx: Context) -> bool:
     """Whether the file lets a parameter be trained that may have been frozen: ``p.requires_grad = True``."""
-    return any(_frees(node) for node in ast.walk(ctx.analysis.tree))
+    return any(_frees(node) for node in walk(ctx.analysis.tree))
 
 
 def _frees(node: ast.AST) -> bool:
@@ -221,7 +222,7 @@ def _class_node(tree: ast.AST, ctx: Context) -> ast.AST:
 def _is_assigned(name: str, where: ast.AST) -> bool:
     """Whether an attribute is bound anew, registered a second time, or changed by a method that works in place."""
     registered = 0
-    for node in ast.walk(where):
+    for node in walk(where):
         registered += _registers(name, node)
         if registered > 1:
             return True

@@ -13,6 +13,7 @@ from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import bare, build, fix_commas, keyword_arg
+from torch2ms.translator.trees import walk
 
 __all__ = ["is_axis"]
 
@@ -26,7 +27,7 @@ def is_axis(tree: ast.expr, ctx: Context) -> bool | None:
         return False
     if kind.name in ("int", "bool"):
         return True
-    if isinstance(tree, ast.Subscript) and any(isinstance(node, ast.Slice) for node in ast.walk(tree.slice)):
+    if isinstance(tree, ast.Subscript) and any(isinstance(node, ast.Slice) for node in walk(tree.slice)):
         return False
     if isinstance(tree, ast.Name) and tree.id in ("dim", "axis", "d") and not kind.known:
         return True

@@ -10,6 +10,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.creation import code_tuple, content, positional, sizes
 from torch2ms.translator.syntax import as_tuple, build, parenthesised
+from torch2ms.translator.trees import walk
 
 __all__: list[str] = []
 
@@ -72,7 +73,7 @@ def view(site: CallSite, ctx: Context) -> Outcome:
 def new_like(site: CallSite, ctx: Context) -> Outcome:
     """``x.new_zeros(2, 3)`` -> ``ops.zeros((2, 3), dtype=x.dtype)``."""
     assert site.receiver is not None
-    if any(isinstance(node, (ast.Call, ast.Await)) for node in ast.walk(site.receiver_tree or site.tree.func)):
+    if any(isinstance(node, (ast.Call, ast.Await)) for node in walk(site.receiver_tree or site.tree.func)):
         return Leave("the tensor whose dtype it takes is computed: give it a name")
     given = positional(site)
     dtype: cst.BaseExpression = cst.Attribute(parenthesised(site.receiver), cst.Name("dtype"))

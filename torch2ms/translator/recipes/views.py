@@ -12,7 +12,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import build, parenthesised
 from torch2ms.translator.training.trained import trained_tensors
-from torch2ms.translator.trees import walk
+from torch2ms.translator.trees import children, walk
 
 __all__ = [
     "VIEWS",
@@ -281,7 +281,7 @@ def _binds(target: ast.AST, name: str) -> bool:
     if isinstance(target, ast.Name):
         return target.id == name
     return isinstance(target, (ast.Tuple, ast.List, ast.Starred)) and any(
-        _binds(part, name) for part in ast.iter_child_nodes(target)
+        _binds(part, name) for part in children(target)
     )
 
 

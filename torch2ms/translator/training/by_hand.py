@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.plan import Oracle
+from torch2ms.translator.trees import walk
 
 __all__ = ["gradients_of", "updated_module"]
 
@@ -33,7 +34,7 @@ def updated_module(statement: ast.stmt, oracle: Oracle) -> ast.Call | None:
 
 def gradients_of(statement: ast.For) -> list[ast.Attribute]:
     """Return every ``.grad`` in the body of the loop."""
-    nodes = (node for inner in statement.body for node in ast.walk(inner))
+    nodes = (node for inner in statement.body for node in walk(inner))
     return [node for node in nodes if isinstance(node, ast.Attribute) and node.attr == "grad"]
 
 
@@ -43,7 +44,7 @@ def _is_read(node: ast.Attribute, variable: str) -> bool:
 
 def _changes_weights(body: Sequence[ast.stmt], variable: str) -> bool:
     """Whether the weight itself is written to: ``p.data.add_(...)``, ``p -= ...``, ``p.data = ...``."""
-    for node in (node for statement in body for node in ast.walk(statement)):
+    for node in (node for statement in body for node in walk(statement)):
         target: ast.expr | None = None
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
             target = node.func.value
@@ -60,12 +61,12 @@ def _changes_weights(body: Sequence[ast.stmt], variable: str) -> bool:
 
 def _changes_gradients(body: Sequence[ast.stmt], gradients: set[int]) -> bool:
     """Whether a gradient is written into: ``p.grad.zero_()``, ``p.grad += x``, ``p.grad[0] = 0``."""
-    for node in (node for statement in body for node in ast.walk(statement)):
+    for node in (node for statement in body for node in walk(statement)):
         target: ast.expr | None = None
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
             target = node.func.value
         elif isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
             target = node.value
-        if target is not None and any(id(part) in gradients for part in ast.walk(target)):
+        if target is not None and any(id(part) in gradients for part in walk(target)):
             return True
     return False

@@ -11,6 +11,7 @@ from torch2ms.translator.effects import root
 from torch2ms.translator.training.events import Event, find_events
 from torch2ms.translator.training.plan import Closure, Oracle
 from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
+from torch2ms.translator.trees import children, walk
 
 __all__ = ["Closures", "find_closures"]
 
@@ -35,7 +36,7 @@ class Closures:
 def find_closures(scopes: Sequence[Scope], file: ProjectFile, oracle: Oracle) -> Closures:
     """Return the closures of a file whose shape allows a gradient function inside."""
     found = Closures({}, {})
-    if not any(_has_argument(node) for node in ast.walk(file.tree)):
+    if not any(_has_argument(node) for node in walk(file.tree)):
         return found
     handed: dict[ast.FunctionDef, list[tuple[Event, Scope]]] = {}
     for scope in scopes:
@@ -98,7 +99,7 @@ def _obstacle(function: ast.FunctionDef, uses: Sequence[tuple[Event, Scope]], fi
     returns = [statement for statement in scope.statements if isinstance(statement, ast.Return)]
     if len(returns) != 1 or returns[0] is not function.body[-1] or returns[0].value is None:
         return f"{name} does not end in its only return of a loss"
-    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await) for node in ast.walk(function)):
+    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await) for node in walk(function)):
         return f"{name} is no plain function"
     arguments = function.args
     given = len(arguments.args) - len(arguments.defaults) - any("self" in event.path for event, _ in uses)
@@ -152,7 +153,7 @@ def _walk(tree: ast.AST, name: str, method: bool) -> Iterator[ast.AST]:
     while waiting:
         node = waiting.pop()
         yield node
-        inner = ast.iter_child_nodes(node)
+        inner = children(node)
         waiting.extend(part for part in inner if method or not _binds(part, name))
 
 

@@ -12,6 +12,7 @@ from torch2ms.translator.training.by_hand import gradients_of, updated_module
 from torch2ms.translator.training.gradient_reads import clamping_call
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
+from torch2ms.translator.trees import children
 
 __all__ = ["Event", "EventKind", "find_events", "find_obstacle", "own_expressions", "placed_gradients"]
 
@@ -80,7 +81,7 @@ def own_expressions(statement: ast.stmt) -> list[ast.AST]:
             continue
         if isinstance(node, FunctionNode | ast.ClassDef):
             continue
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
                 pending.append(child)
     return found

@@ -12,6 +12,7 @@ from torch2ms.translator.training.events import Event
 from torch2ms.translator.training.gradient_flow import GradientFlow, differentiable_reads
 from torch2ms.translator.training.ownership import Refused
 from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope, is_formal
+from torch2ms.translator.trees import walk
 
 __all__ = ["Body", "Forward", "find_forward", "plan_body"]
 
@@ -217,7 +218,7 @@ def _unfit(statement: ast.stmt, found: Effects) -> str:
     """Why a statement cannot stand in the body of a nested function; "" when it can."""
     if found.jumps:
         return "it leaves the block (" + ", ".join(sorted(found.jumps)) + ")"
-    for node in ast.walk(statement):
+    for node in walk(statement):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if node.func.id == "super" and not node.args:
                 return "it calls super()"
@@ -275,7 +276,7 @@ def _check_again(
 def _draws(statement: ast.stmt) -> bool:
     """Whether the statement itself draws random numbers or reads data."""
     names = {
-        (dotted_path(node.func) or "").rpartition(".")[2] for node in ast.walk(statement) if isinstance(node, ast.Call)
+        (dotted_path(node.func) or "").rpartition(".")[2] for node in walk(statement) if isinstance(node, ast.Call)
     }
     return any(
         name.startswith("rand") or name in ("normal", "next", "bernoulli", "multinomial", "sample") for name in names

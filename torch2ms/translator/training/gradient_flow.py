@@ -21,6 +21,7 @@ from torch2ms.translator.training.vocabulary import (
     STATELESS,
     VALUE_METHODS,
 )
+from torch2ms.translator.trees import children, walk
 
 __all__ = ["GradientFlow"]
 
@@ -200,7 +201,7 @@ class GradientFlow:
         if id(function) in self._computed:
             return self._computed[id(function)]
         found = self._computed[id(function)] = set()
-        simple = [node for node in ast.walk(function) if isinstance(node, ast.Assign | ast.AugAssign | ast.For)]
+        simple = [node for node in walk(function) if isinstance(node, ast.Assign | ast.AugAssign | ast.For)]
         for _ in range(3):
             for node in simple:
                 value = node.iter if isinstance(node, ast.For) else node.value
@@ -240,7 +241,7 @@ class GradientFlow:
     def _weights(self, node: ast.expr, scope: Scope, depth: int) -> set[str]:
         """The receivers of .parameters() inside ``node``, names followed through their assignments."""
         found: set[str] = set()
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.Attribute) and part.attr in ("parameters", "named_parameters"):
                 path = base_path(part.value)
                 if path:
@@ -288,7 +289,7 @@ class GradientFlow:
 
     def called_modules(self, node: ast.AST) -> set[str]:
         """Return the paths of the Modules and functions that ``node`` calls."""
-        calls = [item for item in ast.walk(node) if isinstance(item, ast.Call)]
+        calls = [item for item in walk(node) if isinstance(item, ast.Call)]
         return {path for call in calls if (path := dotted_path(call.func)) is not None}
 
     def reaches(self, nodes: Sequence[ast.AST], modules: frozenset[str] | None) -> bool:
@@ -353,7 +354,7 @@ def _walk_executed(node: ast.AST) -> Iterator[ast.AST]:
             continue
         if isinstance(item, ast.With) and _is_no_grad(item):
             continue
-        pending.extend(ast.iter_child_nodes(item))
+        pending.extend(children(item))
 
 
 def _is_no_grad(statement: ast.With) -> bool:
@@ -395,7 +396,7 @@ def differentiable_reads(node: ast.AST) -> set[str]:
             continue
         if isinstance(item, ast.AugAssign):
             found |= effects(item.target).reads | ({item.target.id} if isinstance(item.target, ast.Name) else set())
-        pending.extend(ast.iter_child_nodes(item))
+        pending.extend(children(item))
     return found
 
 

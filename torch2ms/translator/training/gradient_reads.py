@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.plan import Oracle, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import Scope
+from torch2ms.translator.trees import children, walk
 
 if TYPE_CHECKING:
     from torch2ms.translator.training.events import Event
@@ -42,9 +43,9 @@ def find_reads(scope: Scope, oracle: Oracle) -> list[Read]:
 
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
     """Yield the nodes of a statement without those of its child statements."""
-    for child in ast.iter_child_nodes(statement):
+    for child in children(statement):
         if not isinstance(child, ast.stmt):
-            yield from ast.walk(child)
+            yield from walk(child)
 
 
 def changed_parts(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
@@ -56,7 +57,7 @@ def changed_parts(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
         elif isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
             target = node.value
         if target is not None:
-            yield from ast.walk(target)
+            yield from walk(target)
 
 
 def _is_weight(value: ast.expr, statement: ast.stmt, scope: Scope, oracle: Oracle) -> bool:
@@ -84,11 +85,11 @@ def _takes(node: ast.expr, name: str) -> bool:
 
 
 def _names(target: ast.expr) -> set[str]:
-    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+    return {node.id for node in walk(target) if isinstance(node, ast.Name)}
 
 
 def _goes_over_weights(tree: ast.expr) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr in _WEIGHTS for node in ast.walk(tree))
+    return any(isinstance(node, ast.Attribute) and node.attr in _WEIGHTS for node in walk(tree))
 
 
 def place_reads(
@@ -124,12 +125,12 @@ def _sees(statement: ast.stmt, unit: TrainingUnit, scope: Scope, events: Sequenc
 
 
 def _is_behind(statement: ast.stmt, later: Sequence[ast.stmt]) -> bool:
-    return any(node is statement for other in later for node in ast.walk(other))
+    return any(node is statement for other in later for node in walk(other))
 
 
 def _runs(loop: ast.For) -> bool:
     """Whether a loop is seen to run at least once, to the end of its body: ``for step in range(3)``."""
-    if loop.orelse or any(isinstance(node, (ast.Break, ast.Continue)) for node in ast.walk(loop)):
+    if loop.orelse or any(isinstance(node, (ast.Break, ast.Continue)) for node in walk(loop)):
         return False
     call = loop.iter
     if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "range" or not call.args:

@@ -16,6 +16,7 @@ from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
 from torch2ms.translator.training.names_used import FUNCTIONS, binds, is_no_grad, own, reads
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.plan import Oracle
+from torch2ms.translator.trees import children, walk
 
 __all__ = ["LeafScope", "Refused"]
 
@@ -43,7 +44,7 @@ class LeafScope:
         self.blocks: dict[int, list[ast.stmt]] = {}
         self.parents: dict[int, ast.AST] = {}
         for node in [scope, *self.nodes]:
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 self.parents[id(child)] = node
             for name in ("body", "orelse", "finalbody"):
                 block = getattr(node, name, None)
@@ -101,7 +102,7 @@ class LeafScope:
         for node in self.nodes:
             if isinstance(node, FUNCTIONS):
                 given = getattr(node, "args", None)
-                own_names = {a.arg for a in ast.walk(given) if isinstance(a, ast.arg)} if given is not None else set()
+                own_names = {a.arg for a in walk(given) if isinstance(a, ast.arg)} if given is not None else set()
                 if (reads(node) & (roots | derived)) - own_names - self._binds(node):
                     raise Refused
             targets = node.targets if isinstance(node, ast.Assign) else []
@@ -236,7 +237,7 @@ class LeafScope:
                 raise Refused
             if isinstance(statement, (ast.For, ast.While, ast.If)) and any(
                 isinstance(n, (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.Call)) and self._is_jump(n)
-                for n in ast.walk(statement)
+                for n in walk(statement)
             ):
                 raise Refused
             if here & roots:
@@ -284,18 +285,18 @@ class LeafScope:
                 self._stay(unit)
             elif touching:
                 unit.at = block[last + 1]
-                if unit.seed is not None or any(n in self.grads for i in touching for n in ast.walk(block[i])):
+                if unit.seed is not None or any(n in self.grads for i in touching for n in walk(block[i])):
                     self._stay(unit)
         if unit.is_moved:
-            inside = {id(n) for s in [*unit.body, unit.statement] for n in ast.walk(s)}
-            read = {n.id for n in ast.walk(self.scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+            inside = {id(n) for s in [*unit.body, unit.statement] for n in walk(s)}
+            read = {n.id for n in walk(self.scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
                     and id(n) not in inside}  # fmt: skip
             unit.aux = sorted(carried & read)
 
     def _stay(self, unit: LeafUnit) -> None:
         """Compute the body twice, where that gives the same twice."""
         for statement in unit.body:
-            for node in ast.walk(statement):
+            for node in walk(statement):
                 if isinstance(node, ast.Call):
                     path = dotted_path(node.func) or str(getattr(node.func, "attr", ""))
                     name = path.rpartition(".")[2]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torch2ms.translator.trees import children, walk
+
 __all__ = ["FUNCTIONS", "binds", "is_no_grad", "own", "reads"]
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -18,38 +20,38 @@ def own(scope: ast.AST) -> Iterator[ast.AST]:
         node = pending.pop()
         yield node
         if not isinstance(node, FUNCTIONS):
-            pending += reversed(list(ast.iter_child_nodes(node)))
+            pending += reversed(list(children(node)))
 
 
 def reads(node: ast.AST) -> set[str]:
     """Return the names that are read, also by changing them."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return _read_by_function(node)
-    found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    found = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     if isinstance(node, ast.AugAssign):
-        found |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+        found |= {n.id for n in walk(node.target) if isinstance(n, ast.Name)}
     return found
 
 
 def _read_by_function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """Return the names that a function has from outside: its own parameters and variables are others."""
-    inner = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
-    outer = {name for n in ast.walk(node) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
-    own_names = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+    inner = [n for n in walk(node) if isinstance(n, ast.Name)]
+    outer = {name for n in walk(node) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+    own_names = {a.arg for a in walk(node.args) if isinstance(a, ast.arg)}
     own_names |= {n.id for n in inner if not isinstance(n.ctx, ast.Load)} - outer
     given = [*node.decorator_list, *node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
     return {n.id for n in inner if isinstance(n.ctx, ast.Load)} - own_names | {
-        n.id for part in given for n in ast.walk(part) if isinstance(n, ast.Name)
+        n.id for part in given for n in walk(part) if isinstance(n, ast.Name)
     }
 
 
 def binds(node: ast.AST) -> set[str]:
     """Return the names that are bound, or whose value is changed in place."""
-    found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    found = {n.id for n in walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     found |= {node.name} if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else set()
-    for part in ast.walk(node):  # y[0] = ..., y.data = ...
+    for part in walk(node):  # y[0] = ..., y.data = ...
         if isinstance(part, (ast.Subscript, ast.Attribute)) and not isinstance(part.ctx, ast.Load):
-            found |= {n.id for n in ast.walk(part.value) if isinstance(n, ast.Name)}
+            found |= {n.id for n in walk(part.value) if isinstance(n, ast.Name)}
         if isinstance(part, ast.Call):
             found |= _changed(part)
     return found
@@ -64,7 +66,7 @@ def _changed(call: ast.Call) -> set[str]:
         places.extend([call.func, *call.args[:1]] if isinstance(call.func, ast.Attribute) else call.args[:1])
         if name in _MUTATORS:
             places = [call.func]
-    return {n.id for place in places for n in ast.walk(place) if isinstance(n, ast.Name)}
+    return {n.id for place in places for n in walk(place) if isinstance(n, ast.Name)}
 
 
 def is_no_grad(node: ast.AST) -> bool:

@@ -13,6 +13,7 @@ from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.gradient_reads import changed_parts
 from torch2ms.translator.training.leaf_plan import LeafUnit
 from torch2ms.translator.training.leaves import LeafScope, Refused
+from torch2ms.translator.trees import walk
 
 __all__ = ["NetworkScope"]
 
@@ -64,7 +65,7 @@ class NetworkScope(LeafScope):
 
     def _weights_of(self, tree: ast.AST) -> str:
         """Return the network whose ``parameters()`` an expression goes over."""
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _WEIGHTS:
                 return self._network(node.func.value)
         return ""
@@ -74,7 +75,7 @@ class NetworkScope(LeafScope):
         if isinstance(value, ast.Name):
             for node in self._around(place):
                 for target, source in _loops(node):
-                    if any(isinstance(n, ast.Name) and n.id == value.id for n in ast.walk(target)):
+                    if any(isinstance(n, ast.Name) and n.id == value.id for n in walk(target)):
                         return self._weights_of(source)
             return ""
         while isinstance(value, (ast.Attribute, ast.Subscript)):
@@ -125,7 +126,7 @@ class NetworkScope(LeafScope):
             seed = None
         block = self.blocks[id(statement)]
         body = self._body(block, block.index(statement), loss, {self.network})
-        if self.network not in {n.id for s in [*body, loss] for n in ast.walk(s) if isinstance(n, ast.Name)}:
+        if self.network not in {n.id for s in [*body, loss] for n in walk(s) if isinstance(n, ast.Name)}:
             raise Refused
         unit = LeafUnit(statement, call, block, body, statement, loss, seed, [], [], is_moved=True)
         unit.network, unit.asked = self.network, weights

@@ -10,6 +10,7 @@ from torch2ms.translator.dataflow import Liveness, certain_binds, effects, live_
 from torch2ms.translator.effects import root
 from torch2ms.translator.training.plan import Oracle, Place
 from torch2ms.translator.training.scope import ProjectFile, Scope
+from torch2ms.translator.trees import children, walk
 
 __all__ = ["Interface", "find_interface", "find_unset", "may_be_missing"]
 
@@ -158,7 +159,7 @@ def _binding_order(body: Sequence[ast.stmt]) -> list[str]:
         names = effects(statement).binds
         positions = {
             node.id: (node.lineno, node.col_offset)
-            for node in ast.walk(statement)
+            for node in walk(statement)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
         for name in sorted(names, key=lambda name: (positions.get(name, (0, 0)), name)):
@@ -169,7 +170,7 @@ def _binding_order(body: Sequence[ast.stmt]) -> list[str]:
 def _reading_order(body: Sequence[ast.stmt], aux: Sequence[str]) -> list[str]:
     order: dict[str, None] = {}
     for statement in body:
-        nodes = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        nodes = [node for node in walk(statement) if isinstance(node, ast.Name)]
         for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
             order.setdefault(node.id)
     for name in aux:
@@ -179,17 +180,15 @@ def _reading_order(body: Sequence[ast.stmt], aux: Sequence[str]) -> list[str]:
 
 def _bound_elsewhere(scope: Scope, body: Sequence[ast.stmt]) -> frozenset[str]:
     """Names that the scope binds outside of the body."""
-    inside = {id(node) for statement in body for node in ast.walk(statement)}
+    inside = {id(node) for statement in body for node in walk(statement)}
     found = set(scope.parameters)
     for statement in scope.statements:
         if id(statement) in inside:
             continue
         heads = [
-            part
-            for part in ast.iter_child_nodes(statement)
-            if not isinstance(part, ast.stmt | ast.ExceptHandler | ast.match_case)
+            part for part in children(statement) if not isinstance(part, ast.stmt | ast.ExceptHandler | ast.match_case)
         ]
-        compound = any(isinstance(part, ast.stmt) for part in ast.iter_child_nodes(statement))
+        compound = any(isinstance(part, ast.stmt) for part in children(statement))
         found |= effects(heads if compound and not _is_definition(statement) else statement).binds
         if isinstance(statement, ast.Try):
             found |= {handler.name for handler in statement.handlers if handler.name}
@@ -207,7 +206,7 @@ class _Roles:
         self.kinds: dict[str, str] = {}
         self.called: set[str] = set()
         self.given: set[str] = set()
-        for node in (item for part in [*body, loss] for item in ast.walk(part)):
+        for node in (item for part in [*body, loss] for item in walk(part)):
             if isinstance(node, ast.Name):
                 self.kinds.setdefault(node.id, oracle.kind(node).name)
             elif isinstance(node, ast.Call):
@@ -256,7 +255,7 @@ def _makers(scope: Scope, file: ProjectFile, fixed: Collection[str]) -> frozense
             continue
         if "." in item.path:
             found.add(f"self.{item.owner.name}")
-        elif any(isinstance(node, ast.Global) and item.path in node.names for node in ast.walk(item.owner)):
+        elif any(isinstance(node, ast.Global) and item.path in node.names for node in walk(item.owner)):
             found.add(item.owner.name)
     return frozenset(found)
 
@@ -265,7 +264,7 @@ def _calls_any(scope: Scope, names: Collection[str]) -> bool:
     return any(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in names
         for statement in scope.body
-        for node in ast.walk(statement)
+        for node in walk(statement)
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from torch2ms.translator.dataflow import child_blocks, effects
 from torch2ms.translator.effects import Effects, base_path, dotted_path, root
+from torch2ms.translator.trees import children, walk
 
 __all__ = ["Assignment", "FunctionNode", "Location", "ProjectFile", "Scope", "is_formal"]
 
@@ -156,7 +157,7 @@ class ProjectFile:
         """Index ``tree``."""
         file = cls(tree)
         inert: set[str] = set()
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 inert |= effects(node).binds
             elif isinstance(node, ast.ClassDef):
@@ -165,7 +166,7 @@ class ProjectFile:
         file.inert = frozenset(inert)
         file.zeroed = frozenset(
             path
-            for node in ast.walk(tree)
+            for node in walk(tree)
             if isinstance(node, ast.Attribute) and node.attr == "zero_grad" and (path := dotted_path(node.value))
         )
         file.globals_read = effects(tree.body).captures
@@ -209,10 +210,10 @@ class ProjectFile:
                     if (path := base_path(target)) is not None:
                         self.stores.append(Assignment(path, node.args[-1], owner))
         elif isinstance(node, ast.For):
-            names = [part for part in ast.walk(node.target) if isinstance(part, ast.Name)]
+            names = [part for part in walk(node.target) if isinstance(part, ast.Name)]
             self.loops.extend(Assignment(part.id, node.iter, owner) for part in names)
         inner = node if isinstance(node, FunctionNode) else owner
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self._collect(child, inner)
 
     def _assign(self, target: ast.expr, value: ast.expr, owner: FunctionNode | None) -> None:
@@ -272,4 +273,4 @@ class ProjectFile:
             elif isinstance(node, ast.ClassDef):
                 self._scopes(node.body, node, found)
             elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-                self._scopes(list(ast.iter_child_nodes(node)), owner, found)
+                self._scopes(list(children(node)), owner, found)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.training.plan import Oracle
+from torch2ms.translator.trees import walk
 
 __all__ = ["WithTrained", "listed_weights", "trained_tensors"]
 
@@ -84,7 +85,7 @@ def _bound(nodes: Collection[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:
         elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
             yield dotted_path(node.target) or "", node.value
         elif isinstance(node, (ast.For, ast.comprehension)):
-            for name in ast.walk(node.target):
+            for name in walk(node.target):
                 yield getattr(name, "id", ""), None
 
 

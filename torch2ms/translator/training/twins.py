@@ -12,6 +12,7 @@ from torch2ms.translator.training.forward import Forward
 from torch2ms.translator.training.ownership import Refused
 from torch2ms.translator.training.plan import TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import Scope
+from torch2ms.translator.trees import walk
 
 __all__ = ["condition_of", "merge_twins"]
 
@@ -21,7 +22,7 @@ def condition_of(guards: Sequence[tuple[ast.If, bool]], changes: Collection[str]
     tests: list[ast.expr] = []
     for statement, holds in guards:
         found = effects(statement.test)
-        calls = any(isinstance(node, ast.Call) for node in ast.walk(statement.test))
+        calls = any(isinstance(node, ast.Call) for node in walk(statement.test))
         if calls or found.binds or overlaps(found.reads, changes):
             return None
         negated = ast.copy_location(ast.UnaryOp(ast.Not(), statement.test), statement.test)

@@ -1,0 +1,61 @@
+"""What the methods of a class do with the attributes of ``self``."""
+
+from __future__ import annotations
+
+import ast
+
+from torch2ms.translator.inference.declarations import FunctionInfo
+from torch2ms.translator.inference.flow import PUTTING
+from torch2ms.translator.trees import walk
+
+__all__ = ["made_of_themselves", "stores"]
+
+
+def made_of_themselves(node: ast.AST) -> frozenset[str]:
+    """Return the attributes that a method sets to nothing but what their own methods give: ``self.m = self.m.to(d)``.
+
+    Nothing is known of such a value before the attribute itself is known: it says nothing against what others say.
+    """
+    stored: dict[str, bool] = {}
+    for item in walk(node):
+        for target in item.targets if isinstance(item, ast.Assign) else ():
+            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+                value = getattr(item, "value", None)
+                stored[target.attr] = stored.get(target.attr, True) and _is_made_of(value, target.attr)
+    return frozenset(name for name, itself in stored.items() if itself)
+
+
+def _is_made_of(value: ast.AST | None, name: str) -> bool:
+    if isinstance(value, ast.IfExp):
+        return all(_is_made_of(part, name) for part in (value.body, value.orelse))
+    if isinstance(value, ast.Constant):
+        return value.value is None
+    if not isinstance(value, ast.Call):
+        return False
+    inner: ast.AST = value
+    while isinstance(inner, (ast.Call, ast.Attribute)):
+        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
+            return inner.value.id == "self" and inner.attr == name
+        inner = inner.func if isinstance(inner, ast.Call) else inner.value
+    return False
+
+
+def stores(info: FunctionInfo) -> bool:
+    """Whether a method sets attributes of ``self``, or puts something into them."""
+    if info.stores is None:
+        info.stores = _stores_on_self(info.node)
+    return info.stores
+
+
+def _stores_on_self(node: ast.AST) -> bool:
+    for child in walk(node):
+        target: ast.expr | None = None
+        if isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Store):
+            target = child
+        elif isinstance(child, ast.Subscript) and isinstance(child.ctx, ast.Store):
+            target = child.value
+        elif isinstance(child, ast.Call) and isinstance(child.func, ast.Attribute) and child.func.attr in PUTTING:
+            target = child.func.value
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+            return True
+    return False
