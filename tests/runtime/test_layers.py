@@ -101,12 +101,25 @@ def test_output_padding_beyond_the_full_result_holds_the_bias(padding, extra):
         lambda: layers.LSTM(3, 4, proj_size=2),
         lambda: layers.Dropout(1.5),
         lambda: layers.EmbeddingBag(5, 4, mode="first"),
-        lambda: layers.TransformerEncoderLayer(8, 2, bias=False),
     ],
 )
 def test_what_cannot_be_done_is_refused(make):
     with pytest.raises(ValueError, match=r"\w"):
         make()
+
+
+@pytest.mark.parametrize(
+    ("make", "count"),
+    [  # the numbers of PyTorch's own: weights of attention (2), of the two dense layers and of normalisations
+        (lambda: layers.TransformerEncoderLayer(8, 2, 16, bias=False), 2 + 2 + 2),
+        (lambda: layers.TransformerDecoderLayer(8, 2, 16, bias=False), 4 + 2 + 3),
+        (lambda: layers.Transformer(8, 2, 1, 1, 16, bias=False), 6 + 1 + 9 + 1),
+    ],
+)
+def test_transformers_without_biases_train_none(make, count):
+    trained = [item.name for item in make().trainable_params()]
+    assert len(trained) == count
+    assert not [name for name in trained if "bias" in name or "beta" in name]
 
 
 def test_embedding_keeps_the_padding_row():

@@ -320,4 +320,5 @@ def _add_edge(where: str, entry: dict[str, Any], prefix: str, rows: dict[str, di
         row["to"].append({"target": target, **{key: entry[key] for key in keys if key in entry}})
         before = entry["before"].replace("{name}", prefix + name).replace("{method}", name)
         example = {"before": before, "after": entry["after"].replace("{name}", target), "run": entry["run"]}
+        example["edge"] = entry["edge"]
         row.setdefault("example", []).append(example)

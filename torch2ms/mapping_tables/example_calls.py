@@ -16,15 +16,17 @@ __all__ = ["bound_arguments", "producer", "same_literal"]
 def producer(tables: Tables, row: Row, example: Example) -> MappedTo | None:
     """Return the target of a row that an example shows, None when none holds for its release and device.
 
-    Of the targets whose release, device and conditions hold, the first whose name stands in ``after``; the first at all
-    when none does (methods and operators do not spell their target).
+    Of the targets whose release, device and conditions hold, the first whose name stands in ``after`` and whose edge is
+    the example's, then whose name alone stands there; the first at all when none does (methods and operators do not
+    spell their target).
     """
     device: Any = example.device
     target = Target(parse_version(example.mindspore), device, "mint" if ".mint." in example.after else "auto")
     given = bound_arguments(tables, row, example)
     held = [option for option in tables.select(row, target) if _conditions_hold(option, given)]
     named = [option for option in held if names_target(example.after, option.target)]
-    return named[0] if named else (held[0] if held else None)
+    at_edge = [option for option in named if example.edge and option.edge == example.edge]
+    return next((option for option in [*at_edge, *named, *held]), None)
 
 
 def names_target(after: str, target: str) -> bool:

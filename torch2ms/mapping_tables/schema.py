@@ -16,6 +16,7 @@ __all__ = ["DROP", "RECEIVER", "Example", "MappedTo", "Parameter", "ParameterKin
 
 RowKind = Literal["function", "class", "method", "attribute", "constant", "module"]
 Fidelity = Literal["exact", "approximate", "partial"]
+Edge = Literal["", "nan", "infinite", "empty", "leaf", "counted"]  # kinds of programs, edges.py of the translator
 ParameterKind = Literal["positional_only", "positional", "var_positional", "keyword", "var_keyword"]
 
 # Two targets that name no API.
@@ -64,7 +65,7 @@ class MappedTo:
     add: Mapping[str, str] = field(default_factory=dict)  # target parameter -> literal source text
     drop: tuple[str, ...] = ()  # torch parameters without effect on the result
     reject: Mapping[str, str] = field(default_factory=dict)  # torch parameter -> advice; T2M203 unless at its default
-    edge: Literal["", "nan", "infinite", "empty", "leaf", "counted"] = ""  # tried first, where edges.py says so
+    edge: Edge = ""  # tried first, where edges.py says so
     state: Literal["same"] | Mapping[str, str] | None = None  # torch state key -> parameter name ("" = no counterpart)
     reshape: Mapping[str, str] = field(default_factory=dict)  # torch state key -> reshape rule of weights.py
     attributes: Mapping[str, str] = field(default_factory=dict)  # attribute of the torch object -> of the target
@@ -86,6 +87,7 @@ class Example:
     run: Mapping[str, Any] = field(default_factory=dict)
     mindspore: str = "2.10"
     device: str = "portable"
+    edge: Edge = ""  # of the target it shows, where several edges share one
 
 
 @dataclass(frozen=True, slots=True)

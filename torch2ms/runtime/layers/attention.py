@@ -226,10 +226,10 @@ class Transformer(nn.Cell):
         super().__init__()
         options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
         self.encoder = custom_encoder or TransformerEncoder(
-            TransformerEncoderLayer(*options), num_encoder_layers, LayerNorm(d_model, layer_norm_eps)
+            TransformerEncoderLayer(*options), num_encoder_layers, LayerNorm(d_model, layer_norm_eps, bias=bias)
         )
         self.decoder = custom_decoder or TransformerDecoder(
-            TransformerDecoderLayer(*options), num_decoder_layers, LayerNorm(d_model, layer_norm_eps)
+            TransformerDecoderLayer(*options), num_decoder_layers, LayerNorm(d_model, layer_norm_eps, bias=bias)
         )
         self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
 
