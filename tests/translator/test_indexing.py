@@ -79,3 +79,30 @@ def test_steps_that_stay(statement: str) -> None:
 def test_steps_stay_on_ascend() -> None:
     options = Options(Target(device="ascend"))
     assert "return x[:, ::2]" in translate_source(f"{STEPS}        return x[:, ::2]\n", options=options).text
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [
+        ("order[0]:order[1]", "int(order[0]):int(order[1])"),
+        (":, order.max() :", ":, int(order.max()) :"),
+        ("[order[0], 1]", "[order[0], 1]"),
+        ("[k for k in order]", "ms.Tensor([k for k in order])"),
+        ("max(order)", "ms.Tensor(max(order))"),
+        ("random.choice(order)", "ms.Tensor(random.choice(order))"),
+        ("np.where(order > 1)[0]", "ms.Tensor(np.where(order > 1)[0])"),
+    ],
+)
+def test_numbers_of_numpy(index: str, expected: str) -> None:
+    assert f"return x[{expected}]" in translate_source(f"import random\n{HEAD}    return x[{index}]\n").text
+
+
+def test_numbers_of_numpy_in_attributes() -> None:
+    text = translate_source(
+        "import random\nimport numpy as np\nimport torch\n\n\nclass Pairs:\n    def __init__(self, labels):\n"
+        "        self.data = torch.ones(9, 2)\n        self.groups = {}\n        for i in range(10):\n"
+        "            self.groups[i] = np.where(labels == i)[0]\n\n    def __getitem__(self, i):\n"
+        "        first = self.groups[i][0]\n        second = random.sample(list(self.groups[i]), 1)[0]\n"
+        "        return self.data[first], self.data[second]\n"
+    ).text
+    assert "return self.data[ms.Tensor(first)], self.data[ms.Tensor(second)]" in text

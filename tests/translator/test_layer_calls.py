@@ -88,3 +88,43 @@ def test_packed_sequences() -> None:
     result = translate_source(text).text
     assert "out, h = packing.run(rnn, packed)" in result
     assert "plain, h = rnn(x)" in result
+
+
+_STATES = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(4, 5)
+
+    def forward(self, x, states):
+        return self.lstm(x, states)
+
+
+def train(steps):
+    net, states = Net(), (torch.zeros(1, 2, 5), torch.zeros(1, 2, 5))
+    for x in steps:
+        states = {states}
+        y, states = net(x, states)
+"""
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        ("[state.detach() for state in states]", "self.lstm(x, states if states is None else tuple(states))"),
+        ("tuple(state.detach() for state in states)", "self.lstm(x, states)"),
+    ],
+)
+def test_states_of_an_lstm_that_may_be_a_list(states: str, expected: str) -> None:
+    assert f"return {expected}\n" in translate_source(_STATES.format(states=states)).text
+
+
+def test_states_of_an_lstm_in_a_list() -> None:
+    source = (
+        "import torch\nfrom torch import nn\n\nlstm = nn.LSTM(4, 5)\nx = torch.ones(3, 2, 4)\nh = torch.ones(1, 2, 5)\n"
+    )
+    assert "lstm(x, (h, h))" in translate_source(f"{source}y = lstm(x, [h, h])\n").text
+    assert "lstm(x, tuple(s))" in translate_source(f"{source}s = [h, h]\ny = lstm(x, hx=s)\n").text

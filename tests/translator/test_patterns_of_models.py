@@ -82,7 +82,7 @@ def test_nothing_is_added_where_nobody_sees_a_change(layer: str, use: str) -> No
 
 def test_layers_get_tuples_where_torch_takes_lists() -> None:
     text = text_of("import torch.nn as nn\nk = [i for i in (3, 3)]\na = nn.MaxPool2d(k, [2])\n")
-    assert "nn.MaxPool2d(tuple(k), (2,)" in text
+    assert "nn.MaxPool2d(tuple(k), 2)" in text
 
 
 def test_a_dtype_that_may_be_none_goes_to_a_layer_that_takes_it() -> None:

@@ -111,3 +111,18 @@ class {bases}:
 )
 def test_an_optimizer_that_a_network_keeps_is_no_part_of_it(bases: str, expected: str) -> None:
     assert expected in text_of(_AGENT.format(bases=bases))
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("Conv2d(3, 4, 3, (2,), padding=[1], bias=False)", "Conv2d(3, 4, 3, 2, padding=1, has_bias=False, pad_mode="),
+        ("Conv3d(3, 4, 3, dilation=(2,), bias=False)", "Conv3d(3, 4, 3, dilation=2, has_bias=False, pad_mode="),
+        ("MaxPool2d([3])", "MaxPool2d(3, 3)"),
+        ("MaxPool2d((3,), stride=[2])", "MaxPool2d(3, stride=2)"),
+        ("AvgPool2d(kernel_size=[3, 2])", "AvgPool2d(kernel_size=(3, 2), stride=(3, 2))"),
+        ("Conv2d(3, 4, (3,), bias=False)", "Conv2d(3, 4, (3,), has_bias=False"),  # refused by torch, too
+    ],
+)
+def test_one_size_in_a_tuple_is_for_every_axis(call: str, expected: str) -> None:
+    assert f"nn.{expected}" in text_of(f"import torch.nn as nn\n\nlayer = nn.{call}\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
@@ -13,7 +13,7 @@ from torch2ms.translator.binding import BoundArgument, BoundCall, parsed, same_l
 from torch2ms.translator.call_site import SPLAT_SAFE, CallSite, Leave, Replace
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
-from torch2ms.translator.layer_sizes import NUMBERS, SIZES, may_be_list
+from torch2ms.translator.layer_sizes import NUMBERS, SIZES, may_be_list, single_size
 from torch2ms.translator.syntax import as_tuple, bare, build, fix_commas, keyword_arg, parenthesised
 
 __all__ = ["ContextArgument", "emit_call", "fits"]
@@ -130,6 +130,14 @@ def _takes_tuples(site: CallSite, parameter: str) -> bool:
     return parameter in SIZES and site.option.target.startswith("mindspore.ops.")
 
 
+def _only_element(argument: BoundArgument) -> BoundArgument:
+    """Return the argument ``3`` for ``(3,)``."""
+    tree, code = argument.tree, argument.code
+    assert isinstance(tree, (ast.Tuple, ast.List))
+    assert isinstance(code, (cst.Tuple, cst.List))
+    return replace(argument, tree=tree.elts[0], code=code.elements[0].value)
+
+
 @dataclass(slots=True)
 class _Builder:
     """Builds the argument list of one target call."""
@@ -181,6 +189,8 @@ class _Builder:
 
     def _argument(self, argument: BoundArgument) -> str | None:
         option, name = self.site.option, argument.parameter
+        if single_size(self.site.row.name, name, argument.tree):
+            argument = _only_element(argument)
         if name == "out" and not same_literal(argument.tree, "None"):
             return "out= fills a tensor that exists already; assign the result instead"
         if name in option.drop:

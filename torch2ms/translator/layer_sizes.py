@@ -8,7 +8,7 @@ from torch2ms.translator.binding import literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.trees import walk
 
-__all__ = ["NUMBERS", "SIZES", "may_be_list"]
+__all__ = ["NUMBERS", "SIZES", "may_be_list", "single_size"]
 
 # Parameters of layers that are one number, or may be: numpy's (np.prod(shape)) are no ints to MindSpore.
 NUMBERS = frozenset(
@@ -17,6 +17,20 @@ NUMBERS = frozenset(
     kernel_size stride padding dilation in1_features in2_features upscale_factor downscale_factor""".split()
 )
 SIZES = frozenset({"kernel_size", "stride", "padding", "dilation", "output_size"})
+
+_WINDOWS = ("2d", "3d")
+
+
+def single_size(row: str, parameter: str, tree: ast.expr) -> bool:
+    """Whether a size is ``(3,)`` or ``[3]``, which torch's convolutions and poolings take for the same on every axis.
+
+    Not so for the kernel of a convolution, and for the size of an output: torch refuses them.
+    """
+    if not isinstance(tree, (ast.Tuple, ast.List)) or len(tree.elts) != 1 or isinstance(tree.elts[0], ast.Starred):
+        return False
+    name = row.rpartition(".")[2].lower()
+    kernel = parameter == "kernel_size" and "pool" not in name
+    return name.endswith(_WINDOWS) and parameter in SIZES - {"output_size"} and not kernel
 
 
 def may_be_list(tree: ast.expr, ctx: Context) -> bool:

@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 
-__all__ = ["builtin_result", "literal_name"]
+__all__ = ["TUPLE", "builtin_result", "literal_name"]
+
+TUPLE = "made a tuple"  # evidence for a tuple of one kind of elements, however many
 
 _FIXED: dict[str, Kind] = {
     "len": Kind("int"),
@@ -53,7 +55,7 @@ def builtin_result(name: str, node: ast.Call, arguments: list[Kind], attribute: 
         if first.name == "Module":
             return Kind("list", items=(element_of(first),))
         element = element_of(first)
-        return Kind("list", items=(element,) if element.known else ())
+        return Kind("list", items=(element,) if element.known else (), evidence=TUPLE if name == "tuple" else "")
     if name == "enumerate":
         return Kind("iterator", items=(Kind("tuple", items=(Kind("int"), element_of(first))),))
     if name == "zip":
@@ -66,7 +68,7 @@ def builtin_result(name: str, node: ast.Call, arguments: list[Kind], attribute: 
         result = first if len(arguments) > 1 else element_of(first)
         for kind in arguments[1:]:
             result = join(result, kind)
-        return result if result.name in ("int", "float") else UNKNOWN
+        return result if result.name in ("int", "float", "ndarray") else UNKNOWN
     if name == "abs":
         return first
     if name == "getattr" and len(node.args) >= 2:

@@ -157,6 +157,11 @@ _SEVERAL_ARRAYS = frozenset(
 )
 
 
+# Those that give several whatever they get, and functions of random that give elements of what they get.
+_LISTED = frozenset(f"numpy.{name}" for name in ("nonzero", "unravel_index", "triu_indices", "tril_indices", "split"))
+_PICKS = frozenset({"random.choice", "random.choices", "random.sample"})
+
+
 # Functions of numpy by element, and torch's: of a torch tensor they give a tensor.
 OF_TENSORS = {
     f"numpy.{name}": f"torch.{name}"
@@ -175,8 +180,13 @@ def library_result(name: str, arguments: Sequence[Kind] = ()) -> Kind:
     root = name.partition(".")[0]
     if len(arguments) == 1 and arguments[0].is_tensor and name in OF_TENSORS:
         return Kind("Tensor", evidence="numpy's function of a tensor")
+    if name in _LISTED or (name == "numpy.where" and len(arguments) == 1):
+        return Kind("iterator", items=(Kind("ndarray"),))
     if name.rpartition(".")[2] in _SEVERAL_ARRAYS:
         return UNKNOWN
+    if name in _PICKS and arguments:
+        element = element_of(arguments[0])
+        return element if name == "random.choice" else Kind("list", items=(element,) if element.known else ())
     if name.startswith("numpy.random.") and len(arguments) <= _DRAWS.get(name.rpartition(".")[2], -1):
         return UNKNOWN  # a number, which has no item()
     if root in ("numpy", "cv2"):

@@ -66,18 +66,33 @@ def _may_be_mask(tree: ast.expr, ctx: Context) -> bool:
 def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
     """Return a subscript of a tensor whose ranges are lists, and numpy's arrays and numbers tensors."""
     parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-    templates = [_template(part, ctx) for part in parts]
-    if not any(templates) or not ctx.kind(tree.value).is_tensor or len(parts) != len(updated.slice):
+    if not ctx.kind(tree.value).is_tensor or len(parts) != len(updated.slice):
         return updated
     elements = list(updated.slice)
-    for position, template in enumerate(templates):
-        index = elements[position].slice
-        if template and isinstance(index, cst.Index):
+    for position, part in enumerate(parts):
+        template, index = _template(part, ctx), elements[position].slice
+        if isinstance(part, ast.Slice) and isinstance(index, cst.Slice):
+            bounds = _with_ints(index, part, ctx)
+            elements[position] = (
+                elements[position] if bounds is index else elements[position].with_changes(slice=bounds)
+            )
+        elif template and isinstance(index, cst.Index):
             names = {"tensor": "mindspore.Tensor", "bool": "mindspore.bool_"}
             parts_of = {key: ctx.reference(name) for key, name in names.items() if f"{{{key}}}" in template}
             made = index.with_changes(value=build(template, value=index.value, **parts_of))
             elements[position] = elements[position].with_changes(slice=made)
-    return updated.with_changes(slice=elements)
+    same = all(new is old for new, old in zip(elements, updated.slice, strict=True))
+    return updated if same else updated.with_changes(slice=elements)
+
+
+def _with_ints(index: cst.Slice, tree: ast.Slice, ctx: Context) -> cst.Slice:
+    """``a:b`` of numpy's numbers -> ``int(a):int(b)``."""
+    changed = {
+        name: build("int({value})", value=getattr(index, name))
+        for name in ("lower", "upper", "step")
+        if getattr(tree, name) is not None and ctx.kind(getattr(tree, name)).name == "ndarray"
+    }
+    return index.with_changes(**changed) if changed else index
 
 
 def _template(tree: ast.expr, ctx: Context) -> str:
@@ -87,7 +102,8 @@ def _template(tree: ast.expr, ctx: Context) -> str:
     kind = ctx.kind(tree)
     if kind.is_tensor and kind.of == "torch.uint8":
         return "{value}.astype({bool})"  # a mask: numbers to MindSpore
-    return "{tensor}({value})" if kind.name == "ndarray" else ""
+    listed = kind.name == "list" and [item.name for item in kind.items] == ["ndarray"]
+    return "{tensor}({value})" if kind.name == "ndarray" or listed else ""
 
 
 def _takes_steps(tree: ast.Subscript, ctx: Context) -> bool:

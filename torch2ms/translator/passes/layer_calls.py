@@ -7,10 +7,11 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.builtin_calls import TUPLE
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.ranks import ranks
-from torch2ms.translator.syntax import fix_commas
+from torch2ms.translator.syntax import as_tuple, build, fix_commas
 from torch2ms.translator.trees import walk
 
 __all__ = ["class_name", "named_inputs"]
@@ -54,7 +55,8 @@ def named_inputs(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) 
         )
     if any(arg.star for arg in updated.args):
         return updated
-    return _with_batch(_with_size(_in_order(updated, callee), callee, ctx), tree, callee, ctx)
+    ordered = _with_tuple(_in_order(updated, callee), tree, callee, ctx)
+    return _with_batch(_with_size(ordered, callee, ctx), tree, callee, ctx)
 
 
 def _in_order(updated: cst.Call, callee: Kind) -> cst.Call:
@@ -105,6 +107,44 @@ def _with_batch(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -
     if single not in ranks(first, ctx):
         return updated
     return _first(updated, ctx.reference("torch2ms.runtime.unbatched.run"))
+
+
+def _with_tuple(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call:
+    """Return the call of an LSTM whose states may be a list, which MindSpore's refuse, with a tuple of them."""
+    states = next((word.value for word in tree.keywords if word.arg == "hx"), tree.args[1] if tree.args[1:] else None)
+    if _torch_class(callee) not in ("LSTM", "LSTMCell") or states is None or len(updated.args) < 2:
+        return updated
+    if _is_list(states, ctx):
+        made = as_tuple(updated.args[1].value)
+    elif _is_given(states, ctx) and ctx.once(_hands_lists):
+        made = build("{x} if {x} is None else tuple({x})", x=updated.args[1].value)
+    else:
+        return updated
+    return updated.with_changes(args=[updated.args[0], updated.args[1].with_changes(value=made), *updated.args[2:]])
+
+
+def _is_given(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a value is a parameter of the function around it."""
+    function = ctx.functions[-1]
+    if function is None or not isinstance(tree, ast.Name):
+        return False
+    arguments = function.node.args
+    return tree.id in {arg.arg for arg in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
+
+
+def _is_list(tree: ast.expr, ctx: Context) -> bool:
+    kind = ctx.kind(tree)
+    return kind.name == "list" and kind.evidence != TUPLE
+
+
+def _hands_lists(ctx: Context) -> bool:
+    """Whether a network of the file is called with a list behind its first input."""
+    return any(
+        isinstance(node, ast.Call)
+        and ctx.kind(node.func).name == "Module"
+        and any(_is_list(given, ctx) for given in [*node.args[1:], *(word.value for word in node.keywords)])
+        for node in ctx.analysis.nodes
+    )
 
 
 def _with_size(updated: cst.Call, callee: Kind, ctx: Context) -> cst.Call:

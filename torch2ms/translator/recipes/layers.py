@@ -63,8 +63,9 @@ def pool_stride(site: CallSite, ctx: Context) -> Outcome:
     args = [arg for arg in call.args if arg.keyword is None or arg.keyword.value != "stride"]
     if stride is not None and stride.positional:
         args = [arg for arg in args if arg is not call.args[1]]
-    first = next(i for i, arg in enumerate(args) if arg.value is kernel.code)
-    positional = args[first].keyword is None
-    new = cst.Arg(kernel.code) if positional else keyword_arg("stride", kernel.code)
+    named = (i for i, arg in enumerate(args) if arg.keyword is not None and arg.keyword.value == "kernel_size")
+    first = next(named, 0)
+    size = args[first].value  # as it is written: a list is a tuple by now
+    new = cst.Arg(size) if args[first].keyword is None else keyword_arg("stride", size)
     args.insert(first + 1, new)
     return Replace(call.with_changes(args=fix_commas(args, site.updated.args)), made.codes)
