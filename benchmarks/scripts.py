@@ -11,6 +11,7 @@ are there and can be read.
 from __future__ import annotations
 
 import argparse
+import ast
 import fcntl
 import json
 import os
@@ -196,6 +197,46 @@ def left_loops(out: Path, script: Script) -> int:
     return sum(item["code"] in ("T2M402", "T2M403", "T2M404") for item in report["diagnostics"])
 
 
+_FRAME = re.compile(r'^\s*File "(.+?)", line (\d+)', re.MULTILINE)
+_MARK = re.compile(r"# TORCH2MS (T2M[24]\d\d\b.*)")
+
+
+def mark_that_raised(log: str, out: Path) -> str:
+    """Return the mark, T2M2xx or T2M4xx, of the statement that the last traceback of a log ends in; else nothing.
+
+    That is the innermost statement of the translated program itself: what it calls, the runtime, is not marked.
+    """
+    trace = log.rpartition("Traceback (most recent call last)")[2] if "Traceback (most" in log else ""
+    frames = [(Path(path).resolve(), int(line)) for path, line in _FRAME.findall(trace)]
+    own = [
+        (path, line)
+        for path, line in frames
+        if path.is_relative_to(out.resolve()) and "torch2ms_runtime" not in path.parts and path.is_file()
+    ]
+    if not own:
+        return ""
+    path, line = own[-1]
+    text = path.read_text(errors="replace")
+    lines = text.splitlines()
+    first = _first_line(ast.parse(text), line)
+    while first > 1 and lines[first - 2].lstrip().startswith("#"):
+        first -= 1
+        found = _MARK.search(lines[first - 1])
+        if found:
+            return found.group(1)
+    return ""
+
+
+def _first_line(tree: ast.AST, line: int) -> int:
+    """Return the first line, decorators included, of the innermost statement around a line."""
+    around = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and _start(n) <= line <= (n.end_lineno or n.lineno)]
+    return max((_start(node) for node in around), default=line)
+
+
+def _start(node: ast.stmt) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
+
+
 def run_script(script: Script, repository: Path, work: Path) -> Result:
     """Translate and run one script."""
     result = Result(script.name, script.repo, command=script.run[0])
@@ -231,6 +272,8 @@ def run_script(script: Script, repository: Path, work: Path) -> Result:
         _judge(script, result, losses, out, log)
     elif script.left and left_loops(out, script):
         result.status, result.why = "left", script.left
+    elif result.exit is not None and (mark := mark_that_raised(log.read_text(), out)):
+        result.status, result.why = "left", mark[:160]
     result.seconds = round(time.monotonic() - started, 1)
     return result
 

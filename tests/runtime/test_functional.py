@@ -228,3 +228,44 @@ def test_take_every_has_a_gradient(axis):
     np.moveaxis(expected, axis, 0)[1:4:2] = 3
     np.testing.assert_array_equal(gradient.asnumpy(), expected)
     assert float(value) == float((x * expected).sum())
+
+
+@pytest.mark.parametrize("dim", [0, -1])
+def test_reductions_of_a_number(dim):
+    number = Tensor(2.5, ms.float32)
+    for result in (
+        F.cumsum(number, dim), *F.kthvalue(number, 1, dim)[:1], *F.median(number, dim)[:1], F.cummin(number, dim)[0],
+        F.mode(number, dim)[0],
+    ):  # fmt: skip
+        assert result.shape == ()
+        assert float(result) == 2.5
+    assert F.softmax(number, dim).shape == ()
+    assert float(F.softmax(number, dim)) == 1
+    for places in (F.kthvalue(number, 1, dim)[1], F.cummin(number, dim)[1], F.mode(number, dim)[1]):
+        assert places.shape == ()
+        assert int(places) == 0
+    assert float(ms.grad(lambda x: F.cumsum(x, dim) * 3)(number)) == 3
+
+
+def test_places_of_a_number():
+    assert F.nonzero(Tensor(2.5)).shape == (1, 0)
+    assert F.nonzero(Tensor(2.5), as_tuple=True)[0].asnumpy().tolist() == [0]
+
+
+def test_extrema_of_bools():
+    bools = Tensor([[True, False], [True, True]])
+    assert bool(F.max(bools))
+    assert not bool(F.min(bools))
+    values, places = F.min(bools, 1)
+    assert values.dtype == ms.bool_
+    assert values.asnumpy().tolist() == [False, True]
+    assert places.asnumpy().tolist() == [1, 0]
+    assert F.max(bools, 0)[1].asnumpy().tolist() == [0, 1]
+
+
+@pytest.mark.skipif(not hasattr(ms, "bfloat16"), reason="MindSpore 2.0 has no bfloat16")
+def test_what_a_bfloat16_holds():
+    info = F.finfo(ms.bfloat16)
+    assert (info.bits, info.eps, info.tiny) == (16, 0.0078125, 1.1754943508222875e-38)
+    assert info.max == -info.min == 3.3895313892515355e38
+    assert F.finfo(ms.float16).max == 65504

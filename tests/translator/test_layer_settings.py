@@ -32,3 +32,25 @@ def test_a_setting_is_changed_by_the_runtime(source: str, wanted: str) -> None:
 )
 def test_what_stays_an_assignment(source: str) -> None:
     assert "settings.change" not in translate_source(HEAD + source).text
+
+
+_MIXIN = """import torch.nn as nn
+class Normed(object):
+    def norm(self):
+        return self.weight.size()
+class Embedding({base}, Normed):
+    def forward(self, x):
+        return super().forward(x) / self.norm()
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "expected"),
+    [
+        ("nn.Embedding", "return modules.weight(self).shape"),
+        ("nn.BatchNorm2d", "return modules.weight(self).shape"),
+        ("nn.Linear", "return self.weight.shape"),
+    ],
+)
+def test_weights_read_in_a_class_that_layers_are_made_with(base: str, expected: str) -> None:
+    assert expected in translate_source(_MIXIN.format(base=base)).text

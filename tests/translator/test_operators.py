@@ -101,3 +101,25 @@ def test_numbers_that_numpy_draws_are_python_s() -> None:
     assert drawn.endswith("y = lam * x + (1 - lam) * x\n")
     shaped = translate_source(f"{head}noise = np.random.normal(0.0, 1.0, size=3)\ny = noise.sum() * x\n").text
     assert ".item() * x" in shaped
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("b.max()", "b.any()"),
+        ("torch.min(b)", "b.all()"),
+        ("b.max(1)", "functional.max(b, 1)"),
+        ("torch.min(b, dim=0, keepdim=True)", "functional.min(b, dim=0, keepdim=True)"),
+        ("x.max()", "x.max()"),
+    ],
+)
+def test_extrema_of_bools(call: str, expected: str) -> None:
+    text = translate_source(f"import torch\n\nx = torch.rand(2, 3)\nb = x > 0.5\nprint({call})\n").text
+    assert f"print({expected})" in text
+
+
+def test_limits_of_bfloat16_are_none_of_numpys() -> None:
+    text = translate_source(
+        "import torch\n\nx = torch.ones(2, dtype=torch.bfloat16)\ny = torch.finfo(x.dtype).min\n"
+    ).text
+    assert "y = float(functional.finfo(x.dtype).min)" in text

@@ -136,7 +136,7 @@ def softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtyp
     if dtype is not None:
         input = input.astype(dtype)
     axis = _softmax_axis(input, dim)
-    if input.ndim and input.shape[axis] == 1:
+    if input.ndim == 0 or input.shape[axis] == 1:
         # a CPU kernel made for the gradient along one place computes wrong ones ever after; not a number stays
         return ops.where(input == input, ops.ones_like(input), input)
     return ops.softmax(input, axis)

@@ -138,6 +138,8 @@ def corrcoef(input: Tensor) -> Tensor:
 
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Tuple[Tensor, Tensor]:
     """Return the most frequent value along ``dim`` (the smallest of several) and an index of it; found by numpy."""
+    if input.ndim == 0:
+        return input.copy(), Tensor(0, ms.int64)
     values = np.moveaxis(input.asnumpy(), dim, -1)
     best = np.empty(values.shape[:-1], values.dtype)
     places = np.empty(values.shape[:-1], np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import mindspore as ms
 import numpy as np
@@ -13,6 +13,7 @@ __all__ = [
     "asarray",
     "can_cast",
     "dtype_name",
+    "finfo",
     "is_float_type",
     "is_signed",
     "isreal",
@@ -24,6 +25,29 @@ _RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
 _BFLOAT16 = getattr(ms, "bfloat16", "not in MindSpore 2.0")
+
+
+class _Limits(NamedTuple):
+    """What a floating-point dtype can hold, as numpy's ``finfo`` says it."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    tiny: float
+    smallest_normal: float
+    resolution: float
+
+
+# Eight bits of exponent as in float32, seven of fraction
+_OF_BFLOAT16 = _Limits(
+    16, 2.0**-7, (2 - 2.0**-7) * 2.0**127, -(2 - 2.0**-7) * 2.0**127, 2.0**-126, 2.0**-126, 0.01
+)  # fmt: skip
+
+
+def finfo(dtype: Any) -> Any:
+    """Return what a floating-point dtype can hold; numpy knows it of all but bfloat16."""
+    return _OF_BFLOAT16 if dtype == _BFLOAT16 else np.finfo(ms.dtype_to_nptype(dtype))
 
 
 def dtype_name(dtype: Any) -> str:

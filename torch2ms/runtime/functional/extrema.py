@@ -15,7 +15,10 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
     if other is not None or isinstance(dim, Tensor):
         return ops.maximum(input, dim if other is None else other)
     if dim is None:
-        return input.max()
+        return input.any() if input.dtype == ms.bool_ else input.max()
+    if input.dtype == ms.bool_:
+        values, places = max(input.astype(ms.int32), dim, keepdim)
+        return values.astype(ms.bool_), places
     index, values = ops.ArgMaxWithValue(int(dim), keepdim)(input)
     return values, index.astype(ms.int64)  # ops.max gives int32 indices in MindSpore 2.0
 
@@ -25,7 +28,10 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
     if other is not None or isinstance(dim, Tensor):
         return ops.minimum(input, dim if other is None else other)
     if dim is None:
-        return input.min()
+        return input.all() if input.dtype == ms.bool_ else input.min()
+    if input.dtype == ms.bool_:
+        values, places = min(input.astype(ms.int32), dim, keepdim)
+        return values.astype(ms.bool_), places
     index, values = ops.ArgMinWithValue(int(dim), keepdim)(input)
     return values, index.astype(ms.int64)  # ops.min gives int32 indices in MindSpore 2.0
 

@@ -95,6 +95,8 @@ def broadcast_tensors(*tensors: Tensor) -> Tuple[Tensor, ...]:
 
 def cummin(input: Tensor, dim: int) -> Tuple[Tensor, Tensor]:
     """Return the smallest values so far along ``dim`` and where they stand."""
+    if input.ndim == 0:
+        return input.copy(), ops.zeros((), ms.int64)
     values, indices = ops.cummin(input, dim)
     return values, indices.astype(ms.int64)
 

@@ -186,7 +186,7 @@ def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
         input = input.astype(dtype)
     elif not input.is_floating_point() and not input.is_complex():
         input = input.astype(ms.int64)
-    return input.cumsum(dim)
+    return input.cumsum(dim) if input.ndim else input.reshape((1,)).cumsum(0).reshape(())
 
 
 def count_nonzero(input: Tensor, dim: Axes = None) -> Tensor:
@@ -302,6 +302,8 @@ def topk(
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Tuple[Tensor, Tensor]:
     """Return the ``k``-th smallest value and its int64 index."""
     values, indices = sort(input, dim)
+    if input.ndim == 0:
+        return values, indices
     value, index = (ops.gather(part, Tensor([k - 1], ms.int32), dim) for part in (values, indices))
     return (value, index) if keepdim else (ops.squeeze(value, dim), ops.squeeze(index, dim))
 
@@ -311,15 +313,15 @@ def median(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> A
     if dim is None:
         flat = input.reshape((-1,))
         return kthvalue(flat, (flat.shape[0] + 1) // 2)[0]
-    return kthvalue(input, (input.shape[dim] + 1) // 2, dim, keepdim)
+    return kthvalue(input, (input.shape[dim] + 1) // 2 if input.ndim else 1, dim, keepdim)
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the int64 places of values that are not 0, as rows, or as one tensor an axis (``as_tuple``)."""
-    if as_tuple and input.ndim == 0:
-        input = input.reshape((1,))
-    places = ops.nonzero(input)
-    return tuple(places[:, axis] for axis in range(input.ndim)) if as_tuple else places
+    if input.ndim == 0 and not as_tuple:
+        return ops.zeros((int(input != 0), 0), ms.int64)
+    places = ops.nonzero(input if input.ndim else input.reshape((1,)))
+    return tuple(places[:, axis] for axis in range(places.shape[1])) if as_tuple else places
 
 
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:

@@ -12,7 +12,7 @@ from torch2ms.translator.inference.overloads import field_of
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.calls import member_row
 from torch2ms.translator.passes.layer_calls import class_name
-from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, LAYER_SETTINGS, is_settings, new_names
+from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, LAYER_SETTINGS, is_mixed_in, is_settings, new_names
 from torch2ms.translator.passes.reserved import free_name
 from torch2ms.translator.passes.training import gradient_of
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
@@ -128,7 +128,7 @@ def _of_layer(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.
     """Rename a parameter or setting of a layer: ``bn.weight`` -> ``bn.gamma``; all candidate classes must agree."""
     base = ctx.kind(tree.value)
     if base.name != "Module":
-        return None
+        return _of_any_layer(updated, tree, ctx) if is_mixed_in(base, tree, ctx) else None
     found = new_names(base, tree.attr, ctx)
     if found is None:
         return _forward(updated, tree, ctx)

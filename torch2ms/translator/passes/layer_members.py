@@ -8,7 +8,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 
-__all__ = ["LAYER_MEMBERS", "LAYER_SETTINGS", "is_settings", "new_names"]
+__all__ = ["LAYER_MEMBERS", "LAYER_SETTINGS", "is_mixed_in", "is_settings", "new_names"]
 
 # What layers call otherwise, and the runtime finds under either name.
 LAYER_MEMBERS = frozenset({"weight", "bias", "running_mean", "running_var"})
@@ -50,3 +50,22 @@ def new_names(base: Kind, attribute: str, ctx: Context) -> tuple[set[str], list[
             mapped = state.get(attribute)
         new.add(mapped or attribute)
     return new, names
+
+
+def is_mixed_in(base: Kind, tree: ast.Attribute, ctx: Context) -> bool:
+    """Whether ``self.weight`` is read in a class that is no layer, but that the file makes layers with.
+
+    ``class SNEmbedding(nn.Embedding, Normed)``: in ``Normed``, it is the weight of the embedding, or of another layer.
+    """
+    if base.name != "instance" or tree.attr not in LAYER_MEMBERS or not isinstance(tree.ctx, ast.Load):
+        return False
+    if getattr(tree.value, "id", "") != "self" or ctx.world.sets(base.of, tree.attr):
+        return False
+    for info in ctx.analysis.classes.values():
+        ancestry = ctx.world.ancestry(info.key)
+        if info.key == base.of or base.of not in ancestry or ctx.world.sets(info.key, tree.attr):
+            continue
+        found = new_names(Kind("Module", info.key), tree.attr, ctx)
+        if found is not None and found[0] - {tree.attr}:
+            return True
+    return False

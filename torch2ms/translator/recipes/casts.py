@@ -32,9 +32,17 @@ def dtype_info(site: CallSite, ctx: Context) -> Outcome:
     """``torch.finfo(d)`` -> numpy's for the same dtype."""
     if len(site.updated.args) != 1 or site.updated.args[0].star:
         return Leave("it is called without a dtype")
+    if site.row.name == "torch.finfo" and ctx.once(_names_bfloat16):  # which numpy does not know
+        finfo = ctx.reference("torch2ms.runtime.functional.finfo")
+        return Replace(build("{info}({dtype})", info=finfo, dtype=site.updated.args[0].value))
     info = ctx.reference(site.option.target, site.tree.func)
     numpy_dtype = ctx.reference("mindspore.dtype_to_nptype")
     return Replace(build("{info}({of}({dtype}))", info=info, of=numpy_dtype, dtype=site.updated.args[0].value))
+
+
+def _names_bfloat16(ctx: Context) -> bool:
+    """Whether the file speaks of bfloat16."""
+    return any(isinstance(node, ast.Attribute) and node.attr == "bfloat16" for node in ctx.analysis.nodes)
 
 
 @recipe("dtype_limit")

@@ -54,8 +54,12 @@ def max_min(site: CallSite, ctx: Context) -> Outcome:
     if other is not None:
         function = ctx.reference(f"mindspore.ops.{word}imum")
         return Replace(cst.Call(function, fix_commas([cst.Arg(bare(tensor)), cst.Arg(other.code)], site.updated.args)))
+    is_bool = _is_bool(site, ctx)  # MindSpore has no kernels for the extrema of bools
     if second is None:
-        return Replace(build("{x}." + word + "()", x=tensor))
+        method = {"max": "any", "min": "all"}[word] if is_bool else word
+        return Replace(build("{x}." + method + "()", x=tensor))
+    if is_bool:
+        return Replace(_at_run_time(site, tensor, f"torch2ms.runtime.functional.{word}", ctx))
     return Replace(_along_axis(site, tensor, second, f"mindspore.ops.{word}", ctx))
 
 
@@ -64,8 +68,7 @@ def any_(site: CallSite, ctx: Context) -> Outcome:
     """``x.any(1)`` -> ``x.astype(ms.bool_).any(1)``: MindSpore's ``any`` misreads other dtypes than bool on CPU."""
     made = emit_call(site, ctx)
     first = site.argument("input")
-    tree = site.receiver_tree if site.receiver is not None else first.tree if first is not None else None
-    if not isinstance(made, Replace) or tree is None or family(ctx.kind(tree).of) == "bool":
+    if not isinstance(made, Replace) or (site.receiver is None and first is None) or _is_bool(site, ctx):
         return made
     call = cst.ensure_type(made.code, cst.Call)
     boolean = ctx.reference("mindspore.bool_")
@@ -78,6 +81,13 @@ def any_(site: CallSite, ctx: Context) -> Outcome:
         for arg in call.args
     ]
     return replace(made, code=call.with_changes(args=args))
+
+
+def _is_bool(site: CallSite, ctx: Context) -> bool:
+    """Whether the tensor that is reduced is known to hold bools."""
+    first = site.argument("input")
+    tree = site.receiver_tree if site.receiver is not None else first.tree if first is not None else None
+    return tree is not None and family(ctx.kind(tree).of) == "bool"
 
 
 def _at_run_time(site: CallSite, tensor: cst.BaseExpression, target: str, ctx: Context) -> cst.BaseExpression:
