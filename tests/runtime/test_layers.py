@@ -122,6 +122,14 @@ def test_transformers_without_biases_train_none(make, count):
     assert not [name for name in trained if "bias" in name or "beta" in name]
 
 
+def test_copies_of_layers_train_what_the_layer_trains():
+    layer = layers.TransformerEncoderLayer(8, 2, 16)
+    layer.self_attn.out_proj.weight.requires_grad = False
+    copies = layers.TransformerEncoder(layer, 2)
+    assert len(copies.trainable_params()) == 2 * (12 - 1)
+    assert not copies.layers[1].self_attn.out_proj.weight.requires_grad
+
+
 def test_embedding_keeps_the_padding_row():
     layer = layers.Embedding(5, 3, padding_idx=-1)
     assert layer.padding_idx == 4

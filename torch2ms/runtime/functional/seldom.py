@@ -8,7 +8,7 @@ from typing import Any, Callable, Sequence, Tuple
 
 import mindspore as ms
 import numpy as np
-from mindspore import Tensor, ops
+from mindspore import Tensor, nn, ops
 
 __all__ = [
     "addbmm",
@@ -175,7 +175,10 @@ def copysign(input: Tensor, other: Any) -> Tensor:
 
 
 def deepcopy(value: Any) -> Any:
-    """Return a copy that shares no memory, of tensors in containers as well, which Python's own would share."""
+    """Return a copy that shares no memory, of tensors in containers as well, which Python's own would share.
+
+    Of a network, what is not trained stays so.
+    """
     if isinstance(value, dict):
         copied = copy.copy(value)
         copied.update((key, deepcopy(item)) for key, item in value.items())
@@ -184,7 +187,13 @@ def deepcopy(value: Any) -> Any:
         return type(value)(map(deepcopy, value))
     if isinstance(value, Tensor) and not isinstance(value, ms.Parameter):
         return value.copy()
-    return copy.deepcopy(value)
+    made = copy.deepcopy(value)
+    if isinstance(value, nn.Cell):
+        for (_, old), (_, new) in zip(value.cells_and_names(), made.cells_and_names()):
+            for name, parameter in old._params.items():
+                if parameter is not None:  # MindSpore 2.0 trains all parameters of a copy
+                    new._params[name].requires_grad = parameter.requires_grad
+    return made
 
 
 def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None) -> Tensor:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, Optional, Tuple
 
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, nn
 
+from .. import functional as F
 from .normalization import LayerNorm
 
 __all__ = [
@@ -60,6 +60,14 @@ class MultiheadAttention(nn.MultiheadAttention):
         return (result[0], result[1]) if need_weights else (result[0], None)
 
 
+def _drop_biases(layer: nn.Cell) -> None:
+    """Replace the dense layers of a feed-forward network by such without bias; MindSpore 2.0 calls them otherwise."""
+    for name in ("dense1", "dense2", "linear1", "linear2"):
+        dense = getattr(layer, name, None)
+        if dense is not None:
+            setattr(layer, name, type(dense)(dense.in_channels, dense.out_channels, has_bias=False))
+
+
 class TransformerEncoderLayer(nn.TransformerEncoderLayer):
     """Self-attention and a feed-forward network (Vaswani et al. 2017)."""
 
@@ -82,8 +90,7 @@ class TransformerEncoderLayer(nn.TransformerEncoderLayer):
         self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
         self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
         if not bias:
-            self.dense1 = nn.Dense(d_model, dim_feedforward, has_bias=False)
-            self.dense2 = nn.Dense(dim_feedforward, d_model, has_bias=False)
+            _drop_biases(self)
 
     def construct(
         self,
@@ -120,8 +127,7 @@ class TransformerDecoderLayer(nn.TransformerDecoderLayer):
         self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
         self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias)
         if not bias:
-            self.dense1 = nn.Dense(d_model, dim_feedforward, has_bias=False)
-            self.dense2 = nn.Dense(dim_feedforward, d_model, has_bias=False)
+            _drop_biases(self)
 
     def construct(
         self,
@@ -150,7 +156,7 @@ class TransformerEncoder(nn.Cell):
         mask_check: bool = True,
     ) -> None:
         super().__init__()
-        self.layers = nn.CellList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
+        self.layers = nn.CellList([F.deepcopy(encoder_layer) for _ in range(num_layers)])
         self.num_layers = num_layers
         self.norm = norm
 
@@ -173,7 +179,7 @@ class TransformerDecoder(nn.Cell):
 
     def __init__(self, decoder_layer: nn.Cell, num_layers: int, norm: Optional[nn.Cell] = None) -> None:
         super().__init__()
-        self.layers = nn.CellList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
+        self.layers = nn.CellList([F.deepcopy(decoder_layer) for _ in range(num_layers)])
         self.num_layers = num_layers
         self.norm = norm
 
