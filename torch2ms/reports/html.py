@@ -22,6 +22,7 @@ from torch2ms.reports.summary import Proof, Summary, proof, summarize
 
 __all__ = ["to_html"]
 
+_DATA = "\0data\0"  # in the rendered template, where the JSON of the report goes, with every "<" escaped
 _SCRIPTS = ("report.syntax.js", "report.diff.js", "report.lists.js", "report.js")
 
 
@@ -40,11 +41,13 @@ def to_html(report: Report) -> str:
         besides=_besides(report, summary),
         style=Markup(style),  # our own files, not the user's text
         script=Markup(script),
-        data=Markup(_embed(_data(report, standing))),  # JSON with every "<" escaped
+        data=Markup(_DATA),
         style_hash=_hash(style),
         script_hash=_hash(script),
     )
-    return page if page.endswith("\n") else page + "\n"
+    before, _, behind = page.rpartition(_DATA)
+    # The data is most of the page, and the template would copy it twice.
+    return "".join((before, *_pieces(_data(report, standing)), behind.rstrip("\n"), "\n"))
 
 
 @lru_cache(maxsize=1)
@@ -68,10 +71,24 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
-def _embed(data: dict[str, Any]) -> str:
+def _pieces(data: dict[str, Any]) -> Iterator[str]:
+    """Yield JSON in small pieces, so that a large project's is in memory once, not five times."""
+    for index, (name, value) in enumerate(data.items()):
+        yield f"{',' if index else '{'}{_escaped(name)}:"
+        if isinstance(value, list):
+            yield "["
+            for position, item in enumerate(value):
+                yield f"{',' if position else ''}{_escaped(item)}"
+            yield "]"
+        else:
+            yield _escaped(value)
+    yield "}"
+
+
+def _escaped(value: object) -> str:
     """Return JSON that may stand in a script element: neither ``</script>`` nor ``<!--`` can occur in it."""
     # ASCII, because one character of another plane makes every character of a Python string four bytes
-    text = json.dumps(data, separators=(",", ":"))
+    text = json.dumps(value, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

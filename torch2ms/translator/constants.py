@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from torch2ms.translator.trees import children, walk
 
@@ -30,33 +31,52 @@ class Constants:
 
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
-        self.options = dict(_argparse_defaults(tree, self))
-        self.module = _single_assignments(tree.body)
-        self.functions = {n.name: n for n in walk(tree) if isinstance(n, ast.FunctionDef)}
-        self.locals = {name: _single_assignments(node.body) for name, node in self.functions.items()}
-        self.calls: dict[str, list[tuple[ast.Call, str]]] = {}
-        self.owner: dict[ast.AST, str] = {}
-        for name, function in self.functions.items():
-            for child in walk(function):
-                self.owner[child] = name
-        for node in walk(tree):
+        self._locals: dict[str, dict[str, ast.expr]] = {}
+
+    # Most files ask for few of these: each is found when it is first asked for.
+
+    @cached_property
+    def options(self) -> dict[str, object]:
+        """The defaults of the argparse options, by attribute."""
+        return dict(_argparse_defaults(self.tree))
+
+    @cached_property
+    def _module(self) -> dict[str, ast.expr]:
+        return _single_assignments(self.tree.body)
+
+    @cached_property
+    def _functions(self) -> dict[str, ast.FunctionDef]:
+        return {node.name: node for node in walk(self.tree) if isinstance(node, ast.FunctionDef)}
+
+    @cached_property
+    def _owner(self) -> dict[ast.AST, str]:
+        return {child: name for name, function in self._functions.items() for child in walk(function)}
+
+    @cached_property
+    def _calls(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
+        for node in walk(self.tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                self.calls.setdefault(node.func.id, []).append((node, self.owner.get(node, "")))
+                found.setdefault(node.func.id, []).append(node)
+        return found
 
     def assigned(self, name: str, function: str) -> ast.expr | None:
         """Return the one expression assigned to a name in a function or in the module."""
-        return self.locals.get(function, {}).get(name) or self.module.get(name)
+        if function not in self._locals and function in self._functions:
+            self._locals[function] = _single_assignments(self._functions[function].body)
+        return self._locals.get(function, {}).get(name) or self._module.get(name)
 
-    def resolve(self, node: ast.expr, depth: int = 0) -> tuple[ast.expr, str]:
-        """Return the expression a name stands for, with the function it is written in."""
-        function = self.owner.get(node, "")
-        while isinstance(node, ast.Name) and depth < MAX_DEPTH:
-            depth += 1
+    def resolve(self, node: ast.expr) -> ast.expr:
+        """Return the expression a name stands for."""
+        for _ in range(MAX_DEPTH):
+            if not isinstance(node, ast.Name):
+                break
+            function = self._owner.get(node, "")
             found = self.assigned(node.id, function) or self._argument(node.id, function)
             if found is None:
                 break
-            node, function = found, self.owner.get(found, "")
-        return node, function
+            node = found
+        return node
 
     def value(self, node: ast.expr | None, depth: int = 0) -> object:
         """Return the value of an expression, or NOT_CONSTANT."""
@@ -67,7 +87,7 @@ class Constants:
         except (ValueError, TypeError, SyntaxError, MemoryError):
             pass
         if isinstance(node, ast.Name):
-            found, _ = self.resolve(node)
+            found = self.resolve(node)
             return (
                 self.value(found, depth + 1) if found is not node and not isinstance(found, ast.Name) else NOT_CONSTANT
             )
@@ -82,14 +102,14 @@ class Constants:
 
     def _argument(self, name: str, function: str) -> ast.expr | None:
         """Return what every call in the file passes for a parameter, or its default."""
-        node = self.functions.get(function)
+        node = self._functions.get(function)
         if node is None:
             return None
         names = [arg.arg for arg in node.args.args]
         if name not in names and name not in [arg.arg for arg in node.args.kwonlyargs]:
             return None
         passed: list[ast.expr] = []
-        for call, _ in self.calls.get(function, ()):
+        for call in self._calls.get(function, ()):
             keyword = next((k.value for k in call.keywords if k.arg == name), None)
             position = names.index(name) if name in names else len(call.args)
             if keyword is not None:
@@ -135,7 +155,7 @@ def _single_assignments(body: list[ast.stmt]) -> dict[str, ast.expr]:
     return {name: value for name, value in found.items() if count.get(name) == 1}
 
 
-def _argparse_defaults(tree: ast.Module, constants: Constants) -> Iterator[tuple[str, object]]:
+def _argparse_defaults(tree: ast.Module) -> Iterator[tuple[str, object]]:
     """Yield (attribute of args, default) for every ``add_argument`` with a literal default."""
     for node in walk(tree):
         if not (

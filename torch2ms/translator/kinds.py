@@ -5,7 +5,7 @@ A kind is a small immutable fact with its evidence. UNKNOWN is a fine answer: no
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 __all__ = ["UNKNOWN", "Kind", "KindName", "join", "parse_kind"]
@@ -76,7 +76,7 @@ class Kind:
 
     def because(self, evidence: str) -> Kind:
         """Return the same kind with other evidence."""
-        return replace(self, evidence=evidence)
+        return Kind(self.name, self.of, self.items, evidence)
 
     def same(self, other: Kind) -> bool:
         """Whether both say the same, whatever their evidence."""

@@ -226,7 +226,7 @@ class _Reader:
 
     def _origin(self, node: ast.expr) -> ast.expr:
         """Return what a name is bound to first: ``net = net.to(device)`` binds it anew to the same network."""
-        found, _ = self.constants.resolve(node)
+        found = self.constants.resolve(node)
         if found is not node or not isinstance(node, ast.Name):
             return found
         values = [
