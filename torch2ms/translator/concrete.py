@@ -24,7 +24,7 @@ def parse_concrete(text: str, tree: ast.Module) -> cst.Module:
     """Return what ``libcst.parse_module(text)`` returns; ``tree`` is the ``ast`` tree of the text."""
     starts = list(_starts(text, tree))
     if not starts:
-        return cst.parse_module(text)
+        return _unchecked(text)
     lines = [f"{line}\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
     indent = _indentation(text)
@@ -48,10 +48,20 @@ def parse_concrete(text: str, tree: ast.Module) -> cst.Module:
 def _parse(text: str, indent: str) -> cst.Module:
     """Return the tree of a part of a file whose blocks are indented by ``indent``."""
     if not indent:
-        return cst.parse_module(text)
+        return _unchecked(text)
     # libcst takes the first indentation that it meets for the usual one, and notes at each block only what differs.
-    module = cst.parse_module(f"if 0:\n{indent}pass\n{text}")
+    module = _unchecked(f"if 0:\n{indent}pass\n{text}")
     return module.with_changes(body=module.body[1:])
+
+
+def _unchecked(text: str) -> cst.Module:
+    """Return the tree of a text; its nodes, valid because the parser made them, are not checked one by one."""
+    check = cst.CSTNode.__post_init__
+    cst.CSTNode.__post_init__ = lambda self: None  # type: ignore[method-assign]
+    try:
+        return cst.parse_module(text)
+    finally:
+        cst.CSTNode.__post_init__ = check  # type: ignore[method-assign]
 
 
 def _starts(text: str, tree: ast.Module) -> Iterator[int]:

@@ -30,7 +30,7 @@ __all__ = ["SourceResult", "translate_project", "translate_source"]
 
 RUNTIME_NAME = "torch2ms_runtime"
 SECONDS_PER_FILE = 60.0
-COLLECTIONS = (2_000_000, 50, 1000)  # thresholds of the garbage collector
+COLLECTIONS = (20_000_000, 50, 1000)  # thresholds of the garbage collector
 SMALL_PROJECT = 20  # files that fit into memory with all their garbage
 Progress = Callable[[str], None]
 

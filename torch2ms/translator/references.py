@@ -85,7 +85,10 @@ class ImportPlan:
     def _scan(self, analysis: FileAnalysis, world: World) -> None:
         path = analysis.path
         for node in analysis.nodes:
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
+            if isinstance(node, ast.Name):  # most nodes are names
+                if node.ctx.__class__ is not ast.Load:
+                    self._bound.add(node.id)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 dotted = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
                 self._modules.update(dotted)
                 for name, module, attribute in imported(node):
@@ -98,8 +101,6 @@ class ImportPlan:
                     )
                     self._imports.setdefault(name, []).append(("." * level + module, attribute))
                     (self._torch if from_torch else self._bound).add(name)
-            elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                self._bound.add(node.id)
             elif isinstance(node, ast.arg):
                 self._bound.add(node.arg)
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from operator import is_not
 from typing import Any
 
 import libcst as cst
@@ -65,14 +66,22 @@ class _Rewriter:
 
     def visit(self, node: cst.CSTNode) -> Any:
         """Return the translated node."""
+        if node.__class__ in _NUMBERS:
+            return node
+        kind = node.__class__
         tree = self.ctx.alignment.tree(node)
-        special = _SPECIAL.get(type(node))
+        special = _SPECIAL.get(kind)
         if special is not None:
             return special(self, node, tree)
         updated = self._children(node)
-        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo):
-            updated = formatting.rewrite_percent(node, updated, self.ctx)
-        if type(node) is cst.IfExp and isinstance(updated.test, cst.Name) and updated.test.value == "False":
+        if isinstance(tree, ast.BinOp) and tree.op.__class__ is ast.Mod and kind is cst.BinaryOperation:
+            updated = formatting.rewrite_percent(cst.ensure_type(node, cst.BinaryOperation), updated, self.ctx)
+        if (
+            isinstance(tree, ast.IfExp)
+            and isinstance(node, cst.IfExp)
+            and isinstance(updated.test, cst.Name)
+            and updated.test.value == "False"
+        ):
             return _on_its_lines(node, updated.orelse) if updated.test is not node.test else updated
         if isinstance(tree, ast.Subscript) and isinstance(updated, cst.Subscript):
             updated = indexing.rewrite_index(updated, tree, self.ctx)
@@ -82,16 +91,20 @@ class _Rewriter:
 
     def _children(self, node: cst.CSTNode) -> Any:
         changes: dict[str, Any] = {}
-        for name in child_fields(type(node)):
+        visit = self.visit
+        for name in child_fields(node.__class__):
             value = getattr(node, name)
-            if is_node(value):
-                new = self.visit(value)
+            if value is None or value.__class__ is str:
+                continue
+            if value.__class__ is list or value.__class__ is tuple:
+                if value and is_node(value[0]):
+                    items = [visit(item) for item in value]
+                    if any(map(is_not, items, value)):
+                        changes[name] = items
+            elif is_node(value):
+                new = visit(value)
                 if new is not value:
                     changes[name] = new
-            elif value.__class__ in (list, tuple) and value and is_node(value[0]):
-                items = [self.visit(item) for item in value]
-                if any(a is not b for a, b in zip(items, value, strict=True)):
-                    changes[name] = items
         return node.with_changes(**changes) if changes else node
 
     # ---- expressions
@@ -239,6 +252,7 @@ class _Rewriter:
         return results
 
 
+_NUMBERS = frozenset({cst.Integer, cst.Float})
 _SPECIAL: dict[type[cst.CSTNode], Callable[[_Rewriter, Any, ast.AST | None], Any]] = {
     cst.Name: _Rewriter._reference,
     cst.Attribute: _Rewriter._reference,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -60,12 +60,20 @@ def is_node(value: object) -> bool:
     return known
 
 
-def names_read(node: cst.CSTNode) -> set[str]:
-    """Return every plain name below a node; attributes, keywords of calls and imports are none."""
+def names_read(node: cst.CSTNode, wanted: Collection[str] | None = None) -> set[str]:
+    """Return every plain name below a node; attributes, keywords of calls and imports are none.
+
+    Where only some are ``wanted``, nothing is looked at any more once these have been found.
+    """
     found: set[str] = set()
+    missing = None if wanted is None else set(wanted)
     stack: list[Any] = [node]
     while stack:
         current = stack.pop()
+        if missing is not None and current.__class__ in _STATEMENTS:
+            missing -= found
+            if not missing:
+                break
         kind = type(current)
         if kind in _IMPORTS:
             continue
@@ -87,6 +95,7 @@ def names_read(node: cst.CSTNode) -> set[str]:
 
 
 _IMPORTS = (cst.Import, cst.ImportFrom)
+_STATEMENTS = (cst.SimpleStatementLine, cst.FunctionDef, cst.ClassDef)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MODULE = cst.Module([])
 

@@ -86,20 +86,20 @@ class Expressions(Callables):
         if node.__class__ is ast.Name:  # two of three expressions
             kind = self.kinds[node] = self.lookup(node.id)
             return kind
+        found: Kind
+        if isinstance(node, ast.Constant):
+            found = self.kinds[node] = _CONSTANTS.get(node.value.__class__, _PYTHON)
+            return found
         method = getattr(self, _METHODS.get(node.__class__, ""), None)
         if method is None:
             for child in children(node):
                 if isinstance(child, ast.expr):
                     self.expr(child)
             return UNKNOWN
-        found: Kind = method(node)
-        self.kinds[node] = found
+        found = self.kinds[node] = method(node)
         return found
 
     # ---- leaves
-
-    def _Constant(self, node: ast.Constant) -> Kind:
-        return _CONSTANTS.get(type(node.value), _PYTHON)
 
     def _Name(self, node: ast.Name) -> Kind:
         return self.lookup(node.id)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
 
 __all__ = [
@@ -83,6 +85,7 @@ FUNCTION = "torch.autograd.Function"
 MODULE_BARE = frozenset({"train", "eval"})
 
 
+@lru_cache(maxsize=4096)
 def instance_of(name: str) -> Kind:
     """Return the kind of an instance of the torch class ``name`` (canonical); UNKNOWN for classes of no family."""
     kind = _EXACT.get(name)

@@ -54,6 +54,7 @@ class World:
         self._names: dict[str, dict[str, Kind]] = {}
         self._inplace: dict[str, dict[str, str]] = {}
         self._ancestry: dict[str, tuple[str, ...]] = {}
+        self._families: dict[tuple[str, tuple[str, ...]], Kind] = {}
         self._methods: dict[str, dict[str, str]] = {}
         self._attributes: dict[tuple[str, int], dict[str, Kind]] = {}
         self._returns: dict[tuple[str, int], Kind] = {}
@@ -242,7 +243,14 @@ class World:
 
     def family(self, key: str) -> Kind:
         """Return the kind of an instance of a project class, by the torch class it descends from."""
-        for base in self.torch_bases(key):
+        bases = self.torch_bases(key)
+        found = self._families.get((key, bases))
+        if found is None:
+            found = self._families[key, bases] = self._family(key, bases)
+        return found
+
+    def _family(self, key: str, bases: tuple[str, ...]) -> Kind:
+        for base in bases:
             found = instance_of(base)
             if found.known:
                 return Kind(found.name, key, evidence=f"{key.rpartition(':')[2]} derives from {base}")

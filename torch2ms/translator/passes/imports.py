@@ -22,7 +22,8 @@ def rewrite_imports(module: cst.Module, ctx: Context) -> cst.Module:
     """Return the module with the imports that the rewritten code needs."""
     rewriter = _ImportRewriter(ctx)
     body = rewriter.block(module.body, 0)
-    used = names_read(module.with_changes(body=body)) if ctx.imports.needed or ctx.imports.kept else set()
+    wanted = {needed.alias for needed in ctx.imports.needed} | {name.partition(".")[0] for name in ctx.imports.kept}
+    used = names_read(module.with_changes(body=body), wanted) if wanted else set()
     kept = sorted(name for name in ctx.imports.kept - rewriter.guarded if name.partition(".")[0] in used)
     roots = sorted({name.partition(".")[0] for name in kept})
     lines = [

@@ -204,7 +204,7 @@ def _is_tested(tree: ast.AST, ctx: Context) -> bool:
 
 def rewrite_expression(node: cst.CSTNode, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     """Return what any other expression becomes: operators and string annotations are what matters."""
-    if isinstance(node, cst.SimpleString) and isinstance(tree, ast.Constant):
+    if tree.__class__ is ast.Constant and isinstance(node, cst.SimpleString) and isinstance(tree, ast.Constant):
         if _is_annotation(tree, ctx):
             return _string_annotation(node, tree, ctx)
         report_string(tree, ctx)
