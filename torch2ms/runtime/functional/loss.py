@@ -9,6 +9,7 @@ import mindspore as ms
 from mindspore import Tensor, ops
 
 from .activation import logsigmoid
+from .exact import log
 from .normalization import pairwise_distance
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "triplet_margin_with_distance_loss",
 ]
 
+_LEAST_VARIANCE = 1e-12
 _INTEGERS = (ms.int8, ms.int16, ms.int32, ms.int64, ms.uint8)
 
 
@@ -149,9 +151,19 @@ def binary_cross_entropy(
     reduce: Optional[bool] = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the binary cross entropy of probabilities; logarithms are held above -100, as in torch."""
-    floor = ops.full_like(input, -100.0)
-    loss = -(target * ops.maximum(ops.log(input), floor) + (1 - target) * ops.maximum(ops.log(1 - input), floor))
+    """Return the binary cross entropy of probabilities.
+
+    As in torch, logarithms are held above -100, and the gradient is ``(input - target) / (input * (1 - input))`` with
+    a divisor of at least 1e-12: finite at 0 and 1, where the logarithm's own is not.
+    """
+    variance = input * (1 - input)
+    at_edge = variance < _LEAST_VARIANCE
+    inside = ops.where(at_edge, ops.full_like(input, 0.5), input)
+    loss = -(target * log(inside) + (1 - target) * log(1 - inside))
+    here, floor = ops.stop_gradient(input), ops.full_like(input, -100.0)
+    edge = -(target * ops.maximum(log(here), floor) + (1 - target) * ops.maximum(log(1 - here), floor))
+    slope = ops.stop_gradient((input - target) / _LEAST_VARIANCE)
+    loss = ops.where(at_edge, edge + (input - here) * slope, loss)
     if weight is not None:
         loss = loss * weight
     return _reduced(loss, reduction_name(size_average, reduce, reduction))

@@ -1,0 +1,37 @@
+"""Losses at the edges of what they are defined for, against PyTorch's formulas."""
+
+from __future__ import annotations
+
+import mindspore as ms
+import numpy as np
+import pytest
+
+from torch2ms.runtime.functional import binary_cross_entropy
+
+ops = ms.ops
+
+
+def test_the_gradient_of_cross_entropy_is_finite_where_a_sigmoid_is_saturated() -> None:
+    def loss(x: ms.Tensor) -> ms.Tensor:
+        return binary_cross_entropy(ops.sigmoid(x), ms.Tensor([0.0, 1.0, 0.0, 1.0]), reduction="sum")
+
+    assert not ms.grad(loss)(ms.Tensor([200.0, 200.0, -200.0, -200.0])).asnumpy().any()
+
+
+@pytest.mark.parametrize(
+    ("x", "y"), [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (0.3, 0.0), (0.9, 1.0), (0.4, 0.7)]
+)
+def test_cross_entropy_and_its_gradient_are_those_of_pytorch(x: float, y: float) -> None:
+    def loss(x: ms.Tensor) -> ms.Tensor:
+        return binary_cross_entropy(x, ms.Tensor([y]), reduction="sum")
+
+    with np.errstate(divide="ignore"):
+        value = -(y * max(np.log(x), -100) + (1 - y) * max(np.log(1 - x), -100))
+    point = ms.Tensor([x], ms.float32)
+    np.testing.assert_allclose(loss(point).asnumpy(), value, rtol=1e-6, atol=1e-7)
+    slope = (x - y) / max(x * (1 - x), 1e-12)
+    np.testing.assert_allclose(ms.grad(loss)(point).asnumpy(), [slope], rtol=1e-5)
+
+
+def test_cross_entropy_hides_no_nan() -> None:
+    assert np.isnan(binary_cross_entropy(ms.Tensor([float("nan"), 0.5]), ms.Tensor([1.0, 1.0])).asnumpy())
