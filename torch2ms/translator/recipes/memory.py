@@ -19,14 +19,13 @@ _ASKED = frozenset({"is_contiguous", "stride", "storage_offset", "data_ptr"})
 _UNLIKE = frozenset(
     {"expand", "expand_as", "broadcast_to", "broadcast_tensors", "as_strided", "memory_format", "unfold"}
 )
-_CONTIGUOUS_SINCE = (2, 7)
 
 
 @recipe("contiguous")
 def contiguous(site: CallSite, ctx: Context) -> Outcome:
     """``x.contiguous()`` -> ``x``: MindSpore's views need no copy; but where that copy is written into or asked for."""
     assert site.receiver is not None
-    if ctx.target.mindspore < _CONTIGUOUS_SINCE or not (_is_changed(site.tree, ctx) or ctx.once(_is_asked)):
+    if not (_is_changed(site.tree, ctx) or ctx.once(_is_asked)):
         return Replace(site.receiver)
     return Replace(build("{x}.contiguous()", x=site.receiver))
 
