@@ -65,8 +65,12 @@ def test_no_import_of_torch_stays_without_an_error(report: Report, package: Path
 
 
 def test_files_without_torch_come_back_as_they_are(report: Report) -> None:
-    """Neither torch nor a module of the project that uses it is mentioned: byte for byte."""
-    plain = [f for f in outputs(report) if not re.search(r"torch|^\s*(from|import) ", f.source or "", re.MULTILINE)]
+    """Neither torch, nor a module of the project that uses it, nor what only tensors can do: byte for byte.
+
+    timm/utils/metrics.py imports nothing, and calls ``topk`` of what it is given: copied, it would fail on MindSpore.
+    """
+    touched = re.compile(r"torch|^\s*(from|import) |\.(topk|expand_as)\(", re.MULTILINE)
+    plain = [f for f in outputs(report) if not touched.search(f.source or "")]
     assert not [f.path for f in plain if f.source != f.output]
 
 
