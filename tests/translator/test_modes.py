@@ -57,3 +57,14 @@ def test_new_networks_train(source: str, expected: str) -> None:
 )
 def test_nothing_is_added_where_it_cannot_matter(source: str) -> None:
     assert "set_train()" not in translate_source(HEAD + source + "\n").text.replace("net.set_train()", "")
+
+
+def test_only_trained_weights_are_spoken_of() -> None:
+    code = "import torchvision\na = torchvision.models.resnet18(weights=None)\nb = torchvision.models.resnet18({})\n"
+    for argument, codes in (("", []), ("pretrained=False", []), ("weights='DEFAULT'", ["T2M303"]), ("True", ["T2M303"])):
+        assert [found.code for found in translate_source(code.format(argument)).diagnostics] == codes
+
+
+def test_processes_share_no_parameters() -> None:
+    code = "import torch\nnet = torch.nn.Linear(2, 3)\nnet.share_memory()\n"
+    assert [found.code for found in translate_source(code).diagnostics] == ["T2M201"]
