@@ -25,6 +25,7 @@ class Alignment:
     def __init__(self) -> None:
         self._tree_of: dict[int, ast.AST] = {}
         self._code_of: dict[ast.AST, cst.CSTNode] = {}
+        self.blocks: list[Sequence[Any]] = []  # the statements of each block that has lines of its own
 
     def tree(self, code: cst.CSTNode) -> ast.AST | None:
         """Return the ``ast`` node of a libcst node, or None where libcst has no counterpart (whitespace, commas)."""
@@ -72,6 +73,8 @@ class Alignment:
     def block(self, code: cst.BaseSuite | cst.Module, trees: Sequence[ast.stmt]) -> None:
         """Match the statements of a body."""
         self.statements(_flat(code), trees)
+        if not isinstance(code, cst.SimpleStatementSuite):
+            self.blocks.append(code.body)
 
     def statements(self, codes: Iterator[cst.CSTNode], trees: Sequence[ast.stmt]) -> None:
         """Match statements one by one."""

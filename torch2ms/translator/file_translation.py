@@ -13,6 +13,7 @@ from torch2ms.diagnostics import CODES, Diagnostic, Severity
 from torch2ms.translator.alignment import align
 from torch2ms.translator.concrete import parse_concrete
 from torch2ms.translator.context import Context, Use
+from torch2ms.translator.generation import generate
 from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.names import is_torch_name
 from torch2ms.translator.notebooks import NotebookText
@@ -65,16 +66,17 @@ def _translate(path: str, text: str, world: World, options: Options) -> FileResu
 
 def _rewritten(path: str, text: str, analysis: FileAnalysis, world: World, options: Options) -> FileResult:
     module = parse_concrete(text, analysis.tree)
-    ctx = Context(analysis, align(module, analysis.tree), world, options)
+    alignment = align(module, analysis.tree)
+    ctx = Context(analysis, alignment, world, options)
     ctx.commented = frozenset(number for number, line in enumerate(text.split("\n"), 1) if "#" in line)
     ctx.quote = '"' if text.count('"') - 6 * text.count('"""') / 2 > text.count("'") else "'"
-    output = rewrite_module(module, ctx).code
+    output = generate(rewrite_module(module, ctx), alignment, text)
     _check_accounting(ctx)
     diagnostics = tuple(sorted(set(ctx.diagnostics)))
     uses = tuple(ctx.uses)
     program = read_program(analysis, world)
     ctx.close()
-    del ctx, module  # the trees of a large file are larger than all that is kept of others
+    del ctx, module, alignment  # the trees of a large file are larger than all that is kept of others
     problem = _parses(output) if output != text else None
     if problem is not None:
         return _fault(path, f"the translated file would not parse: {problem}")
