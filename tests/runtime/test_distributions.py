@@ -74,3 +74,23 @@ def test_expanded_parameters():
 def test_pairs_without_a_formula_are_refused():
     with pytest.raises(NotImplementedError, match="Cauchy and Normal"):
         distributions.kl_divergence(distributions.Cauchy(0.0, 1.0), distributions.Normal(0.0, 1.0))
+
+
+def test_a_transform_of_ones_own_defines_call_and_inverse():
+    class Doubled(distributions.Transform):
+        domain = codomain = distributions.constraints.real
+
+        def _call(self, x):
+            return 2 * x
+
+        def _inverse(self, y):
+            return y / 2
+
+        def log_abs_det_jacobian(self, x, y):
+            return 0 * x + np.log(2.0)
+
+    changed = distributions.TransformedDistribution(distributions.Normal(0.0, 1.0), [Doubled()])
+    value = Tensor([0.3])
+    expected = distributions.Normal(0.0, 2.0).log_prob(value).asnumpy()
+    np.testing.assert_allclose(changed.log_prob(value).asnumpy(), expected, rtol=1e-6)
+    assert Doubled.codomain.check(value).all()

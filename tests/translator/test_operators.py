@@ -61,6 +61,8 @@ def test_tensors_of_several_dtypes_are_promoted_when_they_are_joined() -> None:
     joined = "y = functional.cat([ops.ones(2), ops.arange(3)])"
     assert body("y = torch.cat([torch.ones(2), torch.arange(3)])") == joined
     assert body("def f(a, b):\n    return torch.cat([a, b])").endswith("ops.cat([a, b])")
+    one_known = body("def f(labels):\n    return torch.cat([labels, -torch.ones(2)])")
+    assert one_known.endswith("functional.cat([labels, -ops.ones(2)])")
 
 
 @pytest.mark.parametrize(

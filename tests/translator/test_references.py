@@ -77,6 +77,10 @@ def test_families_of_layers_answer_tests_and_few_are_a_base() -> None:
     derived = translate_source(source + "class Own(nn.RNNBase):\n    pass\n")
     assert [d.code for d in derived.diagnostics] == ["T2M201"]
     assert "families" not in derived.text
+    filled = translate_source(
+        source + "def fill(m):\n    if isinstance(m, _BatchNorm):\n        m.weight.data.fill_(1)\n"
+    )
+    assert "modules.weight(m).set_data(" in filled.text
     own = translate_source(source + "class Own(_BatchNorm):\n    pass\n")
     assert "class Own(layers.families.BatchNorms):" in own.text
     assert not own.diagnostics

@@ -4,6 +4,7 @@ Parameters are float tensors (numbers become tensors) and broadcast against each
 ``rsample`` have gradients. Samples come from MindSpore's generator. Arguments and values are not validated.
 """
 
+from . import constraints
 from .base import Distribution, Independent, TransformedDistribution
 from .continuous import (
     Cauchy,
@@ -84,6 +85,7 @@ __all__ = [
     "TransformedDistribution",
     "Uniform",
     "Weibull",
+    "constraints",
     "kl_divergence",
     "register_kl",
 ]

@@ -22,8 +22,12 @@ __all__ = [
 
 
 class Transform:
-    """A function and its inverse. With ``cache_size`` 1 the inverse of the last result is the very argument it had."""
+    """A function and its inverse. With ``cache_size`` 1 the inverse of the last result is the very argument it had.
 
+    Transforms of a program's own define ``_call`` and ``_inverse``, as PyTorch has it.
+    """
+
+    bijective = False
     sign = 1  # 1 where the function grows, -1 where it falls, 0 where that is not known
 
     def __init__(self, cache_size: int = 0) -> None:
@@ -45,10 +49,16 @@ class Transform:
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the function's value."""
-        raise NotImplementedError
+        return self._call(x)
 
     def inverse(self, y: Tensor) -> Tensor:
         """Return the argument whose value is ``y``."""
+        return self._inverse(y)
+
+    def _call(self, x: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def _inverse(self, y: Tensor) -> Tensor:
         raise NotImplementedError
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ __all__ = [
     "BASE_ROWS",
     "CALL_RESULTS",
     "FUNCTION",
+    "LAYERS_OF",
     "MODULE_BARE",
     "instance_of",
 ]
@@ -76,6 +77,12 @@ CALL_RESULTS: dict[str, str] = {
     "torch.nn.RNN": "tuple[Tensor, Tensor]",
     "torch.nn.LSTMCell": "tuple[Tensor, Tensor]",
     "torch.nn.MultiheadAttention": "tuple[Tensor, Tensor]",
+}
+
+# Private base classes, and a layer that is an instance of each: its members have other names than those of the class.
+LAYERS_OF: dict[str, str] = {
+    "torch.nn.modules.batchnorm._BatchNorm": "torch.nn.BatchNorm2d",
+    "torch.nn.modules.batchnorm._NormBase": "torch.nn.BatchNorm2d",
 }
 
 # The class whose descendants are called through ``apply``, which runs their ``forward``.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.families import LAYERS_OF
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 
@@ -39,7 +40,8 @@ def new_names(base: Kind, attribute: str, ctx: Context) -> tuple[set[str], list[
             names.extend(ctx.world.torch_bases(key))
         else:
             names.append(key)
-    for name in names:
+    instances = [LAYERS_OF[name] for name in names if name in LAYERS_OF and name in set(candidates(base))]
+    for name in names + instances:
         row = ctx.tables.row(name)
         options = ctx.tables.select(row, ctx.target) if row is not None else ()
         if not options:

@@ -17,9 +17,11 @@ def common_dtype(site: CallSite, ctx: Context) -> Outcome:
     given = site.argument("tensors")
     elements = given.tree.elts if given is not None and isinstance(given.tree, (ast.List, ast.Tuple)) else []
     dtypes = {ctx.kind(element).of for element in elements}
-    if len(dtypes) < 2 or "" in dtypes:
+    if len(dtypes) < 2:  # one dtype, or nothing known; one that is known beside one that is not may differ
         return emit_call(site, ctx)
     out = site.argument("out")
+    if out is not None and "" in dtypes:
+        return emit_call(site, ctx)
     if out is not None:
         return Leave("out= fills a tensor that exists already; assign the result instead")
     name = "stack" if site.row.name.endswith(".stack") else "cat"
