@@ -11,7 +11,7 @@ from mindspore import Tensor, nn, ops
 
 from .initializers import kaiming_uniform_, normal_, uniform_
 
-__all__ = ["can_reset", "reset_parameters", "reset_running_stats"]
+__all__ = ["can_reset", "reset_as", "reset_parameters", "reset_running_stats"]
 
 _WEIGHTS = ("reset_parameters", "gamma", "bn2d", "moving_mean", "embedding_table", "hidden_size")
 
@@ -38,18 +38,34 @@ def reset_running_stats(layer: nn.Cell) -> None:
 def reset_parameters(layer: nn.Cell) -> None:
     """Draw the weights of a layer anew, as PyTorch does when it makes the layer.
 
-    Raises AttributeError for a layer whose weights PyTorch has no such method for.
+    ``super()`` of a layer stands for what its base classes do. Raises AttributeError for a layer whose weights PyTorch
+    has no such method for.
     """
     own: Any = layer
     if hasattr(own, "reset_parameters"):
         own.reset_parameters()
-    elif hasattr(own, "gamma") or hasattr(own, "bn2d") or hasattr(own, "moving_mean"):
+    else:
+        _draw(getattr(own, "__self__") if isinstance(own, super) else own)  # noqa: B009  not in the stubs
+
+
+def reset_as(base: type, layer: nn.Cell) -> None:
+    """Draw the weights of a layer anew as its class ``base`` does, whatever the layer's own class does."""
+    inherited = getattr(base, "reset_parameters", None)
+    if inherited is None:
+        _draw(layer)
+    else:
+        inherited(layer)
+
+
+def _draw(own: Any) -> None:
+    """Draw the weights by what the layer has."""
+    if hasattr(own, "gamma") or hasattr(own, "bn2d") or hasattr(own, "moving_mean"):
         cell: Any = getattr(own, "bn2d", own)
         for name, fill in (("gamma", ops.ones_like), ("beta", ops.zeros_like)):
             value = getattr(cell, name, None)
             if value is not None:
                 ops.assign(value, fill(value))
-        reset_running_stats(layer)
+        reset_running_stats(own)
     elif hasattr(own, "embedding_table"):
         normal_(own.embedding_table)
         if getattr(own, "padding_idx", None) is not None:
@@ -66,4 +82,4 @@ def reset_parameters(layer: nn.Cell) -> None:
         if getattr(own, "bias", None) is not None:
             uniform_(own.bias, -bound, bound)
     else:
-        raise AttributeError(f"{type(layer).__name__} has no reset_parameters")
+        raise AttributeError(f"{type(own).__name__} has no reset_parameters")

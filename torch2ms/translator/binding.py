@@ -30,12 +30,14 @@ class BoundCall:
     """A call whose arguments are bound to a signature.
 
     ``extra`` holds positional arguments that went to ``*args``; ``splat`` is set when a ``*`` or ``**`` hides what goes
-    where: then only what comes before it is bound. ``surplus`` counts arguments that fit no parameter.
+    where: then only what comes before it is bound; ``by_name`` when it is a ``**``. ``surplus`` counts arguments
+    that fit no parameter.
     """
 
     arguments: dict[str, BoundArgument]
     extra: tuple[BoundArgument, ...] = ()
     splat: bool = False
+    by_name: bool = False
     surplus: tuple[BoundArgument, ...] = ()
     signature: Signature = field(default_factory=lambda: Signature(()))
 
@@ -65,12 +67,12 @@ def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> Boun
     bound: dict[str, BoundArgument] = {}
     extra: list[BoundArgument] = []
     surplus: list[BoundArgument] = []
-    splat = False
+    splat = by_name = False
     positional, keywords = iter(tree.args), iter(tree.keywords)
     taken = 0
     for arg in updated.args:
         if arg.star:
-            splat = True
+            splat, by_name = True, by_name or arg.star == "**"
             next(keywords if arg.star == "**" else positional)
             continue
         if arg.keyword is not None:
@@ -99,7 +101,7 @@ def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> Boun
             extra.append(BoundArgument(var_positional, value, arg.value, arg, True))
         else:
             surplus.append(BoundArgument("", value, arg.value, arg, True))
-    return BoundCall(bound, tuple(extra), splat, tuple(surplus), signature)
+    return BoundCall(bound, tuple(extra), splat, by_name, tuple(surplus), signature)
 
 
 def accepts(signature: Signature, call: ast.Call) -> bool:

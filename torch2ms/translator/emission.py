@@ -53,7 +53,7 @@ def fits(option: MappedTo, bound: BoundCall | None, row: Row, ctx: Context) -> s
     """Return None when a target's conditions hold for a call, else what stands in the way."""
     if bound is None:
         return None if not (option.when or option.reject) else "its signature is not known"
-    if bound.splat and _needs_names(option) and option.recipe not in SPLAT_SAFE:
+    if bound.splat and _needs_names(option) and option.recipe not in SPLAT_SAFE and not _by_place(option, bound, ctx):
         return "arguments are passed with * or **, so that they cannot be renamed"
     dtype = bound.get("dtype")
     if dtype is not None and row.kind == "class" and row.adapter and not _is_dtype(dtype.tree, ctx):
@@ -83,6 +83,17 @@ def _needs_names(option: MappedTo) -> bool:
     if option.target.startswith("torch2ms.runtime.") and not changes:
         return False  # what is dropped (out=) has been dealt with; the rest has torch's names
     return bool(option.rename or option.transform or option.write_default or option.add or option.drop or option.recipe)
+
+
+def _by_place(option: MappedTo, bound: BoundCall, ctx: Context) -> bool:
+    """Whether arguments given by their places mean the same to a target whose parameters are called otherwise."""
+    changes = option.transform or option.write_default or option.add or option.drop or option.recipe
+    signature = ctx.tables.target_signature(option.target, ctx.target.mindspore)
+    if changes or bound.by_name or signature is None or any(not argument.positional for argument in bound):
+        return False
+    source = [option.rename.get(p.name, p.name) for p in bound.signature.parameters]
+    places = [p.name for p in signature.parameters if p.kind in ("positional_only", "positional")]
+    return places[: len(source)] == source
 
 
 def _same_text(default: str | None, wanted: str) -> bool:
@@ -173,7 +184,7 @@ class _Builder:
         """Build the arguments; return what stands in the way, if anything does."""
         site, option = self.site, self.site.option
         bound = site.bound
-        if bound is None or (bound.splat and not _needs_names(option)):
+        if bound is None or (bound.splat and (not _needs_names(option) or _by_place(option, bound, self.ctx))):
             self.args.extend(arg for arg in site.updated.args)
             return None
         if bound.surplus:

@@ -7,17 +7,21 @@ from typing import Any, Dict, List, Tuple
 
 from mindspore import Tensor, ops
 
+from .dtypes import promoted
+
 __all__ = ["einsum"]
 
 
 def einsum(equation: str, *operands: Any) -> Tensor:
     """Return the sum of products that ``equation`` writes, such as ``"bij,bjk->bik"``.
 
-    Ellipses and implicit output work. Operands are contracted from left to right, each pair as one batched
-    matrix product.
+    Ellipses and implicit output work. Operands of several dtypes are promoted, then contracted from left to right,
+    each pair as one batched matrix product.
     """
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
+    if len({operand.dtype for operand in operands}) > 1:
+        operands = tuple(promoted(operands))
     inputs, output = _parse(equation, operands)
     current, terms = operands[0], inputs[0]
     current, terms = _diagonal(current, terms)

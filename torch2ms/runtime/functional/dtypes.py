@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Sequence
+from functools import reduce
+from typing import Any, List, NamedTuple, Sequence
 
 import mindspore as ms
 import numpy as np
@@ -18,6 +19,7 @@ __all__ = [
     "is_signed",
     "isreal",
     "promote_types",
+    "promoted",
     "tensor_type_name",
 ]
 
@@ -131,3 +133,9 @@ def asarray(obj: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """Return a tensor of ``obj``: a tensor, an array, or numbers (float32, int64 or bool as PyTorch chooses)."""
     tensor = obj if isinstance(obj, Tensor) else getattr(ms, "tensor", Tensor)(obj)
     return tensor if dtype is None else tensor.astype(dtype)
+
+
+def promoted(tensors: Sequence[Tensor]) -> List[Tensor]:
+    """Return the tensors in the dtype that they have in common."""
+    common = reduce(promote_types, (tensor.dtype for tensor in tensors))
+    return [tensor if tensor.dtype == common else tensor.astype(common) for tensor in tensors]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import mindspore as ms
@@ -10,7 +9,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from . import selections
-from .dtypes import promote_types
+from .dtypes import promoted
 from .placing import scatter_reduce
 
 __all__ = [
@@ -84,20 +83,14 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return the tensors joined along ``dim``; dtypes are promoted, and empty 1-D tensors skipped, as in torch."""
-    promoted = _promoted(tensors)
-    kept = [tensor for tensor in promoted if not (tensor.ndim == 1 and tensor.shape[0] == 0)]
-    return ops.concat(tuple(kept), dim) if kept else promoted[0]
+    alike = promoted(tensors)
+    kept = [tensor for tensor in alike if not (tensor.ndim == 1 and tensor.shape[0] == 0)]
+    return ops.concat(tuple(kept), dim) if kept else alike[0]
 
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return the tensors side by side in a new axis; dtypes are promoted."""
-    return ops.stack(_promoted(tensors), dim)
-
-
-def _promoted(tensors: Sequence[Tensor]) -> List[Tensor]:
-    """Return the tensors in the dtype that they have in common."""
-    common = reduce(promote_types, (tensor.dtype for tensor in tensors))
-    return [tensor if tensor.dtype == common else tensor.astype(common) for tensor in tensors]
+    return ops.stack(promoted(tensors), dim)
 
 
 def numel(input: Tensor) -> int:

@@ -6,7 +6,7 @@ from typing import Any, Sequence, Tuple, Union
 
 from mindspore import Parameter, Tensor, nn, ops
 
-from .arguments import reset_parameters, typed
+from .arguments import draw_own, reset_parameters, typed
 
 __all__ = [
     "Conv1d",
@@ -142,6 +142,7 @@ class Conv1d(nn.Conv1d):
         self.kernel_size, self.stride, self.dilation = kernel, _ints(stride, 1), dilations
         self.torch_padding = padding if isinstance(padding, str) else _ints(padding, 1)
         self.padded = padded
+        draw_own(self)
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the convolution of ``x``."""
@@ -189,6 +190,7 @@ class Conv2d(nn.Conv2d):
         )
         self.torch_padding = padding if isinstance(padding, str) else _ints(padding, 2)
         self.padded = padded
+        draw_own(self)
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the convolution of ``x``."""
@@ -236,6 +238,7 @@ class Conv3d(nn.Conv3d):
         )
         self.torch_padding = padding if isinstance(padding, str) else _ints(padding, 3)
         self.padded = padded
+        draw_own(self)
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the convolution of ``x``."""
@@ -298,6 +301,7 @@ class ConvTranspose1d(nn.Conv1dTranspose):
         self.fixed_length = dilations[0] * (kernel[0] - 1) + 1 - (0 if self_crop else 2 * width)
         self.crop = (width, extra) if self_crop else None
         self.beyond = max(0, extra - width)
+        draw_own(self)
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the transposed convolution of ``x``; a sample without batch axis has one axis less."""
@@ -358,6 +362,7 @@ class ConvTranspose2d(nn.Conv2dTranspose):
         )
         self.torch_padding = _ints(padding, 2)
         self.crop = tuple(zip(widths, extra)) if self_crop else None
+        draw_own(self)
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the transposed convolution of ``x``."""
@@ -411,3 +416,4 @@ class ConvTranspose3d(nn.Conv3dTranspose):
             **typed(dtype),
         )
         self.torch_padding = _ints(padding, 3)
+        draw_own(self)

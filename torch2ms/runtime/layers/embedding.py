@@ -9,6 +9,7 @@ from mindspore import Parameter, Tensor, nn
 from mindspore.common.initializer import Normal, initializer
 
 from .. import functional as F
+from .arguments import draw_own
 
 __all__ = ["Embedding", "EmbeddingBag"]
 
@@ -60,6 +61,7 @@ class Embedding(_Table):
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, bool(scale_grad_by_freq)
         self.sparse = sparse  # says how torch stores the gradient: nothing is done about it
         self.embedding_table.requires_grad = not _freeze
+        draw_own(self)
 
     @classmethod
     def from_pretrained(

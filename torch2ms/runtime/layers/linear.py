@@ -6,7 +6,7 @@ from typing import Any
 
 from mindspore import nn
 
-from .arguments import reset_parameters, typed
+from .arguments import draw_own, reset_parameters, typed
 
 __all__ = ["Bilinear", "Identity", "Linear"]
 
@@ -22,6 +22,7 @@ class Linear(nn.Dense):
         super().__init__(in_features, out_features, has_bias=bool(bias), **typed(dtype))
         self.in_features = in_features
         self.out_features = out_features
+        draw_own(self)
 
 
 class Bilinear(nn.BiDense):

@@ -11,7 +11,7 @@ import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 
 from ..functional.normalization import batch_norm, instance_norm, layer_norm
-from .arguments import typed
+from .arguments import draw_own, typed
 
 __all__ = [
     "BatchNorm1d",
@@ -67,6 +67,7 @@ class _Average:
         self.num_batches_tracked: Any = None  # subclasses ask for it; counted.py counts
         self.share = 0.0 if momentum is None else float(momentum)  # of the new statistics
         self.batches: Optional[int] = 0 if momentum is None and track_running_stats else None
+        draw_own(self)
 
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised; in training the running statistics follow."""
@@ -122,6 +123,7 @@ class LayerNorm(nn.LayerNorm):
         self.beta.requires_grad = bool(elementwise_affine and bias)
         parameters = (("gamma", self.gamma), ("beta", self.beta))
         self._torch2ms_absent = frozenset(name for name, value in parameters if not value.requires_grad)
+        draw_own(self)
 
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised."""
@@ -143,6 +145,7 @@ class GroupNorm(nn.GroupNorm):
         super().__init__(num_groups, num_channels, eps=eps, affine=bool(affine), **typed(dtype))
         self.affine = bool(affine)
         self._torch2ms_absent = frozenset([] if affine else ["gamma", "beta"])
+        draw_own(self)
 
 
 class _InstanceNorm(nn.Cell):

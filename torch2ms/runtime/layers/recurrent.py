@@ -6,6 +6,8 @@ from typing import Any
 
 from mindspore import nn, ops
 
+from .arguments import draw_own
+
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
 
 
@@ -28,6 +30,7 @@ class LSTM(nn.LSTM):
         if proj_size:
             raise ValueError("proj_size asks for layers.ProjectedLSTM")
         super().__init__(input_size, hidden_size, num_layers, bool(bias), batch_first, float(dropout), bidirectional)
+        draw_own(self)
 
 
 class GRU(nn.GRU):
@@ -46,6 +49,7 @@ class GRU(nn.GRU):
         dtype: Any = None,
     ) -> None:
         super().__init__(input_size, hidden_size, num_layers, bool(bias), batch_first, float(dropout), bidirectional)
+        draw_own(self)
 
 
 class RNN(nn.RNN):
@@ -65,8 +69,16 @@ class RNN(nn.RNN):
         dtype: Any = None,
     ) -> None:
         super().__init__(
-            input_size, hidden_size, num_layers, nonlinearity, bool(bias), batch_first, float(dropout), bidirectional
+            input_size,
+            hidden_size,
+            num_layers,
+            bool(bias),
+            batch_first,
+            float(dropout),
+            bidirectional,
+            nonlinearity=nonlinearity,  # MindSpore takes it by name alone
         )
+        draw_own(self)
 
 
 class LSTMCell(nn.LSTMCell):
@@ -76,6 +88,7 @@ class LSTMCell(nn.LSTMCell):
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__(input_size, hidden_size, bool(bias))
+        draw_own(self)
 
     def construct(self, x: Any, hx: Any = None) -> Any:
         """Return the next hidden and cell states; the first ones are zero."""
@@ -92,6 +105,7 @@ class GRUCell(nn.GRUCell):
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__(input_size, hidden_size, bool(bias))
+        draw_own(self)
 
     def construct(self, x: Any, hx: Any = None) -> Any:
         """Return the next hidden state; the first one is zero."""
@@ -111,6 +125,7 @@ class RNNCell(nn.RNNCell):
         dtype: Any = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bool(bias), nonlinearity)
+        draw_own(self)
 
     def construct(self, x: Any, hx: Any = None) -> Any:
         """Return the next hidden state; the first one is zero."""

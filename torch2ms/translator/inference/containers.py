@@ -12,6 +12,7 @@ __all__ = [
     "CONTAINERS",
     "NOTHING",
     "OF_TENSORS",
+    "PUTTING",
     "TENSOR_MAKERS",
     "added",
     "batch_of",
@@ -169,6 +170,9 @@ OF_TENSORS = {
     tanh""".split()
 }
 
+
+# Methods that put something into a container.
+PUTTING = frozenset({"append", "appendleft", "add", "insert", "setdefault", "extend", "update"})
 
 # Functions of numpy.random that give Python's numbers unless a shape is named, with the arguments they take before it.
 _DRAWS = {"rand": 0, "randn": 0, "random": 0, "random_sample": 0, "exponential": 1, "beta": 2, "gamma": 2, "normal": 2,

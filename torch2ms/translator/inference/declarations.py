@@ -30,6 +30,7 @@ class FunctionInfo:
     uses: dict[str, Uses] = field(default_factory=dict)  # what is done with each plain name in it
     locals: frozenset[str] = frozenset()  # the names it binds itself
     stores: bool | None = None  # whether it sets attributes of ``self``, once asked
+    renewed: frozenset[ast.AST] | None = None  # the targets ``self.m`` of ``self.m = self.m.to(d)``, once asked
 
     @property
     def name(self) -> str:

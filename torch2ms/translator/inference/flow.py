@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torch2ms.translator.inference.annotations import annotated
-from torch2ms.translator.inference.containers import added, element_of
+from torch2ms.translator.inference.containers import PUTTING, added, element_of
+from torch2ms.translator.inference.own_attributes import targets_made_of_themselves
 from torch2ms.translator.inference.parameters import Parameters
 from torch2ms.translator.inference.scopes import as_load, leaves
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
@@ -17,7 +18,7 @@ from torch2ms.translator.trees import children, walk
 if TYPE_CHECKING:
     from torch2ms.translator.inference.world import ClassInfo, FileAnalysis, FunctionInfo, World
 
-__all__ = ["PUTTING", "Flow", "inplace_start", "is_inplace"]
+__all__ = ["Flow", "inplace_start", "is_inplace"]
 
 _STAND_INS = ("torch2ms_runtime.missing", "torch2ms.runtime.missing")
 
@@ -379,8 +380,11 @@ class Flow(Parameters):
             if isinstance(target.value, ast.Name) and base.name not in ("api", "module"):
                 self._place(f"{target.value.id}.{target.attr}", kind)
             return
-        if target.attr in self.stored:
-            kind = join(self.stored[target.attr], kind)
+        before = self.stored.get(target.attr)
+        if not kind.known and self.info is not None and target in targets_made_of_themselves(self.info):
+            kind = before or Kind("unknown", evidence="itself")
+        elif before is not None and before.evidence != "itself":
+            kind = join(before, kind)
         self.stored[target.attr] = kind
 
     def _place(self, path: str, kind: Kind) -> None:
@@ -446,7 +450,6 @@ class Flow(Parameters):
         return None, UNKNOWN
 
 
-PUTTING = frozenset({"append", "appendleft", "add", "insert", "setdefault", "extend", "update"})
 _REGISTERING: dict[str, KindName] = {
     "register_buffer": "Tensor",
     "register_parameter": "Parameter",

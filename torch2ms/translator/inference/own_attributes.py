@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from torch2ms.translator.inference.containers import PUTTING
 from torch2ms.translator.inference.declarations import FunctionInfo
-from torch2ms.translator.inference.flow import PUTTING
 from torch2ms.translator.trees import walk
 
-__all__ = ["made_of_themselves", "stores"]
+__all__ = ["made_of_themselves", "stores", "targets_made_of_themselves"]
 
 
 def made_of_themselves(node: ast.AST) -> frozenset[str]:
@@ -23,6 +23,22 @@ def made_of_themselves(node: ast.AST) -> frozenset[str]:
                 value = getattr(item, "value", None)
                 stored[target.attr] = stored.get(target.attr, True) and _is_made_of(value, target.attr)
     return frozenset(name for name, itself in stored.items() if itself)
+
+
+def targets_made_of_themselves(info: FunctionInfo) -> frozenset[ast.AST]:
+    """Return the targets ``self.m`` that a method gives a value of their own, as ``self.m = self.m.to(d)`` does."""
+    if info.renewed is None:
+        found = [
+            target
+            for item in walk(info.node)
+            for target in (item.targets if isinstance(item, ast.Assign) else ())
+            if isinstance(target, ast.Attribute)
+            and isinstance(item, ast.Assign)
+            and isinstance(item.value, ast.Call)
+            and _is_made_of(item.value, target.attr)
+        ]
+        info.renewed = frozenset(found)
+    return info.renewed
 
 
 def _is_made_of(value: ast.AST | None, name: str) -> bool:

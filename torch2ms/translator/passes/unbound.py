@@ -14,6 +14,7 @@ from torch2ms.translator.kinds import Kind
 __all__ = ["as_bound", "rewrite_unbound"]
 
 _METHODS = "mindspore.nn.Cell."
+_RESET = "torch2ms.runtime.resets.reset_as"
 
 
 def rewrite_unbound(updated: cst.Call, tree: ast.Call, name: str, ctx: Context) -> cst.BaseExpression | None:
@@ -25,6 +26,10 @@ def rewrite_unbound(updated: cst.Call, tree: ast.Call, name: str, ctx: Context) 
     if row is None or row.kind != "class" or row.unsupported:
         return None
     base = _base(row, ctx.tables.select(row, ctx.target))
+    if base and method == "reset_parameters":  # a method of PyTorch's layers alone
+        ctx.account(tree.func, name, "mapped", _RESET)
+        called = cst.Arg(ctx.reference(base), comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+        return updated.with_changes(func=ctx.reference(_RESET), args=[called, *updated.args])
     new = _method(owner, method, ctx)
     if not base or not new:
         return None
