@@ -8,7 +8,7 @@ import pytest
 from mindspore import Tensor, nn, ops
 
 from torch2ms.mapping_tables.loader import load
-from torch2ms.runtime import layers
+from torch2ms.runtime import layers, resets
 
 RANDOM = np.random.RandomState(3)
 
@@ -265,3 +265,12 @@ def test_a_transposed_convolution_over_lengths_says_its_sizes_as_torch_does() ->
     layer = layers.ConvTranspose1d(4, 6, 5, stride=3, padding=1, output_padding=2, dilation=2)
     assert (layer.kernel_size, layer.stride, layer.dilation) == ((5,), (3,), (2,))
     assert layer(ops.ones((2, 4, 7))).shape == (2, 6, 6 * 3 - 2 + 2 * 4 + 2 + 1)
+
+
+def test_a_derived_layer_draws_its_own_weights():
+    class Filled(layers.Linear):
+        def reset_parameters(self):
+            resets.reset_as(layers.Linear, self)
+            self.bias.set_data(ops.full_like(self.bias, 7.0))
+
+    assert (Filled(2, 3).bias.asnumpy() == 7).all()

@@ -125,3 +125,21 @@ def test_limits_of_bfloat16_are_none_of_numpys() -> None:
         "import torch\n\nx = torch.ones(2, dtype=torch.bfloat16)\ny = torch.finfo(x.dtype).min\n"
     ).text
     assert "y = float(functional.finfo(x.dtype).min)" in text
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("v = torch.__version__.split('+')[0]", "v = device.VERSION.split('+')[0]"),
+        ("v = torch.version.__version__.startswith('1.')", "v = device.VERSION.startswith('1.')"),
+        ("def f(x: torch.Tensor, a):\n    return x.transpose(*a)", "    return x.swapaxes(*a)"),
+        ("p = torch.nn.ZeroPad2d((0, 0, 1, -1))", "p = layers.ZeroPad2d((0, 0, 1, -1))"),
+        ("class L(torch.nn.Linear):\n    def reset_parameters(self):\n        torch.nn.Linear.reset_parameters(self)",
+         "        resets.reset_as(layers.Linear, self)"),
+        ("class P:\n    def __init__(self):\n        self.pe = None\n\n    def f(self, x: torch.Tensor):\n"
+         "        self.pe = self.pe.to(x.dtype)\n        self.pe = torch.ones(2)\n\n    def g(self):\n"
+         "        return self.pe.size(1)", "        return self.pe.shape[1]"),
+    ],
+)  # fmt: skip
+def test_what_models_of_public_repositories_say(source: str, expected: str) -> None:
+    assert body(source) == expected

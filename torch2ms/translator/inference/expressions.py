@@ -25,6 +25,7 @@ from torch2ms.translator.inference.families import (
     BASE_ROWS,
     CALL_RESULTS,
     FUNCTION,
+    api_attribute,
     instance_of,
 )
 from torch2ms.translator.inference.overloads import field_of, overloaded
@@ -286,7 +287,7 @@ class Expressions(Callables):
     def attribute(self, base: Kind, name: str) -> Kind:
         """Return the kind of ``base.name``."""
         if base.name == "api":
-            return self._api_attribute(base, name)
+            return api_attribute(self.world.tables, base, name) or self.attribute(Kind("str"), name)
         if base.name == "module":
             if base.of.startswith(PROJECT):
                 return self.world.export(base.of[len(PROJECT) :], name)
@@ -311,11 +312,6 @@ class Expressions(Callables):
         if not base.known:
             base = self.world.evidence.of_attribute(name)
         return self._member(base, name, "attribute")
-
-    def _api_attribute(self, base: Kind, name: str) -> Kind:
-        tables = self.world.tables
-        names = sorted({tables.canonical(f"{owner}.{name}") for owner in base.of.split("|")})
-        return Kind("api", "|".join(names), evidence=base.evidence)
 
     def _class_attribute(self, base: Kind, name: str) -> Kind:
         for key in candidates(base):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "FUNCTION",
     "LAYERS_OF",
     "MODULE_BARE",
+    "api_attribute",
     "instance_of",
 ]
 
@@ -115,3 +117,12 @@ def instance_of(name: str) -> Kind:
             if name.startswith(prefix):
                 return Kind(family, name, evidence=name)
     return UNKNOWN
+
+
+def api_attribute(tables: Tables, base: Kind, name: str) -> Kind | None:
+    """Return the torch name ``base.name``; None for a method of a text: ``torch.__version__.split``."""
+    row = tables.row(base.of)
+    if row is not None and row.kind == "constant" and row.returns == "str":
+        return None
+    names = sorted({tables.canonical(f"{owner}.{name}") for owner in base.of.split("|")})
+    return Kind("api", "|".join(names), evidence=base.evidence)
