@@ -61,7 +61,12 @@ def test_nothing_is_added_where_it_cannot_matter(source: str) -> None:
 
 def test_only_trained_weights_are_spoken_of() -> None:
     code = "import torchvision\na = torchvision.models.resnet18(weights=None)\nb = torchvision.models.resnet18({})\n"
-    for argument, codes in (("", []), ("pretrained=False", []), ("weights='DEFAULT'", ["T2M303"]), ("True", ["T2M303"])):
+    for argument, codes in (
+        ("", []),
+        ("pretrained=False", []),
+        ("weights='DEFAULT'", ["T2M303"]),
+        ("True", ["T2M303"]),
+    ):
         assert [found.code for found in translate_source(code.format(argument)).diagnostics] == codes
 
 

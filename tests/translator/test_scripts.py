@@ -284,7 +284,7 @@ READ = "autograd.gradient_of({}, optimizer.parameters, grads)"
         (
             "for p in net.parameters(): print(p.grad.data.norm(2))",
             "pass",
-            f"print(functional.norm({READ.format('p')}.data, 2))",
+            f"print(functional.norm(ops.stop_gradient({READ.format('p')}), 2))",
         ),
         (
             "total = sum(p.grad.sum() for p in net.parameters() if p.grad is not None)",
@@ -308,18 +308,39 @@ def test_gradients_that_are_read(behind: str, last: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "behind", "last"),
+    ("before", "behind", "last", "expected"),
     [
-        ("print(net.line.weight.grad)", "pass", "pass"),
-        ("pass", "pass", "optimizer.zero_grad(); print(net.line.weight.grad)"),
-        ("pass", "print(x.grad)", "pass"),
-        ("pass", "net.line.weight.grad.mul_(2)", "pass"),
-        ("pass", "for p in net.parameters(): p.grad *= 2", "pass"),
+        ("print(net.line.weight.grad)", "pass", "pass", "print(gradients.of(net.line.weight))"),
+        ("pass", "pass", "optimizer.zero_grad(); print(net.line.weight.grad)", "print(gradients.of(net.line.weight))"),
+        (
+            "pass",
+            "net.line.weight.grad.mul_(2)",
+            "pass",
+            "ops.assign(gradients.of(net.line.weight), gradients.of(net.line.weight) * 2)",
+        ),
+        ("pass", "for p in net.parameters(): p.grad *= 2", "pass", "gradients.put(p, gradients.of(p) * 2)"),
+        ("pass", "for p in net.parameters(): p.grad.data = -p.grad", "pass", "gradients.put(p, -gradients.of(p))"),
+        ("pass", "net.line.bias.grad = None", "pass", "gradients.put(net.line.bias, None)"),
     ],
 )
-def test_gradients_that_cannot_be_told_stay(before: str, behind: str, last: str) -> None:
+def test_gradients_that_change_are_kept(before: str, behind: str, last: str, expected: str) -> None:
     result = translated(LOGGED.format(before=before, behind=behind, last=last))
-    assert "gradient_of" not in result.text
+    assert not errors(result)
+    assert expected in result.text
+    for line in (
+        "gradients.reset(optimizer)",
+        "gradients.keep(optimizer.parameters, grads)",
+        "gradients.update(optimizer)",
+    ):
+        assert line in result.text
+
+
+@pytest.mark.parametrize(
+    "behind", ["print(x.grad)", "net.line.weight.register_hook(print)", "del net.line.weight.grad"]
+)
+def test_gradients_that_cannot_be_told_stay(behind: str) -> None:
+    result = translated(LOGGED.format(before="pass", behind=behind, last="pass"))
+    assert "gradients" not in result.text.partition("# TORCH2MS")[0]
     assert any(item.code == "T2M404" for item in result.diagnostics)
 
 

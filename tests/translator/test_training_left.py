@@ -35,7 +35,7 @@ LEFT = {
     "gradient read": (".grad", "T2M404", """
         optimizer.zero_grad()
         loss = criterion(model(data), target)
-        print(model.weight.grad)
+        print(data.grad)
         loss.backward()
         optimizer.step()
      """),

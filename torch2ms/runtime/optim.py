@@ -12,6 +12,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
 
+from .gradients import Optimizer
 from .groups import param_groups
 from .optimizer_state import OptimizerState
 
@@ -179,9 +180,12 @@ class _Numbered(Dict[Any, Any]):
 def _numbered(optimizer: Any) -> Dict[Any, Any]:
     """Return the state by the numbers of the parameters; by MindSpore's names for an optimizer of another kind."""
     slots = state_dict(optimizer)
-    if not OptimizerState.knows(optimizer):
+    if isinstance(optimizer, Optimizer):
+        found = _Numbered(optimizer.numbered())
+    elif OptimizerState.knows(optimizer):
+        found = _Numbered(OptimizerState(optimizer).numbered())
+    else:
         return slots
-    found = _Numbered(OptimizerState(optimizer).numbered())
     found.slots = slots
     return found
 

@@ -7,6 +7,8 @@ from typing import Any, Dict, Iterator, List, Mapping, Tuple
 import mindspore as ms
 from mindspore import ops
 
+from .gradients import Optimizer
+
 __all__ = ["OptimizerState", "add_param_group", "state"]
 
 # MindSpore's attribute of an optimizer -> PyTorch's name, by class; the first step makes them in PyTorch.
@@ -87,9 +89,9 @@ class OptimizerState(Mapping[Any, Dict[str, ms.Tensor]]):
         return len(self._used())
 
 
-def state(optimizer: Any) -> OptimizerState:
+def state(optimizer: Any) -> Mapping[Any, Dict[str, Any]]:
     """Return the state of an optimizer by parameter; it is read, and not to be written to."""
-    return OptimizerState(optimizer)
+    return optimizer.state if isinstance(optimizer, Optimizer) else OptimizerState(optimizer)
 
 
 _OTHERS = ("parameters", "lrs", "param_groups")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from torch2ms.translator.asked_gradients import asks_apart, near_asking
 from torch2ms.translator.names import is_torch_name
 from torch2ms.translator.trees import walk
 
@@ -45,6 +46,7 @@ class FileIndex:
     methods: Mapping[str, frozenset[str]]  # name of a method -> names of the classes of the file that define it
     stored: frozenset[str]  # attributes set on ``self`` that may be called: layers, functions
     roots: frozenset[str] = frozenset()  # folders that the file puts on sys.path, as far as it writes them out
+    asks_for_gradients: bool = False  # whether a function asks weights for gradients that another one computes
 
 
 @dataclass(slots=True)
@@ -56,6 +58,7 @@ class _Memory:
     defined: frozenset[str] | None = None
     roots: tuple[PurePosixPath, ...] | None = None
     heirs: dict[str, set[str]] | None = None
+    near: frozenset[str] | None = None
     aliases: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
     shapes: dict[frozenset[str], frozenset[CallShape]] = field(default_factory=dict)
     modules: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
@@ -179,6 +182,12 @@ class SymbolTable:
     def is_data_parallel(self) -> bool:
         """Whether the project wraps a network in DistributedDataParallel: its steps must average the gradients."""
         return any("DistributedDataParallel" in file.calls or "DDP" in file.calls for file in self.files.values())
+
+    def asks_for_gradients(self, path: str) -> bool:
+        """Whether a function asks weights for gradients that another one computes, of which a file may hold either."""
+        if self._memory.near is None:
+            self._memory.near = near_asking(self.files, self.find_module)
+        return path in self._memory.near
 
     @property
     def wraps_networks(self) -> bool:
@@ -345,6 +354,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         {name: frozenset(found) for name, found in methods.items()},
         attributes.callable(),
         frozenset(roots),
+        attributes.has_gradients and asks_apart(tree),
     )
 
 
@@ -372,6 +382,7 @@ class _Attributes:
         self._set: set[str] = set()
         self._made: set[str] = set()
         self._called: set[str] = set()
+        self.has_gradients = False  # whether anything is asked for an attribute called ``grad``
 
     def see(self, node: ast.AST) -> None:
         """Take in one node."""
@@ -385,6 +396,8 @@ class _Attributes:
             made = isinstance(node.value, ast.Call) and _last(node.value.func) not in _PLAIN_MAKERS
             if made or isinstance(node.value, ast.Lambda):
                 self._made |= names
+        elif isinstance(node, ast.Attribute) and node.attr == "grad":
+            self.has_gradients = True
 
     def callable(self) -> frozenset[str]:
         """Return those that are set to something that may be called, or set and called."""

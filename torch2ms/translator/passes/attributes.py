@@ -11,10 +11,10 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.overloads import field_of
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.calls import member_row
+from torch2ms.translator.passes.gradient_reads import gradient_of
 from torch2ms.translator.passes.layer_calls import class_name
 from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, LAYER_SETTINGS, is_mixed_in, is_settings, new_names
 from torch2ms.translator.passes.reserved import free_name
-from torch2ms.translator.passes.training import gradient_of
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.syntax import build
 from torch2ms.translator.trees import walk

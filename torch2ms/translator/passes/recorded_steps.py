@@ -1,4 +1,7 @@
-"""Write the calls of training steps that are recorded as they run (``training.recorded`` plans them)."""
+"""Write the calls of training steps that keep their places.
+
+What they need was recorded as it ran (``training.recorded``), or is kept with the weights (``training.kept``).
+"""
 
 from __future__ import annotations
 
@@ -10,37 +13,45 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import code_of
-from torch2ms.translator.training import Clip, RecordedCall
+from torch2ms.translator.training import Clip, RecordedCall, TrainingUnit
 
 __all__ = ["write_recorded"]
 
-MODULE = "torch2ms.runtime.recording"
+RECORDING, GRADIENTS = "torch2ms.runtime.recording", "torch2ms.runtime.gradients"
 
 
-def write_recorded(calls: Sequence[RecordedCall], code: Callable[[ast.expr], str], ctx: Context) -> list[Any]:
-    """Return what stands in the place of one statement; ``code`` gives the translated text of an expression."""
+def write_recorded(
+    calls: Sequence[RecordedCall], code: Callable[[ast.expr], str], weights: Callable[[TrainingUnit], str], ctx: Context
+) -> list[Any]:
+    """Return what stands in the place of one statement.
+
+    ``code`` gives the translated text of an expression, ``weights`` that of the weights a unit differentiates by.
+    """
     lines: list[str] = []
     for call in calls:
+        module = GRADIENTS if call.is_kept else RECORDING
         if call.clip is not None:
-            lines.append(_clip(call.clip, code, ctx))
+            lines.append(_clip(call.clip, code, module, ctx))
+        elif call.unit is not None:
+            lines.append(f"{_name(GRADIENTS, 'keep', ctx)}({weights(call.unit)}, {call.unit.grads_name})")
         elif call.kind == "backward":
             owners = ", ".join(code(node) for node in call.optimizers)
-            lines.append(f"{_name('backward', ctx)}({code(call.target)}, {owners})")
+            lines.append(f"{_name(module, 'backward', ctx)}({code(call.target)}, {owners})")
             message = "the gradients are those of what was recorded as it ran: no function holds the forward pass"
             ctx.report("T2M401", call.statement, message)
         else:
             function = "reset" if call.kind == "zero" else "update"
-            lines.append(f"{_name(function, ctx)}({code(call.target)})")
+            lines.append(f"{_name(module, function, ctx)}({code(call.target)})")
     return list(cst.parse_module("\n".join(lines) + "\n").body)
 
 
-def _name(function: str, ctx: Context) -> str:
-    return code_of(ctx.reference(f"{MODULE}.{function}"))
+def _name(module: str, function: str, ctx: Context) -> str:
+    return code_of(ctx.reference(f"{module}.{function}"))
 
 
-def _clip(clip: Clip, code: Callable[[ast.expr], str], ctx: Context) -> str:
-    target = f"{MODULE}.clip_{clip.kind}"
+def _clip(clip: Clip, code: Callable[[ast.expr], str], module: str, ctx: Context) -> str:
+    target = f"{module}.clip_{clip.kind}"
     ctx.account(clip.call.func, f"torch.nn.utils.clip_grad_{clip.kind}_", "mapped", target, "exact")
     extra = "".join(f", {k.arg}={code(k.value)}" for k in clip.extra if k.arg)
     result = f"{code(clip.result)} = " if clip.result is not None else ""
-    return f"{result}{_name(f'clip_{clip.kind}', ctx)}({code(clip.weights)}, {code(clip.limit)}{extra})"
+    return f"{result}{_name(module, f'clip_{clip.kind}', ctx)}({code(clip.weights)}, {code(clip.limit)}{extra})"

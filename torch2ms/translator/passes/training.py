@@ -14,6 +14,7 @@ from typing import Any
 
 import libcst as cst
 
+from torch2ms.translator.asked_gradients import asked_apart
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.passes.leaf_gradients import LeafWriter
@@ -21,18 +22,20 @@ from torch2ms.translator.passes.recorded_steps import write_recorded
 from torch2ms.translator.syntax import code_of
 from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_units
 from torch2ms.translator.training.by_hand import gradients_of
+from torch2ms.translator.training.kept import is_weight
 from torch2ms.translator.training.leaf_plan import LeafPlan
 from torch2ms.translator.training.leaf_planning import plan_leaves
 from torch2ms.translator.training.scope import is_formal
 from torch2ms.translator.trees import walk
 
-__all__ = ["TrainingPlan", "is_left", "plan_training", "rewrite_block"]
+__all__ = ["TrainingPlan", "is_left", "plan_training", "rewrite_block", "weights_of"]
 
 # Layers whose gradient MindSpore 2.10 computes inside of a gradient function only: elsewhere it raises.
 _UNRECORDED = frozenset(
     "LayerNorm layer_norm LSTM GRU RNN LSTMCell GRUCell RNNCell Transformer TransformerEncoderLayer"
     " TransformerDecoderLayer".split()
 )
+_EXPERIMENTAL = (2, 1)  # the first MindSpore with optimizers that the runtime's can derive from
 _RECORDING = (2, 7)  # the first MindSpore whose operations can be recorded outside of a gradient function
 Statement = Any  # a libcst statement; blocks hold simple and compound ones alike
 
@@ -57,6 +60,7 @@ class TrainingPlan:
     unset: dict[ast.stmt, list[str]] = field(default_factory=dict)  # names that are empty to begin with
     gradients: dict[ast.AST, str] = field(default_factory=dict)  # a weight's .grad -> the name that holds it
     reads: dict[ast.AST, TrainingUnit] = field(default_factory=dict)  # a weight's .grad -> the unit that answers it
+    kept: set[ast.AST] = field(default_factory=set)  # every .grad that what is kept with the weights answers
     left_scopes: set[ast.AST] = field(default_factory=set)  # functions with a step that stays: all of it stays
     rewritten: dict[ast.stmt, list[Statement]] = field(default_factory=dict)
     leaves: LeafPlan = field(default_factory=LeafPlan)  # gradients that are asked for by hand
@@ -95,7 +99,13 @@ def plan_training(ctx: Context) -> TrainingPlan:
     recording = (
         recording and not ctx.world.symbols.is_data_parallel and not ctx.world.symbols.calls_any(ctx.path, _UNRECORDED)
     )
-    units = find_units(ctx.analysis.tree, ctx.analysis, recording=recording) if "backward" in attributes else []
+    keeping = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.asks_for_gradients(ctx.path)
+    if ctx.target.mindspore >= _EXPERIMENTAL and "grad" in attributes:
+        asked = asked_apart(ctx.analysis.tree)
+        plan.kept.update(node for node, is_own in asked if (keeping or is_own) and is_weight(node, ctx.analysis))
+    units = []
+    if "backward" in attributes:
+        units = find_units(ctx.analysis.tree, ctx.analysis, recording=recording, keeping=keeping)
     taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
     plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped)
@@ -172,7 +182,10 @@ def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
     for step in unit.steps:
         plan.steps[step.statement] = (unit, step)
         plan.handled.add(step.call)
-    plan.reads.update((node, unit) for node in unit.reads)
+    if unit.is_kept:
+        plan.kept.update(unit.reads)
+    else:
+        plan.reads.update((node, unit) for node in unit.reads)
     for clip in unit.clips:
         plan.clips[clip.statement] = (unit, clip)
         if isinstance(clip.statement, ast.For):  # goes, with the gradients it changes in place
@@ -183,38 +196,6 @@ def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
         plan.handled.update(node for node in walk(statement) if isinstance(node, ast.Call) and node not in computed)
     for statement in unit.resets:
         plan.resets[statement] = unit
-
-
-def gradient_of(tree: ast.Attribute, weight: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
-    """Return what ``weight.grad`` becomes behind a backward call that was rewritten; None where it stays."""
-    name = ctx.training.gradients.get(tree)
-    if name is not None:
-        ctx.account(tree, "torch.Tensor.grad", "mapped", "mindspore.value_and_grad")
-        return cst.Name(name)
-    unit, read = ctx.training.reads.get(tree), ctx.training.leaves.network_reads.get(tree)
-    if unit is not None:
-        weights, grads = _Writer(ctx.training, ctx).weights(unit), unit.grads_name
-    elif read is not None:
-        weights, grads = f"{read[0]}.trainable_params()", read[1]
-    else:
-        return None
-    ctx.account(tree, "torch.Tensor.grad", "mapped", "torch2ms.runtime.autograd.gradient_of")
-    _tell_unused(tree, ctx)
-    callee = code_of(ctx.reference("torch2ms.runtime.autograd.gradient_of"))
-    made = cst.parse_expression(f"{callee}(__weight__, {weights}, {grads})")
-    call = cst.ensure_type(made, cst.Call)
-    return call.with_changes(args=[call.args[0].with_changes(value=weight), *call.args[1:]])
-
-
-def _tell_unused(tree: ast.Attribute, ctx: Context) -> None:
-    """Report a test for None whose outcome is a result: the gradient of an unused weight is zero in MindSpore."""
-    test = ctx.parent(tree)
-    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Is, ast.IsNot)):
-        return
-    above = ctx.parent(test)
-    if isinstance(above, (ast.If, ast.IfExp, ast.While, ast.Assert, ast.comprehension, ast.BoolOp)):
-        return  # what the program does with gradients; a gradient of zero does nothing there
-    ctx.report("T2M303", tree, "the gradient of a weight that the loss does not use is zero in MindSpore, not None")
 
 
 def rewrite_block(
@@ -232,6 +213,21 @@ def rewrite_block(
     for tree, updated in found:
         block.extend(writer.statement(tree, updated, first=not block) if tree is not None else updated)
     return block
+
+
+def weights_of(unit: TrainingUnit, ctx: Context) -> str:
+    """Return the code of the list of weights that a unit differentiates by."""
+    by_hand = {step.optimizer for step in unit.steps if step.by_hand}
+    names = [
+        f"{_code(node, ctx)}.{'trainable_params()' if node in by_hand else 'parameters'}" for node in unit.optimizers
+    ]
+    return names[0] if len(names) == 1 else "[" + ", ".join(f"*{name}" for name in names) + "]"
+
+
+def _code(tree: ast.expr, ctx: Context) -> str:
+    """Return the translated text of an expression of the source."""
+    code = ctx.alignment.code(tree)
+    return ast.unparse(tree) if code is None else code_of(ctx.visit_apart(code))
 
 
 class _Writer:
@@ -265,7 +261,7 @@ class _Writer:
     def _own(self, tree: ast.stmt, updated: list[Statement]) -> list[Statement]:
         plan = self.plan
         if tree in plan.recorded:
-            return _like(write_recorded(plan.recorded[tree], self._code, self.ctx), updated)
+            return _like(write_recorded(plan.recorded[tree], self._code, self._weights, self.ctx), updated)
         if tree in plan.resets:
             return _like(self._lines(f"{plan.resets[tree].grads_name} = None"), updated)
         if isinstance(tree, ast.If) and self._is_empty(tree, updated):
@@ -294,26 +290,16 @@ class _Writer:
 
     # ---- the pieces
 
-    def weights(self, unit: TrainingUnit) -> str:
-        """Return the code of the list of weights that a unit differentiates by."""
-        by_hand = {step.optimizer for step in unit.steps if step.by_hand}
-        names = [
-            f"{self._code(node)}.{'trainable_params()' if node in by_hand else 'parameters'}"
-            for node in unit.optimizers
-        ]
-        return names[0] if len(names) == 1 else "[" + ", ".join(f"*{name}" for name in names) + "]"
-
     def _code(self, tree: ast.expr) -> str:
-        """Return the translated text of an expression of the source."""
-        code = self.ctx.alignment.code(tree)
-        if code is None:
-            return ast.unparse(tree)
-        return code_of(self.ctx.visit_apart(code))
+        return _code(tree, self.ctx)
+
+    def _weights(self, unit: TrainingUnit) -> str:
+        return weights_of(unit, self.ctx)
 
     def _grad_fn(self, unit: TrainingUnit) -> str:
         callee = code_of(self.ctx.reference("mindspore.value_and_grad"))
         aux = ", has_aux=True" if unit.aux else ""
-        return f"{callee}({unit.forward_name}, None, {self.weights(unit)}{aux})"
+        return f"{callee}({unit.forward_name}, None, {self._weights(unit)}{aux})"
 
     def _definition(self, unit: TrainingUnit, *, at_start: bool) -> list[Statement]:
         body: list[Statement] = [s for tree in unit.body for s in self.plan.rewritten.get(tree, ())]
@@ -388,7 +374,7 @@ class _Writer:
         """Let a loop over weights go over their gradients besides."""
         assert isinstance(step.statement, ast.For)
         name = next(self.plan.gradients[node] for node in gradients_of(step.statement))
-        head = f"for {code_of(loop.target)}, {name} in zip({self.weights(unit)}, {unit.grads_name}): pass\n"
+        head = f"for {code_of(loop.target)}, {name} in zip({self._weights(unit)}, {unit.grads_name}): pass\n"
         made = cst.ensure_type(cst.parse_statement(head), cst.For)
         return loop.with_changes(target=made.target, iter=made.iter)
 

@@ -99,6 +99,12 @@ def _recorded(site: CallSite, ctx: Context) -> Outcome:
     return Replace(site.receiver, (note,))
 
 
+@recipe("dense")
+def dense(site: CallSite, ctx: Context) -> Outcome:
+    """``x.is_sparse``: sparse tensors of torch are not translated, so that every tensor is dense."""
+    return Replace(cst.Name("False"))
+
+
 @recipe("transposed")
 def transposed(site: CallSite, ctx: Context) -> Outcome:
     """``x.mT`` -> ``x.swapaxes(-2, -1)``."""

@@ -94,7 +94,7 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
 def _seen(made: Outcome, place: _Place, ctx: Context) -> Outcome:
     """Say that a change of ``x.data`` is seen by the gradient, where a function computes ``x``."""
     function = ctx.functions[-1]
-    computes = function is not None and getattr(function.node, "name", "") not in ("", "__init__")
+    computes = function is not None and getattr(function.node, "name", "") not in ("", "__init__", "step")
     if not isinstance(made, Replace) or not place.stripped or not computes:
         return made
     if ctx.kind(place.tree).name == "Parameter":
@@ -325,7 +325,8 @@ def _opposite(low: ast.expr, high: ast.expr) -> bool:
 def _attribute(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:
     assert isinstance(place.tree, ast.Attribute)
     owner = ctx.kind(place.tree.value)
-    if place.stripped or _is_parameter(place.tree, ctx) or owner.name == "Module":
+    is_weight = _is_parameter(place.tree, ctx) or place.tree in ctx.training.kept
+    if place.stripped or is_weight or owner.name == "Module":
         return _assigned(site, place, direct, statement, ctx)
     if not _repeatable(place.tree):
         return Leave(f"{ast.unparse(place.tree)} is computed: give it a name")

@@ -137,6 +137,7 @@ class TrainingUnit:
     notes: tuple[str, ...] = ()  # when the result may differ; each a warning
     closure: Closure | None = None  # the scope, when it is a function that optimizer.step is given
     reads: tuple[ast.Attribute, ...] = ()  # every `p.grad` that this unit's gradients answer
+    is_kept: bool = False  # the gradients are kept with the weights; RecordedCalls stand for the machinery
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -146,18 +147,20 @@ class TrainingUnit:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A call of the machinery that keeps its place: what it needs was recorded as it ran.
+    """A call of the machinery that keeps its place: what it needs was recorded as it ran, or is kept with the weights.
 
     ``target`` is the loss, or the optimizer or network; ``optimizers`` are those whose weights a backward call
-    differentiates by.
+    differentiates by. ``unit`` has the gradients that a call of kind "keep" is to keep.
     """
 
     statement: ast.stmt
     call: ast.Call
-    kind: str  # backward, zero, step, clip
+    kind: str  # backward, zero, step, clip, keep
     target: ast.expr
     optimizers: tuple[ast.expr, ...]
     clip: Clip | None = None
+    unit: TrainingUnit | None = None
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)

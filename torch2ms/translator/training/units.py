@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from torch2ms.translator.dataflow import effects, names_in, overlaps
@@ -13,6 +13,7 @@ from torch2ms.translator.training.events import Event, find_events, find_obstacl
 from torch2ms.translator.training.forward import Body, Forward, find_forward, plan_body
 from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.gradient_reads import find_reads, place_reads
+from torch2ms.translator.training.kept import asked_weights, can_be_kept, keep_all
 from torch2ms.translator.training.naming import Names, suffix_of
 from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, steps_of
 from torch2ms.translator.training.placement import Interface, find_interface, find_unset, may_be_missing
@@ -25,14 +26,17 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["find_units"]
 
+Result = TrainingUnit | UnitLeft | RecordedCall
+
 
 def find_units(
-    tree: ast.Module | Sequence[ast.stmt], oracle: Oracle, *, recording: bool = False
+    tree: ast.Module | Sequence[ast.stmt], oracle: Oracle, *, recording: bool = False, keeping: bool = False
 ) -> list[TrainingUnit | UnitLeft | RecordedCall]:
     """Return, in source order, a plan for every backward call and a reason for each that stays as it is.
 
     ``tree`` is a module, or the statements of one (a function body is taken as a module's). ``recording``: whether what
-    cannot be a function may be recorded as it runs instead.
+    cannot be a function may be recorded as it runs instead. ``keeping``: whether functions of the project ask for
+    gradients that others compute, so that all are kept where they find them.
     """
     module = tree if isinstance(tree, ast.Module) else ast.Module(list(tree), [])
     if not any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module)):
@@ -47,7 +51,7 @@ def find_units(
     closures = find_closures(scopes, file, oracle)
     parts: list[Planned] = []
     for scope in sorted(scopes, key=lambda scope: scope.node not in closures.of):  # what is handed over comes first
-        planner = _ScopePlanner(scope, file, flow, oracle, Names(taken), closures)
+        planner = _ScopePlanner(scope, file, flow, oracle, Names(taken), closures, keeping=keeping)
         planned = planner.plan()
         closure = closures.of.get(scope.node)
         if closure is not None and not any(isinstance(unit, TrainingUnit) for unit in planned):
@@ -73,6 +77,14 @@ def _left(refused: Refused, event: Event) -> UnitLeft:
     return UnitLeft(event.statement, where + refused.reason, code)  # type: ignore[arg-type]
 
 
+def _by_hand(statement: ast.stmt, use: str) -> UnitLeft:
+    return UnitLeft(statement, f"the gradients are used by hand: {use}", "T2M404")
+
+
+def _are_by_hand(results: Mapping[int, TrainingUnit | UnitLeft]) -> bool:
+    return any(isinstance(unit, UnitLeft) and unit.code == "T2M404" for unit in results.values())
+
+
 def _return_of(closure: Closure, scope: Scope) -> Event:
     """Return the end of a closure as the step it leads to."""
     order = scope.location(closure.result).order
@@ -89,7 +101,15 @@ class _ScopePlanner:
     """Plans all units of one scope; units that share a step stand or fall together."""
 
     def __init__(
-        self, scope: Scope, file: ProjectFile, flow: GradientFlow, oracle: Oracle, names: Names, closures: Closures
+        self,
+        scope: Scope,
+        file: ProjectFile,
+        flow: GradientFlow,
+        oracle: Oracle,
+        names: Names,
+        closures: Closures,
+        *,
+        keeping: bool,
     ) -> None:
         self.scope = scope
         self.file = file
@@ -97,6 +117,7 @@ class _ScopePlanner:
         self.oracle = oracle
         self.names = names
         self.closures = closures
+        self.keeping = keeping
         self.closure = closures.of.get(scope.node)
         events = find_events(scope, file, oracle)
         self.events = [event for event in events if event.kind != "closure" or not closures.is_planned(event.call)]
@@ -108,7 +129,7 @@ class _ScopePlanner:
         self.grads_names: dict[frozenset[int], str] = {}
         self.reads: list[tuple[ast.stmt, ast.Attribute]] = []
 
-    def plan(self) -> list[TrainingUnit | UnitLeft]:
+    def plan(self) -> list[Result]:
         forwards = {
             id(event): find_forward(self.scope, self.file, self.flow, self.events, event)
             for event in self.backwards
@@ -120,14 +141,27 @@ class _ScopePlanner:
         read_later = [read for read in find_reads(self.scope, self.oracle) if id(read[1]) not in placed]
         self.reads = read_later
         obstacle = find_obstacle(self.scope, self.oracle, read_later)
+        asked = None
+        if self.closure is None and not self.has_closures and can_be_kept(self.events):
+            asked = asked_weights(self.scope, self.oracle)
+        lasting = obstacle if asked is None else find_obstacle(self.scope, self.oracle, asked)
         results: dict[int, TrainingUnit | UnitLeft] = {}
         for event in self.backwards:
             owner, forward = owned[id(event)], forwards.get(id(event))
-            results[id(event)] = self._one(event, owner, forward, obstacle)
+            results[id(event)] = self._one(event, owner, forward, lasting)
         merge_twins(self.scope, self.backwards, forwards, results)
         self._cover(results)
         self._fall_together(owned, results)
-        place_reads(read_later, self.scope, self.events, results)
+        placed_reads = dict(results)
+        place_reads(read_later, self.scope, self.events, placed_reads)
+        if asked is not None and (self.keeping or obstacle is not None or _are_by_hand(placed_reads)):
+            kept = keep_all(results, self.events, asked)
+            if kept is not None:
+                return kept
+        results = placed_reads
+        if obstacle is not None:
+            left = (event for event in self.backwards if not event.problem)
+            results.update((id(event), _by_hand(event.statement, obstacle[1])) for event in left)
         planned = {
             id(step.statement) for unit in results.values() if isinstance(unit, TrainingUnit) for step in unit.steps
         }
@@ -144,7 +178,7 @@ class _ScopePlanner:
         if event.problem:
             return UnitLeft(event.statement, event.problem)
         if obstacle is not None:
-            return UnitLeft(event.statement, f"the gradients are used by hand: {obstacle[1]}", "T2M404")
+            return _by_hand(event.statement, obstacle[1])
         if isinstance(forward, Refused):
             return _left(forward, event)
         if isinstance(owner, Refused):

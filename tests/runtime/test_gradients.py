@@ -1,0 +1,94 @@
+"""Gradients that are kept with the weights."""
+
+from __future__ import annotations
+
+import mindspore as ms
+import numpy as np
+import pytest
+from mindspore.experimental import optim
+
+from torch2ms.runtime import gradients
+from torch2ms.runtime import optim as t2m_optim
+
+pytestmark = pytest.mark.slow
+
+
+def weights() -> list[ms.Parameter]:
+    return [ms.Parameter(ms.Tensor([1.0, 2.0], ms.float32), name=name) for name in "ab"]
+
+
+def grads(*values: float) -> list[ms.Tensor]:
+    return [ms.Tensor([value, value], ms.float32) for value in values]
+
+
+class Plain(gradients.Optimizer):
+    def __init__(self, params, lr):
+        super().__init__(params, {"lr": lr})
+
+    def step(self):
+        for group in self.param_groups:
+            for weight in group["params"]:
+                grad = gradients.of(weight)
+                if grad is not None:
+                    self.state[weight]["steps"] = self.state[weight].get("steps", 0) + 1
+                    self.state[weight]["last"] = grad.value().copy()
+                    ms.ops.assign(weight, weight - group["lr"] * grad)
+
+
+def test_gradients_add_up_until_they_are_forgotten() -> None:
+    first, second = weights()
+    gradients.keep([first, second], grads(1, 2))
+    gradients.keep([first], grads(3))
+    assert gradients.of(first).asnumpy().tolist() == [4, 4]
+    ms.ops.assign(gradients.of(first), gradients.of(first) * 2)
+    assert gradients.of(first).asnumpy().tolist() == [8, 8]
+    gradients.put(second, None)
+    assert gradients.of(second) is None
+    gradients.reset([first])
+    assert gradients.of(first) is None
+
+
+def test_what_has_no_gradient_is_told_apart() -> None:
+    trained, other = weights()
+    gradients.keep([trained], grads(1))
+    with pytest.raises(ValueError, match="the optimizer does not train it"):
+        gradients.of(other)
+    with pytest.raises(TypeError, match="only weights"):
+        gradients.of(ms.Tensor(1.0))
+    gradients.reset([trained])
+
+
+def test_a_weight_without_a_gradient_stays_and_so_do_its_moments() -> None:
+    pair = weights()
+    optimizer = optim.SGD(pair, lr=0.5, momentum=0.9, weight_decay=0.1)
+    gradients.keep(pair, grads(1, 1))
+    gradients.update(optimizer)
+    before = [pair[1].asnumpy().copy(), optimizer.accum[1].asnumpy().copy()]
+    gradients.put(pair[1], None)
+    gradients.update(optimizer)
+    assert np.array_equal(pair[1].asnumpy(), before[0])
+    assert np.array_equal(optimizer.accum[1].asnumpy(), before[1])
+    gradients.reset(optimizer)
+
+
+def test_an_optimizer_of_ones_own_goes_on_from_its_state() -> None:
+    pair = weights()
+    optimizer = Plain(pair, lr=0.5)
+    optimizer(grads(1, 2))
+    assert pair[1].asnumpy().tolist() == [0, 1]
+    assert gradients.of(pair[0]) is None
+    saved = t2m_optim.state_dict(optimizer)
+    other = Plain(pair, lr=0.5)
+    t2m_optim.load_state_dict(other, saved)
+    assert other.state[pair[1]]["steps"] == 1
+    assert other.state[pair[1]]["last"].asnumpy().tolist() == [2, 2]
+
+
+def test_norms_of_what_is_kept() -> None:
+    pair = weights()
+    gradients.keep(pair, grads(3, 4))
+    assert float(gradients.clip_norm(pair, 1.0)) == pytest.approx(50**0.5)
+    assert float(gradients.clip_norm(pair, 9.0)) == pytest.approx(1.0, abs=1e-5)
+    gradients.clip_value(pair, 0.1)
+    assert max(abs(gradients.of(pair[1]).asnumpy())) == pytest.approx(0.1)
+    gradients.reset(pair)

@@ -1,0 +1,191 @@
+"""Gradients that are kept with the weights between the backward pass and the update.
+
+``mindspore.value_and_grad`` hands the gradients over as a tuple, and that is the best way for a step that stands in one
+function. Some programs read or change the gradient of a weight elsewhere: a function of another file logs their norms,
+an optimizer of the program's own asks each weight for it. They find it here:
+
+    loss, grads = grad_fn(x, y)
+    gradients.reset(optimizer)                     # forget what was kept so far
+    gradients.keep(optimizer.parameters, grads)    # add to what is kept
+    gradients.of(weight)                           # the gradient of a weight, or None
+    gradients.put(weight, value)                   # another one in its place; None forgets it
+    gradients.update(optimizer)                    # let the optimizer use what is kept
+
+What is kept is a Parameter that no optimizer trains, so that ``mindspore.ops.assign`` can change it in place.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+
+import mindspore as ms
+import numpy as np
+from mindspore import ops
+from mindspore.experimental import optim
+
+from . import autograd
+
+__all__ = ["Optimizer", "clip_norm", "clip_value", "keep", "of", "put", "reset", "update", "weights_of"]
+
+_kept: Dict[int, Tuple[ms.Parameter, ms.Parameter]] = {}  # by the identity of the weight, which is held on to
+_known: Dict[int, ms.Parameter] = {}  # every weight that had one
+
+
+def weights_of(owners: Iterable[Any]) -> List[ms.Parameter]:
+    """Return the trained weights of optimizers, networks, and lists of weights, each once."""
+    found: Dict[int, ms.Parameter] = {}
+    for owner in owners:
+        if isinstance(owner, ms.Parameter):
+            found[id(owner)] = owner
+            continue
+        # An optimizer is a Cell as well; of the two only an optimizer has the attribute.
+        weights = getattr(owner, "parameters", None)
+        if weights is None:
+            weights = owner.trainable_params() if hasattr(owner, "trainable_params") else owner
+        found.update((id(weight), weight) for weight in weights)
+    return [weight for weight in found.values() if weight.requires_grad]
+
+
+def of(weight: ms.Parameter) -> Optional[ms.Tensor]:
+    """Return the gradient kept for a weight, None where there is none.
+
+    Raises TypeError for what is no weight, and ValueError for a weight that is trained, but has never been one of those
+    whose gradients are kept: no optimizer has it.
+    """
+    found = _kept.get(id(weight))
+    if found is not None:
+        return found[1]
+    if not isinstance(weight, ms.Parameter):
+        raise TypeError(f"only weights have gradients that are kept, not {type(weight).__name__}")
+    if _kept and weight.requires_grad and id(weight) not in _known:
+        raise ValueError(f"the gradient of {weight.name} was not computed: the optimizer does not train it")
+    return None
+
+
+def put(weight: ms.Parameter, value: Optional[ms.Tensor]) -> None:
+    """Keep ``value``, of the shape of the weight, as its gradient; None forgets the one that is kept."""
+    if value is None:
+        _kept.pop(id(weight), None)
+        return
+    _known[id(weight)] = weight
+    old = of(weight)
+    if old is None or old.dtype != value.dtype:
+        _kept[id(weight)] = (weight, ms.Parameter(ops.stop_gradient(value).copy(), requires_grad=False))
+    elif old is not value:
+        ops.assign(old, value)
+
+
+def reset(*owners: Any) -> None:
+    """Forget the gradients kept for the weights of optimizers or networks."""
+    for weight in weights_of(owners):
+        _kept.pop(id(weight), None)
+
+
+def keep(weights: Iterable[ms.Parameter], grads: Iterable[ms.Tensor]) -> None:
+    """Add gradients, one for each weight, to those that are kept."""
+    for weight, grad in zip(weights, grads):
+        old = _kept.get(id(weight))
+        put(weight, grad if old is None else old[1] + grad)
+
+
+def update(optimizer: Any) -> None:
+    """Let an optimizer use the gradients kept for its weights; without any it does nothing.
+
+    A weight without a gradient beside others that have one stays as it is, and so do its moments; only the steps are
+    counted for all weights together by MindSpore's optimizers. An :class:`Optimizer` asks for the gradients itself.
+    """
+    if isinstance(optimizer, Optimizer):
+        optimizer.step()
+        return
+    weights = optimizer.parameters
+    found = [_kept.get(id(weight)) for weight in weights]
+    if all(kept is None for kept in found):
+        return
+    left = [index for index, kept in enumerate(found) if kept is None]
+    saved = [(slot[index], slot[index].value().copy()) for slot in _slots(optimizer) for index in left] if left else []
+    optimizer(tuple(ops.zeros_like(w) if kept is None else kept[1].value() for w, kept in zip(weights, found)))
+    for parameter, value in saved:
+        ops.assign(parameter, value)
+
+
+def _slots(optimizer: Any) -> List[Sequence[ms.Parameter]]:
+    """Return the weights of an optimizer, and each list of what it keeps of them."""
+    held = {**vars(optimizer), **getattr(optimizer, "_params_list", {})}
+    lists = {id(value): value for value in held.values() if isinstance(value, (tuple, list))}
+    members = [value for value in lists.values() if len(value) == len(optimizer.parameters)]
+    return [
+        value for value in members if all(isinstance(one, ms.Parameter) for one in value) and value is not optimizer.lrs
+    ]
+
+
+def clip_norm(weights: Any, max_norm: float, norm_type: float = 2.0, **_: Any) -> ms.Tensor:
+    """Scale the gradients kept for ``weights`` so that their norm is at most ``max_norm``; return it as it was."""
+    held = [weight for weight in weights_of([weights]) if id(weight) in _kept]
+    if not held:
+        return ms.Tensor(0.0)
+    grads, norm = autograd.clip_grad_norm([_value(weight) for weight in held], max_norm, norm_type)
+    for weight, grad in zip(held, grads):
+        put(weight, grad)
+    return norm
+
+
+def clip_value(weights: Any, limit: float, **_: Any) -> None:
+    """Hold every element of the gradients kept for ``weights`` between ``-limit`` and ``limit``."""
+    held = [weight for weight in weights_of([weights]) if id(weight) in _kept]
+    for weight, grad in zip(held, autograd.clip_grad_value([_value(weight) for weight in held], limit)):
+        put(weight, grad)
+
+
+def _value(weight: ms.Parameter) -> ms.Tensor:
+    """The gradient kept for a weight, as a tensor that a later change of what is kept does not reach."""
+    return _kept[id(weight)][1].value()
+
+
+class Optimizer(optim.Optimizer):
+    """Base of optimizers whose ``step`` asks each weight for its gradient: ``gradients.of(weight)``.
+
+    They are called like MindSpore's, ``optimizer(grads)``. ``self.state[weight]`` is a dictionary for what the step
+    remembers. Raises NotImplementedError where a class defines no ``step``.
+    """
+
+    def __init__(self, params: Any, defaults: Dict[str, Any]) -> None:
+        super().__init__(params, {"lr": 0.0, **defaults})
+        self.defaults = defaults
+
+    def step(self) -> Any:
+        """Change the weights."""
+        raise NotImplementedError(f"{type(self).__name__} defines no step")
+
+    def construct(self, gradients: Iterable[ms.Tensor]) -> Any:
+        """Take one step with these gradients, in the order of ``self.parameters``."""
+        reset(self)
+        keep(self.parameters, gradients)
+        result = self.step()
+        reset(self)
+        return result
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def numbered(self) -> Dict[int, Dict[str, Any]]:
+        """Return what the steps remember by the number of the weight."""
+        remembered = ((index, self.state.get(weight)) for index, weight in enumerate(self.parameters))
+        return {index: dict(own) for index, own in remembered if own}
+
+    def memory_state(self) -> Dict[str, np.ndarray[Any, Any]]:
+        """Return what the steps remember, as arrays by the number of the weight and the name of the value."""
+        memory = {"weights": np.asarray(len(self.parameters))}
+        for index, own in self.numbered().items():
+            for name, value in own.items():
+                array = value.asnumpy().copy() if isinstance(value, ms.Tensor) else np.asarray(value)
+                memory[f"{index}.{name}"] = array
+        return memory
+
+    def load_memory_state(self, memory: Dict[str, Any]) -> None:
+        """Go back to what :meth:`memory_state` returned: arrays without dimensions are plain numbers."""
+        for name, array in memory.items():
+            index, _, own = name.partition(".")
+            if own:
+                plain = np.asarray(array)
+                value = plain.item() if plain.ndim == 0 else ms.Tensor(plain)
+                self.state[self.parameters[int(index)]][own] = value

@@ -1,0 +1,97 @@
+"""Where a program asks a weight for its gradient, ``p.grad``, apart from the backward call: by the text alone.
+
+A step that stands in one function hands its gradients on as a tuple. When a function of its own reads or changes them,
+or an optimizer that the program wrote, they must be kept where that function finds them (``runtime.gradients``).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from torch2ms.translator.trees import children, walk
+
+if TYPE_CHECKING:
+    from torch2ms.translator.symbols import FileIndex
+
+__all__ = ["asked_apart", "asks_apart", "looks_like_weight", "near_asking"]
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_WORDS = ("param", "weight")
+_NAMES = frozenset({"p", "w", "param", "parameter", "weight", "bias"})
+
+
+def asks_apart(tree: ast.Module) -> bool:
+    """Whether a function that calls no ``backward``, and is no part of an optimizer, asks weights for gradients."""
+    return any(not is_own for _, is_own in asked_apart(tree))
+
+
+def asked_apart(tree: ast.Module) -> Iterator[tuple[ast.Attribute, bool]]:
+    """Yield every ``p.grad`` of such functions, and of optimizers that the file defines, and whether it is the latter.
+
+    Functions are the outermost ones: what is defined inside one belongs to it.
+    """
+    yield from _asked(tree, is_own=False)
+
+
+def _asked(holder: ast.AST, *, is_own: bool) -> Iterator[tuple[ast.Attribute, bool]]:
+    for node in children(holder):
+        if isinstance(node, _FUNCTIONS):
+            parts = list(walk(node))
+            if is_own or not any(isinstance(part, ast.Attribute) and part.attr == "backward" for part in parts):
+                variables = _variables(parts)
+                asked = (part for part in parts if isinstance(part, ast.Attribute) and part.attr == "grad")
+                yield from ((part, is_own) for part in asked if _is_named_so(part.value, variables))
+        elif isinstance(node, ast.stmt):
+            yield from _asked(node, is_own=isinstance(node, ast.ClassDef) and _is_optimizer(node))
+
+
+def near_asking(files: Mapping[str, FileIndex], find_module: Callable[[str, str, int], str | None]) -> frozenset[str]:
+    """Return the files with such functions, all that import these, and all that they import, over any number of steps.
+
+    ``find_module`` says which file, or folder with a trailing ``/``, an import of a file means.
+    """
+    asking = frozenset(path for path, file in files.items() if file.asks_for_gradients)
+    imports: dict[str, set[str]] = {}
+    importers: dict[str, set[str]] = {}
+    for path, file in files.items() if asking else ():
+        for level, module in file.imports:
+            found = find_module(path, module, level)
+            if found is not None:
+                found = f"{found}__init__.py" if found.endswith("/") else found
+                imports.setdefault(path, set()).add(found)
+                importers.setdefault(found, set()).add(path)
+    return _reached(asking, imports) | _reached(asking, importers)
+
+
+def _reached(start: frozenset[str], edges: Mapping[str, set[str]]) -> frozenset[str]:
+    found, queue = set(start), list(start)
+    while queue:
+        new = edges.get(queue.pop(), set()) - found
+        found |= new
+        queue.extend(new)
+    return frozenset(found)
+
+
+def looks_like_weight(value: ast.expr, function: ast.AST) -> bool:
+    """Whether an expression is a weight by its name, or by that of what a loop takes it from: no input of a network."""
+    return _is_named_so(value, _variables(list(walk(function))))
+
+
+def _is_named_so(value: ast.expr, variables: set[str]) -> bool:
+    name = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
+    return name in _NAMES or (isinstance(value, ast.Name) and name in variables)
+
+
+def _variables(nodes: list[ast.AST]) -> set[str]:
+    """Return the variables of loops and comprehensions that go over weights, by what these are called."""
+    loops = [node for node in nodes if isinstance(node, (ast.For, ast.comprehension))]
+    over = [loop.target for loop in loops if any(word in ast.unparse(loop.iter).lower() for word in _WORDS)]
+    return {part.id for target in over for part in walk(target) if isinstance(part, ast.Name)}
+
+
+def _is_optimizer(node: ast.ClassDef) -> bool:
+    """Whether a class is an optimizer by the name of its base: ``torch.optim.Optimizer``."""
+    names = (base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in node.bases)
+    return "Optimizer" in names

@@ -1,0 +1,85 @@
+"""The gradient of a weight, ``p.grad``: where the translated step, or what is kept with the weights, answers for it."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.passes.training import weights_of
+from torch2ms.translator.syntax import build, code_of
+
+__all__ = ["gradient_of", "put_gradient"]
+
+
+def gradient_of(tree: ast.Attribute, weight: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    """Return what ``weight.grad`` becomes behind a backward call that was rewritten; None where it stays."""
+    name = ctx.training.gradients.get(tree)
+    if name is not None:
+        ctx.account(tree, "torch.Tensor.grad", "mapped", "mindspore.value_and_grad")
+        return cst.Name(name)
+    if tree in ctx.training.kept:
+        return _kept_gradient(tree, weight, ctx)
+    unit, read = ctx.training.reads.get(tree), ctx.training.leaves.network_reads.get(tree)
+    if unit is not None:
+        weights, grads = weights_of(unit, ctx), unit.grads_name
+    elif read is not None:
+        weights, grads = f"{read[0]}.trainable_params()", read[1]
+    else:
+        return None
+    ctx.account(tree, "torch.Tensor.grad", "mapped", "torch2ms.runtime.autograd.gradient_of")
+    _tell_unused(tree, ctx)
+    callee = code_of(ctx.reference("torch2ms.runtime.autograd.gradient_of"))
+    made = cst.parse_expression(f"{callee}(__weight__, {weights}, {grads})")
+    call = cst.ensure_type(made, cst.Call)
+    return call.with_changes(args=[call.args[0].with_changes(value=weight), *call.args[1:]])
+
+
+def _kept_gradient(tree: ast.Attribute, weight: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``gradients.of(weight)``; None where the gradient is bound: the statement becomes a call."""
+    ctx.account(tree, "torch.Tensor.grad", "mapped", "torch2ms.runtime.gradients.of")
+    if not isinstance(tree.ctx, ast.Load):
+        return cst.Attribute(weight, cst.Name("grad"))
+    return cst.Call(ctx.reference("torch2ms.runtime.gradients.of"), [cst.Arg(weight)])
+
+
+def put_gradient(updated: Any, tree: ast.AST, ctx: Context) -> Any:
+    """Return ``gradients.put(weight, value)`` for a statement that gives a weight another gradient."""
+    if not isinstance(tree, (ast.Assign, ast.AugAssign)) or not isinstance(updated, (cst.Assign, cst.AugAssign)):
+        return updated
+    targets = [tree.target] if isinstance(tree, ast.AugAssign) else tree.targets
+    owner = targets[0]
+    if isinstance(owner, ast.Attribute) and owner.attr == "data":
+        owner = owner.value
+    if owner not in ctx.training.kept or len(targets) > 1:
+        return updated
+    weight = _weight(updated.target if isinstance(updated, cst.AugAssign) else updated.targets[0].target)
+    value = updated.value
+    if isinstance(updated, cst.AugAssign):
+        operator = code_of(updated.operator).strip().removesuffix("=")
+        of = ctx.reference("torch2ms.runtime.gradients.of")
+        value = build(f"{{of}}({{x}}) {operator} {{value}}", of=of, x=weight, value=value)
+    put = ctx.reference("torch2ms.runtime.gradients.put")
+    return cst.Expr(build("{put}({x}, {value})", put=put, x=weight, value=value))
+
+
+def _weight(target: cst.BaseExpression) -> cst.BaseExpression:
+    """Return the weight of a rewritten ``weight.grad`` or ``gradients.of(weight).data`` that is bound."""
+    if isinstance(target, cst.Attribute) and target.attr.value == "data":
+        target = target.value
+    if isinstance(target, cst.Call):
+        return target.args[0].value
+    return cst.ensure_type(target, cst.Attribute).value
+
+
+def _tell_unused(tree: ast.Attribute, ctx: Context) -> None:
+    """Report a test for None whose outcome is a result: the gradient of an unused weight is zero in MindSpore."""
+    test = ctx.parent(tree)
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+        return
+    above = ctx.parent(test)
+    if isinstance(above, (ast.If, ast.IfExp, ast.While, ast.Assert, ast.comprehension, ast.BoolOp)):
+        return  # what the program does with gradients; a gradient of zero does nothing there
+    ctx.report("T2M303", tree, "the gradient of a weight that the loss does not use is zero in MindSpore, not None")

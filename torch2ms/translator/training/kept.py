@@ -1,0 +1,98 @@
+"""Steps whose gradients are kept with the weights, because something else than the update asks for them.
+
+The forward pass becomes a function as in any unit; the calls behind it keep their places and become those of
+``runtime.gradients``: ``loss.backward()`` adds to what is kept, ``optimizer.step()`` uses it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from torch2ms.translator.asked_gradients import looks_like_weight
+from torch2ms.translator.training.events import Event, own_expressions
+from torch2ms.translator.training.ownership import clip_of
+from torch2ms.translator.training.plan import Oracle, RecordedCall, TrainingUnit, UnitLeft
+from torch2ms.translator.training.scope import Scope
+
+__all__ = ["asked_weights", "can_be_kept", "is_weight", "keep_all"]
+
+Read = tuple[ast.stmt, ast.Attribute]
+_RECORDED = ("zero", "step", "clip")
+
+
+def asked_weights(scope: Scope, oracle: Oracle) -> list[Read] | None:
+    """Return every ``p.grad`` of a scope; None where one may be of something else than a weight."""
+    found: list[Read] = []
+    for statement in scope.statements:
+        for node in own_expressions(statement):
+            if not isinstance(node, ast.Attribute) or node.attr != "grad":
+                continue
+            if oracle.kind(node.value).name in ("api", "module"):
+                continue  # torch.autograd.grad
+            if not is_weight(node, oracle) or not looks_like_weight(node.value, scope.node):
+                return None
+            found.append((statement, node))
+    return found
+
+
+def is_weight(node: ast.Attribute, oracle: Oracle) -> bool:
+    """Whether the owner of a ``.grad`` may be a weight: nothing but what is done to it says that it is a tensor."""
+    kind = oracle.kind(node.value)
+    by_use = kind.name == "Tensor" and kind.evidence.startswith("only tensors")
+    return not isinstance(node.ctx, ast.Del) and (by_use or kind.name in ("Parameter", "unknown"))
+
+
+def can_be_kept(events: Sequence[Event]) -> bool:
+    """Whether every call of the machinery of a scope has a counterpart that works on what is kept."""
+    for event in events:
+        if event.kind in ("backward", "unscale", "update"):
+            continue
+        if event.kind not in _RECORDED or event.problem or event.by_hand or event.returned or event.target is None:
+            return False
+        if event.kind in ("zero", "step") and not event.path:
+            return False
+        if event.kind == "clip" and (clip_of(event) is None or isinstance(event.statement, ast.For)):
+            return False
+    return True
+
+
+def keep_all(
+    results: dict[int, TrainingUnit | UnitLeft], events: Sequence[Event], asked: Sequence[Read]
+) -> list[TrainingUnit | UnitLeft | RecordedCall] | None:
+    """Return the results of a scope whose gradients are kept; None where one of its steps cannot be rewritten."""
+    units = [unit for unit in results.values() if isinstance(unit, TrainingUnit)]
+    if not units or len(units) < len(results):
+        return None
+    calls: list[RecordedCall] = []
+    for event in events:
+        if event.kind == "backward":
+            unit = results.get(id(event)) or next((u for u in units if event.statement in u.dropped), None)
+            if not isinstance(unit, TrainingUnit):
+                return None
+            calls.append(RecordedCall(event.statement, event.call, "keep", unit.loss, unit.optimizers, unit=unit))
+        elif event.kind in _RECORDED:
+            assert event.target is not None
+            clip = clip_of(event) if event.kind == "clip" else None
+            calls.append(RecordedCall(event.statement, event.call, event.kind, event.target, (), clip, is_kept=True))
+    stay = {id(call.statement) for call in calls}
+    reads = tuple(node for _, node in asked)
+    kept = [
+        replace(
+            unit,
+            gradient="assign",
+            dropped=tuple(statement for statement in unit.dropped if id(statement) not in stay),
+            steps=(),
+            clips=(),
+            resets=(),
+            accumulator=None,
+            reads=reads,
+            is_kept=True,
+        )
+        for unit in units
+    ]
+    for call in calls:
+        if call.unit is not None:
+            calls[calls.index(call)] = replace(call, unit=kept[units.index(call.unit)])
+    return [*kept, *calls]
