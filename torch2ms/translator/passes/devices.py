@@ -1,4 +1,4 @@
-"""Contexts: ``with torch.no_grad():`` and its relatives."""
+"""Statements that only chose devices or contexts: ``with torch.no_grad():``, ``if use_cuda:`` before a move."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.contexts import PLAIN_CONTEXT
+from torch2ms.translator.syntax import code_of
+from torch2ms.translator.trees import walk
 
 _Definition = TypeVar("_Definition", cst.FunctionDef, cst.ClassDef)
 
-__all__ = ["drop_decorators", "rewrite_with"]
+__all__ = ["drop_decorators", "is_emptied", "rewrite_if", "rewrite_with"]
+
+_ASKED = ("torch.cuda.", "torch.backends.", "torch.accelerator.", "torch.mps.", "torch.distributed.is_")
 
 
 def rewrite_with(
@@ -44,6 +48,41 @@ def unwrap(node: cst.With, ctx: Context) -> cst.With | cst.FlattenSentinel[cst.B
         lines.insert(len(node.leading_lines), cst.EmptyLine(comment=body.header.comment))
     inner[0] = first.with_changes(leading_lines=lines)
     return cst.FlattenSentinel(inner)
+
+
+def rewrite_if(node: cst.If, updated: cst.If) -> cst.If:
+    """Return a conditional without an ``else`` that has nothing left to do."""
+    last = updated.orelse
+    before = node.orelse
+    if isinstance(last, cst.Else) and isinstance(before, cst.Else) and _lost_all(before.body, last.body):
+        return updated if "#" in code_of(last) else updated.with_changes(orelse=None)
+    return updated
+
+
+def is_emptied(node: cst.If, updated: cst.If, tree: ast.If, ctx: Context) -> bool:
+    """Whether a conditional lost all it does, and asks nothing but names, numbers and which devices there are."""
+    if updated.orelse is not None or not _lost_all(node.body, updated.body):
+        return False
+    for part in walk(tree.test):
+        if isinstance(part, (ast.NamedExpr, ast.Await)):
+            return False
+        if isinstance(part, ast.Call):
+            kind = ctx.kind(part.func)
+            builtin = isinstance(part.func, ast.Name) and part.func.id in ("len", "isinstance", "hasattr")
+            if not builtin and not (kind.name == "api" and kind.of.startswith(_ASKED)):
+                return False
+    return "#" not in code_of(updated.with_changes(leading_lines=[]))
+
+
+def _lost_all(before: cst.BaseSuite, after: cst.BaseSuite) -> bool:
+    """Whether a block had statements, and has none left."""
+    return after is not before and _is_pass(after) and not _is_pass(before)
+
+
+def _is_pass(block: cst.BaseSuite) -> bool:
+    lines = block.body if isinstance(block, cst.IndentedBlock) else [block]
+    simple = (cst.SimpleStatementLine, cst.SimpleStatementSuite)
+    return all(isinstance(line, simple) and all(isinstance(part, cst.Pass) for part in line.body) for line in lines)
 
 
 def drop_decorators(updated: _Definition) -> _Definition:
