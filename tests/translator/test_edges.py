@@ -73,12 +73,29 @@ def test_texts_of_sizes_and_dtypes(text: str, made: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("y = x.shape[0]\nprint(y, str(y), f'{y}')", None),
+        ("y = str(x)", "WARNING"),
+        ("y = f'{x}'", "NOTE"),
+        ("print('x', x)", "NOTE"),
+        ("raise ValueError(repr(x))", "NOTE"),
+    ],
+)
+def test_the_text_of_a_tensor_is_spoken_of(text: str, severity: str | None) -> None:
+    found = translate_source(f"import torch\nx = torch.ones(2, 3)\n{text}\n").diagnostics
+    assert [d.severity.name for d in found if d.code == "T2M303"] == [severity] * (severity is not None)
+
+
+@pytest.mark.parametrize(
     ("text", "made"),
     [
         ("net = torch.nn.Linear(2, 2)\ny = copy.deepcopy(net)", "y = copy.deepcopy(net)"),
         ("y = copy.deepcopy({'a': 1})", "y = copy.deepcopy({'a': 1})"),
         ("y = copy.deepcopy(x)", "y = x.copy()"),
         ("d = {'a': x}\ny = copy.deepcopy(d)", "y = functional.deepcopy(d)"),
+        ("d = [x, {'a': x}]\ny = copy.deepcopy(d)", "y = functional.deepcopy(d)"),
+        ("y = copy.deepcopy([1, 2])", "y = copy.deepcopy([1, 2])"),
     ],
 )
 def test_deep_copies_share_no_memory(text: str, made: str) -> None:

@@ -20,7 +20,7 @@ def f(x: torch.Tensor, u, n: int):
 @pytest.mark.parametrize(
     "index",
     ["i", "i:2", ":, i", "[0, 1]", "x > 0", "None, ...", "order.tolist()", "int(np.argmax(order))", "u", "np.newaxis",
-     "np.ix_(order, order)", "np.where(order > 2)"],
+     "np.ix_(order, order)", "np.where(order > 2)", "0, [0, 1]", ":, 0, x", "0, :, 1"],
 )  # fmt: skip
 def test_what_stays(index: str) -> None:
     assert f"return x[{index}]" in translate_source(f"{HEAD}    return x[{index}]\n").text
@@ -34,6 +34,10 @@ def test_what_stays(index: str) -> None:
         ("order[:2]", "ms.Tensor(order[:2])"),
         ("np.argmax(order), 1", "ms.Tensor(np.argmax(order)), 1"),
         (":, order > 2", ":, ms.Tensor(order > 2)"),
+        ("1, :, [0, 2]", "1][:, [0, 2]"),  # a number selects in torch; in numpy and MindSpore it is broadcast
+        (":, 1, :, x", ":, 1][:, :, x"),
+        ("[0, 1], :, 1", ":, :, 1][[0, 1], :"),
+        ("..., 0, None, [0, 1]", "..., 0, :][..., None, [0, 1]"),
     ],
 )
 def test_arrays_and_ranges(index: str, expected: str) -> None:

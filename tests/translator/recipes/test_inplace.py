@@ -123,7 +123,7 @@ def test_views_and_expressions_are_marked(statements: list[str]) -> None:
         "x[x > 0].zero_()",  # a copy, in torch too
         "x[index].zero_()",
         "make()[0].add_(1)",
-        "print(x.add_(1))",
+        "show(x.add_(1))",
         "w = (x.add_(1), x)",
     ],
 )

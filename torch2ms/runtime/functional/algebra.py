@@ -90,7 +90,7 @@ def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Optional[Tensor] = None, append: Optional[Tensor] = None
 ) -> Tensor:
     """Return the ``n``-th differences of neighbours along ``dim``."""
-    parts = [part for part in (prepend, input, append) if part is not None]
+    parts = [part.astype(input.dtype) for part in (prepend, input, append) if part is not None]
     x = parts[0] if len(parts) == 1 else ops.concat(parts, dim)
     axis = dim % x.ndim
     for _ in range(n):

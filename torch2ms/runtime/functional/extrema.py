@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import mindspore as ms
 from mindspore import Tensor, ops
 
 __all__ = ["argmax", "argmin", "max", "min"]
+
+
+class Extrema(NamedTuple):
+    """Values along an axis, and where they were: a tuple whose parts have PyTorch's names."""
+
+    values: Tensor
+    indices: Tensor
 
 
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
@@ -18,9 +25,9 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
         return input.any() if input.dtype == ms.bool_ else input.max()
     if input.dtype == ms.bool_:
         values, places = max(input.astype(ms.int32), dim, keepdim)
-        return values.astype(ms.bool_), places
+        return Extrema(values.astype(ms.bool_), places)
     index, values = ops.ArgMaxWithValue(int(dim), keepdim)(input)
-    return values, index.astype(ms.int64)  # ops.max gives int32 indices in MindSpore 2.0
+    return Extrema(values, index.astype(ms.int64))  # ops.max gives int32 indices in MindSpore 2.0
 
 
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
@@ -31,9 +38,9 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
         return input.all() if input.dtype == ms.bool_ else input.min()
     if input.dtype == ms.bool_:
         values, places = min(input.astype(ms.int32), dim, keepdim)
-        return values.astype(ms.bool_), places
+        return Extrema(values.astype(ms.bool_), places)
     index, values = ops.ArgMinWithValue(int(dim), keepdim)(input)
-    return values, index.astype(ms.int64)  # ops.min gives int32 indices in MindSpore 2.0
+    return Extrema(values, index.astype(ms.int64))  # ops.min gives int32 indices in MindSpore 2.0
 
 
 def argmax(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Tensor:

@@ -4,28 +4,39 @@ from __future__ import annotations
 
 from typing import Any, Sequence, Tuple, Union
 
+import mindspore as ms
 from mindspore import Tensor, ops
 
-__all__ = ["all", "amax", "amin", "any", "chunk", "index_select", "split", "squeeze", "transpose"]
+__all__ = """all amax amin any chunk clamp_max clamp_min flatten index_select narrow rot90 split squeeze
+transpose""".split()
 
 
 def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Return whether all elements hold, along ``dim`` or of all."""
-    return input.astype("bool").all(dim, keepdim)
+    return _like_flags(input, input.astype("bool").all(dim, keepdim))
 
 
 def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Return whether an element holds, along ``dim`` or of all."""
-    return input.astype("bool").any(dim, keepdim)
+    return _like_flags(input, input.astype("bool").any(dim, keepdim))
+
+
+def _like_flags(input: Tensor, found: Tensor) -> Tensor:
+    """Return ``found`` as uint8 where ``input`` is, as PyTorch does."""
+    return found.astype(ms.uint8) if input.dtype == ms.uint8 else found
 
 
 def amax(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Return the largest values along one or several axes."""
+    if input.dtype == ms.bool_:
+        return amax(input.astype(ms.int32), dim, keepdim).astype(ms.bool_)
     return ops.amax(input, () if dim is None else dim, keepdim)
 
 
 def amin(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Return the smallest values along one or several axes."""
+    if input.dtype == ms.bool_:
+        return amin(input.astype(ms.int32), dim, keepdim).astype(ms.bool_)
     return ops.amin(input, () if dim is None else dim, keepdim)
 
 
@@ -33,6 +44,31 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Tuple[Tensor, ...]:
     """Return at most ``chunks`` parts along ``dim``."""
     parts: Tuple[Tensor, ...] = ops.chunk(input, chunks, dim)
     return parts
+
+
+def clamp_max(input: Tensor, max: Any) -> Tensor:
+    """Return the values, those above ``max`` brought down to it."""
+    return ops.clamp(input, max=max)
+
+
+def clamp_min(input: Tensor, min: Any) -> Tensor:
+    """Return the values, those below ``min`` brought up to it."""
+    return ops.clamp(input, min=min)
+
+
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Return ``input`` with the axes from ``start_dim`` to ``end_dim`` made one."""
+    return ops.flatten(input, start_dim=start_dim, end_dim=end_dim)
+
+
+def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    """Return ``length`` elements along ``dim``, from ``start`` on."""
+    return ops.narrow(input, dim, int(start), length)
+
+
+def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
+    """Return ``input`` turned ``k`` times by 90 degrees in the plane of two axes."""
+    return ops.rot90(input, k, tuple(dims))
 
 
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:

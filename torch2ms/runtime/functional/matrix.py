@@ -145,7 +145,9 @@ def inverse(input: Tensor) -> Tensor:
 
 
 def kron(input: Tensor, other: Tensor) -> Tensor:
-    """Return the Kronecker product of tensors of the same rank."""
+    """Return the Kronecker product; the tensor of fewer axes gets more in front."""
+    rank = max(input.ndim, other.ndim)
+    input, other = (x.reshape((1,) * (rank - x.ndim) + x.shape) for x in (input, other))
     shape = tuple(a * b for a, b in zip(input.shape, other.shape))
     ours = input.reshape(tuple(size for axis in input.shape for size in (axis, 1)))
     theirs = other.reshape(tuple(size for axis in other.shape for size in (1, axis)))

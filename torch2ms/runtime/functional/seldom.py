@@ -51,12 +51,12 @@ def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
 
 def isposinf(input: Tensor) -> Tensor:
     """Return where the values are plus infinity."""
-    return ops.logical_and(ops.isinf(input), input > 0)
+    return (input if input.is_floating_point() else input.astype(ms.float32)) == math.inf
 
 
 def isneginf(input: Tensor) -> Tensor:
     """Return where the values are minus infinity."""
-    return ops.logical_and(ops.isinf(input), input < 0)
+    return (input if input.is_floating_point() else input.astype(ms.float32)) == -math.inf
 
 
 def signbit(input: Tensor) -> Tensor:
@@ -68,18 +68,18 @@ def signbit(input: Tensor) -> Tensor:
 
 def bitwise_left_shift(input: Any, other: Any) -> Tensor:
     """Return the bits of the integers moved ``other`` places to the left; one of the two may be a number."""
-    input = input if isinstance(input, Tensor) else ops.full_like(other, input)
-    return (input * _power_of_two(input, other)).astype(input.dtype)
+    return _shifted(np.left_shift, input, other)
 
 
 def bitwise_right_shift(input: Any, other: Any) -> Tensor:
     """Return the bits of the integers moved ``other`` places to the right, the sign kept."""
-    input = input if isinstance(input, Tensor) else ops.full_like(other, input)
-    return ops.floor_div(input, _power_of_two(input, other)).astype(input.dtype)
+    return _shifted(np.right_shift, input, other)
 
 
-def _power_of_two(input: Tensor, other: Any) -> Any:
-    return 2**other if isinstance(other, int) else ms.Tensor(2 ** other.asnumpy()).astype(input.dtype)
+def _shifted(move: Callable[..., Any], input: Any, other: Any) -> Tensor:
+    """Return what numpy makes of the bits: its dtypes are PyTorch's for ints and bools; no gradient is lost."""
+    values = (value.asnumpy() if isinstance(value, Tensor) else value for value in (input, other))
+    return Tensor(np.asarray(move(*values)))
 
 
 def msort(input: Tensor) -> Tensor:

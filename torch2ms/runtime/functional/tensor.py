@@ -430,7 +430,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Return matrices with the last axis of ``input`` on their diagonals."""
     if (dim1, dim2) != (-2, -1):
-        raise ValueError("diag_embed is implemented for the last two axes")
+        return ops.movedim(diag_embed(input, offset), (-2, -1), (dim1, dim2))
     length = input.shape[-1]
     above, below = max(offset, 0), max(-offset, 0)
     inside = Tensor(np.eye(length, dtype=np.bool_))  # chosen, not multiplied by: infinity times 0 is no number

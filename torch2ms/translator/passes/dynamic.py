@@ -55,6 +55,8 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
     if name == "getattr" and row is not None:
         options = ctx.tables.select(row, ctx.target)
         option = options[0] if options else None
+        if option is not None and row.kind == "function" and row.adapter:
+            return ctx.reference(row.adapter)
         plain = option is not None and not (option.rename or option.recipe or option.add or option.transform)
         if option is not None and plain and not option.target.startswith("@") and ".Tensor." not in option.target:
             return ctx.reference(option.target)
@@ -148,7 +150,9 @@ def _tensor_member(attribute: str, tree: ast.Call, ctx: Context) -> None:
     options = ctx.tables.select(row, ctx.target) if row is not None and not row.keep else ()
     if row is None or row.keep:
         return
-    if not options or options[0].recipe or options[0].target != f"mindspore.Tensor.{attribute}":
+    option = options[0] if options else None
+    same = option is not None and option.target == f"mindspore.Tensor.{attribute}"
+    if option is None or not same or option.recipe or option.rename or option.transform or option.write_default:
         ctx.report("T2M501", tree, f"{row.name} is looked up by its name, which means another thing in MindSpore")
 
 

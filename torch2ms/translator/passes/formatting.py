@@ -8,12 +8,13 @@ from typing import Any
 
 import libcst as cst
 
+from torch2ms.diagnostics import Severity
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.trees import walk
 
-__all__ = ["rewrite_field", "rewrite_format", "rewrite_percent", "rewrite_text"]
+__all__ = ["rewrite_field", "rewrite_format", "rewrite_percent", "rewrite_text", "tell_print", "tell_text"]
 
 
 def rewrite_field(node: cst.FormattedStringExpression, updated: Any, ctx: Context) -> Any:
@@ -21,10 +22,27 @@ def rewrite_field(node: cst.FormattedStringExpression, updated: Any, ctx: Contex
     if not node.format_spec and _is_dtype(node.expression, ctx):
         name = ctx.reference("torch2ms.runtime.functional.dtype_name")
         return updated.with_changes(expression=build("{name}({dtype})", name=name, dtype=updated.expression))
+    if not node.format_spec and _is_tensor(node.expression, ctx):
+        tell_text(ctx.alignment.tree(node.expression), ctx, is_shown=True)
     if not node.format_spec or node.conversion is not None:
         return updated
     number = _number(node.expression, updated.expression, ctx)
     return updated if number is None else updated.with_changes(expression=number)
+
+
+def tell_text(tree: ast.AST | None, ctx: Context, *, is_shown: bool = False) -> None:
+    """Report the text of a tensor: a warning where it becomes a value, a note where people read it."""
+    if tree is not None:
+        message = "the text of a tensor is MindSpore's: [1. 2.], where PyTorch writes tensor([1., 2.])"
+        level = Severity.NOTE if is_shown or _is_shown(tree, ctx) else Severity.WARNING
+        ctx.report("T2M303", tree, message, severity=level)
+
+
+def tell_print(tree: ast.Call, ctx: Context) -> None:
+    """Report a tensor that ``print`` is given."""
+    if isinstance(tree.func, ast.Name) and tree.func.id == "print" and not ctx.kind(tree.func).known:
+        shown = next((given for given in tree.args if ctx.kind(given).is_tensor), None)
+        tell_text(shown, ctx, is_shown=True)
 
 
 def rewrite_text(node: cst.FormattedString, updated: cst.FormattedString, ctx: Context) -> cst.FormattedString:
@@ -186,14 +204,17 @@ def _is_dtype(code: cst.BaseExpression, ctx: Context) -> bool:
 
 def _is_size(code: cst.BaseExpression, ctx: Context) -> bool:
     """Whether the text of a size becomes part of a value; what is only shown to people may say it in other words."""
-    tree: ast.AST | None = ctx.alignment.tree(code)
-    if not isinstance(tree, ast.expr) or ctx.kind(tree).name != "Size":
-        return False
+    tree = ctx.alignment.tree(code)
+    return isinstance(tree, ast.expr) and ctx.kind(tree).name == "Size" and not _is_shown(tree, ctx)
+
+
+def _is_shown(tree: ast.AST | None, ctx: Context) -> bool:
+    """Whether a value goes to people alone: it is printed, logged, or told with an exception."""
     while isinstance(tree, ast.expr):
         if isinstance(tree, ast.Call) and dotted_path(tree.func) is not None and _shows(dotted_path(tree.func) or ""):
-            return False
+            return True
         tree = ctx.parent(tree)
-    return not isinstance(tree, (ast.Raise, ast.Assert))
+    return isinstance(tree, (ast.Raise, ast.Assert))
 
 
 def _shows(path: str) -> bool:

@@ -22,7 +22,7 @@ _WITHOUT_GRADIENT = ("torch.int", "torch.uint", "torch.long", "torch.short", "to
 
 def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression:
     """Return a subscript of a tensor in the form that MindSpore takes."""
-    indexed = _without_end(_typed(updated, tree, ctx), tree, ctx)
+    indexed = _numbers_first(_without_end(_typed(updated, tree, ctx), tree, ctx), tree, ctx)
     if isinstance(tree.ctx, ast.Load) and ctx.kind(tree.value).is_tensor and _is_changed_later(tree, ctx):
         copies = what_index_gives(tree.slice, ctx) == "copy"
         return build("{x}.copy()", x=indexed) if copies else indexed
@@ -53,6 +53,38 @@ def _without_end(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> c
     if not all(_is_whole(element) for element in updated.slice[1:]):
         return updated
     return updated.with_changes(slice=[updated.slice[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
+
+
+def _numbers_first(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
+    """``x[1, :, [0, 2]]`` -> ``x[1][:, [0, 2]]``: a number beside lists takes part in MindSpore's broadcasting.
+
+    The axis of the list then comes first, as numpy has it; torch selects the number's axis and leaves the others.
+    """
+    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else []
+    if not isinstance(tree.ctx, ast.Load) or not ctx.kind(tree.value).is_tensor or len(parts) != len(updated.slice):
+        return updated
+    numbers = [place for place, part in enumerate(parts) if _is_int(part, ctx)]
+    lists = [place for place, part in enumerate(parts) if ctx.kind(part).is_tensor or ctx.kind(part).name == "list"]
+    if not numbers or not lists:
+        return updated
+    first, last = min(*numbers, *lists), max(*numbers, *lists)
+    if len(numbers) + len(lists) == last - first + 1:
+        return updated  # side by side, they stay where they are
+    dots = any(isinstance(part, ast.Constant) and part.value is ... for part in parts)
+    whole = cst.SubscriptElement(cst.Slice(None, None))
+    front = [
+        element if place in numbers or _is_dots(element) else whole
+        for place, (part, element) in enumerate(zip(parts, updated.slice, strict=True))
+        if (dots or place <= numbers[-1]) and not (isinstance(part, ast.Constant) and part.value is None)
+    ]
+    rest = [element for place, element in enumerate(updated.slice) if place not in numbers]
+    front[-1] = front[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    rest[-1] = rest[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return updated.with_changes(value=updated.with_changes(slice=front, lpar=[], rpar=[]), slice=rest)
+
+
+def _is_int(part: ast.expr, ctx: Context) -> bool:
+    return not isinstance(part, (ast.Slice, ast.List)) and ctx.kind(part).name == "int"
 
 
 def _may_be_mask(tree: ast.expr, ctx: Context) -> bool:

@@ -118,14 +118,12 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
 
     Where somebody else holds a tensor that torch changes for them, T2M305 says that MindSpore does not.
     """
-    if isinstance(tree.op, (ast.LShift, ast.RShift)) and ctx.kind(tree.target).is_tensor:
-        return cst.Assign([cst.AssignTarget(node.target)], shift(_read(node.target), node.value, tree.op, ctx))
-    if isinstance(tree.target, ast.Attribute):
-        _attribute(tree.target, tree, ctx)
-        return node
     if not isinstance(tree.target, ast.Name):
-        _element(tree, ctx)
-        return node
+        if isinstance(tree.target, ast.Attribute):
+            _attribute(tree.target, tree, ctx)
+        else:
+            _element(tree, ctx)
+        return _rebound(node, tree, ctx) if _shifts(tree, ctx) else node
     if not ctx.kind(tree.target).is_tensor:
         return node
     name = tree.target.id
@@ -138,12 +136,28 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
     if through or _is_for_others(name, tree, ctx):
         if through and ctx.functions[-1] is not None:
             ctx.report("T2M305", tree, f"a gradient does not see that the change of {name} reaches a view of it, too")
-        operator = code_of(node.operator).strip().removesuffix("=")
-        value = build(f"{{x}} {operator} {{y}}", x=cst.Name(name), y=node.value)
+        value = _combined(node, tree, ctx)
         whole = cst.ensure_type(parse_expression(f"{name}[{'()' if through else '...'}]"), cst.Subscript)
         return cst.Assign([cst.AssignTarget(whole)], value)
     _seen_elsewhere(name, tree, ctx)
-    return _kept(node, name, tree, ctx)
+    return _rebound(node, tree, ctx) if _shifts(tree, ctx) else _kept(node, name, tree, ctx)
+
+
+def _shifts(tree: ast.AugAssign, ctx: Context) -> bool:
+    """Whether the bits of a tensor are moved, for which MindSpore has no operator."""
+    return isinstance(tree.op, (ast.LShift, ast.RShift)) and ctx.kind(tree.target).is_tensor
+
+
+def _combined(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.BaseExpression:
+    """Return ``x + y`` for ``x += y``."""
+    if _shifts(tree, ctx):
+        return shift(_read(node.target), node.value, tree.op, ctx)
+    operator = code_of(node.operator).strip().removesuffix("=")
+    return build(f"{{x}} {operator} {{y}}", x=_read(node.target), y=node.value)
+
+
+def _rebound(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Assign:
+    return cst.Assign([cst.AssignTarget(node.target)], _combined(node, tree, ctx))
 
 
 def _kept(node: cst.AugAssign, name: str, tree: ast.AugAssign, ctx: Context) -> cst.AugAssign | cst.Assign:

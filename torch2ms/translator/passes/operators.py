@@ -16,6 +16,8 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
+from torch2ms.translator.passes.formatting import tell_print, tell_text
+from torch2ms.translator.passes.layer_members import is_settings
 from torch2ms.translator.syntax import bare, build, code_of, parenthesised, parse_expression
 from torch2ms.translator.trees import walk
 
@@ -57,7 +59,7 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
             return build("{f}({a}, {b})", f=product, a=bare(updated.left), b=bare(updated.right))
         if _is_number(tree, ctx):
             return updated.with_changes(left=_number(updated.left, tree, ctx))
-        if _may_be_number(tree, ctx):
+        if _may_be_number(tree, ctx) or _is_bits_of_number(tree, ctx):
             return updated.with_changes(left=updated.right, right=updated.left)
         left, right = (
             _doubled(updated.left, tree.left, tree.right, ctx),
@@ -142,6 +144,13 @@ def _may_be_number(tree: ast.BinOp, ctx: Context) -> bool:
     return isinstance(tree.left, ast.Attribute) and not isinstance(tree.right, ast.BinOp)
 
 
+def _is_bits_of_number(tree: ast.BinOp, ctx: Context) -> bool:
+    """Whether a number stands in front of a tensor in ``1 | x``: MindSpore has these operators behind tensors only."""
+    if not isinstance(tree.op, (ast.BitOr, ast.BitAnd, ast.BitXor)) or not ctx.kind(tree.right).is_tensor:
+        return False
+    return ctx.kind(tree.left).name in ("int", "bool") and not isinstance(tree.right, ast.BinOp)
+
+
 def _number(left: cst.BaseExpression, tree: ast.BinOp, ctx: Context) -> cst.BaseExpression:
     """Return Python's number for one of numpy's."""
     functions = [node.func for node in walk(tree.left) if isinstance(node, ast.Call)]
@@ -159,22 +168,25 @@ def shift(left: cst.BaseExpression, right: cst.BaseExpression, op: ast.operator,
 
 def rewrite_builtin(updated: cst.BaseExpression, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
     """Return what ``abs(c)``, ``str(x.dtype)``, ``repr(x.shape)`` and ``copy.deepcopy(x)`` become."""
+    tell_print(tree, ctx)
     if len(tree.args) != 1 or tree.keywords or not isinstance(updated, cst.Call):
         return updated
     if ctx.kind(tree.func).of == "copy.deepcopy":
-        return _deep_copy(updated, ctx.kind(tree.args[0]), ctx)
+        return _deep_copy(updated, tree.args[0], ctx)
     if not isinstance(tree.func, ast.Name):
         return updated
     if isinstance(tree.args[0], ast.Starred) or ctx.kind(tree.func).known:
         return updated
     kind = ctx.kind(tree.args[0])
-    if tree.func.id == "abs" and kind.is_tensor and family(kind.of) == "complex":
+    if tree.func.id == "abs" and kind.is_tensor and _may_be_complex(tree.args[0], ctx):
         return updated.with_changes(func=ctx.reference("torch2ms.runtime.functional.abs"))
     if tree.func.id in ("str", "repr"):
         if kind.name == "dtype" or (kind.name == "api" and family(kind.of)):
             return updated.with_changes(func=ctx.reference("torch2ms.runtime.functional.dtype_name"))
         if kind.name == "Size":
             return _size_text(updated)
+        if kind.is_tensor:
+            tell_text(tree, ctx)
         _tell_text(tree, kind, ctx)
     return updated
 
@@ -192,13 +204,23 @@ def _tell_text(tree: ast.Call, kind: Kind, ctx: Context) -> None:
         ctx.report("T2M303", tree, f"MindSpore describes {_DESCRIBED[kind.name]} in other words than PyTorch")
 
 
-def _deep_copy(updated: cst.Call, kind: Kind, ctx: Context) -> cst.Call:
+def _deep_copy(updated: cst.Call, tree: ast.expr, ctx: Context) -> cst.Call:
     """Return a copy that shares no memory: MindSpore's tensors do with what Python's deepcopy makes of them."""
+    kind = ctx.kind(tree)
     if kind.name == "Tensor":
         return cst.ensure_type(build("{x}.copy()", x=updated.args[0].value), cst.Call)
-    if kind.name in ("dict", "list", "tuple") and _holds_tensors(kind):
+    held = isinstance(tree, ast.Subscript) and not kind.known and not is_settings(tree.value)
+    if held or (kind.name in ("dict", "list", "tuple") and (_holds_tensors(kind) or not _is_plain(kind))):
         return updated.with_changes(func=ctx.reference("torch2ms.runtime.functional.deepcopy"))
     return updated
+
+
+def _is_plain(kind: Kind) -> bool:
+    """Whether a container shows that it holds numbers and texts alone."""
+    return bool(kind.items) and all(
+        _is_plain(item) if item.name in ("dict", "list", "tuple") else item.name in ("int", "float", "str", "bool")
+        for item in kind.items
+    )
 
 
 def _holds_tensors(kind: Kind) -> bool:
@@ -232,24 +254,53 @@ def promoted(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, *, is_me
 
 
 def settled(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
-    """Return what ``floor`` of ints and ``abs`` of complex numbers become, which the dtype alone decides."""
+    """Return what ``floor`` of ints, ``amax`` of bools and ``abs`` of complex numbers become: the dtype decides."""
     name = row.name.rpartition(".")[2]
     is_method = row.name.startswith("torch.Tensor.")
-    value = next(iter(tree.args), None)
+    value = next(iter(tree.args), next((k.value for k in tree.keywords if k.arg == "input"), None))
     if is_method and isinstance(tree.func, ast.Attribute):
         value = tree.func.value
     if value is None or row.name not in (f"torch.Tensor.{name}", f"torch.{name}") or not ctx.kind(value).is_tensor:
         return None
     of = family(ctx.kind(value).of)
+    if _adapted(name, ctx.kind(value).of) and not any(keyword.arg in (None, "out") for keyword in tree.keywords):
+        function = f"torch2ms.runtime.functional.{name}"
+        ctx.account(tree.func, row.name, "mapped", function)
+        own = [cst.Arg(updated.func.value)] if is_method and isinstance(updated.func, cst.Attribute) else []
+        return updated.with_changes(func=ctx.reference(function), args=[*own, *updated.args])
     alone = len(tree.args) + len(tree.keywords) == (0 if is_method else 1)
-    if not alone or not ((name in _ROUNDING and of == "int") or (name in ("abs", "absolute") and of == "complex")):
+    modulus = name in ("abs", "absolute") and _may_be_complex(value, ctx)
+    if not alone or not ((name in _ROUNDING and of == "int") or modulus):
         return None
     code = updated.func.value if is_method and isinstance(updated.func, cst.Attribute) else updated.args[0].value
-    if of == "int":
+    if of == "int" and not modulus:
         ctx.account(tree.func, row.name, "mapped", "mindspore.Tensor.copy")
         return build("{x}.copy()", x=code)
     ctx.account(tree.func, row.name, "mapped", "torch2ms.runtime.functional.abs")
     return build("{f}({x})", f=ctx.reference("torch2ms.runtime.functional.abs"), x=code)
+
+
+def _may_be_complex(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a tensor is complex, or of unknown dtype in a file that has complex tensors."""
+    dtype = ctx.kind(tree).of
+    return family(dtype) == "complex" or (not family(dtype) and ctx.once(_has_complex))
+
+
+_OF_COMPLEX = frozenset({"complex", "complex64", "complex128", "cfloat", "cdouble", "polar", "view_as_complex", "fft"})
+
+
+def _has_complex(ctx: Context) -> bool:
+    """Whether a file names complex tensors: a literal, a dtype, ``torch.polar``, a Fourier transform."""
+    return any(
+        (isinstance(node, ast.Constant) and isinstance(node.value, complex))
+        or (isinstance(node, ast.Attribute) and node.attr in _OF_COMPLEX)
+        for node in ctx.analysis.nodes
+    )
+
+
+def _adapted(name: str, dtype: str) -> bool:
+    """Whether a reduction of this dtype gives another one in MindSpore, or none at all."""
+    return (name in ("all", "any") and dtype == "torch.uint8") or (name in ("amax", "amin") and dtype == "torch.bool")
 
 
 def _is_whole(tree: ast.expr, ctx: Context) -> bool:

@@ -143,7 +143,7 @@ def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, o
     if row.kind in ("class", "function") and use != "type":
         if use == "base":
             target = row.adapter or target
-        elif row.kind == "class" or option.rename or option.recipe or target.startswith("@"):
+        elif row.kind == "class" or row.adapter or option.rename or option.recipe or target.startswith("@"):
             changed = option.rename or option.transform or option.write_default or option.add or option.drop
             plain = not row.adapter and not changed
             bare = (
