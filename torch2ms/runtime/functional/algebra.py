@@ -16,6 +16,7 @@ __all__ = [
     "corrcoef",
     "cov",
     "diff",
+    "dist",
     "is_nonzero",
     "linalg_norm",
     "linalg_solve",
@@ -32,6 +33,11 @@ __all__ = [
 def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the ``ord``-norm of the values over ``dim``, of all by default."""
     return norm(x, ord, dim, keepdim, dtype)
+
+
+def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
+    """Return the ``p``-norm of the difference."""
+    return norm(input - other, p)
 
 
 def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:

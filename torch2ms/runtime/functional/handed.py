@@ -7,7 +7,7 @@ from typing import Any, Sequence, Tuple, Union
 import mindspore as ms
 from mindspore import Tensor, ops
 
-__all__ = """all amax amin any chunk clamp_max clamp_min flatten index_select narrow rot90 split squeeze
+__all__ = """all amax amin any chunk clamp_max clamp_min index_select narrow rot90 split squeeze
 transpose""".split()
 
 
@@ -54,11 +54,6 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """Return the values, those below ``min`` brought up to it."""
     return ops.clamp(input, min=min)
-
-
-def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Return ``input`` with the axes from ``start_dim`` to ``end_dim`` made one."""
-    return ops.flatten(input, start_dim=start_dim, end_dim=end_dim)
 
 
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:

@@ -16,6 +16,7 @@ __all__ = [
     "adjoint",
     "apply_elements",
     "as_strided",
+    "assigned",
     "bitwise_left_shift",
     "bitwise_right_shift",
     "broadcast_tensors",
@@ -80,6 +81,13 @@ def _shifted(move: Callable[..., Any], input: Any, other: Any) -> Tensor:
     """Return what numpy makes of the bits: its dtypes are PyTorch's for ints and bools; no gradient is lost."""
     values = (value.asnumpy() if isinstance(value, Tensor) else value for value in (input, other))
     return Tensor(np.asarray(move(*values)))
+
+
+def assigned(input: Tensor, index: Any, value: Any) -> Tensor:
+    """Return ``input`` with ``value`` at ``index``, in memory of its own."""
+    made = input.copy()
+    made[index] = value
+    return made
 
 
 def msort(input: Tensor) -> Tensor:

@@ -69,7 +69,7 @@ def _axes(input: Tensor, dim: Axes) -> Tuple[int, ...]:
     if dim is None:
         return tuple(range(input.ndim))
     listed = (dim,) if isinstance(dim, int) else tuple(dim)
-    return tuple(axis % input.ndim for axis in listed) or tuple(range(input.ndim))
+    return tuple(axis % input.ndim for axis in listed if input.ndim) or tuple(range(input.ndim))
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:

@@ -54,6 +54,8 @@ _OF_FLOATS = frozenset(
     logsumexp softmax log_softmax relu log2 log10 log1p expm1 rsqrt reciprocal median clip clamp nansum
     nanmean""".split()
 )
+_SUMS = frozenset({"sum", "prod", "cumsum", "cumprod"})  # of ints and bools, without another dtype
+_OF_INTS = frozenset({"amax", "amin", "median", "relu", "floor", "ceil", "round", "trunc", "sign"})
 _OF_DOUBLES = frozenset("add sub mul div pow maximum minimum dot matmul mm true_divide multiply subtract".split())
 _REARRANGED = frozenset({"einops.rearrange", "einops.repeat"})
 _LOSES_COMPLEX = frozenset({"abs", "absolute", "angle", "real", "imag"})
@@ -107,6 +109,10 @@ def _dtype_of_call(
     if (name in _KEEPS or name in _SAME_SHAPE) and first is not None:
         return _held(first)
     if name in _OF_FLOATS and first is not None and family(first.of) == "float":
+        return first.of
+    if first is not None and family(first.of) in ("int", "bool") and name in _SUMS:
+        return _INT
+    if first is not None and family(first.of) == "int" and name in _OF_INTS:
         return first.of
     others = [kind for kind in (*arguments, *keywords.values()) if kind.is_tensor]
     if name in _OF_DOUBLES and first is not None and first.of in ("torch.float64", "torch.double"):

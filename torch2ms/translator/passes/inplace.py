@@ -14,7 +14,14 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.flow import is_inplace
 from torch2ms.translator.later_reads import read_again, read_beside
 from torch2ms.translator.passes.operators import shift
-from torch2ms.translator.recipes.views import is_fresh, is_trained, owner_of, seen_elsewhere, writes_through
+from torch2ms.translator.recipes.views import (
+    is_fresh,
+    is_trained,
+    owner_of,
+    reaches_views,
+    seen_elsewhere,
+    writes_through,
+)
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.training.names_used import own
 
@@ -137,7 +144,8 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
         if through and ctx.functions[-1] is not None:
             ctx.report("T2M305", tree, f"a gradient does not see that the change of {name} reaches a view of it, too")
         value = _combined(node, tree, ctx)
-        whole = cst.ensure_type(parse_expression(f"{name}[{'()' if through else '...'}]"), cst.Subscript)
+        index = "()" if through or reaches_views(ctx) else "..."
+        whole = cst.ensure_type(parse_expression(f"{name}[{index}]"), cst.Subscript)
         return cst.Assign([cst.AssignTarget(whole)], value)
     _seen_elsewhere(name, tree, ctx)
     return _rebound(node, tree, ctx) if _shifts(tree, ctx) else _kept(node, name, tree, ctx)

@@ -27,7 +27,7 @@ __all__ = ["doubled_arguments", "promoted", "rewrite_builtin", "rewrite_operator
 _IN_FLOATS = frozenset(
     """exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh asinh acosh
     atanh arcsinh arccosh arctanh sigmoid expit rsqrt erf erfc erfinv lgamma gammaln digamma psi logit i0 atan2
-    arctan2 hypot deg2rad rad2deg logsumexp""".split()
+    arctan2 hypot deg2rad rad2deg logsumexp isinf""".split()
 )
 _COMPARISONS = frozenset(
     """eq ne lt le gt ge equal not_equal less less_equal greater greater_equal maximum minimum""".split()

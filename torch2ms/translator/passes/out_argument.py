@@ -8,6 +8,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.views import reaches_views, writes_through
 from torch2ms.translator.syntax import bare, fix_commas, parse_expression
 from torch2ms.translator.trees import walk
 
@@ -81,12 +82,20 @@ def _target(place: ast.expr, ctx: Context) -> str:
         if isinstance(node, ast.Assign)
         and any(isinstance(target, ast.Name) and target.id == place.id for target in node.targets)
     ]
-    return place.id if any(_is_empty(value) for value in made) else f"{place.id}[...]"
+    if any(_is_empty(value) for value in made):
+        return place.id
+    return f"{place.id}[{'()' if writes_through(place.id, place, ctx) or reaches_views(ctx) else '...'}]"
+
+
+_MAKERS = frozenset("empty zeros ones rand randn tensor Tensor new_empty new_zeros new_ones".split())
 
 
 def _is_empty(tree: ast.expr) -> bool:
     """Whether a tensor is made with no elements: ``torch.empty(0)``, ``torch.tensor([])``, ``torch.Tensor()``."""
     if not isinstance(tree, ast.Call):
+        return False
+    name = tree.func.attr if isinstance(tree.func, ast.Attribute) else getattr(tree.func, "id", "")
+    if name not in _MAKERS and not name.endswith("Tensor"):
         return False
     if not tree.args:
         return isinstance(tree.func, ast.Attribute) and tree.func.attr.endswith("Tensor") and not tree.keywords

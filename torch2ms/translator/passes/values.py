@@ -24,6 +24,7 @@ from torch2ms.translator.passes.gradient_reads import put_gradient
 from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.passes.layer_settings import changed_setting, kept_optimizer
 from torch2ms.translator.passes.operators import rewrite_operator
+from torch2ms.translator.passes.written_elements import written_elements
 from torch2ms.translator.recipes.views import owning
 from torch2ms.translator.symbols import CallShape
 from torch2ms.translator.syntax import code_of, parse_expression
@@ -283,6 +284,8 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     report_copied_view(tree, ctx)
     if isinstance(tree, ast.AugAssign) and isinstance(updated, cst.AugAssign):
         updated = augmented(updated, tree, ctx)
+    if isinstance(updated, (cst.Assign, cst.AugAssign)):
+        updated = written_elements(updated, tree, ctx)
     if isinstance(tree, ast.Assign) and isinstance(updated, cst.Assign) and _sets_data(tree):
         updated = updated.with_changes(value=owning(updated.value, tree.value, ctx))
     updated = put_gradient(kept_optimizer(changed_setting(updated, tree, ctx), tree, ctx), tree, ctx)

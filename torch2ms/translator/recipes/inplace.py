@@ -16,9 +16,11 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.inplace_values import bare_name, functional, is_inplace
 from torch2ms.translator.recipes.views import (
+    fills_whole,
     is_fresh,
     is_trained,
     owner_of,
+    reaches_views,
     seen_elsewhere,
     shares_memory,
     what_index_gives,
@@ -256,6 +258,8 @@ def _filled(
     made = _content(site, direct, ctx)
     if isinstance(made, Leave):
         return made
+    if index == "..." and (reaches_views(ctx) or _is_spread(site, ctx)):
+        index = "()"
     filled = f"{code_of(target)}[{index}]"
     if statement:
         ctx.rebind.append(filled)
@@ -266,6 +270,16 @@ def _filled(
     whole = cst.ensure_type(parse_expression(filled), cst.Subscript)
     ctx.frame.before.append(cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(whole)], made.code)]))
     return replace(made, code=target)
+
+
+def _is_spread(site: CallSite, ctx: Context) -> bool:
+    """Whether a tensor is filled with another one, of perhaps fewer elements.
+
+    ``x[...] = y`` then makes all elements of ``x`` one place in memory, and ``x[0] = 1`` sets them all (seen in 2.10).
+    """
+    name = {"fill": "value", "copy": "src"}.get(bare_name(site))
+    source = site.argument(name) if name is not None else None
+    return source is not None and ctx.kind(source.tree).is_tensor and fills_whole(ctx)
 
 
 def _assigned(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:

@@ -7,6 +7,7 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.creation import code_tuple, content, positional, sizes
 from torch2ms.translator.syntax import as_tuple, build, parenthesised
@@ -73,10 +74,10 @@ def view(site: CallSite, ctx: Context) -> Outcome:
 def new_like(site: CallSite, ctx: Context) -> Outcome:
     """``x.new_zeros(2, 3)`` -> ``ops.zeros((2, 3), dtype=x.dtype)``."""
     assert site.receiver is not None
-    if any(isinstance(node, (ast.Call, ast.Await)) for node in walk(site.receiver_tree or site.tree.func)):
+    dtype = _own_dtype(site, ctx)
+    if dtype is None:
         return Leave("the tensor whose dtype it takes is computed: give it a name")
     given = positional(site)
-    dtype: cst.BaseExpression = cst.Attribute(parenthesised(site.receiver), cst.Name("dtype"))
     extra: list[cst.Arg] = []
     for keyword, arg in zip(site.tree.keywords, [a for a in site.updated.args if a.keyword is not None], strict=False):
         if keyword.arg is None:
@@ -105,6 +106,24 @@ def new_like(site: CallSite, ctx: Context) -> Outcome:
     if not given:
         return Leave("it is called without a size")
     return Replace(_call(site.option.target, [sizes(given, ctx)], dtype, ctx))
+
+
+def _own_dtype(site: CallSite, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``x.dtype``, or the dtype itself where a call makes the tensor; None where that is not known."""
+    tree = site.receiver_tree or site.tree.func
+    if not any(isinstance(node, (ast.Call, ast.Await)) for node in walk(tree)):
+        return cst.Attribute(parenthesised(site.receiver), cst.Name("dtype"))  # type: ignore[arg-type]
+    known = ctx.kind(tree).of if isinstance(tree, ast.expr) else ""
+    if not family(known) or any(isinstance(node, ast.Await) for node in walk(tree)) or _changes_something(tree):
+        return None
+    row = ctx.tables.row(known)
+    return ctx.reference(row.to[0].target) if row is not None and row.to else None
+
+
+def _changes_something(tree: ast.AST) -> bool:
+    """Whether a call in an expression does more than make a tensor: it then must stay."""
+    calls = [node.func for node in walk(tree) if isinstance(node, ast.Call)]
+    return any(not isinstance(func, ast.Attribute) or func.attr.endswith("_") for func in calls)
 
 
 def _call(target: str, values: list[cst.BaseExpression], dtype: cst.BaseExpression, ctx: Context) -> cst.Call:

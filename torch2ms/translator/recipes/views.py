@@ -17,10 +17,12 @@ from torch2ms.translator.trees import children, walk
 __all__ = [
     "VIEWS",
     "Owner",
+    "fills_whole",
     "has_steps",
     "is_fresh",
     "is_trained",
     "owner_of",
+    "reaches_views",
     "seen_elsewhere",
     "shares_memory",
     "what_index_gives",
@@ -132,6 +134,41 @@ def writes_through(name: str, use: ast.AST, ctx: Context) -> bool:
     if owner in ("fresh", "object"):
         owner = seen_elsewhere(name, use, ctx)
     return owner == "shared" and not ctx.once(_computes_gradients)
+
+
+def reaches_views(ctx: Context) -> bool:
+    """Whether a tensor that others may hold is to be filled with ``x[()] = value``, which views of it see.
+
+    ``x[...] = value`` gives the tensor memory of its own, but gradients see it: it is right where a file has no views.
+    """
+    return fills_whole(ctx) and ctx.once(_makes_views)
+
+
+def fills_whole(ctx: Context) -> bool:
+    """Whether ``x[()] = value`` can be written: since MindSpore 2.7, and where no gradient is asked for."""
+    return ctx.target.mindspore >= _VIEWS_SINCE and not ctx.once(_computes_gradients)
+
+
+def _makes_views(ctx: Context) -> bool:
+    """Whether a name or a container is given a part of a tensor, or the tensor in another shape."""
+    holders = (node for node in ctx.analysis.nodes if isinstance(node, (ast.Assign, ast.For, ast.List, ast.Dict)))
+    return any(_is_view(part, ctx) for node in holders for part in _given_to(node))
+
+
+def _given_to(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, ast.Assign):
+        return [*node.value.elts] if isinstance(node.value, (ast.Tuple, ast.List)) else [node.value]
+    if isinstance(node, ast.For):
+        return [node.iter]
+    return [*node.elts] if isinstance(node, ast.List) else [*getattr(node, "values", ())]
+
+
+def _is_view(tree: ast.expr, ctx: Context) -> bool:
+    function = tree.func if isinstance(tree, ast.Call) else tree
+    if isinstance(function, ast.Attribute):
+        return function.attr in _SHARED and ctx.kind(tree).name not in ("int", "float")
+    part = isinstance(tree, ast.Subscript) and ctx.kind(tree.value).is_tensor
+    return isinstance(tree, ast.Subscript) and part and what_index_gives(tree.slice, ctx) == "part"
 
 
 def is_trained(name: str, ctx: Context) -> bool:

@@ -1,0 +1,64 @@
+"""Elements that are assigned where others see the tensor: ``v = x.view(-1); v[v > 1] = 0``.
+
+In MindSpore, assigning to what a mask or a list selects gives the tensor memory of its own: views keep the old values.
+And ``x[...] = y`` with a tensor of fewer elements makes all of ``x`` one place in memory (both seen in 2.10).
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.views import fills_whole, what_index_gives, writes_through
+from torch2ms.translator.syntax import build, code_of, parse_expression
+
+__all__ = ["written_elements"]
+
+
+def written_elements(node: cst.Assign | cst.AugAssign, tree: ast.AST, ctx: Context) -> cst.Assign | cst.AugAssign:
+    """Return ``v[()] = functional.assigned(v, v > 1, 0)`` where views of ``v`` are to see the change."""
+    place = _place(tree)
+    target = node.target if isinstance(node, cst.AugAssign) else node.targets[0].target
+    if place is None or not isinstance(target, cst.Subscript) or not ctx.kind(place.value).is_tensor:
+        return node
+    if isinstance(place.slice, ast.Constant) and place.slice.value is ...:
+        spread = isinstance(tree, ast.Assign) and ctx.kind(tree.value).is_tensor and fills_whole(ctx)
+        if not spread and not _has_views(place, tree, ctx):
+            return node
+        whole = cst.ensure_type(parse_expression(f"{code_of(target.value)}[()]"), cst.Subscript)
+        if isinstance(node, cst.AugAssign):
+            return node.with_changes(target=whole)
+        return node.with_changes(targets=[node.targets[0].with_changes(target=whole)])
+    if what_index_gives(place.slice, ctx) != "copy" or not _has_views(place, tree, ctx):
+        return node
+    parts = [_index(element.slice) for element in target.slice]
+    index = parse_expression(parts[0] if len(parts) == 1 else f"({', '.join(parts)})")
+    value = node.value
+    if isinstance(node, cst.AugAssign):
+        operator = code_of(node.operator).strip().removesuffix("=")
+        value = build(f"{{x}} {operator} {{y}}", x=target.deep_clone(), y=value)
+    made = build("{f}({x}, {i}, {v})", f=ctx.reference("torch2ms.runtime.functional.assigned"),
+                 x=target.value.deep_clone(), i=index, v=value)  # fmt: skip
+    whole = cst.ensure_type(parse_expression(f"{code_of(target.value)}[()]"), cst.Subscript)
+    return cst.Assign([cst.AssignTarget(whole)], made)
+
+
+def _place(tree: ast.AST) -> ast.Subscript | None:
+    """Return the one subscript that a statement assigns to."""
+    targets = tree.targets if isinstance(tree, ast.Assign) else [tree.target] if isinstance(tree, ast.AugAssign) else []
+    return targets[0] if len(targets) == 1 and isinstance(targets[0], ast.Subscript) else None
+
+
+def _has_views(place: ast.Subscript, tree: ast.AST, ctx: Context) -> bool:
+    return isinstance(place.value, ast.Name) and writes_through(place.value.id, tree, ctx)
+
+
+def _index(part: cst.BaseSlice) -> str:
+    """Return a part of an index as an expression."""
+    if isinstance(part, cst.Index):
+        return code_of(part.value)
+    assert isinstance(part, cst.Slice)
+    bounds = [code_of(bound) if bound is not None else "None" for bound in (part.lower, part.upper, part.step)]
+    return f"slice({', '.join(bounds)})"
