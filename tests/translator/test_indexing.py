@@ -110,3 +110,22 @@ def test_numbers_of_numpy_in_attributes() -> None:
         "        return self.data[first], self.data[second]\n"
     ).text
     assert "return self.data[ms.Tensor(first)], self.data[ms.Tensor(second)]" in text
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        ("v[v > 1] = 5", "v[()] = functional.assigned(v, v > 1, 5)"),  # MindSpore gives v memory of its own
+        ("x[[0, 1]] += 1", "x[()] = functional.assigned(x, [0, 1], x[[0, 1]] + 1)"),
+        ("x[:, [0]] = 2", "x[()] = functional.assigned(x, (slice(None, None, None), [0]), 2)"),
+        ("v[0] = 5", "v[0] = 5"),
+        ("x[...] = x.max()", "x[()] = x.max()"),
+        ("torch.add(x, 1, out=x)", "x[()] = ops.add(x, 1)"),
+        ("x = torch.ones(4)\ny = x[x > 2] = 0", "y = x[x > 2] = 0"),
+        ("w = torch.ones(3)\nw[w > 0] = 2", "w[w > 0] = 2"),  # nobody else sees it
+        ("w = torch.ones(3)\nw[...] = 3", "w[...] = 3"),
+    ],
+)
+def test_elements_are_written_where_views_see_them(statements: str, expected: str) -> None:
+    source = f"import torch\n\nx = torch.zeros(2, 3)\nv = x.view(-1)\n{statements}\n"
+    assert translate_source(source).text.rstrip().splitlines()[-1] == expected

@@ -65,7 +65,7 @@ def test_a_tensor_that_nothing_else_sees(statement: str, expected: str) -> None:
     [
         (["x.add_(1)"], ["x[...] = x + 1"]),
         (["x.zero_()"], ["x[...] = 0"]),
-        (["x.copy_(z)"], ["x[...] = z"]),
+        (["x.copy_(z)"], ["x[()] = z"]),
         (["y = x.mul_(z)"], ["x[...] = x * z", "y = x"]),
         (["return x.mul_(z)"], ["x[...] = x * z", "return x"]),
         (["y = z * 1", "w = y", "y.add_(1)"], ["y = z * 1", "w = y", "y[...] = y + 1"]),

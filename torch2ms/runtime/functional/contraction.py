@@ -12,12 +12,15 @@ from .dtypes import promoted
 __all__ = ["einsum"]
 
 
-def einsum(equation: str, *operands: Any) -> Tensor:
+def einsum(equation: Any, *operands: Any) -> Tensor:
     """Return the sum of products that ``equation`` writes, such as ``"bij,bjk->bik"``.
 
     Ellipses and implicit output work. Operands of several dtypes are promoted, then contracted from left to right,
-    each pair as one batched matrix product.
+    each pair as one batched matrix product. Operands and the numbers of their axes may be given in turn instead:
+    ``einsum(a, [0, 1], b, [1, 2], [0, 2])``.
     """
+    if not isinstance(equation, str):
+        equation, operands = _written(equation, *operands)
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     if len({operand.dtype for operand in operands}) > 1:
@@ -30,6 +33,14 @@ def einsum(equation: str, *operands: Any) -> Tensor:
         needed = set(output).union(*inputs[position + 1 :])
         current, terms = _contract(current, terms, other, other_terms, needed)
     return _finish(current, terms, output)
+
+
+def _written(*given: Any) -> Tuple[str, Tuple[Any, ...]]:
+    """Return equation and operands for operands that each stand in front of the numbers of their axes."""
+    pairs, has_output = divmod(len(given), 2)
+    axes = [*given[1::2], *([given[-1]] if has_output else [])]
+    terms = ["".join("..." if axis is ... else string.ascii_letters[axis] for axis in term) for term in axes]
+    return "->".join([",".join(terms[:pairs]), *terms[pairs:]]), given[: 2 * pairs : 2]
 
 
 def _parse(equation: str, operands: Tuple[Any, ...]) -> Tuple[List[str], str]:
