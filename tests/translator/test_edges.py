@@ -95,6 +95,7 @@ def test_the_text_of_a_tensor_is_spoken_of(text: str, severity: str | None) -> N
         ("y = copy.deepcopy(x)", "y = x.copy()"),
         ("d = {'a': x}\ny = copy.deepcopy(d)", "y = functional.deepcopy(d)"),
         ("d = [x, {'a': x}]\ny = copy.deepcopy(d)", "y = functional.deepcopy(d)"),
+        ("class Box:\n    t = 1\n\ny = copy.deepcopy(Box())", "y = functional.deepcopy(Box())"),
         ("y = copy.deepcopy([1, 2])", "y = copy.deepcopy([1, 2])"),
     ],
 )

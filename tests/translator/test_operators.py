@@ -49,6 +49,7 @@ def test_what_means_the_same_stays(source: str) -> None:
         ("x = torch.tensor([True])\ny = x.amax(dim=0)", "y = functional.amax(x, dim=0)"),
         ("x = torch.ByteTensor([1])\ny = torch.any(x, 0)", "y = functional.any(x, 0)"),
         ("y = str(torch.float32)", "y = functional.dtype_name(ms.float32)"),
+        ("y = [str(d) for d in (torch.int32,)]", "y = [functional.dtype_name(d) for d in (ms.int32,)]"),
         ("x = torch.ones(3)\ny = f'{x.dtype}'", "y = f'{functional.dtype_name(x.dtype)}'"),
         ("x = torch.ones(3)\ny = str(x.shape)", 'y = f"torch.Size({list(x.shape)})"'),
     ],

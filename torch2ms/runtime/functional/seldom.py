@@ -196,6 +196,10 @@ def deepcopy(value: Any) -> Any:
     if isinstance(value, Tensor) and not isinstance(value, ms.Parameter):
         return value.copy()
     made = copy.deepcopy(value)
+    if not hasattr(type(value), "__deepcopy__") and isinstance(getattr(value, "__dict__", None), dict):
+        for name, item in vars(value).items():  # an object of the program's own
+            if not isinstance(value, nn.Cell) and isinstance(item, (Tensor, dict, list, tuple)):
+                object.__setattr__(made, name, deepcopy(item))
     if isinstance(value, nn.Cell):
         for (_, old), (_, new) in zip(value.cells_and_names(), made.cells_and_names()):
             for name, parameter in old._params.items():

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from torch2ms.translator.kinds import Kind
 
-__all__ = ["dtype_of_operator", "family", "with_dtype"]
+__all__ = ["dtype_of_operator", "family", "is_dtype", "with_dtype"]
 
 _BOOL, _INT, _FLOAT, _COMPLEX = "torch.bool", "torch.int64", "torch.float32", "torch.complex64"
 _FAMILIES = {
@@ -64,6 +64,11 @@ _LOSES_COMPLEX = frozenset({"abs", "absolute", "angle", "real", "imag"})
 def family(dtype: str) -> str:
     """Return ``bool``, ``int``, ``float`` or ``complex`` for a dtype's name; empty when it is none."""
     return _FAMILY.get(dtype, "")
+
+
+def is_dtype(kind: Kind) -> bool:
+    """Whether a value is a dtype, also one of several."""
+    return kind.name == "dtype" or (kind.name == "api" and all(family(name) for name in kind.of.split("|")))
 
 
 def with_dtype(

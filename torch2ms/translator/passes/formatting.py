@@ -11,6 +11,7 @@ import libcst as cst
 from torch2ms.diagnostics import Severity
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.inference.dtypes import is_dtype
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.trees import walk
 
@@ -199,7 +200,7 @@ def _is_tensor(code: cst.BaseExpression, ctx: Context) -> bool:
 
 def _is_dtype(code: cst.BaseExpression, ctx: Context) -> bool:
     tree = ctx.alignment.tree(code)
-    return isinstance(tree, ast.expr) and ctx.kind(tree).name == "dtype"
+    return isinstance(tree, ast.expr) and is_dtype(ctx.kind(tree))
 
 
 def _is_size(code: cst.BaseExpression, ctx: Context) -> bool:

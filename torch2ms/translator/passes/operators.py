@@ -13,7 +13,7 @@ import libcst as cst
 
 from torch2ms.mapping_tables.schema import Row
 from torch2ms.translator.context import Context
-from torch2ms.translator.inference.dtypes import family
+from torch2ms.translator.inference.dtypes import family, is_dtype
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.formatting import tell_print, tell_text
@@ -181,7 +181,7 @@ def rewrite_builtin(updated: cst.BaseExpression, tree: ast.Call, ctx: Context) -
     if tree.func.id == "abs" and kind.is_tensor and _may_be_complex(tree.args[0], ctx):
         return updated.with_changes(func=ctx.reference("torch2ms.runtime.functional.abs"))
     if tree.func.id in ("str", "repr"):
-        if kind.name == "dtype" or (kind.name == "api" and family(kind.of)):
+        if is_dtype(kind):
             return updated.with_changes(func=ctx.reference("torch2ms.runtime.functional.dtype_name"))
         if kind.name == "Size":
             return _size_text(updated)
@@ -210,7 +210,8 @@ def _deep_copy(updated: cst.Call, tree: ast.expr, ctx: Context) -> cst.Call:
     if kind.name == "Tensor":
         return cst.ensure_type(build("{x}.copy()", x=updated.args[0].value), cst.Call)
     held = isinstance(tree, ast.Subscript) and not kind.known and not is_settings(tree.value)
-    if held or (kind.name in ("dict", "list", "tuple") and (_holds_tensors(kind) or not _is_plain(kind))):
+    container = kind.name in ("dict", "list", "tuple") and (_holds_tensors(kind) or not _is_plain(kind))
+    if held or container or kind.name == "instance":
         return updated.with_changes(func=ctx.reference("torch2ms.runtime.functional.deepcopy"))
     return updated
 
