@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +38,9 @@ def load(mappings: tuple[str, ...] = (), *, store: bool = True) -> Tables:
 
     Raises TableError when a table is wrong or a file of ``mappings`` cannot be read.
     """
-    paths = sorted(DATA.rglob("*.toml"))
-    state = tuple((str(path), (info := path.stat()).st_size, info.st_mtime_ns) for path in paths)
+    state = tuple(sorted(_files(DATA)))
     if state not in _loaded:
-        shipped = Tables(_compiled(paths, root=DATA, store=store))
+        shipped = Tables(_compiled([Path(path) for path, _, _ in state], root=DATA, store=store))
         _loaded.clear()
         _loaded[state] = shipped
     if not mappings:
@@ -51,6 +50,17 @@ def load(mappings: tuple[str, ...] = (), *, store: bool = True) -> Tables:
         path = Path(mapping)
         rows.update(_compile([(path, _read(path))], root=None))
     return Tables(rows)
+
+
+def _files(folder: str | Path) -> Iterator[tuple[str, int, int]]:
+    """Yield the names, sizes and times of the tables below a folder."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _files(entry.path)
+            elif entry.name.endswith(".toml"):
+                info = entry.stat()
+                yield entry.path, info.st_size, info.st_mtime_ns
 
 
 def cache_directory() -> Path:

@@ -66,16 +66,20 @@ class _Rewriter:
 
     def visit(self, node: cst.CSTNode) -> Any:
         """Return the translated node."""
-        if node.__class__ in _NUMBERS:
-            return node
         kind = node.__class__
+        if kind in _NUMBERS:
+            return node
         tree = self.ctx.alignment.tree(node)
         special = _SPECIAL.get(kind)
         if special is not None:
             return special(self, node, tree)
         updated = self._children(node)
-        if isinstance(tree, ast.BinOp) and tree.op.__class__ is ast.Mod and kind is cst.BinaryOperation:
-            updated = formatting.rewrite_percent(cst.ensure_type(node, cst.BinaryOperation), updated, self.ctx)
+        return updated if tree is None or kind not in _OPERATORS else self._operator(node, updated, tree)
+
+    def _operator(self, node: cst.CSTNode, updated: Any, tree: ast.AST) -> Any:
+        """Return what a string, or an expression with an operator, becomes once its parts are translated."""
+        if isinstance(tree, ast.BinOp) and tree.op.__class__ is ast.Mod and type(node) is cst.BinaryOperation:
+            updated = formatting.rewrite_percent(node, updated, self.ctx)
         if (
             isinstance(tree, ast.IfExp)
             and isinstance(node, cst.IfExp)
@@ -85,9 +89,7 @@ class _Rewriter:
             return _on_its_lines(node, updated.orelse) if updated.test is not node.test else updated
         if isinstance(tree, ast.Subscript) and isinstance(updated, cst.Subscript):
             updated = indexing.rewrite_index(updated, tree, self.ctx)
-        if tree is not None:
-            updated = values.rewrite_expression(node, updated, tree, self.ctx)
-        return updated
+        return values.rewrite_expression(node, updated, tree, self.ctx)
 
     def _children(self, node: cst.CSTNode) -> Any:
         changes: dict[str, Any] = {}
@@ -111,14 +113,16 @@ class _Rewriter:
 
     def _reference(self, node: cst.Name | cst.Attribute, tree: ast.AST | None) -> Any:
         if tree is None:
-            return node if isinstance(node, cst.Name) else self._children(node)
+            return node if type(node) is cst.Name else self._children(node)
         kind = self.ctx.kind(tree)
         read = tree if isinstance(tree, (ast.Name, ast.Attribute)) and isinstance(tree.ctx, ast.Load) else None
         if read is not None and kind.name == "api" and self.ctx.is_import_root(read):
             if id(node) in self.ctx.callees:
                 return node
-            return values.rewrite_value(node, read, self.ctx)
-        if isinstance(node, cst.Name):
+            new = values.rewrite_value(node, read, self.ctx)
+            is_same = type(new) is cst.Name and type(node) is cst.Name and new.value == node.value
+            return node if is_same and not node.lpar else new
+        if type(node) is not cst.Attribute:
             return node
         value = self.visit(node.value)
         updated = node.with_changes(value=value) if value is not node.value else node
@@ -256,6 +260,9 @@ class _Rewriter:
 
 
 _NUMBERS = frozenset({cst.Integer, cst.Float})
+_OPERATORS = frozenset(
+    {cst.SimpleString, cst.BinaryOperation, cst.UnaryOperation, cst.Comparison, cst.IfExp, cst.Subscript}
+)
 _SPECIAL: dict[type[cst.CSTNode], Callable[[_Rewriter, Any, ast.AST | None], Any]] = {
     cst.Name: _Rewriter._reference,
     cst.Attribute: _Rewriter._reference,

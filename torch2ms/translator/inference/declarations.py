@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ class FunctionInfo:
     owner: ClassInfo | None
     outer: FunctionInfo | None
     flows: dict[int, Flow] = field(default_factory=dict)  # by depth
-    uses: dict[str, Uses] = field(default_factory=dict)  # what is done with each plain name in it
+    uses: dict[str, Uses] = field(default_factory=lambda: defaultdict(Uses))  # what is done with each plain name in it
     locals: frozenset[str] = frozenset()  # the names it binds itself
     stores: bool | None = None  # whether it sets attributes of ``self``, once asked
     renewed: frozenset[ast.AST] | None = None  # the targets ``self.m`` of ``self.m = self.m.to(d)``, once asked
@@ -67,7 +68,7 @@ class FileAnalysis:
     # Calls of what the project may define: function ("": the module level) -> last identifier of the callee -> calls
     calls: dict[str, dict[str, list[ast.Call]]] = field(default_factory=dict)
     sites: dict[str, list[tuple[str, int]]] = field(default_factory=dict)  # identifier -> where in ``calls``, in order
-    uses: dict[str, Uses] = field(default_factory=dict)  # what is done with each plain name at module level
+    uses: dict[str, Uses] = field(default_factory=lambda: defaultdict(Uses))  # the same at module level
     applied: set[str] = field(default_factory=set)  # functions handed to ``network.apply``
     complete: bool = False
     # Answers found while the module level is being run, which may change: where they are kept, and under what
@@ -143,7 +144,7 @@ def _declare_below(
             continue
         if isinstance(child, ast.Name):
             if child.ctx.__class__ is ast.Store:
-                uses = scope.uses.setdefault(child.id, Uses())
+                uses = scope.uses[child.id]
                 uses.bound.append(child.lineno)
                 uses.inner += owner is not None
             continue
@@ -161,7 +162,7 @@ def _declare_below(
         elif isinstance(child, ast.comprehension):
             for name in walk(child.target):
                 if isinstance(name, ast.Name):
-                    scope.uses.setdefault(name.id, Uses()).inner += 1
+                    scope.uses[name.id].inner += 1
         elif isinstance(child, (ast.Import, ast.ImportFrom)):
             bound.update(name for name, _, _ in imported(child))
         elif isinstance(child, (ast.Global, ast.Nonlocal)):
@@ -244,7 +245,7 @@ def _index_use(analysis: FileAnalysis, node: ast.Call | ast.Attribute, outer: Fu
         return
     scope: FunctionInfo | FileAnalysis = outer if outer is not None else analysis
     while True:
-        scope.uses.setdefault(root, Uses()).see(node)
+        scope.uses[root].see(node)
         if not isinstance(scope, FunctionInfo) or scope.outer is None:
             return
         scope = scope.outer

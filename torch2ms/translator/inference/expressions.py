@@ -88,7 +88,7 @@ class Expressions(Callables):
             kind = self.kinds[node] = self.lookup(node.id)
             return kind
         found: Kind
-        if isinstance(node, ast.Constant):
+        if type(node) is ast.Constant:
             found = self.kinds[node] = _CONSTANTS.get(node.value.__class__, _PYTHON)
             return found
         method = getattr(self, _METHODS.get(node.__class__, ""), None)

@@ -61,11 +61,10 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
             return updated.with_changes(left=_number(updated.left, tree, ctx))
         if _may_be_number(tree, ctx) or _is_bits_of_number(tree, ctx):
             return updated.with_changes(left=updated.right, right=updated.left)
-        left, right = (
-            _doubled(updated.left, tree.left, tree.right, ctx),
-            _doubled(updated.right, tree.right, tree.left, ctx),
-        )
-        return updated.with_changes(left=left, right=right)
+        left = _doubled(updated.left, tree.left, tree.right, ctx)
+        right = _doubled(updated.right, tree.right, tree.left, ctx)
+        is_same = left is updated.left and right is updated.right
+        return updated if is_same else updated.with_changes(left=left, right=right)
     elif isinstance(tree, ast.Compare) and isinstance(updated, cst.Comparison) and len(tree.ops) == 1:
         return _compared(updated, tree, ctx)
     return updated
@@ -81,6 +80,8 @@ def _compared(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> cst.C
     target = updated.comparisons[0]
     left = _doubled(updated.left, tree.left, tree.comparators[0], ctx)
     right = _doubled(target.comparator, tree.comparators[0], tree.left, ctx)
+    if left is updated.left and right is target.comparator:
+        return updated
     return updated.with_changes(left=left, comparisons=[target.with_changes(comparator=right)])
 
 

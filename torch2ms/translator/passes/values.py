@@ -278,7 +278,7 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     """Return what a small statement becomes; None when it goes."""
     from torch2ms.translator.passes.calls import DROPPED
 
-    if isinstance(updated, cst.Expr) and updated.value is DROPPED:
+    if type(updated) is cst.Expr and updated.value is DROPPED:
         return None
     report_patch(tree, ctx)
     report_copied_view(tree, ctx)
