@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from torch2ms.translator.trees import children, walk
@@ -29,8 +29,9 @@ MAX_DEPTH = 12
 class Constants:
     """Evaluates expressions of one file with the values that its text fixes."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, nodes: Sequence[ast.AST] = ()) -> None:
         self.tree = tree
+        self._nodes = nodes or list(walk(tree))
         self._locals: dict[str, dict[str, ast.expr]] = {}
 
     # Most files ask for few of these: each is found when it is first asked for.
@@ -38,7 +39,7 @@ class Constants:
     @cached_property
     def options(self) -> dict[str, object]:
         """The defaults of the argparse options, by attribute."""
-        return dict(_argparse_defaults(self.tree))
+        return dict(_argparse_defaults(self._nodes))
 
     @cached_property
     def _module(self) -> dict[str, ast.expr]:
@@ -46,7 +47,7 @@ class Constants:
 
     @cached_property
     def _functions(self) -> dict[str, ast.FunctionDef]:
-        return {node.name: node for node in walk(self.tree) if isinstance(node, ast.FunctionDef)}
+        return {node.name: node for node in self._nodes if isinstance(node, ast.FunctionDef)}
 
     @cached_property
     def _owner(self) -> dict[ast.AST, str]:
@@ -55,7 +56,7 @@ class Constants:
     @cached_property
     def _calls(self) -> dict[str, list[ast.Call]]:
         found: dict[str, list[ast.Call]] = {}
-        for node in walk(self.tree):
+        for node in self._nodes:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 found.setdefault(node.func.id, []).append(node)
         return found
@@ -155,9 +156,9 @@ def _single_assignments(body: list[ast.stmt]) -> dict[str, ast.expr]:
     return {name: value for name, value in found.items() if count.get(name) == 1}
 
 
-def _argparse_defaults(tree: ast.Module) -> Iterator[tuple[str, object]]:
+def _argparse_defaults(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, object]]:
     """Yield (attribute of args, default) for every ``add_argument`` with a literal default."""
-    for node in walk(tree):
+    for node in nodes:
         if not (
             isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument"
         ):

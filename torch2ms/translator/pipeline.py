@@ -31,6 +31,7 @@ __all__ = ["SourceResult", "translate_project", "translate_source"]
 RUNTIME_NAME = "torch2ms_runtime"
 SECONDS_PER_FILE = 60.0
 COLLECTIONS = (20_000_000, 50, 1000)  # thresholds of the garbage collector
+LINES_KEPT = 5_000  # of the first files: these are not parsed again
 SMALL_PROJECT = 20  # files that fit into memory with all their garbage
 Progress = Callable[[str], None]
 
@@ -99,16 +100,18 @@ def _translation(project: Project, options: Options, progress: Progress | None) 
     found = cache.read(key) if key is not None else None
     if found is not None:
         return found
-    symbols, relevant, problems = _index(project)
-    results = _translate_all(project, symbols, relevant, options, progress)
+    trees: dict[str, ast.Module] = {}
+    symbols, relevant, problems = _index(project, trees)
+    results = _translate_all(project, symbols, relevant, options, progress, trees)
     made = cache.Translation(results, tuple(problems), frozenset(symbols.files), symbols.scripts())
     if key is not None:
         cache.write(key, made)
     return made
 
 
-def _index(project: Project) -> tuple[SymbolTable, list[str], list[Diagnostic]]:
-    """Return the symbol table, the files worth translating, and what is wrong with the others."""
+def _index(project: Project, trees: dict[str, ast.Module]) -> tuple[SymbolTable, list[str], list[Diagnostic]]:
+    """Return the symbol table, the files worth translating, and what is wrong with the others; keep a few trees."""
+    room = LINES_KEPT
     files: list[FileIndex] = []
     problems: list[Diagnostic] = []
     repaired: set[str] = set()
@@ -117,6 +120,9 @@ def _index(project: Project) -> tuple[SymbolTable, list[str], list[Diagnostic]]:
         problems.extend(source.diagnostics)
         if source.tree is not None:
             files.append(index_file(file.path, source.tree))
+            room -= (source.text or "").count("\n")
+            if room > 0:
+                trees[file.path] = source.tree
             if source.repaired:
                 repaired.add(file.path)
     symbols = SymbolTable.build(files, project.root.name)
@@ -184,8 +190,15 @@ def _helpers(symbols: SymbolTable, reached: set[str]) -> set[str]:
 class _Worker:
     """Translates files of one project; built once a process."""
 
-    def __init__(self, files: Sequence[SourceFile], symbols: SymbolTable, options: Options) -> None:
+    def __init__(
+        self,
+        files: Sequence[SourceFile],
+        symbols: SymbolTable,
+        options: Options,
+        trees: dict[str, ast.Module] | None = None,
+    ) -> None:
         self._files = {file.path: file for file in files}
+        self._trees = trees or {}  # of files parsed already, until they are asked for
         self._symbols = symbols
         self._options = options
         self._given_up: set[str] = set()  # files that took too long: nobody asks about them again
@@ -200,7 +213,9 @@ class _Worker:
 
     def _parse(self, path: str) -> ast.Module | None:
         file = self._files.get(path)
-        return file.load().tree if file is not None and path not in self._given_up else None
+        if file is None or path in self._given_up:
+            return None
+        return self._trees.pop(path, None) or file.load().tree
 
     def translate(self, path: str) -> FileResult:
         """Return what becomes of a file; one that takes too long costs neither the others nor those that ask it."""
@@ -274,7 +289,12 @@ def _work(path: str) -> FileResult:
 
 
 def _translate_all(
-    project: Project, symbols: SymbolTable, paths: Sequence[str], options: Options, progress: Progress | None
+    project: Project,
+    symbols: SymbolTable,
+    paths: Sequence[str],
+    options: Options,
+    progress: Progress | None,
+    trees: dict[str, ast.Module],
 ) -> dict[str, FileResult]:
     results: dict[str, FileResult] = {}
     paths = [path for path in paths if path in symbols.files]
@@ -288,7 +308,7 @@ def _translate_all(
                 if progress is not None:
                     progress(f"{index + 1}/{len(paths)} {result.path}")
         return results
-    worker = _Worker(project.python_files, symbols, options)
+    worker = _Worker(project.python_files, symbols, options, trees)
     for index, path in enumerate(paths):
         if progress is not None:
             progress(f"{index + 1}/{len(paths)} {path}")

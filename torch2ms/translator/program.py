@@ -121,7 +121,7 @@ class _Reader:
     @cached_property
     def constants(self) -> Constants:
         """The constants of the file; most files have nothing that asks for them."""
-        return Constants(self.analysis.tree)
+        return Constants(self.analysis.tree, self.analysis.nodes)
 
     @cached_property
     def _targets(self) -> dict[ast.AST, str]:

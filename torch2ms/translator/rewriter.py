@@ -7,7 +7,7 @@ byte. Passes see the original node through its ``ast`` twin (facts) and the node
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from operator import is_not
 from typing import Any
 
@@ -29,7 +29,7 @@ from torch2ms.translator.passes import (
     training,
     values,
 )
-from torch2ms.translator.syntax import child_fields, code_of, is_node
+from torch2ms.translator.syntax import child_fields, code_of, comments, is_node
 from torch2ms.translator.third_party import report_packages
 
 __all__ = ["rewrite_module"]
@@ -308,10 +308,10 @@ def _has_comments(tree: ast.AST | None, commented: Collection[int]) -> bool:
 
 def _with_comments_of(node: cst.SimpleStatementLine, updated: Any) -> Any:
     """Return the updated statement; comments inside the old one that went with a part of it stand in front."""
-    old = list(_comments(node.body))
+    old = [comment for part in node.body for comment in comments(part)]
     if not old:
         return updated
-    remaining = [comment.value for comment in _comments(updated.body)]
+    remaining = [comment.value for part in updated.body for comment in comments(part)]
     lost: list[cst.EmptyLine] = []
     for comment in old:
         if comment.value in remaining:
@@ -321,20 +321,13 @@ def _with_comments_of(node: cst.SimpleStatementLine, updated: Any) -> Any:
     return updated.with_changes(leading_lines=[*updated.leading_lines, *lost]) if lost else updated
 
 
-def _comments(nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Comment]:
-    for node in nodes:
-        if isinstance(node, cst.Comment):
-            yield node
-        else:
-            yield from _comments(node.children)
-
-
 def _orphans(node: Any) -> list[cst.BaseStatement]:
     """Return what stays of a statement that goes: an empty one with its comments (see ``_attach``)."""
     lines = list(node.leading_lines)
     if isinstance(node, cst.SimpleStatementLine):
         trailing = node.trailing_whitespace.comment
-        found = [*_comments(node.body), *([trailing] if trailing is not None else [])]
+        found = [comment for part in node.body for comment in comments(part)]
+        found += [trailing] if trailing is not None else []
         lines.extend(cst.EmptyLine(comment=comment) for comment in found)
     if not any(line.comment is not None for line in lines):
         lines = lines[:1]

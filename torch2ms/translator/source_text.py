@@ -24,7 +24,7 @@ __all__ = ["SourceText", "decode", "diagnose", "parse"]
 
 _BOM = "\ufeff"
 _NEWLINE = re.compile(r"\r\n|\r|\n")
-_ASYNC_ARGUMENT = re.compile(r"\basync\s*=(?!=)")
+_ASYNC_ARGUMENT = re.compile(r"async\s*=(?!=)")  # starts with a literal, which is searched for fast
 # Methods of torch that took async= before Python 3.7 made it a keyword; PyTorch calls it non_blocking= since 0.4.
 _ASYNC_METHODS = frozenset({"cuda", "cpu", "to", "type", "copy_"})
 _RECURSION_LIMIT = 1000  # Python's default

@@ -314,6 +314,8 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         if node.__class__ is ast.Constant:
             continue
         values.see(node)
+        if node.__class__ is ast.Name:
+            continue
         attributes.see(node)
         if isinstance(node, ast.Call):
             name = _last(node.func)

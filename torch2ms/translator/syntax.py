@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ __all__ = [
     "build",
     "child_fields",
     "code_of",
+    "comments",
     "dotted_name",
     "fix_commas",
     "is_node",
@@ -103,6 +104,20 @@ _MODULE = cst.Module([])
 def code_of(node: cst.CSTNode) -> str:
     """Return the source text of a node."""
     return _MODULE.code_for_node(node)
+
+
+def comments(node: cst.BaseSmallStatement) -> list[cst.Comment]:
+    """Return the comments inside a statement, in order."""
+    # libcst takes longer to name the parts of a node than to spell it.
+    return list(_comments(node)) if "#" in code_of(node) else []
+
+
+def _comments(node: cst.CSTNode) -> Iterator[cst.Comment]:
+    for child in node.children:
+        if isinstance(child, cst.Comment):
+            yield child
+        else:
+            yield from _comments(child)
 
 
 @lru_cache(maxsize=4096)

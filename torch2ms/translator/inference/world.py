@@ -314,8 +314,10 @@ class World:
             rest = [m for name, m in info.methods.items() if name != "__init__" and stores(m)]
             with self._holding(info.path), self._at(self.depth - 1):
                 for method in ([first] if first else []) + rest:
-                    kept = made_of_themselves(method.node) if found else frozenset()
-                    for name, kind in self.flow(analysis, method).stored.items():
+                    stored = self.flow(analysis, method).stored
+                    doubtful = any(not kind.known and name in found for name, kind in stored.items())
+                    kept = made_of_themselves(method.node) if doubtful else frozenset()
+                    for name, kind in stored.items():
                         if name not in found or kind.known or name not in kept:
                             found[name] = join(found[name], kind) if name in found else kind
             self._inplace.setdefault(key, {}).update(info.inplace)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +11,7 @@ from libcst.helpers import get_full_name_for_node
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.references import GUARD, Needed, hands_on
-from torch2ms.translator.syntax import names_read
+from torch2ms.translator.syntax import comments, names_read
 
 __all__ = ["rewrite_imports"]
 
@@ -190,18 +190,9 @@ def _with_names(node: Any, kept: Sequence[cst.ImportAlias], names: Sequence[cst.
 def _comment_lines(node: cst.SimpleStatementLine) -> list[cst.EmptyLine]:
     """Return the comments of a statement that goes, each on a line of its own."""
     lines = list(node.leading_lines) if any(line.comment is not None for line in node.leading_lines) else []
-    inside = [cst.EmptyLine(comment=comment) for part in node.body for comment in _comments(part)]
+    inside = [cst.EmptyLine(comment=comment) for part in node.body for comment in comments(part)]
     trailing = node.trailing_whitespace.comment
     return [*lines, *inside, *([cst.EmptyLine(comment=trailing)] if trailing is not None else [])]
-
-
-def _comments(node: cst.CSTNode) -> Iterator[cst.Comment]:
-    """Yield the comments inside a statement, in order."""
-    for child in node.children:
-        if isinstance(child, cst.Comment):
-            yield child
-        else:
-            yield from _comments(child)
 
 
 _MARK = "# torch2ms imports"
@@ -209,7 +200,7 @@ _MARK = "# torch2ms imports"
 
 def _marker(node: cst.SimpleStatementLine) -> cst.SimpleStatementLine:
     """Return the place where the new imports go; it keeps the lines before the old one."""
-    inside = [cst.EmptyLine(comment=comment) for part in node.body for comment in _comments(part)]
+    inside = [cst.EmptyLine(comment=comment) for part in node.body for comment in comments(part)]
     return cst.SimpleStatementLine(
         [cst.Expr(cst.SimpleString(repr(_MARK)))],
         leading_lines=[*node.leading_lines, *inside],
