@@ -134,3 +134,17 @@ def test_parameters_have_other_names(test: str) -> None:
 @pytest.mark.parametrize("test", ["'bias' in {'bias': 1}", "args == 'weight'", "print('weight')", "x['bias'] == 3"])
 def test_words_that_are_no_names_of_parameters(test: str) -> None:
     assert "T2M503" not in codes(translated(f"x = {{'bias': 3}}\ny = {test}\n"))
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("act = getattr(nn, name)(**params)\n", "act = getattr(layers, name)(**params)\n"),
+        ("act = getattr(torch.nn, 'GELU')()\n", "act = layers.GELU()\n"),
+        ("conv = getattr(nn, f'Conv{rank}d', None)\n", "conv = getattr(layers, f'Conv{rank}d', None)\n"),
+    ],
+)
+def test_layers_that_a_running_program_names_take_torchs_arguments(source: str, expected: str) -> None:
+    result = translated(source)
+    assert expected in result.text
+    assert not codes(result)

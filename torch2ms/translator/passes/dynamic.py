@@ -38,6 +38,10 @@ def rewrite_dynamic(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Base
     return updated
 
 
+# The namespace of layers, and the module that has them under the same names, with torch's arguments.
+_LAYERS, _BY_NAME = "torch.nn", "torch2ms.runtime.layers"
+
+
 def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
     owner = ctx.kind(tree.args[0]).of
     attribute = _string(tree.args[1]) if len(tree.args) > 1 else ""
@@ -52,6 +56,12 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
     if name == "hasattr" and attribute and "|" not in owner and _is_foreign(f"{owner}.{attribute}", ctx):
         ctx.report("T2M504", tree, f"PyTorch itself has no {owner}.{attribute}, nor has MindSpore")
         return cst.Name("False")
+    if name == "getattr" and row is not None and row.adapter:
+        return ctx.reference(row.adapter)  # as where the class or function is handed on: called with torch's arguments
+    if name == "getattr" and owner == _LAYERS and not attribute:
+        return updated.with_changes(
+            args=[updated.args[0].with_changes(value=ctx.reference(_BY_NAME)), *updated.args[1:]]
+        )
     if name == "getattr" and row is not None:
         options = ctx.tables.select(row, ctx.target)
         option = options[0] if options else None
