@@ -166,3 +166,19 @@ def test_a_child_may_have_any_name():
     assert [name for name, _ in net.parameters_and_names()] == ["first one.weight", "first one.bias"]
     assert [parameter.name for parameter in net.trainable_params()] == ["first_one.weight", "first_one.bias"]
     assert net(ms.Tensor([[1.0, 2.0]])).shape == (1, 2)
+
+
+def test_a_mode_set_through_any_base_is_set_once():
+    calls = []
+
+    class Own(OwnMode, nn.Dense):
+        def set_train(self, mode=True):
+            nn.Dense.set_train(self, mode)
+            calls.append(mode)
+            return self
+
+    network = nn.SequentialCell(Own(2, 2))
+    calls.clear()
+    network.set_train()
+    assert calls == [True]
+    assert network[0].training

@@ -6,6 +6,7 @@ changes the mode. ``Cell.set_train`` sets a flag in all parts instead, and calls
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 __all__ = ["OwnMode"]
@@ -16,16 +17,39 @@ class OwnMode:
 
     _setting = False  # within set_train, which comes back here for the flags
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let a ``set_train`` of a class's own call that of any base: ``layers.Linear.set_train(self, mode)``."""
+        super().__init_subclass__(**options)
+        own = cls.__dict__.get("set_train")
+        if own is not None:
+            cls.set_train = _guarded(own)  # type: ignore[method-assign]
+
     def set_train(self, mode: bool = True) -> Any:
         """Set the mode of this Cell and of all in it."""
+        before = self._setting
         self.__dict__["_setting"] = True
         try:
             return super().set_train(mode)  # type: ignore[misc]
         finally:
-            self.__dict__["_setting"] = False
+            self.__dict__["_setting"] = before
 
     def add_flags_recursive(self, **flags: Any) -> Any:
         """Set flags; the mode by way of ``set_train``."""
         if set(flags) == {"training"} and not self._setting:
             return self.set_train(flags["training"])
         return super().add_flags_recursive(**flags)  # type: ignore[misc]
+
+
+def _guarded(own: Any) -> Any:
+    """Return a ``set_train`` that the flags which it sets do not come back to."""
+
+    @wraps(own)
+    def set_train(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = self._setting
+        self.__dict__["_setting"] = True
+        try:
+            return own(self, *args, **kwargs)
+        finally:
+            self.__dict__["_setting"] = before
+
+    return set_train
