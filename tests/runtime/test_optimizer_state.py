@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 ms = pytest.importorskip("mindspore")
@@ -9,8 +12,9 @@ ms = pytest.importorskip("mindspore")
 from mindspore import ops  # noqa: E402
 from mindspore.experimental import optim  # noqa: E402
 
-from torch2ms.runtime import initializers, optimizer_state  # noqa: E402
+from torch2ms.runtime import checkpoint, groups, initializers, optimizer_state  # noqa: E402
 from torch2ms.runtime import optim as optimizers  # noqa: E402
+from torch2ms.runtime import optimizers as optimizer_kinds  # noqa: E402
 from torch2ms.runtime.adam import Adam  # noqa: E402
 
 
@@ -37,6 +41,43 @@ def test_a_whole_state_goes_back_into_another_optimizer() -> None:
     assert float(state["state"][0]["step"]) == 1.0
     optimizers.load_state_dict(fresh, state)
     assert float(optimizer_state.state(fresh)[second]["exp_avg"][0]) == pytest.approx(0.1)
+
+
+KINDS = ["SGD", "Adam", "AdamW", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "ASGD"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_whole_state_read_from_disk_goes_on_as_the_optimizer_that_wrote_it(kind: str, tmp_path: Path) -> None:
+    def make() -> tuple[ms.Parameter, ms.Parameter, Any]:
+        one, other = _weight("one"), _weight("other")
+        options = {"momentum": 0.9} if kind == "SGD" else {}
+        parts = [{"params": [one]}, {"params": [other], "lr": 0.2}]
+        return one, other, getattr(optimizer_kinds, kind)(parts, lr=0.1, **options)
+
+    gradients = ops.full((2,), 0.5, dtype=ms.float32), ops.full((2,), 2.0, dtype=ms.float32)
+    first, second, trained = make()
+    trained(gradients)
+    trained(gradients)
+    groups.param_groups(trained)[1]["weight_decay"] = 0.125
+    checkpoint.save({"optimizer": optimizers.whole_state(trained)}, tmp_path / "x.pt")
+    again, also, fresh = make()
+    again.set_data(first.copy())
+    also.set_data(second.copy())
+    optimizers.load_state_dict(fresh, checkpoint.load(tmp_path / "x.pt")["optimizer"])
+    trained(gradients)
+    fresh(gradients)
+    assert again.asnumpy().tolist() == first.asnumpy().tolist()
+    assert also.asnumpy().tolist() == second.asnumpy().tolist()
+
+
+def test_the_state_of_an_optimizer_without_steps_begins_anew(tmp_path: Path) -> None:
+    checkpoint.save(optimizers.whole_state(Adam([_weight("a")], lr=0.5)), tmp_path / "x.pt")
+    weight = _weight("b")
+    trained = Adam([weight], lr=0.1)
+    trained((ops.ones((2,)),))
+    optimizers.load_state_dict(trained, checkpoint.load(tmp_path / "x.pt"))
+    assert optimizer_state.state(trained)[weight] == {}
+    assert optimizers.get_lr(trained) == 0.5
 
 
 def test_an_added_group_is_trained() -> None:

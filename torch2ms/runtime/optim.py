@@ -195,9 +195,9 @@ def load_state_dict(optimizer: Any, state: Dict[str, Any]) -> None:
 
     Raises ValueError where it belongs to another kind of optimizer.
     """
-    if "param_groups" in state and "state" in state:
-        state = getattr(state["state"], "slots", state["state"])
     slots = _slots(optimizer)
+    if "param_groups" in state and "state" in state:
+        state = _slots_of_whole(optimizer, state, slots)
     if hasattr(optimizer, "load_memory_state"):
         memory = {name[len("memory.") :]: state[name] for name in state if name.startswith("memory.")}
         state = {name: value for name, value in state.items() if not name.startswith("memory.")}
@@ -213,3 +213,25 @@ def load_state_dict(optimizer: Any, state: Dict[str, Any]) -> None:
             raise ValueError(f"the optimizer state does not fit: {name} is {array.shape}, expected {parameter.shape}")
         # Not set_data: once an optimizer has stepped, MindSpore 2.10 trains parameters no more whose data were set.
         ms.ops.assign(parameter, ms.Tensor(array).astype(parameter.dtype))
+
+
+def _slots_of_whole(optimizer: Any, whole: Dict[str, Any], slots: Mapping[str, ms.Parameter]) -> Dict[str, Any]:
+    """Take the settings of a :func:`whole_state` over, and return the values of the optimizer's own parameters."""
+    groups = param_groups(optimizer)
+    if [len(group["params"]) for group in groups] != [len(saved["params"]) for saved in whole["param_groups"]]:
+        raise ValueError("the optimizer state does not fit: its parameter groups hold other numbers of parameters")
+    for group, saved in zip(groups, whole["param_groups"]):
+        for name, value in saved.items():
+            if name not in ("params", "lr") and name in group and group[name] != value:
+                is_float = isinstance(group[name], float) and not isinstance(value, bool)
+                group[name] = float(value) if is_float else value
+    numbered = whole["state"]
+    if not OptimizerState.knows(optimizer) or hasattr(numbered, "slots"):
+        return dict(getattr(numbered, "slots", numbered))
+    if any(isinstance(name, str) for name in numbered):
+        raise ValueError(f"the optimizer state does not fit {type(optimizer).__name__}: it is of another kind")
+    rates = {f"lrs.{index}": np.asarray(saved["lr"]) for index, saved in enumerate(whole["param_groups"])}
+    return {
+        **{name: rates[name] for name in slots if name in rates},
+        **OptimizerState(optimizer).of_numbered(numbered, slots),
+    }

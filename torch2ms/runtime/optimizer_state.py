@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, List, Mapping, Tuple
 
 import mindspore as ms
+import numpy as np
 from mindspore import ops
 
 from .gradients import Optimizer
@@ -37,7 +38,10 @@ class OptimizerState(Mapping[Any, Dict[str, ms.Tensor]]):
         kind = next((cls.__name__ for cls in type(optimizer).__mro__ if cls.__name__ in _NAMES), None)
         if kind is None:
             raise KeyError(f"the state of {type(optimizer).__name__} is not known under PyTorch's names")
-        self._names = _NAMES[kind]
+        # MindSpore's Adadelta counts no steps in some releases
+        self._names = {
+            name: shown for name, shown in _NAMES[kind].items() if shown != "step" or hasattr(optimizer, name)
+        }
 
     @staticmethod
     def knows(optimizer: Any) -> bool:
@@ -48,19 +52,48 @@ class OptimizerState(Mapping[Any, Dict[str, ms.Tensor]]):
         """Return copies of the contents by the number of the parameter."""
         return {index: {k: v.copy() for k, v in self._contents(index).items()} for index, _ in self._used()}
 
+    def of_numbered(
+        self, numbered: Mapping[Any, Mapping[str, Any]], slots: Mapping[str, ms.Parameter]
+    ) -> Dict[str, Any]:
+        """Return what :meth:`numbered` told, maybe in another process, as values of an optimizer's own ``slots``.
+
+        Slots are named ``ATTRIBUTE.NUMBER``; those that are not PyTorch's are left out, except for MindSpore's flags.
+        What has no state yet begins anew.
+        """
+        values: Dict[str, Any] = {}
+        for name, parameter in slots.items():
+            attribute, _, number = name.rpartition(".")
+            kept = numbered.get(int(number), {})
+            if attribute == "stat":  # 1 until the first step has made the momentum
+                values[name] = np.full(parameter.shape, 0.0 if "momentum_buffer" in kept else 1.0)
+            elif self._names.get(attribute) == "step":  # MindSpore has one count for all parameters
+                steps = [float(np.asarray(found["step"])) for found in numbered.values() if "step" in found]
+                values[name] = np.full(parameter.shape, max(steps, default=0.0))
+            elif attribute in self._names:
+                found = kept.get(self._names[attribute])
+                begin = np.full(parameter.shape, self._start(attribute))
+                values[name] = begin if found is None else np.asarray(found).reshape(parameter.shape)
+        return values
+
+    def _start(self, attribute: str) -> float:
+        """Return what a moment is before the first step."""
+        if self._names[attribute] == "sum":
+            return float(self._optimizer.param_groups[0].get("initial_accumulator_value", 0.0))
+        return 1.0 if attribute == "mu_product" else 0.0
+
     def _used(self) -> List[Tuple[int, Any]]:
         """Return the parameters that have a state, with their numbers."""
         parameters = list(enumerate(self._optimizer.parameters))
         if "accum" in self._names and self._names["accum"] == "momentum_buffer":
             moving = [bool(group["momentum"]) for group in self._optimizer.param_groups for _ in group["params"]]
-            return [
-                pair for pair, has in zip(parameters, moving) if has and bool((self._slot("accum", pair[0]) != 0).any())
-            ]
-        step = next(name for name in self._names if self._names[name] == "step")
+            return [pair for pair, has in zip(parameters, moving) if has and self._has_moved(pair[0])]
+        step = next((name for name in self._names if self._names[name] == "step"), None)
+        if step is None:  # it does not count its steps: what a first one moves tells
+            return [pair for pair in parameters if self._has_moved(pair[0])]
         return parameters if int(getattr(self._optimizer, step).asnumpy().reshape(-1)[0]) else []
 
     def _has_moved(self, index: int) -> bool:
-        """Whether the momentum of a parameter is anything but zero: MindSpore's SGD does not count its steps."""
+        """Whether the moment of a parameter is anything but zero: MindSpore's SGD and Adadelta count no steps."""
         return bool((self._slot("accum", index) != 0).any())
 
     def _slot(self, name: str, index: int) -> ms.Tensor:
