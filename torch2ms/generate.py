@@ -20,7 +20,10 @@ import jinja2
 from torch2ms.errors import InternalError
 from torch2ms.mapping_tables.loader import cache_directory
 
-__all__ = ["DATASETS", "Named", "ProgramFacts", "generate", "rename_taken"]
+__all__ = ["DATASETS", "LAUNCHER", "Named", "ProgramFacts", "generate", "launcher", "rename_taken"]
+
+
+LAUNCHER = "scripts/run_distribute_train.sh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +154,17 @@ def generate(facts: ProgramFacts, *, store: bool = False) -> dict[str, str]:
             facts.eval_file: "eval.py.j2",
             facts.config_file: "config.yaml.j2",
             "scripts/run_standalone_train.sh": "scripts/run_standalone_train.sh.j2",
-            "scripts/run_distribute_train.sh": "scripts/run_distribute_train.sh.j2",
+            LAUNCHER: f"{LAUNCHER}.j2",
             "scripts/run_eval.sh": "scripts/run_eval.sh.j2",
         }
     return {path: environment.get_template(name).render(context) for path, name in sorted(files.items())}
+
+
+def launcher(program: str, *, store: bool = False) -> dict[str, str]:
+    """Return the launch script of a project whose own program trains data parallel; without one, the user names it."""
+    template = _environment(store).get_template(f"{LAUNCHER}.j2")
+    usage = f"[options of {program}]" if program else "PROGRAM.py [its options]"
+    return {LAUNCHER: template.render(program=program, usage=usage, flags="")}
 
 
 def _context(facts: ProgramFacts) -> dict[str, Any]:
@@ -178,6 +188,9 @@ def _context(facts: ProgramFacts) -> dict[str, Any]:
         "synthetic": synthetic,
         "optimizer": {"name": facts.optimizer.name, **facts.optimizer.kwargs},
         "schedule": {"name": None} if schedule is None else {"name": schedule.name, **schedule.kwargs},
+        "program": facts.train_file,
+        "usage": f"[options of {facts.train_file}]",
+        "flags": "--distributed ",
         "train_module": facts.train_file.removesuffix(".py"),
         "kwargs": _python(facts.network_kwargs),
         **_state_rules(facts),

@@ -33,17 +33,12 @@ def run(command: list[str], folder: Path, **variables: str) -> subprocess.Comple
 
 
 def launch(script: str, *arguments: str, workers: int = 2, folder: Path, **variables: str) -> tuple[int, str]:
-    """Run a script with msrun, as the README says."""
+    """Run a script with the launch script that is beside it."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    done = run(
-        [
-            "msrun", f"--worker_num={workers}", f"--local_worker_num={workers}", f"--master_port={port}",
-            "--log_dir=logs", "--join=True", script, *arguments,
-        ],
-        folder, **variables,
-    )  # fmt: skip
+    command = ["bash", "scripts/run_distribute_train.sh", str(workers), script, *arguments]
+    done = run(command, folder, MASTER_PORT=str(port), LOG_DIR="logs", **variables)
     return done.returncode, done.stdout + done.stderr
 
 

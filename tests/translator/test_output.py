@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from torch2ms.config import Options
 from torch2ms.translator.pipeline import translate_project
 
@@ -63,3 +65,33 @@ def test_a_file_of_that_name_stays(make_tree: MakeTree, tmp_path: Path) -> None:
     out = tmp_path / "out"
     translate_project(make_tree({**TREE, "tools/deep/torch2ms_runtime.py": "mine = 1\n"}), out)
     assert (out / "tools/deep/torch2ms_runtime.py").read_text() == "mine = 1\n"
+
+
+JOINS = """import torch.distributed as dist
+
+def main():
+    dist.init_process_group("nccl")
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("tree", "start"),
+    [
+        ({"tools/train.py": JOINS}, '"$root/tools/train.py" "$@"'),
+        ({"train.py": JOINS, "finetune.py": JOINS}, '"$root/$program" "$@"'),  # which of them is the user's choice
+        ({"train.py": TOPK, "scripts/run_distribute_train.sh": "mine", "main.py": JOINS}, "mine"),
+        ({"train.py": TOPK}, None),
+    ],
+)
+def test_a_data_parallel_program_gets_a_launch_script(
+    make_tree: MakeTree, tmp_path: Path, tree: dict[str, str], start: str | None
+) -> None:
+    translate_project(make_tree(tree), tmp_path / "out")
+    script = tmp_path / "out/scripts/run_distribute_train.sh"
+    assert script.exists() == (start is not None)
+    if start is not None:
+        assert script.read_text().rstrip().endswith(start)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from torch2ms.config import Options
-from torch2ms.generate import ProgramFacts, generate, requirement_entries
+from torch2ms.generate import LAUNCHER, ProgramFacts, generate, launcher, requirement_entries
 from torch2ms.reports.model import Report
 from torch2ms.translator.emit import OutFile, emit
 from torch2ms.translator.file_translation import FileResult
@@ -22,11 +22,33 @@ REPORT_NAME = "torch2ms_report"
 _RUNTIME = Path(__file__).resolve().parent.parent / "runtime"
 
 
-def generated_files(project: Project, program: ProgramFacts | None, options: Options) -> dict[str, str]:
+def generated_files(
+    project: Project,
+    program: ProgramFacts | None,
+    results: Mapping[str, FileResult],
+    scripts: Container[str],
+    options: Options,
+) -> dict[str, str]:
     """Return the texts that OUT gets besides the mirrored tree, by path; a file of SRC is never overwritten."""
     taken = {file.path for file in project.files}
     made = generate(program, store=options.cache) if program is not None else {}
+    if LAUNCHER not in made:
+        joining = [path for path, result in results.items() if _is_data_parallel(result)]
+        own = [path for path in joining if _is_script(results[path], scripts)]
+        if joining:
+            made |= launcher(own[0] if len(own) == 1 else "", store=options.cache)
     return {path: text for path, text in made.items() if path not in taken}
+
+
+def _is_data_parallel(result: FileResult) -> bool:
+    """Whether a file joins a group of processes, or trains in one: MindSpore's launcher must start the program."""
+    names = {finding.name for finding in result.program.findings if finding.topic == "distribution"}
+    return any(name.endswith((".init_process_group", ".DistributedDataParallel")) for name in names)
+
+
+def _is_script(result: FileResult, scripts: Container[str]) -> bool:
+    """Whether a translated file says itself that it can be run, or is one of ``scripts``."""
+    return result.text is not None and ("__main__" in result.text or result.path in scripts)
 
 
 def _text(file: SourceFile) -> str:
@@ -117,11 +139,7 @@ def script_folders(results: Mapping[str, FileResult], scripts: Container[str]) -
     """
     if not any(result.text is not None and RUNTIME_NAME in result.text for result in results.values()):
         return []
-    found = (
-        path
-        for path, result in results.items()
-        if result.text is not None and ("__main__" in result.text or path in scripts)
-    )
+    found = (path for path, result in results.items() if _is_script(result, scripts))
     return sorted({str(folder) for path in found if (folder := PurePosixPath(path).parent) != PurePosixPath(".")})
 
 

@@ -85,7 +85,7 @@ def translate_project(
         made = _translation(project, options, progress)
         results = {**made.results, **requirement_texts(project, made.results, options)}
         report, program = make_report(project, results, made, options)
-        generated = generated_files(project, program, options)
+        generated = generated_files(project, program, results, made.scripts, options)
         new = [FileReport(p, "generated", None, t, executable=p.endswith(".sh")) for p, t in sorted(generated.items())]
         kept = [file for file in report.files if file.path not in generated]
         report = replace(report, files=(*kept, *new))
