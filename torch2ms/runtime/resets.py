@@ -1,9 +1,10 @@
-"""Fresh weights and statistics for layers: ``reset_parameters`` and ``reset_running_stats`` of PyTorch's."""
+"""Weights and statistics of layers, made anew like PyTorch's ``reset_parameters``, or kept as they were."""
 
 from __future__ import annotations
 
+import contextlib
 import math
-from typing import Any
+from typing import Any, Iterator
 
 import mindspore as ms
 import numpy as np
@@ -11,7 +12,7 @@ from mindspore import Tensor, nn, ops
 
 from .initializers import kaiming_uniform_, normal_, uniform_
 
-__all__ = ["can_reset", "reset_as", "reset_parameters", "reset_running_stats"]
+__all__ = ["can_reset", "kept_statistics", "reset_as", "reset_parameters", "reset_running_stats"]
 
 _WEIGHTS = ("reset_parameters", "gamma", "bn2d", "moving_mean", "embedding_table", "hidden_size")
 
@@ -20,6 +21,25 @@ def can_reset(layer: object) -> bool:
     """Whether :func:`reset_parameters` knows how: PyTorch's layers with weights have such a method, others do not."""
     value = getattr(layer, "weight", None)
     return any(hasattr(layer, name) for name in _WEIGHTS) or (value is not None and value.ndim > 1)
+
+
+@contextlib.contextmanager
+def kept_statistics(*networks: nn.Cell) -> Iterator[None]:
+    """Run networks without moving the statistics of their normalizations: the same batch has moved them before."""
+    layers = [cell for network in networks for _, cell in network.cells_and_names()]
+    statistics = [getattr(layer, name, None) for layer in layers for name in ("moving_mean", "moving_variance")]
+    before = [(value, ops.stop_gradient(value).copy()) for value in statistics if value is not None]
+    counts = [
+        (layer, name, vars(layer)[name])
+        for layer in layers
+        for name in ("batches", "num_batches_tracked")
+        if vars(layer).get(name) is not None
+    ]
+    yield
+    for value, kept in before:
+        ops.assign(value, kept)
+    for layer, name, count in counts:
+        setattr(layer, name, count)
 
 
 def reset_running_stats(layer: nn.Cell) -> None:

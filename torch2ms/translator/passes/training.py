@@ -302,7 +302,7 @@ class _Writer:
         return f"{callee}({unit.forward_name}, None, {self._weights(unit)}{aux})"
 
     def _definition(self, unit: TrainingUnit, *, at_start: bool) -> list[Statement]:
-        body: list[Statement] = [s for tree in unit.body for s in self.plan.rewritten.get(tree, ())]
+        body: list[Statement] = [s for tree in unit.body for s in self._in_body(tree, unit)]
         body = [s for s in body if not (isinstance(s, cst.SimpleStatementLine) and not s.body)]
         if body:
             body[0] = _without_blank(body[0])
@@ -323,6 +323,19 @@ class _Writer:
             return [made]
         grad = self._lines(f"{unit.grad_name} = {self._grad_fn(unit)}")
         return [made, _spaced(grad[0], 2 if top else 1)]
+
+    def _in_body(self, tree: ast.stmt, unit: TrainingUnit) -> Sequence[Statement]:
+        """Return a statement of forward_fn; networks that it runs for the second time keep their statistics."""
+        made = self.plan.rewritten.get(tree, ())
+        if tree in unit.removed or not made:
+            return made
+        called = [node.func for node in walk(tree) if isinstance(node, ast.Call)]
+        networks = dict.fromkeys(self._code(func) for func in called if self.ctx.kind(func).name == "Module")
+        if not networks:
+            return made
+        keep = code_of(self.ctx.reference("torch2ms.runtime.resets.kept_statistics"))
+        head = cst.ensure_type(cst.parse_statement(f"with {keep}({', '.join(networks)}): pass\n"), cst.With)
+        return [head.with_changes(body=cst.IndentedBlock([_without_blank(made[0]), *made[1:]]))]
 
     def _aux(self, unit: TrainingUnit) -> list[str]:
         """Return what forward_fn returns besides the loss; packed where MindSpore would not take it for an output.

@@ -269,7 +269,8 @@ def _check_again(
             return refusal
     what = ", ".join(f"line {forward.block[index].lineno}" for index in again)
     return (
-        f"{what} runs a second time inside this step: random layers draw again and BatchNorm statistics move twice",
+        f"{what} runs a second time inside this step: random layers draw again, and BatchNorm statistics of networks "
+        "that are not called by name move twice",
     )
 
 
