@@ -140,6 +140,8 @@ def test_limits_of_bfloat16_are_none_of_numpys() -> None:
         ("v = torch.version.__version__.startswith('1.')", "v = device.VERSION.startswith('1.')"),
         ("def f(x: torch.Tensor, a):\n    return x.transpose(*a)", "    return x.swapaxes(*a)"),
         ("p = torch.nn.ZeroPad2d((0, 0, 1, -1))", "p = layers.ZeroPad2d((0, 0, 1, -1))"),
+        ("class R(torch.nn.Module):\n    def forward(self, n, device):\n        return torch.ones(3).to(device)",
+         "        return ops.ones(3)"),
         ("class L(torch.nn.Linear):\n    def reset_parameters(self):\n        torch.nn.Linear.reset_parameters(self)",
          "        resets.reset_as(layers.Linear, self)"),
         ("class P:\n    def __init__(self):\n        self.pe = None\n\n    def f(self, x: torch.Tensor):\n"

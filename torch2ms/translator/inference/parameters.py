@@ -113,6 +113,8 @@ class Parameters(Expressions):
     def _from_role(self, name: str, kind: Kind) -> Kind:
         """Guess a parameter's kind from its role: inputs of a network are tensors; some methods tell the receiver."""
         if self._is_forward():
+            if name == "device":
+                return Kind("device", evidence="is called a device")
             return Kind("Tensor", evidence="input of a network")
         if self.info is not None and self.world.applied(self.info):
             return Kind("Module", evidence="is applied to the layers of a network")
