@@ -124,6 +124,8 @@ def test_numbers_of_numpy_in_attributes() -> None:
         ("x = torch.ones(4)\ny = x[x > 2] = 0", "y = x[x > 2] = 0"),
         ("w = torch.ones(3)\nw[w > 0] = 2", "w[w > 0] = 2"),  # nobody else sees it
         ("w = torch.ones(3)\nw[...] = 3", "w[...] = 3"),
+        ("d = {'k': x}\nd['k'].add_(1)", "d['k'][()] = d['k'] + 1"),
+        ("d = {'k': x}\nw = x[x > 0]\nd['k'].add_(1)", "d['k'][...] = d['k'] + 1"),
     ],
 )
 def test_elements_are_written_where_views_see_them(statements: str, expected: str) -> None:

@@ -150,9 +150,15 @@ def fills_whole(ctx: Context) -> bool:
 
 
 def _makes_views(ctx: Context) -> bool:
-    """Whether a name or a container is given a part of a tensor, or the tensor in another shape."""
+    """Whether a name or a container is given a part of a tensor, or the tensor in another shape.
+
+    Not where one is given what a mask selects, ``y = x[mask]``: in MindSpore ``y[()] = value`` then changes ``x`` too.
+    """
     holders = (node for node in ctx.analysis.nodes if isinstance(node, (ast.Assign, ast.For, ast.List, ast.Dict)))
-    return any(_is_view(part, ctx) for node in holders for part in _given_to(node))
+    given = [part for node in holders for part in _given_to(node)]
+    selected = (part for part in given if isinstance(part, ast.Subscript) and ctx.kind(part.value).is_tensor)
+    copies = any(what_index_gives(part.slice, ctx) == "copy" for part in selected)
+    return not copies and any(_is_view(part, ctx) for part in given)
 
 
 def _given_to(node: ast.AST) -> list[ast.expr]:
