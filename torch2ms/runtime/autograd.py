@@ -11,7 +11,7 @@ from mindspore import ops
 
 Gradients = Tuple[ms.Tensor, ...]
 
-__all__ = ["accumulate", "clip_grad_norm", "clip_grad_value", "gradient_of", "no_grad", "total_norm"]
+__all__ = ["accumulate", "clip_grad_norm", "clip_grad_value", "gradient_of", "no_grad", "total_norm", "zeroed"]
 
 
 def total_norm(grads: Sequence[ms.Tensor], norm_type: float = 2.0) -> ms.Tensor:
@@ -62,6 +62,11 @@ def accumulate(total: Optional[Gradients], grads: Gradients) -> Gradients:
     if total is None:
         return tuple(grads)
     return tuple(old + new for old, new in zip(total, grads))
+
+
+def zeroed(grads: Optional[Sequence[ms.Tensor]]) -> Optional[Gradients]:
+    """Return zeros in the place of gradients, ``zero_grad(set_to_none=False)``; None where there are none yet."""
+    return None if grads is None else tuple(ops.zeros_like(grad) for grad in grads)
 
 
 def no_grad() -> ContextManager[Any]:

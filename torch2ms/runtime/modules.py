@@ -63,7 +63,15 @@ def _own(cell: nn.Cell, wanted: str) -> List[Tuple[str, Any]]:
             found.append((name, value))
     if wanted == "buffers":
         found.extend((name, value) for name, value in getattr(cell, "_buffers", {}).items() if value is not None)
+        found.extend((name, value) for name, value in _late_buffers(cell))
     return torch_order(found)
+
+
+def _late_buffers(cell: nn.Cell) -> List[Tuple[str, ms.Tensor]]:
+    """Return the buffers that were registered as None, and are tensors now."""
+    late = [name for name in cell.__dict__.get(_BUFFERS, ()) if name not in cell._params]
+    found = [(name, getattr(cell, name, None)) for name in sorted(late)]
+    return [(name, value) for name, value in found if isinstance(value, ms.Tensor)]
 
 
 def _walk(cell: nn.Cell, wanted: str, prefix: str, recurse: bool) -> Iterator[Tuple[str, Any]]:
@@ -273,6 +281,7 @@ def saved_state(cell: nn.Cell) -> Dict[str, Any]:
     """Return what a file of weights holds of a network: every parameter, every buffer that is not left out."""
     state = dict(cell.state_dict() if hasattr(cell, "state_dict") else cell.parameters_and_names())
     for path, part in cell.cells_and_names():
+        state.update((f"{path}.{name}" if path else name, value) for name, value in _late_buffers(part))
         for name in part.__dict__.get(_UNSAVED, ()):
             state.pop(f"{path}.{name}" if path else name, None)
     return state

@@ -21,6 +21,7 @@ from torch2ms.translator.inference.families import BASE_ROWS
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
+from torch2ms.translator.passes.exchanged_parts import taken_part
 from torch2ms.translator.passes.inplace import inplace_layer
 from torch2ms.translator.passes.layer_calls import named_inputs
 from torch2ms.translator.passes.older_calls import older_call
@@ -74,6 +75,9 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if _is_dynamic(tree.func):
         return rewrite_dynamic(updated, tree, ctx)
     if isinstance(tree.func, ast.Attribute):
+        taken = taken_part(updated, tree, ctx)
+        if taken is not None:
+            return taken
         found = member_row(ctx, tree.func)
         if found is not None:
             row, base = found

@@ -12,6 +12,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
+from torch2ms.translator.passes.exchanged_parts import exchanged_by_name
 from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, is_settings, new_names
 from torch2ms.translator.syntax import code_of
 from torch2ms.translator.trees import walk
@@ -87,6 +88,9 @@ def _is_foreign(name: str, ctx: Context) -> bool:
 
 def _member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
     """Return ``getattr(layer, "weight")`` and its relatives for a member that MindSpore calls otherwise."""
+    exchanged = exchanged_by_name(name, updated, tree, ctx)
+    if exchanged is not None:
+        return exchanged
     attribute = _string(tree.args[1]) if len(tree.args) > 1 else ""
     base = ctx.kind(tree.args[0])
     if base.name not in ("Module", "Tensor", "Parameter", "unknown"):

@@ -55,7 +55,7 @@ class LeafWriter:
             taken = any(tree in other.body for other in self.plan.units)
             return [] if taken else gone(updated)
         if tree in self.plan.cleared:
-            return like(_lines(f"{self.plan.cleared[tree]} = None"), updated)
+            return like(self._cleared(tree, self.plan.cleared[tree]), updated)
         if tree in self.plan.clips:
             return like(self._clip(tree, self.plan.clips[tree]), updated)
         if tree in self.plan.resets:
@@ -153,6 +153,14 @@ class LeafWriter:
             add = code_of(self.ctx.reference("torch2ms.runtime.autograd.accumulate"))
             text += f"{grads} = {add}({grads}, {target})\n"
         return _lines(text)
+
+    def _cleared(self, tree: ast.stmt, grads: str) -> list[Statement]:
+        """Return ``zero_grad()`` of a network: its gradients are None, or zeros where the call asks for them."""
+        call = tree.value if isinstance(tree, ast.Expr) else None
+        kept = isinstance(call, ast.Call) and "set_to_none=False" in ast.unparse(call)
+        if not kept:
+            return _lines(f"{grads} = None")
+        return _lines(f"{grads} = {code_of(self.ctx.reference('torch2ms.runtime.autograd.zeroed'))}({grads})")
 
     def _clip(self, tree: ast.stmt, grads: str) -> list[Statement]:
         """Return the clipping of a network's gradients, which are bound anew."""

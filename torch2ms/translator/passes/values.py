@@ -20,6 +20,7 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates, dotted
 from torch2ms.translator.passes.copied_views import report_copied_view
 from torch2ms.translator.passes.dynamic import report_patch, report_string
+from torch2ms.translator.passes.exchanged_parts import exchanged_part
 from torch2ms.translator.passes.gradient_reads import put_gradient
 from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.passes.layer_settings import changed_setting, kept_optimizer
@@ -289,6 +290,7 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     if isinstance(tree, ast.Assign) and isinstance(updated, cst.Assign) and _sets_data(tree):
         updated = updated.with_changes(value=owning(updated.value, tree.value, ctx))
     updated = put_gradient(kept_optimizer(changed_setting(updated, tree, ctx), tree, ctx), tree, ctx)
+    updated = exchanged_part(updated, tree, ctx)
     if ctx.rebind:
         names, ctx.rebind = ctx.rebind, []
         updated = _rebound(updated, names)

@@ -133,9 +133,9 @@ class LeafScope:
         if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
             if not isinstance(statement, ast.Expr) or set(keywords) - {"gradient", "retain_graph"}:
                 raise Refused
-            wanted, loss = leaves, call.func.value
-            seed = keywords.get("gradient", call.args[0] if call.args else None)
-            if not all(self._requires_grad(leaf) for leaf in leaves) or len(call.args) > 1:
+            loss, seed = call.func.value, keywords.get("gradient", call.args[0] if call.args else None)
+            wanted = {leaf for leaf in leaves if self._requires_grad(leaf)}
+            if not all(self._has_none(leaf, wanted) for leaf in leaves - wanted) or len(call.args) > 1:
                 raise Refused
         else:
             statement, loss, seed, wanted = self._asked(call, keywords)
@@ -205,13 +205,20 @@ class LeafScope:
         made = self._definitions(path)
         marked = any(
             isinstance(n, ast.Attribute)
-            and n.attr in ("requires_grad_", "requires_grad")
+            and (n.attr == "requires_grad_" or (n.attr == "requires_grad" and isinstance(n.ctx, ast.Store)))
             and dotted_path(n.value) == path
             for n in self.nodes
         )
         return bool(made) and (marked or any("requires_grad" in ast.unparse(node) for node in made))
 
-    def _definitions(self, path: str) -> list[ast.stmt]:
+    def _has_none(self, path: str, leaves: set[str]) -> bool:
+        """Whether a tensor certainly gets no gradient: nobody asked for one, or it was computed and is no leaf."""
+        made = self._definitions(path)
+        calls = [n.value for n in made if isinstance(n.value, ast.Call)]
+        plain = len(calls) == len(made) and all(self.oracle.kind(call.func).name == "api" for call in calls)
+        return bool(made) and (plain or path in self._derived({root(leaf) for leaf in leaves}))
+
+    def _definitions(self, path: str) -> list[ast.Assign | ast.AnnAssign]:
         return [
             n
             for n in self.nodes

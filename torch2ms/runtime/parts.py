@@ -1,0 +1,51 @@
+"""Parts of a network that a program exchanges or takes away after the network was made.
+
+A ``SequentialCell`` runs what it was made of: it keeps a list beside the dictionary of its parts, and neither
+``setattr``, ``del`` nor a change of the dictionary reaches that list. PyTorch's Sequential runs what it holds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+from mindspore import nn
+
+from .modules import _refill
+
+__all__ = ["delete_at", "delete_part", "set_part", "take_part"]
+
+
+def set_part(cell: Any, name: str, value: Any) -> None:
+    """Set an attribute; a Sequential whose part it is runs the new one in the place of the old."""
+    setattr(cell, name, value)
+    if isinstance(cell, nn.SequentialCell):
+        while len(cell._is_dynamic_name) < len(cell._cells):
+            cell._is_dynamic_name.append(name.isdigit())
+        _run_all(cell)
+
+
+def delete_part(cell: Any, name: str) -> None:
+    """Delete an attribute; a Sequential whose part it was runs without it, the others keep their names."""
+    place = list(cell._cells).index(name) if isinstance(cell, nn.SequentialCell) and name in cell._cells else None
+    delattr(cell, name)
+    if place is not None:
+        del cell._is_dynamic_name[place]
+        _run_all(cell)
+
+
+def take_part(cell: Any, name: str) -> Any:
+    """Delete a part and return it: ``net._modules.pop("head")``."""
+    taken = cell._cells[name]
+    delete_part(cell, name)
+    return taken
+
+
+def delete_at(cells: nn.SequentialCell, index: Union[int, slice]) -> None:
+    """``del cells[index]``: the parts that are left are numbered anew, as PyTorch's are, whatever they were called."""
+    order = list(cells)
+    del order[index]
+    _refill(cells, order)
+
+
+def _run_all(cell: nn.SequentialCell) -> None:
+    object.__setattr__(cell, "cell_list", list(cell._cells.values()))
