@@ -112,13 +112,13 @@ class LeafWriter:
         wanted = _is_kept(unit)
         name = "value_and_grad" if extra or wanted else "grad"
         parts = [unit.forward_name]
-        if unit.weights or len(unit.tensors) > 1:
+        if unit.weights or unit.network or len(unit.tensors) > 1:
             places = (
                 "None" if not unit.tensors else "0" if len(unit.tensors) == 1 else str(tuple(range(len(unit.tensors))))
             )
             parts.append(places)
         if unit.network:
-            parts.extend(("None", self._network_weights(unit)))
+            parts.append(self._network_weights(unit))
         elif unit.weights:
             parts.append("[" + ", ".join(self._path(unit, path) for path in unit.weights) + "]")
         if extra:
@@ -148,6 +148,11 @@ class LeafWriter:
     def _of_network(self, unit: LeafUnit, grads: str, call: str, outputs: str, name: str) -> list[Statement]:
         """Return the gradient call for all the weights of a network."""
         target = f"new_{grads}" if unit.accumulates else grads
+        if unit.tensors:
+            scope = self.plan.scope_of[id(unit)]
+            own = [self.plan.grad_names[(scope, path)] for path in unit.tensors]
+            target = f"{own[0] if len(own) == 1 else '(' + ', '.join(own) + ')'}, {target}"
+            target = f"({target})" if name != "grad" else target
         text = f"{outputs}, {target} = {call}\n" if name != "grad" else f"{target} = {call}\n"
         if unit.accumulates:
             add = code_of(self.ctx.reference("torch2ms.runtime.autograd.accumulate"))

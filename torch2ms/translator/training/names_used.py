@@ -27,6 +27,9 @@ def reads(node: ast.AST) -> set[str]:
     """Return the names that are read, also by changing them."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return _read_by_function(node)
+    if isinstance(node, ast.ClassDef):
+        parts = [*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords), *node.body]
+        return set().union(*map(reads, parts))
     found = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     if isinstance(node, ast.AugAssign):
         found |= {n.id for n in walk(node.target) if isinstance(n, ast.Name)}

@@ -36,14 +36,17 @@ class NetworkScope(LeafScope):
         changed = {id(part) for part in changed_parts(self.nodes)}
         if any(id(read) in changed or not isinstance(read.ctx, ast.Load) for read in reads):
             raise Refused  # what a gradient becomes in place would be lost
-        found = {self._network_of(n.value, n) for n in reads}
+        self.tensors = sorted({n.value.id for n in reads if isinstance(n.value, ast.Name) and self._is_leaf(n.value)})
+        if self.tensors and len(calls) > 1:
+            raise Refused
+        found = {self._network_of(n.value, n) for n in reads if getattr(n.value, "id", "") not in self.tensors}
         found |= {self._clipped(n) for n in self.clips}
         found |= {self._network_of_asked(call) for call in calls if not self._is_backward(call)}
         if len(found) != 1 or not (network := found.pop()):
             raise Refused
         self.network = network
         self.reads = reads
-        self._check({network})
+        self._check({network, *self.tensors})
         units = [self._network_unit(call) for call in calls]
         shared = [statement for unit in units for statement in unit.body]
         for unit in units:
@@ -52,6 +55,10 @@ class NetworkScope(LeafScope):
             if any(other.statement in unit.body for other in units):
                 raise Refused
         return units
+
+    def _is_leaf(self, node: ast.Name) -> bool:
+        """Whether a name is a tensor of the scope's own whose gradient is wanted, beside those of a network."""
+        return self.oracle.kind(node).name == "Tensor" and self._requires_grad(node.id)
 
     def _is_backward(self, call: ast.Call) -> bool:
         return isinstance(call.func, ast.Attribute) and call.func.attr == "backward"
@@ -125,10 +132,14 @@ class NetworkScope(LeafScope):
         if isinstance(seed, ast.Constant) and seed.value is None:
             seed = None
         block = self.blocks[id(statement)]
-        body = self._body(block, block.index(statement), loss, {self.network})
-        if self.network not in {n.id for s in [*body, loss] for n in walk(s) if isinstance(n, ast.Name)}:
+        body = self._body(block, block.index(statement), loss, {self.network, *self.tensors})
+        named = {n.id for s in [*body, loss] for n in walk(s) if isinstance(n, ast.Name)}
+        if not named.issuperset([self.network, *self.tensors]):
             raise Refused
-        unit = LeafUnit(statement, call, block, body, statement, loss, seed, [], [], is_moved=True)
+        if self.tensors and (weights is not None or self._loops(statement)):
+            raise Refused
+        tensors = self._in_order(set(self.tensors))
+        unit = LeafUnit(statement, call, block, body, statement, loss, seed, tensors, [], is_moved=True)
         unit.network, unit.asked = self.network, weights
         self._place(unit)
         return unit
@@ -143,6 +154,8 @@ class NetworkScope(LeafScope):
             for unit in backwards:
                 unit.accumulates = not self._is_clear(unit, self.network, backwards, repeated=repeated)
             early = any(n.lineno < first.statement.lineno for n in self.reads)
+            if self.tensors and (early or self._is_uncertain(first, self.reads)):
+                raise Refused
             if early or self._is_uncertain(first, self.reads) or any(unit.accumulates for unit in backwards):
                 self.plan.starts.setdefault(self._start(self.network, first), []).append(name)
             for zero in zeros:
@@ -155,7 +168,12 @@ class NetworkScope(LeafScope):
             self.plan.gone.update(unit.body if unit.is_moved else ())
         self.plan.units.extend(units)
         self.plan.grad_names[(self.scope, self.network)] = name
-        self.plan.network_reads.update((node, (self.network, name)) for node in self.reads)
+        for path in self.tensors:
+            self.plan.grad_names[(self.scope, path)] = own = self.names.fresh(f"{path}_grad", f"{path}_gradient")
+            self.plan.names.update((n, own) for n in self.reads if getattr(n.value, "id", "") == path)
+        self._marks(set(self.tensors))
+        rest = (node for node in self.reads if node not in self.plan.names)
+        self.plan.network_reads.update((node, (self.network, name)) for node in rest)
         self.plan.clips.update((statement, name) for statement in self.clips)
 
     def _enter_reset(self, zero: ast.stmt, name: str, backwards: list[LeafUnit]) -> None:
