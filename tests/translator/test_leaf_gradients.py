@@ -66,10 +66,11 @@ def test_a_product_with_a_vector() -> None:
         LEAF + "def f():\n    return x * 2\nloss = f().sum() + x.sum()\nloss.backward()\nprint(x.grad)",
         LEAF + "h = x\nfor _ in range(2):\n    h = h * x\n    h.sum().backward()\nprint(x.grad)",
         "def f(x):\n    loss = x.sum()\n    loss.backward()\n    return x.grad",
-        LEAF + "y = x * 2\ny.retain_grad()\ny.sum().backward()\nprint(y.grad)",
+        LEAF + "y = x * 2\nh = y.register_hook(print)\ny.sum().backward()\nh.remove()\nprint(x.grad)",
+        LEAF + "for _ in range(2):\n    y = x * 2\n    y.retain_grad()\n    y.sum().backward()\n    print(y.grad)",
         LEAF
         + "y = x * torch.rand(2)\nprint(y)\nz = y.sum()\nz.backward()\nw = y.sum() * 2\nw.backward()\nprint(x.grad)",
-        LEAF + "y = torch.ones(2)\n(x * y).sum().backward()\nprint(x.grad, y.grad)",
+        LEAF + "y = f()\n(x * y).sum().backward()\nprint(x.grad, y.grad)",
         LEAF + "y = x.sum()\ny.backward(create_graph=True)\nprint(x.grad)",
     ],
 )
@@ -94,3 +95,22 @@ def test_the_gradient_of_a_gradient() -> None:
 def test_a_tensor_that_nothing_depends_on_has_no_gradient() -> None:
     found = translated(LEAF + "y = torch.ones(2, requires_grad=True)\n(y * 2).sum().backward()\nprint(y.grad, x.grad)")
     assert found.endswith("print(y_grad, None)")
+    unasked = translated(LEAF + "y = torch.ones(2)\nz = x * y\nz.sum().backward()\nprint(x.grad, y.grad, z.grad)")
+    assert unasked.endswith("print(x_grad, None, None)")
+
+
+def test_hooks_on_tensors_and_gradients_kept() -> None:
+    found = translated(
+        LEAF + "y = x * 2\nz = y.sum()\ny.retain_grad()\nx.register_hook(print)\nz.backward()\nprint(y.grad, x.grad)"
+    )
+    assert "    x.register_hook(print)\n    y = x * 2\n    y.register_hook(y_grads.append)\n    z = y.sum()\n" in found
+    assert found.endswith("y_grad = y_grads[-1]\nprint(y_grad, x_grad)")
+
+
+def test_a_tensor_beside_the_weights_of_a_network() -> None:
+    found = translated(
+        "net = torch.nn.Linear(2, 1)\n"
+        + LEAF
+        + "net(x).sum().backward()\nprint(x.grad, [p.grad for p in net.parameters()])"
+    )
+    assert "x_grad, grads = ms.grad(forward_fn, 0, net.trainable_params())(x)" in found

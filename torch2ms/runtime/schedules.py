@@ -277,6 +277,8 @@ def state_dict(scheduler: Any) -> Dict[str, Any]:
             state[name] = value
     state["lrs"] = [float(rate.asnumpy()) for rate in scheduler.optimizer.lrs]
     state["_last_lr"] = [float(group["lr"]) for group in param_groups(scheduler.optimizer)]  # PyTorch's name of it
+    if hasattr(scheduler, "base_lrs"):
+        state["base_lrs"] = [float(rate) for rate in scheduler.base_lrs]
     nested = getattr(scheduler, "_schedulers", None)
     if nested:
         state["schedulers"] = [state_dict(inner) for inner in nested]
@@ -291,7 +293,7 @@ def load_state_dict(scheduler: Any, state: Dict[str, Any]) -> None:
     for inner, inner_state in zip(getattr(scheduler, "_schedulers", []), state.get("schedulers", [])):
         load_state_dict(inner, inner_state)
     for name, value in state.items():
-        if name in ("lrs", "_last_lr", "schedulers"):
+        if name in ("lrs", "_last_lr", "base_lrs", "schedulers"):
             continue
         current = getattr(scheduler, name, None)
         if isinstance(current, ms.Parameter):

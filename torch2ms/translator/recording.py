@@ -7,6 +7,7 @@ for the mark gets the answer that torch would give; where the text does not sett
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from torch2ms.translator.context import Context
@@ -23,6 +24,15 @@ _OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_gr
 _ON = frozenset({"torch.enable_grad", "torch.autograd.enable_grad"})
 _BRANCHES = (ast.If, ast.For, ast.While, ast.Try, ast.AsyncFor, ast.Match)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
+# Layers that may return what they are given, or a view of it.
+_HANDS_THROUGH = re.compile(r"torch\.nn\.(Flatten|Unflatten|Identity|\w*Dropout\w*)|")
+_VIEWS = frozenset(
+    """t view view_as reshape transpose permute unsqueeze squeeze expand expand_as narrow select diagonal flatten ravel
+    unflatten chunk split unbind swapaxes swapdims movedim moveaxis unfold to float double half type cpu cuda contiguous
+    type_as""".split()
+)
+# Layers with weights, whose outputs are recorded as long as nobody freezes them.
+_WEIGHTED = re.compile(r"torch\.nn\.(Linear|Bilinear|Conv(Transpose)?[123]d|PReLU)")
 _DEPTH = 12
 _FLAG = "requires_grad"
 
@@ -47,12 +57,16 @@ def requires_grad(tree: ast.expr, ctx: Context, depth: int = _DEPTH) -> bool | N
         return False
     if kind.name == "Tensor" and family(kind.of) in ("int", "bool"):
         return False
+    if kind.name == "Parameter" and isinstance(tree, ast.Attribute) and tree.attr not in _CUT:
+        return None if ctx.once(_is_frozen) else True
     if isinstance(tree, ast.Attribute):
         return False if tree.attr in _CUT else requires_grad(tree.value, ctx, depth - 1) if kind.is_tensor else None
     recorded = _is_recording(tree, ctx)
+    if recorded is False and _computes(tree, ctx):
+        return False
     made = _of_operation(tree, ctx, depth)
     if made is True and not _marks_itself(tree):
-        return recorded
+        return None if recorded is False and _is_view(tree) else recorded
     return made
 
 
@@ -67,6 +81,21 @@ def is_leaf(tree: ast.expr, ctx: Context) -> bool | None:
     if not isinstance(made, ast.expr):
         return None
     return _is_creation(made) or requires_grad(made, ctx) is False
+
+
+def _computes(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an expression is a new tensor by all means: neither one that was handed through nor a view of one."""
+    if isinstance(tree, (ast.BinOp, ast.UnaryOp)):
+        return True
+    callee = ctx.kind(tree.func) if isinstance(tree, ast.Call) else None
+    return callee is not None and callee.name == "Module" and not _HANDS_THROUGH.fullmatch(callee.of)
+
+
+def _is_view(tree: ast.expr) -> bool:
+    """Whether an expression may be a view, which keeps the mark of what it views where nothing is recorded."""
+    func = tree.func if isinstance(tree, ast.Call) else None
+    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    return isinstance(tree, ast.Subscript) or name in _VIEWS
 
 
 def _of_operation(tree: ast.expr, ctx: Context, depth: int) -> bool | None:
@@ -94,6 +123,8 @@ def _of_call(tree: ast.Call, ctx: Context, depth: int) -> bool | None:
     if callee.name == "api" and name in _CREATORS:
         return False if given is None else _flag(given, default=None)
     parts: list[ast.expr] = [*tree.args, *(keyword.value for keyword in tree.keywords)]
+    if callee.name == "Module" and _WEIGHTED.fullmatch(callee.of) and not ctx.once(_is_frozen):
+        return True
     if callee.name != "api":
         if not isinstance(tree.func, ast.Attribute) or not ctx.kind(tree.func.value).is_tensor:
             return None
@@ -158,6 +189,16 @@ def _is_switched(ctx: Context) -> bool:
         and ctx.kind(node.value.func).of == "torch.set_grad_enabled"
         for node in ctx.analysis.nodes
     )
+
+
+def _is_frozen(ctx: Context) -> bool:
+    """Whether the file freezes or replaces weights, by any name."""
+    names = {node.attr for node in ctx.analysis.nodes if isinstance(node, ast.Attribute)}
+    stored = any(
+        isinstance(node, ast.Attribute) and node.attr == _FLAG and isinstance(node.ctx, ast.Store)
+        for node in ctx.analysis.nodes
+    )
+    return stored or bool(names & {f"{_FLAG}_", "from_pretrained"})
 
 
 def _of_name(tree: ast.Name, ctx: Context, depth: int) -> bool | None:

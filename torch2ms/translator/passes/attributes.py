@@ -13,7 +13,14 @@ from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.calls import member_row
 from torch2ms.translator.passes.gradient_reads import gradient_of
 from torch2ms.translator.passes.layer_calls import class_name
-from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, LAYER_SETTINGS, is_mixed_in, is_settings, new_names
+from torch2ms.translator.passes.layer_members import (
+    LAYER_MEMBERS,
+    LAYER_SETTINGS,
+    LINEAR_SETTINGS,
+    is_mixed_in,
+    is_settings,
+    new_names,
+)
 from torch2ms.translator.passes.reserved import free_name
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.syntax import build
@@ -108,6 +115,8 @@ def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cs
         shown = ast.unparse(tree.value)
         message = f"{shown} could not be typed; .{tree.attr} has another name on a normalisation layer or an embedding"
         ctx.report("T2M207", tree, message, symbol=f"torch.nn.Module.{tree.attr}")
+    if tree.attr in LINEAR_SETTINGS and not is_settings(tree.value):
+        return _of_any_layer(updated, tree, ctx)
     return updated
 
 
@@ -170,8 +179,10 @@ def _renamed(node: cst.Attribute, name: str) -> cst.Attribute:
     return node.with_changes(value=value, attr=cst.Name(last))
 
 
+_METHODS = {"forward": "construct", "extra_repr": "extend_repr"}
+
+
 def _forward(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression | None:
-    """``module.forward`` is ``module.construct``."""
-    if tree.attr == "forward":
-        return updated.with_changes(attr=cst.Name("construct"))
-    return None
+    """``module.forward`` is ``module.construct``: a method that the project defines under PyTorch's name."""
+    name = _METHODS.get(tree.attr)
+    return updated.with_changes(attr=cst.Name(name)) if name is not None else None

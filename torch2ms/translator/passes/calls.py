@@ -84,6 +84,8 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
             return _row_call(row, updated, tree, ctx, base)
         if _is_forward(tree.func, ctx) and isinstance(updated.func, cst.Attribute):
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("construct")))
+        if tree.func.attr == "extra_repr" and ctx.kind(tree.func.value).name == "Module":
+            return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("extend_repr")))
         if not ctx.kind(tree.func.value).known:
             either = untyped_call(_row_call, updated, tree, ctx)
             if either is not None:

@@ -1,6 +1,6 @@
 """Parts of networks that are exchanged or deleted: ``setattr(net, name, layer)``, ``del net.head``, ``net._modules``.
 
-A ``SequentialCell`` would go on running what it was made of; where the network may be one, the runtime makes the change.
+A ``SequentialCell`` would go on running what it was made of; where the network may be one, the runtime changes it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def exchanged_part(updated: Any, tree: ast.AST, ctx: Context) -> Any:
 
 
 def exchanged_by_name(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
-    """Return ``setattr(net, name, layer)`` and ``delattr(net, name)`` by the runtime; None where Python's own will do."""
+    """Return ``setattr(net, name, layer)`` and ``delattr(net, name)`` by the runtime; None where Python's will do."""
     if name not in ("setattr", "delattr") or len(tree.args) != (3 if name == "setattr" else 2) or tree.keywords:
         return None
     value = tree.args[2] if name == "setattr" else None
@@ -46,7 +46,11 @@ def taken_part(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpre
     if not isinstance(func, ast.Attribute) or func.attr != "pop" or len(tree.args) != 1 or tree.keywords:
         return None
     code = updated.func
-    if not _is_parts(func.value, ctx) or not isinstance(code, cst.Attribute) or not isinstance(code.value, cst.Attribute):
+    if (
+        not _is_parts(func.value, ctx)
+        or not isinstance(code, cst.Attribute)
+        or not isinstance(code.value, cst.Attribute)
+    ):
         return None
     function = ctx.reference(f"{_MODULE}.take_part")
     return build("{f}({net}, {name})", f=function, net=code.value.value, name=updated.args[0].value)
@@ -94,7 +98,11 @@ def _of_parts(function: str, code: cst.BaseExpression, ctx: Context, value: cst.
 
 
 def _call(
-    function: str, net: cst.BaseExpression, name: cst.BaseExpression, ctx: Context, value: cst.BaseExpression | None = None
+    function: str,
+    net: cst.BaseExpression,
+    name: cst.BaseExpression,
+    ctx: Context,
+    value: cst.BaseExpression | None = None,
 ) -> cst.Expr:
     callee = ctx.reference(f"{_MODULE}.{function}")
     args = [cst.Arg(part) for part in (net, name, value) if part is not None]
@@ -104,7 +112,11 @@ def _call(
 
 def _is_parts(tree: ast.expr, ctx: Context) -> bool:
     """Whether an expression is the dictionary of a network's parts."""
-    return isinstance(tree, ast.Attribute) and tree.attr == "_modules" and ctx.kind(tree.value).name in ("Module", "unknown")
+    return (
+        isinstance(tree, ast.Attribute)
+        and tree.attr == "_modules"
+        and ctx.kind(tree.value).name in ("Module", "unknown")
+    )
 
 
 def _classes(tree: ast.expr, ctx: Context) -> set[str]:

@@ -9,12 +9,13 @@ from torch2ms.translator.inference.families import LAYERS_OF
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 
-__all__ = ["LAYER_MEMBERS", "LAYER_SETTINGS", "is_mixed_in", "is_settings", "new_names"]
+__all__ = ["LAYER_MEMBERS", "LAYER_SETTINGS", "LINEAR_SETTINGS", "is_mixed_in", "is_settings", "new_names"]
 
 # What layers call otherwise, and the runtime finds under either name.
 LAYER_MEMBERS = frozenset({"weight", "bias", "running_mean", "running_var"})
 # And settings that only layers have.
-LAYER_SETTINGS = frozenset({"in_features", "out_features", "num_embeddings", "embedding_dim"})
+LINEAR_SETTINGS = frozenset({"in_features", "out_features"})
+LAYER_SETTINGS = LINEAR_SETTINGS | {"num_embeddings", "embedding_dim"}
 
 # Names of settings, whose attributes may be called anything.
 _SETTINGS = frozenset({"args", "opt", "opts", "cfg", "config", "hparams", "params", "flags", "options"})

@@ -10,6 +10,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import code_of, parenthesised, parse_expression
+from torch2ms.translator.training.leaf_hooks import hooked, is_retained
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
 
 __all__ = ["LeafWriter"]
@@ -67,7 +68,7 @@ class LeafWriter:
         return None
 
     def _definition(self, unit: LeafUnit, *, at_start: bool) -> list[Statement]:
-        body = [s.deep_clone() for tree in unit.body for s in self._inside(tree)]
+        body = [s.deep_clone() for tree in unit.body for s in self._inside(tree, unit)]
         body = [s for s in body if not (isinstance(s, cst.SimpleStatementLine) and not s.body)]
         if body:
             lines = list(body[0].leading_lines)
@@ -80,10 +81,15 @@ class LeafWriter:
         top = unit.block is self.ctx.analysis.tree.body
         blank = [] if at_start else [cst.EmptyLine(indent=False)] * (2 if top else 1)
         self._account(unit)
-        return [made.with_changes(body=cst.IndentedBlock(body), leading_lines=blank)]
+        whole = made.with_changes(body=cst.IndentedBlock(body), leading_lines=blank)
+        return [*(line for _, kept in unit.kept.values() for line in _lines(f"{kept} = []")), whole]
 
-    def _inside(self, tree: ast.stmt) -> Sequence[Statement]:
-        """Return what a statement becomes inside of a function; it may be a gradient itself."""
+    def _inside(self, tree: ast.stmt, unit: LeafUnit) -> Sequence[Statement]:
+        """Return what a statement becomes inside of a function; it may be a gradient itself, or a hook."""
+        hook = hooked(tree)
+        if hook is not None and is_retained(tree):
+            name = ast.unparse(hook.value)
+            return _lines(f"{name}.register_hook({unit.kept[name][1]}.append)") if name in unit.kept else []
         inner = next((unit for unit in self.plan.units if unit.statement is tree), None)
         return self.rewritten.get(tree, ()) if inner is None else self._gradient(inner)
 
@@ -135,6 +141,7 @@ class LeafWriter:
         new = [f"new_{grad}" for grad in grads] if unit.accumulates else grads
         targets = _targets(new[: len(unit.tensors)], new[len(unit.tensors) :])
         text = f"{outputs}, {_whole(targets)} = {call}\n" if name != "grad" else f"{targets} = {call}\n"
+        text += "".join(f"{grad} = {kept}[-1]\n" for grad, kept in unit.kept.values())
         if unit.accumulates:
             text += "".join(f"{g} = {n} if {g} is None else {g} + {n}\n" for g, n in zip(grads, new, strict=True))
         return _lines(text)

@@ -23,6 +23,7 @@ from torch2ms.translator.syntax import code_of
 from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_units
 from torch2ms.translator.training.by_hand import gradients_of
 from torch2ms.translator.training.kept import is_weight
+from torch2ms.translator.training.leaf_hooks import hooked
 from torch2ms.translator.training.leaf_plan import LeafPlan
 from torch2ms.translator.training.leaf_planning import plan_leaves
 from torch2ms.translator.training.scope import is_formal
@@ -134,6 +135,9 @@ def _enter_leaves(plan: TrainingPlan) -> None:
     plan.gradients.update(plan.leaves.names)
     for unit in plan.leaves.units:
         plan.handled.add(unit.call)
+        plan.handled.update(
+            node.value for node in unit.body if hooked(node) and isinstance(node, (ast.Expr, ast.Assign))
+        )
     for statement in (*plan.leaves.cleared, *plan.leaves.clips):
         plan.handled.update(node for node in walk(statement) if isinstance(node, ast.Call))
     for statement in (*plan.leaves.resets, *plan.leaves.gone):

@@ -26,6 +26,7 @@ class LeafUnit:
     aux: list[str] = field(default_factory=list)  # names of the body that are read elsewhere
     accumulates: bool = False
     forward_name: str = "forward_fn"
+    kept: dict[str, tuple[str, str]] = field(default_factory=dict)  # y.retain_grad(): y -> (gradient, list of a hook)
     network: str = ""  # whose weights are the leaves, all of them
     asked: ast.expr | None = None  # of them, those that autograd.grad is asked for
 

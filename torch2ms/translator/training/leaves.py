@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from torch2ms.translator.dataflow import certain_binds, live_in
 from torch2ms.translator.effects import dotted_path, root
+from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
 from torch2ms.translator.training.names_used import FUNCTIONS, binds, is_no_grad, own, reads
 from torch2ms.translator.training.naming import Names
@@ -51,6 +52,7 @@ class LeafScope:
                 if isinstance(block, list) and (node is scope or not isinstance(node, FUNCTIONS)):
                     self.blocks.update((id(statement), block) for statement in block)
         self.grads = [n for n in self.nodes if isinstance(n, ast.Attribute) and n.attr == "grad"]
+        self.hooks: dict[ast.stmt, str] = {}
 
     def _binds(self, node: ast.AST) -> set[str]:
         """Return what a statement binds or changes; ``nn.init.zeros_(w)`` does not change the module ``nn``."""
@@ -68,8 +70,10 @@ class LeafScope:
             return
 
     def _units(self) -> list[LeafUnit]:
-        if any(isinstance(n, ast.Attribute) and n.attr in ("step", "retain_grad", "register_hook") for n in self.nodes):
+        hooks = hooked_tensors(self.nodes, self.oracle)
+        if hooks is None or any(isinstance(n, ast.Attribute) and n.attr == "step" for n in self.nodes):
             return []
+        self.hooks = hooks
         calls = [n for n in self.nodes if isinstance(n, ast.Call) and self._is_gradient(n)]
         if not calls:
             return []
@@ -89,7 +93,26 @@ class LeafScope:
                 raise Refused
             if inner:
                 self._stay(unit)  # the gradient of a gradient, whose value is wanted as well
+        if self.hooks:
+            self._hook(units)
         return units
+
+    def _hook(self, units: list[LeafUnit]) -> None:
+        """Take the hooks into the function of the one gradient that they can belong to."""
+        unit = units[0]
+        made = with_hooks(unit.body, self.hooks, unit.tensors, self._binds)
+        in_place = unit.is_moved and isinstance(unit.statement, ast.Expr) and not self._loops(unit.statement)
+        early = any(statement not in unit.block or statement.lineno > unit.statement.lineno for statement in self.hooks)
+        if made is None or len(units) > 1 or not in_place or early:
+            raise Refused
+        unit.body = made
+        for name in dict.fromkeys(name for node, name in self.hooks.items() if is_retained(node)):
+            if name in unit.tensors:
+                continue  # a leaf keeps its gradient anyway
+            kept = self.names.fresh(f"{name}_grads", f"{name}_gradients")
+            unit.kept[name] = (self.names.fresh(f"{name}_grad", f"{name}_gradient"), kept)
+            if any(dotted_path(n.value) == name and n.lineno <= unit.statement.lineno for n in self.grads):
+                raise Refused
 
     def _handles_all(self) -> bool:
         """Whether the gradients of a whole network are reset or clipped."""
@@ -234,6 +257,8 @@ class LeafScope:
         bound: set[str] = set()
         for statement in reversed(block[:index]):
             here = self._binds(statement)
+            if statement in self.hooks:
+                continue
             if not here & needed or is_no_grad(statement) or (here & roots and not here & derived):
                 continue
             if not reads(statement) & (roots | derived) and not here & bound:
@@ -284,7 +309,7 @@ class LeafScope:
         entering = set(live_in([*unit.body, ast.Expr(unit.loss)])) | {root(path) for path in unit.leaves}
         if unit.body:
             first, last = block.index(unit.body[0]), block.index(unit.body[-1])
-            others = [i for i in range(first, end) if block[i] not in unit.body]
+            others = [i for i in range(first, end) if block[i] not in unit.body and block[i] not in self.hooks]
             if any(self._binds(block[i]) & entering for i in others):
                 raise Refused
             touching = [i for i in others if (reads(block[i]) | self._binds(block[i])) & carried]
@@ -333,8 +358,12 @@ class LeafScope:
                 raise Refused  # nothing is seen to come before the first read
             if early or any(unit.accumulates for unit in own):
                 starts.setdefault(self._start(path, own[0]), []).append(names[path])
+        kept = {path: grad for unit in units for path, (grad, _) in unit.kept.items()}
         for node in self.grads:
             path = dotted_path(node.value) or ""
+            if path in kept:
+                self.plan.names[node] = kept[path]
+                continue
             if self.oracle.kind(node).name != "api" and path not in names:
                 if not self._definitions(path) or not isinstance(node.ctx, ast.Load):
                     raise Refused

@@ -1,0 +1,52 @@
+"""Parts of networks that are exchanged or deleted: a Sequential must run what it holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+
+HEAD = "from torch import nn\nnet = nn.Sequential(nn.Linear(2, 3), nn.ReLU())\n"
+
+
+def translated(source: str) -> str:
+    return translate_source(HEAD + source + "\n").text.partition("nn.ReLU())\n")[2].rstrip()
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("net._modules[name] = nn.Tanh()", "parts.set_part(net, name, layers.Tanh())"),
+        ("del net._modules[name]", "parts.delete_part(net, name)"),
+        ("last = net._modules.pop(name)", "last = parts.take_part(net, name)"),
+        ("setattr(net, name, nn.Tanh())", "parts.set_part(net, name, layers.Tanh())"),
+        ("net.head = nn.ReLU()", "parts.set_part(net, 'head', nn.ReLU())"),
+        ("del net.head", "parts.delete_part(net, 'head')"),
+        ("del net[-1]", "parts.delete_at(net, -1)"),
+        ("del net[1:]", "parts.delete_at(net, slice(1, None))"),
+    ],
+)
+def test_a_sequential_runs_what_it_holds(source: str, expected: str) -> None:
+    assert translated(source) == expected
+
+
+def test_a_function_that_exchanges_parts_of_any_network() -> None:
+    found = translate_source(
+        "from torch import nn\ndef replace(model):\n    for name, part in model.named_children():\n"
+        "        setattr(model, name, nn.Identity())\n"
+    ).text
+    assert "parts.set_part(model, name," in found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "setattr(config, name, value)",
+        "class N(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        setattr(self, name, nn.ReLU())\n        self.head = nn.ReLU()\n        del self.head",
+        "layers = {}\nlayers['a'] = nn.ReLU()\ndel layers['a']\nlayers.pop('a')",
+        "stack = nn.ModuleList([nn.ReLU()])\ndel stack[0]",
+    ],
+)
+def test_what_is_no_sequential_is_left(source: str) -> None:
+    assert "parts." not in translate_source(HEAD + source + "\n").text
