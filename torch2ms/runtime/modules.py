@@ -29,6 +29,7 @@ __all__ = [
     "get_parameter",
     "has",
     "insert",
+    "is_exactly",
     "load_state_dict",
     "modules",
     "named_buffers",
@@ -442,6 +443,24 @@ def class_name(value: Any) -> str:
     name = type(value).__name__
     is_layer = isinstance(value, nn.Cell) and type(value).__module__.startswith("mindspore.")
     return _CLASS_NAMES.get(name, name) if is_layer else name
+
+
+def is_exactly(value: Any, classes: Any) -> bool:
+    """``type(value) in classes`` as PyTorch has it: a layer of this package counts as MindSpore's of its kind."""
+    listed = classes if isinstance(classes, tuple) else (classes,)
+    return _kind(type(value)) in [_kind(item) for item in listed]
+
+
+def _kind(of: Any) -> Any:
+    """Return the class of MindSpore's that a layer of this package stands for; other classes are their own."""
+    if isinstance(of, type) and of.__module__.startswith(f"{__package__}.layers"):
+        for base in of.__mro__[1:]:
+            if (
+                base.__module__.startswith("mindspore.nn.")
+                and _CLASS_NAMES.get(base.__name__, base.__name__) == of.__name__
+            ):
+                return base
+    return of
 
 
 def padding(layer: nn.Cell) -> Any:

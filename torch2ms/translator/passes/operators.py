@@ -16,6 +16,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family, is_dtype
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
+from torch2ms.translator.passes.class_tests import exact_class_test
 from torch2ms.translator.passes.formatting import tell_print, tell_text
 from torch2ms.translator.passes.layer_members import is_settings
 from torch2ms.translator.syntax import bare, build, code_of, parenthesised, parse_expression
@@ -66,7 +67,8 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         is_same = left is updated.left and right is updated.right
         return updated if is_same else updated.with_changes(left=left, right=right)
     elif isinstance(tree, ast.Compare) and isinstance(updated, cst.Comparison) and len(tree.ops) == 1:
-        return _compared(updated, tree, ctx)
+        test = exact_class_test(updated, tree, ctx)
+        return _compared(updated, tree, ctx) if test is None else test
     return updated
 
 

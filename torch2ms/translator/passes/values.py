@@ -8,6 +8,7 @@ otherwise.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 import libcst as cst
@@ -103,8 +104,20 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
         ctx.account(tree, row.name, "unsupported", advice=advice)
         ctx.report("T2M201", tree, f"{row.name} has no MindSpore equivalent", symbol=row.name, advice=advice)
         return ctx.left(row.name)
-    made: cst.BaseExpression = _value(node, tree, row, options[0], ctx)
+    option = _usual(options) if ctx.use_of(tree) == "type" else options[0]
+    made: cst.BaseExpression = _value(node, tree, row, option, ctx)
     return made
+
+
+def _usual(options: Sequence[MappedTo]) -> MappedTo:
+    """Return the target that instances are tested for: not a layer of the runtime's for seldom arguments.
+
+    It derives from the layer of MindSpore's that all other arguments make.
+    """
+    first = options[0]
+    if first.when and first.target.startswith("torch2ms.runtime.layers."):
+        return next((option for option in options if option.target.startswith("mindspore.nn.")), first)
+    return first
 
 
 def _is_spoken_for(tree: ast.AST, ctx: Context) -> bool:

@@ -1,0 +1,26 @@
+"""Tests of what a layer is: one class of PyTorch's may be two in MindSpore, by the arguments."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+
+
+def translated(source: str) -> str:
+    return translate_source(f"from torch import nn\n{source}\n").text.rstrip().rpartition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("isinstance(m, nn.Dropout)", "isinstance(m, nn.Dropout)"),
+        ("isinstance(m, (nn.Dropout, nn.Linear))", "isinstance(m, (nn.Dropout, nn.Dense))"),
+        ("type(m) == nn.Conv2d", "modules.is_exactly(m, nn.Conv2d)"),
+        ("type(m) not in (nn.Conv2d, nn.Linear)", "not modules.is_exactly(m, (nn.Conv2d, nn.Dense))"),
+        ("type(m) is Own", "type(m) is Own"),
+        ("type(x) == int", "type(x) == int"),
+    ],
+)
+def test_instances_are_told_by_the_class_that_both_are_of(test: str, expected: str) -> None:
+    assert translated(f"a = {test}") == f"a = {expected}"
