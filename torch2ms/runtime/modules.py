@@ -21,6 +21,7 @@ __all__ = [
     "add_module",
     "bias",
     "buffers",
+    "cast",
     "class_name",
     "distinct",
     "extend",
@@ -133,6 +134,21 @@ def requires_grad_(cell: nn.Cell, requires_grad: bool = True) -> nn.Cell:
     for parameter in parameters(cell):
         parameter.requires_grad = requires_grad
     return cell
+
+
+def cast(cell: nn.Cell, dtype: Any) -> nn.Cell:
+    """Give the weights and buffers of a network another floating type, as ``net.double()`` does; return the network."""
+    for _, parameter in cell.parameters_and_names():
+        if parameter.is_floating_point():
+            parameter.set_dtype(dtype)
+    for _, part in cell.cells_and_names():
+        own = getattr(part, "_buffers", {})
+        own.update({name: value.astype(dtype) for name, value in own.items() if _is_floating(value)})
+    return cell
+
+
+def _is_floating(value: Any) -> bool:
+    return isinstance(value, ms.Tensor) and bool(value.is_floating_point())
 
 
 def register_buffer(cell: nn.Cell, name: str, tensor: Any, persistent: bool = True) -> None:

@@ -30,7 +30,7 @@ def translated(line: str) -> tuple[str, list[str]]:
         ("y = x.to(x)", "y = x.astype(x.dtype)"),
         ("y = x.to(other)", "y = t2m_device.to(x, other)"),
         ("y = net.to(device)", "y = net"),
-        ("y = net.to(torch.float16)", "y = net.to_float(ms.float16)"),
+        ("y = net.to(torch.float16)", "y = modules.cast(net, ms.float16)"),
         ("return nn.Linear(2, 3).to(device).eval()", "return nn.Dense(2, 3).set_train(False)"),
     ],
 )

@@ -10,7 +10,7 @@ from torch2ms.translator.binding import BoundArgument
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.syntax import build
+from torch2ms.translator.syntax import build, code_of
 
 __all__ = ["describes_device", "moved"]
 
@@ -131,8 +131,10 @@ def to_module(site: CallSite, ctx: Context) -> Outcome:
         return moved(site, ctx)
     if what == "like":
         return Leave("it takes dtype and device of a tensor: say the dtype")
-    note = "the network computes in this precision; its parameters keep their dtype"
-    return Replace(build("{x}.to_float({dtype})", x=site.receiver, dtype=code), (("T2M303", note),))
+    function = ctx.reference("torch2ms.runtime.modules.cast")
+    note = "not every layer computes in every precision in MindSpore, and what does rounds otherwise"
+    codes = () if code_of(code).endswith(".float32") else (("T2M303", note),)
+    return Replace(build("{cast}({x}, {dtype})", cast=function, x=site.receiver, dtype=code), codes)
 
 
 @recipe("move")

@@ -200,15 +200,23 @@ def named_children(site: CallSite, ctx: Context) -> Outcome:
     return Replace(build("{net}.name_cells().items()", net=site.receiver))
 
 
-_PRECISION = {"float": "float32", "half": "float16", "bfloat16": "bfloat16"}
+_PRECISION = {"float": "float32", "half": "float16", "double": "float64"}
 
 
 @recipe("to_precision")
 def to_precision(site: CallSite, ctx: Context) -> Outcome:
-    """``net.half()`` -> ``net.to_float(ms.float16)``."""
+    """``net.half()`` -> ``modules.cast(net, ms.float16)``: the weights have the type, not only what is computed."""
     assert site.receiver is not None
     dtype = ctx.reference(f"mindspore.{_PRECISION[site.row.name.rpartition('.')[2]]}")
-    return Replace(build("{net}.to_float({dtype})", net=site.receiver, dtype=dtype))
+    function = ctx.reference(site.option.target)
+    return Replace(build("{cast}({net}, {dtype})", cast=function, net=site.receiver, dtype=dtype))
+
+
+@recipe("to_float")
+def to_float(site: CallSite, ctx: Context) -> Outcome:
+    """``net.bfloat16()`` -> ``net.to_float(ms.bfloat16)``."""
+    assert site.receiver is not None
+    return Replace(build("{net}.to_float({d})", net=site.receiver, d=ctx.reference("mindspore.bfloat16")))
 
 
 def _class_node(tree: ast.AST, ctx: Context) -> ast.AST:
