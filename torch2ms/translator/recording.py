@@ -73,6 +73,8 @@ def requires_grad(tree: ast.expr, ctx: Context, depth: int = _DEPTH) -> bool | N
 def is_leaf(tree: ast.expr, ctx: Context) -> bool | None:
     """Return whether a tensor has no history in torch: it was made as it is, or nothing of it is recorded."""
     needed = requires_grad(tree, ctx)
+    if needed and isinstance(tree, ast.Attribute) and ctx.kind(tree).name == "Parameter":
+        return True
     if not needed or not isinstance(tree, ast.Name):
         return None if needed is None else not needed
     made = _definition(tree, ctx)
