@@ -17,7 +17,7 @@ def translated(code: str) -> str:
     "code",
     [
         "if torch.cuda.is_available():\n    x = x.cuda()\n",
-        "if args.cuda and torch.cuda.device_count() > 1:\n    x = x.cuda()\n    torch.backends.cudnn.benchmark = True\n",
+        "if args.cuda and torch.cuda.device_count() > 1:\n    x = x.cuda()\n    torch.backends.cudnn.enabled = True\n",
         "if use_cuda:\n    if len(gpus) > 1:\n        x = x.cuda()\n",
         "if use_cuda:\n    x = x.cuda()\nelse:\n    x = x.cpu()\n",
     ],

@@ -80,6 +80,8 @@ def looks_like_weight(value: ast.expr, function: ast.AST) -> bool:
 
 
 def _is_named_so(value: ast.expr, variables: set[str]) -> bool:
+    if isinstance(value, ast.Subscript):  # parameters[0], group["params"][0]
+        return any(word in ast.unparse(value).lower() for word in _WORDS)
     name = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
     return name in _NAMES or (isinstance(value, ast.Name) and name in variables)
 

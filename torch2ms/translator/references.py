@@ -40,6 +40,7 @@ _HOMES: tuple[tuple[str, str, str, str], ...] = (
     ("mindspore", "", "mindspore", "ms"),
     ("numpy", "", "numpy", "np"),
     ("math", "", "math", "math"),
+    ("collections.abc", "collections", "abc", "abc"),
 )
 
 
