@@ -502,3 +502,16 @@ def test_what_pytorch_had_for_two_pythons_is_pythons_own() -> None:
     assert "from collections import abc" in result.text
     assert "isinstance(batch, abc.Mapping)" in result.text
     assert "isinstance(batch, str) else norm == inf" in result.text
+
+
+def test_what_is_saved_may_only_be_known_when_it_is() -> None:
+    result = translated("""
+        def save_on_master(*args, **kwargs):
+            if main_process():
+                torch.save(*args, **kwargs)
+
+        save = torch.save
+    """)
+    assert not errors(result)
+    assert "checkpoint.save_given(*args, **kwargs)" in result.text
+    assert "save = checkpoint.save_given" in result.text

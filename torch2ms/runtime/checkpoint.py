@@ -21,7 +21,17 @@ import numpy as np
 
 from . import modules, networks
 
-__all__ = ["CheckpointError", "CheckpointStore", "load", "load_network", "load_weights", "save", "weights_of"]
+__all__ = [
+    "CheckpointError",
+    "CheckpointStore",
+    "load",
+    "load_given",
+    "load_network",
+    "load_weights",
+    "save",
+    "save_given",
+    "weights_of",
+]
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -238,6 +248,16 @@ def _array(entry: Dict[str, Any], data: memoryview) -> Tuple[str, np.ndarray[Any
     dtype = np.dtype(np.uint16) if tag == _BFLOAT16 else np.dtype(_DTYPES[tag])
     begin, end = entry["data_offsets"]
     return tag, np.frombuffer(data[begin:end], dtype=dtype).reshape(entry["shape"]).copy()
+
+
+def save_given(obj: Any, f: Union[PathLike, BinaryIO], *_: object, **__: object) -> None:
+    """:func:`save` with the parameters of torch.save, for calls whose arguments are only known when they are made."""
+    save(obj, f)
+
+
+def load_given(f: Union[PathLike, BinaryIO], *_: object, **options: Any) -> Any:
+    """:func:`load` with the parameters of torch.load, for calls whose arguments are only known when they are made."""
+    return load(f, weights_only=bool(options.get("weights_only")))
 
 
 def load_network(network: ms.nn.Cell, path: PathLike) -> Dict[str, Any]:
