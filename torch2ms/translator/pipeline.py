@@ -231,7 +231,7 @@ class _Worker:
                 self._given_up.add(self._world.running(path))
                 self._world = self._new_world()
         entry = CODES["T2M105"]
-        message = f"translating took longer than {SECONDS_PER_FILE:.0f} s; the file was copied as it is"
+        message = f"translating took longer than {SECONDS_PER_FILE:.0f} s of CPU time; the file was copied as it is"
         found = Diagnostic(path, 1, 1, "T2M105", entry.severity, "", message, entry.advice)
         return FileResult(path, None, (found,), failed=True)
 
@@ -256,21 +256,24 @@ def _rare_collections(files: int) -> Iterator[None]:
 
 @contextmanager
 def _limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in the block after so many seconds; no limit outside the main thread or on Windows."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
+    """Raise TimeoutError in the block after so many seconds of CPU time, which do not depend on what else runs.
+
+    There is no limit outside the main thread or on Windows.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGPROF"):
         yield
         return
 
     def stop(number: int, frame: object) -> None:
         raise TimeoutError
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 _worker: _Worker | None = None
