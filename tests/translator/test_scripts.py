@@ -487,31 +487,3 @@ def test_the_state_of_an_optimizer_known_by_its_name() -> None:
     emitted = translate_source(source).text
     assert "optim.load_state_dict(self.optimizer, state)" in emitted
     assert "metrics.formatted('{a:.2f}', **self.__dict__)" in emitted
-
-
-def test_what_pytorch_had_for_two_pythons_is_pythons_own() -> None:
-    result = translated("""
-        from torch._six import container_abcs, inf, string_classes
-
-        def collate(batch, norm):
-            if isinstance(batch, container_abcs.Mapping):
-                return {key: batch[key] for key in batch}
-            return batch if isinstance(batch, string_classes) else norm == inf
-    """)
-    assert not errors(result)
-    assert "from collections import abc" in result.text
-    assert "isinstance(batch, abc.Mapping)" in result.text
-    assert "isinstance(batch, str) else norm == inf" in result.text
-
-
-def test_what_is_saved_may_only_be_known_when_it_is() -> None:
-    result = translated("""
-        def save_on_master(*args, **kwargs):
-            if main_process():
-                torch.save(*args, **kwargs)
-
-        save = torch.save
-    """)
-    assert not errors(result)
-    assert "checkpoint.save_given(*args, **kwargs)" in result.text
-    assert "save = checkpoint.save_given" in result.text
