@@ -11,7 +11,16 @@ from mindspore import ops
 
 Gradients = Tuple[ms.Tensor, ...]
 
-__all__ = ["accumulate", "clip_grad_norm", "clip_grad_value", "gradient_of", "no_grad", "total_norm", "zeroed"]
+__all__ = [
+    "accumulate",
+    "clip_grad_norm",
+    "clip_grad_value",
+    "gradient_of",
+    "no_grad",
+    "total_norm",
+    "variable",
+    "zeroed",
+]
 
 
 def total_norm(grads: Sequence[ms.Tensor], norm_type: float = 2.0) -> ms.Tensor:
@@ -73,3 +82,8 @@ def no_grad() -> ContextManager[Any]:
     """Return a context in which nothing is recorded for a gradient, for code that runs inside a gradient function."""
     context: ContextManager[Any] = ms._no_grad()
     return context
+
+
+def variable(data: ms.Tensor, requires_grad: bool = False, volatile: bool = False) -> ms.Tensor:
+    """Return ``data``: what torch.autograd.Variable is where it is handed on, as in ``map(Variable, batch)``."""
+    return data

@@ -37,6 +37,10 @@ class Callables:
         """Close a scope (Expressions)."""
         raise NotImplementedError
 
+    def _api_result(self, callee: Kind, arguments: list[Kind]) -> Kind:
+        """Return the kind of what a function of torch gives (Expressions)."""
+        raise NotImplementedError
+
     def iterated(self, kind: Kind) -> Kind:
         """Return what iterating over a value gives; a loader gives the elements of its dataset in batches."""
         if kind.name == "DataLoader" and kind.items and kind.items[0].name == "function":
@@ -79,6 +83,8 @@ class Callables:
                 made = self.run_lambda(function, [element])
             elif arguments[0].name == "function":
                 made = common([self.world.returns(key) for key in candidates(arguments[0])])
+            elif arguments[0].name == "api":
+                made = self._api_result(arguments[0], [element])
             return Kind("iterator", items=(made if name == "map" else element,))
         key = next((k.value for k in node.keywords if k.arg == "key"), None)
         if isinstance(key, ast.Lambda) and name in ("sorted", "max", "min") and arguments:

@@ -420,7 +420,9 @@ def _is_output(name: str, unit: TrainingUnit, ctx: Context) -> bool:
                 part.id for target in node.targets for part in walk(target) if isinstance(part, ast.Name)
             }:
                 value = node.value
-                if ctx.kind(value).name in _OUTPUTS and not isinstance(node.targets[0], (ast.Tuple, ast.List)):
+                if isinstance(node.targets[0], (ast.Tuple, ast.List)):
+                    continue  # one of several results of a network is often a number, or an array
+                if ctx.kind(value).name in _OUTPUTS:
                     return True
                 if isinstance(value, ast.Call) and _is_network(value.func, ctx):
                     return True

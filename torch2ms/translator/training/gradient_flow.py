@@ -380,8 +380,8 @@ def differentiable_reads(node: ast.AST) -> set[str]:
             name = item.func.id if isinstance(item.func, ast.Name) else method
             if method in CUTTING_METHODS or name in CUTTING_FUNCTIONS:
                 continue
-        if isinstance(item, ast.Compare):
-            continue
+        if isinstance(item, ast.Compare) or (isinstance(item, ast.UnaryOp) and isinstance(item.op, ast.Not)):
+            continue  # true or false
         if isinstance(item, ast.Attribute):
             if item.attr in CUTTING_ATTRIBUTES:
                 continue
