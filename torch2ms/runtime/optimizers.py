@@ -60,11 +60,15 @@ class _WithTorchsArguments:
                 group["weight_decay"] = 0.0
 
     def construct(self, gradients: Any) -> Any:
-        """Change the parameters; a decoupled decay shrinks them first, as in AdamW."""
+        """Change the parameters; a decoupled decay shrinks them first, as in AdamW. Frozen ones stay what they are."""
+        frozen = [(p, p.value().copy()) for p in self.parameters if not p.requires_grad]  # type: ignore[attr-defined]
         for group, decay in zip(self.param_groups, self.decays):  # type: ignore[attr-defined]
             for parameter in group["params"]:
                 ops.assign(parameter, parameter * (1 - group["lr"] * decay))
-        return super().construct(gradients)  # type: ignore[misc]
+        done = super().construct(gradients)  # type: ignore[misc]
+        for parameter, value in frozen:  # PyTorch's have no gradient, and are neither updated nor decayed
+            ops.assign(parameter, value)
+        return done
 
 
 class SGD(_WithTorchsArguments, optim.SGD):

@@ -10,10 +10,12 @@ import re
 
 import libcst as cst
 
+from torch2ms.diagnostics import Severity
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.passes.exchanged_parts import exchanged_by_name
 from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, is_settings, new_names
+from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.syntax import code_of
 from torch2ms.translator.trees import walk
 
@@ -71,6 +73,10 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
         plain = option is not None and not (option.rename or option.recipe or option.add or option.transform)
         if option is not None and plain and not option.target.startswith("@") and ".Tensor." not in option.target:
             return ctx.reference(option.target)
+    if name == "getattr" and owner in SAME_CALLS and (not attribute or row is not None):
+        message = f"{owner}: a name is looked up at run time among those that {MODULES[owner]} has"
+        ctx.report("T2M501", tree, message, symbol=owner, severity=Severity.NOTE)
+        return updated
     shown = f"{owner}.{attribute}" if attribute else ast.unparse(tree)
     ctx.report("T2M501", tree, f"{shown} is looked up at run time", symbol=owner)
     return updated

@@ -25,6 +25,7 @@ from torch2ms.translator.passes.exchanged_parts import exchanged_part
 from torch2ms.translator.passes.gradient_reads import put_gradient
 from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.passes.layer_settings import changed_setting, kept_optimizer
+from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.passes.operators import rewrite_operator
 from torch2ms.translator.passes.written_elements import written_elements
 from torch2ms.translator.recipes.views import owning
@@ -37,14 +38,6 @@ __all__ = ["NO_CLASS", "choose_row", "drops_setting", "rewrite_expression", "rew
 NO_CLASS = cst.Name("__no_class__")  # stands for a class that nothing is an instance of: a wrapper that goes
 FAMILIES = "torch2ms.runtime.layers.families."  # classes that say what a layer is; only the losses can be derived from
 _DROPPED = "only as an argument that is dropped"  # how the rows of layouts and memory formats begin
-MODULES = {
-    "torch": "mindspore",
-    "torch.nn": "mindspore.nn",
-    "torch.nn.functional": "mindspore.ops",
-    "torch.optim": "mindspore.experimental.optim",
-    "torch.optim.lr_scheduler": "mindspore.experimental.optim.lr_scheduler",
-    "torch.nn.init": "mindspore.common.initializer",
-}
 
 
 def choose_row(ctx: Context, tree: ast.AST, names: tuple[str, ...]) -> Row | None:
@@ -75,7 +68,7 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
     module = next((MODULES[name] for name in names if name in MODULES), None)
     if module is not None and len(names) == 1:
         ctx.account(tree, names[0], "mapped", module)
-        if not _is_spoken_for(tree, ctx):
+        if names[0] not in SAME_CALLS and not _is_spoken_for(tree, ctx):
             message = (
                 f"{names[0]} is handed on: what is called through it is {module}'s, with other names and arguments"
             )

@@ -1,0 +1,18 @@
+"""Modules that a program handles as values: hands on, or looks names up in that only the running program knows."""
+
+from __future__ import annotations
+
+__all__ = ["MODULES", "SAME_CALLS"]
+
+MODULES = {
+    "torch": "mindspore",
+    "torch.nn": "mindspore.nn",
+    "torch.nn.functional": "mindspore.ops",
+    "torch.optim": "torch2ms.runtime.optimizers",
+    "torch.optim.lr_scheduler": "mindspore.experimental.optim.lr_scheduler",
+    "torch.nn.init": "mindspore.common.initializer",
+    "torchvision.datasets": "torch2ms.runtime.datasets",
+}
+
+# What these become has PyTorch's names and arguments, so that calls through it need no change.
+SAME_CALLS = frozenset({"torch.optim", "torchvision.datasets"})
