@@ -38,6 +38,12 @@ def test_cifar10_in_both_formats(tmp_path, write):
     np.testing.assert_array_equal(CIFAR10(folder).data, images)
 
 
+def test_a_folder_below_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    synthetic.write_cifar10_python(tmp_path / "data", train_images=50, test_images=20)
+    assert len(CIFAR10("~/data")) == 50
+
+
 def test_cifar10_binary_is_what_mindspore_reads(tmp_path):
     folder = synthetic.write_cifar10_binary(tmp_path, train_images=50000, test_images=10)
     theirs = next(ds.Cifar10Dataset(str(folder), usage="train", shuffle=False).create_dict_iterator(output_numpy=True))

@@ -148,3 +148,17 @@ def test_layers_that_a_running_program_names_take_torchs_arguments(source: str, 
     result = translated(source)
     assert expected in result.text
     assert not codes(result)
+
+
+def test_optimizers_and_datasets_by_name_have_the_arguments_of_pytorch() -> None:
+    result = translated(
+        "import torchvision.datasets as datasets\n"
+        "optimizer = getattr(torch.optim, kind)(net.parameters(), lr=0.1)\n"
+        "data = datasets.__dict__[name]('data')\n"
+        "make(torch.optim)\n"
+    )
+    assert "getattr(optimizers, kind)(modules.parameters(net), lr=0.1)" in result.text
+    assert "datasets.__dict__[name]('data')" in result.text
+    assert "make(optimizers)" in result.text
+    assert set(codes(result)) <= {"T2M301", "T2M501"}
+    assert "# TORCH2MS" not in result.text

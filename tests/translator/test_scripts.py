@@ -478,6 +478,17 @@ def test_numbers_beside_the_loss_are_packed() -> None:
     assert "(loss, (steps,)), grads = " in emitted
 
 
+def test_an_array_that_a_network_gives_beside_its_result_is_packed() -> None:
+    source = (
+        "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.line = nn.Linear(2, 2)\n\n    def forward(self, x):\n"
+        "        return self.line(x), x.data.numpy()\n\n\n"
+        "def train(net: Net, opt, x):\n    opt.zero_grad()\n    y, seen = net(x)\n    loss = y.sum()\n"
+        "    loss.backward()\n    opt.step()\n    return seen\n"
+    )
+    assert "(loss, (seen,)), grads = " in translate_source(source).text
+
+
 def test_the_state_of_an_optimizer_known_by_its_name() -> None:
     source = (
         "import torch\n\n\nclass Finder:\n    def __init__(self, optimizer):\n        self.optimizer = optimizer\n\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import os
 import pickle
+from os.path import expanduser as _home
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -138,9 +139,9 @@ class CIFAR10(_Images):
         target_transform: Transform = None,
         download: bool = False,
     ) -> None:
-        self.root, self.train, self.transform, self.target_transform = root, train, transform, target_transform
+        self.root, self.train, self.transform, self.target_transform = _home(root), train, transform, target_transform
         names = self.train_files if train else self.test_files
-        for folder in [Path(root) / name for name in self.folders] + [Path(root)]:
+        for folder in [Path(self.root) / name for name in self.folders] + [Path(self.root)]:
             if all((folder / name).is_file() for name in names):
                 parts = [self._read_python(folder / name) for name in names]
                 break
@@ -205,7 +206,7 @@ class MNIST(_Images):
         target_transform: Transform = None,
         download: bool = False,
     ) -> None:
-        self.root, self.train, self.transform, self.target_transform = root, train, transform, target_transform
+        self.root, self.train, self.transform, self.target_transform = _home(root), train, transform, target_transform
         part = "train" if train else "t10k"
         # Arrays until somebody asks for the tensors: reading items from those takes longer.
         self._pixels: Any = _read_idx(self._find(f"{part}-images-idx3-ubyte"), 3)
@@ -322,8 +323,8 @@ class SVHN(_Planes):
     ) -> None:
         if split not in ("train", "test", "extra"):
             raise ValueError(f"SVHN has no split {split!r}: choose train, test or extra")
-        self.root, self.split, self.transform, self.target_transform = root, split, transform, target_transform
-        path = Path(root) / f"{split}_32x32.mat"
+        self.root, self.split, self.transform, self.target_transform = _home(root), split, transform, target_transform
+        path = Path(self.root) / f"{split}_32x32.mat"
         if not path.is_file():
             raise _not_found("SVHN", root, [path.name], "http://ufldl.stanford.edu/housenumbers/")
         from scipy.io import loadmat
@@ -353,9 +354,9 @@ class STL10(_Planes):
     ) -> None:
         if split not in ("train", "test", "unlabeled", "train+unlabeled"):
             raise ValueError(f"STL10 has no split {split!r}: choose train, test, unlabeled or train+unlabeled")
-        self.root, self.split, self.folds = root, split, folds
+        self.root, self.split, self.folds = _home(root), split, folds
         self.transform, self.target_transform = transform, target_transform
-        self.folder = Path(root) / "stl10_binary"
+        self.folder = Path(self.root) / "stl10_binary"
         parts = [self._read(part) for part in split.split("+")]
         self.data = np.concatenate([images for images, _ in parts])
         self.labels = np.concatenate([labels for _, labels in parts])
@@ -394,7 +395,7 @@ class DatasetFolder(Dataset[Tuple[Any, Any]]):
         is_valid_file: Optional[Callable[[str], bool]] = None,
         allow_empty: bool = False,
     ) -> None:
-        self.root, self.loader, self.extensions = os.fspath(root), loader, extensions
+        self.root, self.loader, self.extensions = _home(os.fspath(root)), loader, extensions
         self.transform, self.target_transform = transform, target_transform
         if (extensions is None) == (is_valid_file is None):
             raise ValueError(f"{type(self).__name__}: give extensions or is_valid_file, one of the two")
