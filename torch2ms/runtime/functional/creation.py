@@ -6,6 +6,7 @@ device a process.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Optional, Tuple
 
@@ -18,13 +19,18 @@ from ..seed import default_generator
 __all__ = [
     "arange",
     "bernoulli",
+    "bool_tensor",
+    "byte_tensor",
     "calculate_gain",
+    "double_tensor",
     "empty",
     "empty_like",
     "eye",
     "get_default_dtype",
+    "int_tensor",
     "linspace",
     "logspace",
+    "long_tensor",
     "meshgrid",
     "multinomial",
     "new_tensor",
@@ -111,6 +117,13 @@ def typed_tensor(*data: Any, dtype: Any = ms.float32) -> Tensor:
     if isinstance(values, Tensor):
         return values.astype(dtype)
     return Tensor(np.asarray(values), dtype)
+
+
+long_tensor = functools.partial(typed_tensor, dtype=ms.int64)
+int_tensor = functools.partial(typed_tensor, dtype=ms.int32)
+double_tensor = functools.partial(typed_tensor, dtype=ms.float64)
+byte_tensor = functools.partial(typed_tensor, dtype=ms.uint8)
+bool_tensor = functools.partial(typed_tensor, dtype=ms.bool_)
 
 
 def linspace(start: Any, end: Any, steps: int, dtype: Any = None, **options: Any) -> Tensor:

@@ -420,8 +420,8 @@ def _is_output(name: str, unit: TrainingUnit, ctx: Context) -> bool:
                 part.id for target in node.targets for part in walk(target) if isinstance(part, ast.Name)
             }:
                 value = node.value
-                if isinstance(node.targets[0], (ast.Tuple, ast.List)):
-                    continue  # one of several results of a network is often a number, or an array
+                if isinstance(node.targets[0], (ast.Tuple, ast.List)) and name not in unit.parameters:
+                    continue  # one of several results may be a number or an array; a state that is carried on is not
                 if ctx.kind(value).name in _OUTPUTS:
                     return True
                 if isinstance(value, ast.Call) and _is_network(value.func, ctx):
