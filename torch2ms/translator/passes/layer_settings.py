@@ -13,6 +13,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
+from torch2ms.translator.passes.optimizers import trained_calls
 from torch2ms.translator.syntax import build
 from torch2ms.translator.trees import walk
 
@@ -48,14 +49,17 @@ def kept_optimizer(updated: Any, tree: ast.AST, ctx: Context) -> Any:
     """Return ``object.__setattr__(self, "optimizer", value)`` for an optimizer that a network keeps.
 
     MindSpore's optimizers are cells: as an attribute of a network, one would be a part of it, and its state would be
-    among the parameters, in checkpoints as well.
+    among the parameters, in checkpoints as well. So would a tensor that an optimizer trains, which is a parameter here
+    and none of the network's in PyTorch: ``self.log_alpha = torch.zeros(1, requires_grad=True)``.
     """
     if not isinstance(tree, ast.Assign) or len(tree.targets) != 1 or not isinstance(updated, cst.Assign):
         return updated
     target, code = tree.targets[0], updated.targets[0].target
     if not isinstance(target, ast.Attribute) or not isinstance(code, cst.Attribute):
         return updated
-    if ctx.kind(tree.value).name != "Optimizer" or ctx.kind(target.value).name != "Module":
+    if ctx.kind(target.value).name != "Module":
+        return updated
+    if ctx.kind(tree.value).name != "Optimizer" and tree.value not in ctx.once(trained_calls):
         return updated
     name = ctx.literal(f"'{target.attr}'")
     return cst.Expr(build("object.__setattr__({x}, {name}, {value})", x=code.value, name=name, value=updated.value))

@@ -12,7 +12,7 @@ from torch2ms.translator.syntax import code_of
 from torch2ms.translator.training.trained import listed_weights, trained_tensors
 from torch2ms.translator.trees import walk
 
-__all__ = ["as_parameter", "call_closure", "name_apart", "with_options", "without_options"]
+__all__ = ["as_parameter", "call_closure", "name_apart", "trained_calls", "with_options", "without_options"]
 
 _SOURCES = frozenset({"parameters", "named_parameters"})
 
@@ -49,12 +49,12 @@ def call_closure(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExp
 
 def as_parameter(code: cst.BaseExpression, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
     """Return what makes a tensor that an optimizer trains as a parameter: ``w = ms.Parameter(ops.zeros(3))``."""
-    if tree not in ctx.once(_trained):
+    if tree not in ctx.once(trained_calls):
         return code
     return cst.Call(ctx.reference("mindspore.Parameter"), [cst.Arg(code)])
 
 
-def _trained(ctx: Context) -> frozenset[ast.AST]:
+def trained_calls(ctx: Context) -> frozenset[ast.AST]:
     """Return the calls of the file that make tensors for an optimizer."""
     found = trained_tensors(ctx.analysis.nodes, ctx.analysis)
     return frozenset(call for calls in found.values() for call in calls)

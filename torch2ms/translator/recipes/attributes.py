@@ -9,6 +9,7 @@ import libcst as cst
 from torch2ms.translator import recording
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.views import trained_paths
 from torch2ms.translator.syntax import build, code_of, parenthesised
 
 __all__: list[str] = []
@@ -64,7 +65,8 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
         return _recorded(site, ctx)
     if kind.name == "Tensor" and _is_load(site):
         return _known(recording.requires_grad(site.tree.func.value, ctx))
-    if kind.name != "Parameter":
+    trained = ast.unparse(site.tree.func.value) in ctx.once(trained_paths)  # is made a parameter
+    if kind.name != "Parameter" and not trained:
         return Leave(_ONLY_PARAMETERS)
     if site.tree.func.attr == "requires_grad":
         return Replace(site.updated.func)

@@ -25,6 +25,7 @@ __all__ = [
     "reaches_views",
     "seen_elsewhere",
     "shares_memory",
+    "trained_paths",
     "what_index_gives",
     "writes_through",
 ]
@@ -181,10 +182,11 @@ def is_trained(name: str, ctx: Context) -> bool:
     """Whether a name holds a tensor that an optimizer is given, which is made a parameter: it must be assigned to."""
     function = ctx.functions[-1]
     here = function.node if function is not None else None
-    return any(_function_of(call, ctx) is here for call in ctx.once(_trained).get(name, ()))
+    return any(_function_of(call, ctx) is here for call in ctx.once(trained_paths).get(name, ()))
 
 
-def _trained(ctx: Context) -> dict[str, set[ast.expr]]:
+def trained_paths(ctx: Context) -> dict[str, set[ast.expr]]:
+    """Return the paths of the tensors that optimizers of the file train, with the calls that make them."""
     return trained_tensors(ctx.analysis.nodes, ctx.analysis)
 
 

@@ -45,10 +45,16 @@ def trained_tensors(nodes: Sequence[ast.AST], oracle: Oracle) -> dict[str, set[a
         given = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "params")]
         listed = listed.union(*map(listed_weights, given))
     made: dict[str, set[ast.expr]] = {path: set() for path in listed}
-    for path, value in _bound(nodes):
+    # A network's tensor is made as an attribute of self, and handed over as one of the network: optim.SGD([net.scale])
+    bound = list(_bound(nodes))
+    own = {path for path, value in bound if value is not None and "requires_grad" in ast.unparse(value)}
+    for path in listed - {path for path, _ in bound}:
+        if path.count(".") == 1 and (inner := "self." + path.partition(".")[2]) in own:
+            made[inner] = set()
+    for path, value in bound:
         if path in made and value is not None and oracle.kind(value).name == "Tensor" and isinstance(value, ast.Call):
             made[path].add(value)
-        elif path in listed:
+        elif path in made:
             made.pop(path, None)
     inline = {call for node in optimizers for call in _inline(node)}
     if inline:
