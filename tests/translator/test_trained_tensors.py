@@ -90,3 +90,16 @@ def test_lists_filled_where_the_optimizer_is_made_are_a_networks(filled: str) ->
         "        self.opt.step()\n"
     )
     assert "grads, _ = autograd.clip_grad_norm(grads, 1.0)\n        self.opt(grads)" in found
+
+
+def test_a_trained_tensor_of_a_network_is_none_of_its_parameters() -> None:
+    network = (
+        "class Policy(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.line = nn.Linear(2, 1)\n"
+        "        self.log_alpha = torch.zeros(1, requires_grad=True)\n"
+    )
+    own = "        self.log_alpha.requires_grad = True\n        self.second = optim.SGD([self.log_alpha], lr=0.1)\n"
+    for source in (network + own, network + "\nnet = Policy()\nopt = optim.SGD([net.log_alpha], lr=0.1)\n"):
+        found = translated(source)
+        assert "object.__setattr__(self, 'log_alpha', ms.Parameter(" in found.replace('"', "'")
+        assert "# TORCH2MS T2M2" not in found
