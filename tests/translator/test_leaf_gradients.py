@@ -114,3 +114,17 @@ def test_a_tensor_beside_the_weights_of_a_network() -> None:
         + "net(x).sum().backward()\nprint(x.grad, [p.grad for p in net.parameters()])"
     )
     assert "x_grad, grads = ms.grad(forward_fn, 0, net.trainable_params())(x)" in found
+
+
+def test_gradients_in_a_function_are_constants_unless_a_graph_is_asked_for() -> None:
+    source = (
+        "import torch\n\n\ndef attack(net, loss_of, x, y):\n    x_adv = x.detach() + 0.1\n    for _ in range(3):\n"
+        "        x_adv.requires_grad_()\n        with torch.enable_grad():\n            loss = loss_of(net(x_adv), y)\n"
+        "        g = torch.autograd.grad(loss, [x_adv])[0]\n        x_adv = x_adv.detach() + g / g.norm()\n"
+        "    return x_adv\n\n\ndef penalty(net, x):\n    x.requires_grad_(True)\n    out = net(x)\n"
+        "    g = torch.autograd.grad(out, x, torch.ones_like(out), create_graph=True)[0]\n    return g.norm()\n"
+    )
+    text = translate_source(source).text
+    assert "g = ops.stop_gradient(ms.grad(forward_fn)(x_adv))\n" in text
+    assert "g = ms.grad(forward_fn)(x)\n" in text
+    assert "TORCH2MS" not in text

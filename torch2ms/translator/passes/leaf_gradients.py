@@ -12,6 +12,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import code_of, parenthesised, parse_expression
 from torch2ms.translator.training.leaf_hooks import hooked, is_retained
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
+from torch2ms.translator.trees import walk
 
 __all__ = ["LeafWriter"]
 
@@ -197,12 +198,44 @@ class LeafWriter:
             text, single = ast.unparse(target.elts[0]), False
         elif isinstance(unit.statement.value, ast.Subscript):
             single = False
+        cut = self._is_constant(unit)
+        stop = code_of(self.ctx.reference("mindspore.ops.stop_gradient")) if cut else ""
         if not outputs:
+            if cut:
+                call = f"{stop}({call})" if len(unit.tensors) == 1 else f"tuple(map({stop}, {call}))"
             return _lines(f"{text} = ({call},)" if single else f"{text} = {call}")
+        if cut:
+            several = f"{text} = map({stop}, {text if isinstance(target, ast.Name) else f'({text})'})"
+            after = f"{text} = {stop}({text})\n" if len(unit.tensors) == 1 else f"{several}\n"
+        else:
+            after = ""
         if isinstance(target, ast.Tuple) and len(target.elts) > 1:
             text = f"({text})"
         lines = f"{outputs}, {text} = {call}\n"
-        return _lines(lines + (f"{text} = ({text},)\n" if single else ""))
+        return _lines(lines + after + (f"{text} = ({text},)\n" if single else ""))
+
+    def _is_constant(self, unit: LeafUnit) -> bool:
+        """Whether the gradient must be cut off: PyTorch's is a constant, unless it is asked for a graph of it.
+
+        At the top of a script nothing differentiates it; a function may be called in somebody's forward pass.
+        """
+        if unit.call.keywords and any(k.arg == "create_graph" for k in unit.call.keywords):
+            return False
+        scope = self.plan.scope_of[id(unit)]
+        assert isinstance(unit.statement, ast.Assign)
+        names = {node.id for target in unit.statement.targets for node in walk(target) if isinstance(node, ast.Name)}
+        return isinstance(scope, ast.FunctionDef) and not all(
+            self._is_cut(node) for node in walk(scope)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
+        )  # fmt: skip
+
+    def _is_cut(self, node: ast.AST) -> bool:
+        """Whether a use of a gradient lets none through: ``g.detach()``, ``g.sign()``, ``torch.sign(g)``."""
+        parent = self.ctx.parent(node)
+        words = ("detach", "data", "sign", "numpy", "item")
+        if isinstance(parent, ast.Attribute):
+            return parent.attr in words
+        return isinstance(parent, ast.Call) and ast.unparse(parent.func).rpartition(".")[2] == "sign"
 
     def _path(self, unit: LeafUnit, path: str) -> str:
         """Return the translated path of a weight."""

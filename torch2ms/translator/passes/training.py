@@ -419,14 +419,24 @@ def _is_output(name: str, unit: TrainingUnit, ctx: Context) -> bool:
             if isinstance(node, ast.Assign) and name in {
                 part.id for target in node.targets for part in walk(target) if isinstance(part, ast.Name)
             }:
-                value = node.value
-                if isinstance(node.targets[0], (ast.Tuple, ast.List)) and name not in unit.parameters:
+                value = _part_of(node, name)
+                if value is node.value and isinstance(node.targets[0], ast.Tuple) and name not in unit.parameters:
                     continue  # one of several results may be a number or an array; a state that is carried on is not
                 if ctx.kind(value).name in _OUTPUTS:
                     return True
                 if isinstance(value, ast.Call) and _is_network(value.func, ctx):
                     return True
     return False
+
+
+def _part_of(node: ast.Assign, name: str) -> ast.expr:
+    """Return what an assignment gives to a name: its part where both sides are written out, else the whole."""
+    target, value = node.targets[0], node.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        for part, item in zip(target.elts, value.elts, strict=True):
+            if isinstance(part, ast.Name) and part.id == name:
+                return item
+    return value
 
 
 def _is_network(tree: ast.expr, ctx: Context) -> bool:

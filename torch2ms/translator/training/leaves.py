@@ -14,7 +14,7 @@ from torch2ms.translator.dataflow import certain_binds, live_in
 from torch2ms.translator.effects import dotted_path, root
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
-from torch2ms.translator.training.names_used import FUNCTIONS, binds, is_no_grad, own, reads
+from torch2ms.translator.training.names_used import FUNCTIONS, binds, is_enable_grad, is_no_grad, own, reads
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.trees import children, walk
@@ -83,7 +83,8 @@ class LeafScope:
         if any(self._is_weight(leaf) for leaf in leaves) and self._handles_all():
             raise Refused
         units = [self._unit(call, leaves) for call in calls]
-        self._check({path for unit in units for path in unit.leaves})
+        kept = {path for unit in units if isinstance(unit.statement, ast.Expr) for path in unit.leaves}
+        self._check({path for unit in units for path in unit.leaves}, kept)
         shared = [s for unit in units for s in unit.body]
         for unit in units:
             if any(shared.count(statement) > 1 for statement in unit.body):
@@ -118,10 +119,14 @@ class LeafScope:
         """Whether the gradients of a whole network are reset or clipped."""
         return any(isinstance(n, ast.Attribute) and n.attr in _OF_ALL for n in self.nodes)
 
-    def _check(self, leaves: set[str]) -> None:
-        """Refuse leaves that a function reads from outside, or that a computed value replaces."""
+    def _check(self, leaves: set[str], kept: set[str]) -> None:
+        """Refuse leaves that a function reads from outside, and ``kept`` ones that a computed value replaces.
+
+        Those have a ``.grad``, which only leaves get; ``autograd.grad`` gives the gradient by any tensor.
+        """
         roots = {root(path) for path in leaves}
         derived = self._derived(roots)
+        leaf_roots = {root(path) for path in kept}
         for node in self.nodes:
             if isinstance(node, FUNCTIONS):
                 given = getattr(node, "args", None)
@@ -131,7 +136,7 @@ class LeafScope:
             targets = node.targets if isinstance(node, ast.Assign) else []
             targets = [node.target] if isinstance(node, ast.AugAssign) else targets
             named = {target.id for target in targets if isinstance(target, ast.Name)}
-            computed = named & roots and reads(node) & (roots | derived) and not self._is_network(node)
+            computed = named & leaf_roots and reads(node) & (roots | derived) and not self._is_network(node)
             if computed and not any(is_no_grad(parent) for parent in self._around(node)):
                 raise Refused
 
@@ -203,10 +208,15 @@ class LeafScope:
     def _asked_paths(self, call: ast.Call) -> list[str]:
         inputs = call.args[1] if len(call.args) > 1 else next(k.value for k in call.keywords if k.arg == "inputs")
         listed = inputs.elts if isinstance(inputs, (ast.List, ast.Tuple)) else [inputs]
-        paths = [node.id for node in listed if isinstance(node, ast.Name) and self.oracle.kind(node).is_tensor]
+        whole = listed[0] is not inputs  # what is listed are tensors; a name alone may be a list of weights
+        paths = [node.id for node in listed if isinstance(node, ast.Name) and self._is_asked_tensor(node, whole)]
         if len(paths) != len(listed) or not paths:
             raise Refused
         return paths
+
+    def _is_asked_tensor(self, node: ast.Name, is_listed: bool) -> bool:
+        kind = self.oracle.kind(node)
+        return kind.is_tensor or (not kind.known and (is_listed or self._is_marked(node.id)))
 
     def _is_weight(self, path: str) -> bool:
         return any(
@@ -226,13 +236,16 @@ class LeafScope:
         if "." in path or self._is_weight(path):
             return True
         made = self._definitions(path)
-        marked = any(
+        return bool(made) and (self._is_marked(path) or any("requires_grad" in ast.unparse(node) for node in made))
+
+    def _is_marked(self, path: str) -> bool:
+        """Whether the scope says that a gradient is wanted: ``x.requires_grad_()``, ``x.requires_grad = True``."""
+        return any(
             isinstance(n, ast.Attribute)
             and (n.attr == "requires_grad_" or (n.attr == "requires_grad" and isinstance(n.ctx, ast.Store)))
             and dotted_path(n.value) == path
             for n in self.nodes
         )
-        return bool(made) and (marked or any("requires_grad" in ast.unparse(node) for node in made))
 
     def _has_none(self, path: str, leaves: set[str]) -> bool:
         """Whether a tensor certainly gets no gradient: nobody asked for one, or it was computed and is no leaf."""
@@ -263,11 +276,10 @@ class LeafScope:
                 continue
             if not reads(statement) & (roots | derived) and not here & bound:
                 continue
-            if not isinstance(
-                statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.While, ast.If, ast.Expr)
-            ):
+            simple = isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr))
+            if not simple and not isinstance(statement, (ast.For, ast.While, ast.If)) and not is_enable_grad(statement):
                 raise Refused
-            if isinstance(statement, (ast.For, ast.While, ast.If)) and any(
+            if not simple and any(
                 isinstance(n, (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.Call)) and self._is_jump(n)
                 for n in walk(statement)
             ):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from torch2ms.translator.trees import children, walk
 
-__all__ = ["FUNCTIONS", "binds", "is_no_grad", "own", "reads"]
+__all__ = ["FUNCTIONS", "binds", "is_enable_grad", "is_no_grad", "own", "reads"]
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _MUTATORS = frozenset({"append", "extend", "insert", "update", "add", "setdefault", "pop", "clear", "appendleft"})
@@ -77,3 +77,12 @@ def is_no_grad(node: ast.AST) -> bool:
     if not isinstance(node, ast.With):
         return False
     return any("no_grad" in ast.unparse(item) or "inference_mode" in ast.unparse(item) for item in node.items)
+
+
+def is_enable_grad(node: ast.AST) -> bool:
+    """Whether a statement only says that its block runs with gradients: ``with torch.enable_grad():``."""
+    calls = [item.context_expr for item in node.items] if isinstance(node, ast.With) else []
+    return bool(calls) and all(
+        isinstance(call, ast.Call) and not call.args and ast.unparse(call.func).endswith("enable_grad")
+        for call in calls
+    )

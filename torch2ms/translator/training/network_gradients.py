@@ -46,7 +46,8 @@ class NetworkScope(LeafScope):
             raise Refused
         self.network = network
         self.reads = reads
-        self._check({network, *self.tensors})
+        leaves = {network, *self.tensors}
+        self._check(leaves, leaves)
         units = [self._network_unit(call) for call in calls]
         shared = [statement for unit in units for statement in unit.body]
         for unit in units:
