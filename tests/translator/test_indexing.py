@@ -131,3 +131,15 @@ def test_numbers_of_numpy_in_attributes() -> None:
 def test_elements_are_written_where_views_see_them(statements: str, expected: str) -> None:
     source = f"import torch\n\nx = torch.zeros(2, 3)\nv = x.view(-1)\n{statements}\n"
     assert translate_source(source).text.rstrip().splitlines()[-1] == expected
+
+
+def test_one_number_of_numpy_in_an_index_of_something() -> None:
+    source = (
+        "import numpy as np\nimport torch\n\n\nclass Sampler:\n    def __init__(self, n):\n"
+        "        self.rows = np.empty((3, n)) * np.nan\n        self.rows = torch.Tensor(self.rows)\n"
+        "        self.rows[0, np.where(np.isnan(self.rows[0]))[0][0]] = 1\n"
+        "        self.rows[0, np.where(self.rows[0] > 1)[0]] = 1\n"
+    )
+    text = translate_source(source).text
+    assert "self.rows[0, int(np.where(np.isnan(self.rows[0]))[0][0])] = 1" in text
+    assert "self.rows[0, np.where(self.rows[0] > 1)[0]] = 1" in text

@@ -498,3 +498,11 @@ def test_the_state_of_an_optimizer_known_by_its_name() -> None:
     emitted = translate_source(source).text
     assert "optim.load_state_dict(self.optimizer, state)" in emitted
     assert "metrics.formatted('{a:.2f}', **self.__dict__)" in emitted
+
+
+def test_a_network_that_moves_itself_gives_itself_back() -> None:
+    source = (
+        "from torch import nn\n\n\nclass Net(nn.Module):\n    def to(self, device):\n"
+        "        self.scale = self.scale.to(device)\n        return super(Net, self).to(device)\n"
+    )
+    assert "        return self\n" in translate_source(source).text

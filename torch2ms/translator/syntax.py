@@ -20,6 +20,7 @@ __all__ = [
     "dotted_name",
     "fix_commas",
     "is_node",
+    "itself",
     "keyword_arg",
     "names_read",
     "parenthesised",
@@ -292,3 +293,9 @@ def as_tuple(value: cst.BaseExpression) -> cst.BaseExpression:
     if len(elements) == 1 and isinstance(elements[0].comma, cst.MaybeSentinel):
         elements = [elements[0].with_changes(comma=cst.Comma())]
     return cst.Tuple(elements)
+
+
+def itself(receiver: cst.BaseExpression) -> cst.BaseExpression:
+    """Return what a method that gives back its object stands for: ``super().to(device)`` is ``self``."""
+    is_super = isinstance(receiver, cst.Call) and isinstance(receiver.func, cst.Name) and receiver.func.value == "super"
+    return cst.Name("self") if is_super else receiver

@@ -36,7 +36,7 @@ from torch2ms.translator.passes.untyped import told, untyped_call
 from torch2ms.translator.passes.values import NO_CLASS, choose_row
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.recipes.views import owning
-from torch2ms.translator.syntax import build
+from torch2ms.translator.syntax import build, itself
 from torch2ms.translator.trees import walk
 
 __all__ = ["DROPPED", "member_row", "rewrite_call"]
@@ -266,7 +266,7 @@ def _apply(site: CallSite, ctx: Context) -> Replace | Leave:
         return Leave("its value is used, and MindSpore has none")
     if option.target == RECEIVER:
         if site.receiver is not None:
-            return Replace(site.receiver)
+            return Replace(itself(site.receiver))
         first = next(iter(site.bound), None) if site.bound is not None else None
         return Replace(first.code) if first is not None else Leave("there is nothing to stand for the call")
     return emit_call(site, ctx)

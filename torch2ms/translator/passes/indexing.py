@@ -98,9 +98,18 @@ def _may_be_mask(tree: ast.expr, ctx: Context) -> bool:
 def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
     """Return a subscript of a tensor whose ranges are lists, and numpy's arrays and numbers tensors."""
     parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-    if not ctx.kind(tree.value).is_tensor or len(parts) != len(updated.slice):
+    if len(parts) != len(updated.slice):
         return updated
     elements = list(updated.slice)
+    if not ctx.kind(tree.value).known and len(parts) > 1:  # int() is right for an array as well as for a tensor
+        for position, part in enumerate(parts):
+            index = elements[position].slice
+            if isinstance(index, cst.Index) and _is_number_of_numpy(part, ctx):
+                made = index.with_changes(value=build("int({value})", value=index.value))
+                elements[position] = elements[position].with_changes(slice=made)
+    if not ctx.kind(tree.value).is_tensor:
+        changed = any(new is not old for new, old in zip(elements, updated.slice, strict=True))
+        return updated.with_changes(slice=elements) if changed else updated
     for position, part in enumerate(parts):
         template, index = _template(part, ctx), elements[position].slice
         if isinstance(part, ast.Slice) and isinstance(index, cst.Slice):
@@ -115,6 +124,20 @@ def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Sub
             elements[position] = elements[position].with_changes(slice=made)
     same = all(new is old for new, old in zip(elements, updated.slice, strict=True))
     return updated if same else updated.with_changes(slice=elements)
+
+
+def _is_number_of_numpy(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an index is certainly one number of numpy's: ``np.where(row)[0][0]``, ``np.argmax(row)``."""
+    if ctx.kind(tree).name != "ndarray":
+        return False
+    if isinstance(tree, ast.Call):
+        return ast.unparse(tree.func) in ("np.argmax", "np.argmin") and len(tree.args) == 1 and not tree.keywords
+    if not isinstance(tree, ast.Subscript) or not isinstance(tree.value, ast.Subscript):
+        return False
+    inner, places = tree.value.value, (tree.slice, tree.value.slice)
+    found = isinstance(inner, ast.Call) and ast.unparse(inner.func) in ("np.where", "np.nonzero")
+    whole = isinstance(inner, ast.Call) and len(inner.args) == 1
+    return found and whole and all(isinstance(place, (ast.Constant, ast.UnaryOp)) for place in places)
 
 
 def _with_ints(index: cst.Slice, tree: ast.Slice, ctx: Context) -> cst.Slice:

@@ -10,7 +10,7 @@ from torch2ms.translator.binding import BoundArgument
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.syntax import build, code_of
+from torch2ms.translator.syntax import build, code_of, itself
 
 __all__ = ["describes_device", "moved"]
 
@@ -26,7 +26,7 @@ def moved(site: CallSite, ctx: Context) -> Replace:
 
         return Replace(DROPPED, (_MOVED,))
     assert site.receiver is not None
-    return Replace(site.receiver, (_MOVED,))
+    return Replace(itself(site.receiver), (_MOVED,))
 
 
 def _word(tree: ast.expr) -> str:
