@@ -478,17 +478,6 @@ def test_numbers_beside_the_loss_are_packed() -> None:
     assert "(loss, (steps,)), grads = " in emitted
 
 
-def test_an_array_that_a_network_gives_beside_its_result_is_packed() -> None:
-    source = (
-        "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
-        "        super().__init__()\n        self.line = nn.Linear(2, 2)\n\n    def forward(self, x):\n"
-        "        return self.line(x), x.data.numpy()\n\n\n"
-        "def train(net: Net, opt, x):\n    opt.zero_grad()\n    y, seen = net(x)\n    loss = y.sum()\n"
-        "    loss.backward()\n    opt.step()\n    return seen\n"
-    )
-    assert "(loss, (seen,)), grads = " in translate_source(source).text
-
-
 def test_the_state_of_an_optimizer_known_by_its_name() -> None:
     source = (
         "import torch\n\n\nclass Finder:\n    def __init__(self, optimizer):\n        self.optimizer = optimizer\n\n"
@@ -498,11 +487,3 @@ def test_the_state_of_an_optimizer_known_by_its_name() -> None:
     emitted = translate_source(source).text
     assert "optim.load_state_dict(self.optimizer, state)" in emitted
     assert "metrics.formatted('{a:.2f}', **self.__dict__)" in emitted
-
-
-def test_a_network_that_moves_itself_gives_itself_back() -> None:
-    source = (
-        "from torch import nn\n\n\nclass Net(nn.Module):\n    def to(self, device):\n"
-        "        self.scale = self.scale.to(device)\n        return super(Net, self).to(device)\n"
-    )
-    assert "        return self\n" in translate_source(source).text

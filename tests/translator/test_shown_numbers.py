@@ -64,3 +64,22 @@ def test_settings_beside_the_loss_are_packed() -> None:
 def test_spellings_of_other_releases(line: str, expected: str) -> None:
     source = f"import numpy as np\nimport torch\n\nx = torch.ones(2)\nloader = torch.utils.data.DataLoader(x)\n{line}\n"
     assert translate_source(source).text.rstrip().splitlines()[-1] == expected
+
+
+def test_an_array_that_a_network_gives_beside_its_result_is_packed() -> None:
+    source = (
+        "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.line = nn.Linear(2, 2)\n\n    def forward(self, x):\n"
+        "        return self.line(x), x.data.numpy()\n\n\n"
+        "def train(net: Net, opt, x):\n    opt.zero_grad()\n    y, seen = net(x)\n    loss = y.sum()\n"
+        "    loss.backward()\n    opt.step()\n    return seen\n"
+    )
+    assert "(loss, (seen,)), grads = " in translate_source(source).text
+
+
+def test_a_network_that_moves_itself_gives_itself_back() -> None:
+    source = (
+        "from torch import nn\n\n\nclass Net(nn.Module):\n    def to(self, device):\n"
+        "        self.scale = self.scale.to(device)\n        return super(Net, self).to(device)\n"
+    )
+    assert "        return self\n" in translate_source(source).text
