@@ -19,7 +19,7 @@ from torch2ms.translator.trees import children, walk
 if TYPE_CHECKING:
     from torch2ms.translator.training.events import Event
 
-__all__ = ["changed_parts", "clamped_to", "clamping_call", "find_reads", "place_reads"]
+__all__ = ["changed_parts", "clamped_to", "clamping_call", "clears", "find_reads", "place_reads"]
 
 Read = tuple[ast.stmt, ast.Attribute]
 _WEIGHTS = ("parameters", "named_parameters")
@@ -168,3 +168,16 @@ def clamped_to(call: ast.Call) -> ast.expr | None:
     if not isinstance(low, ast.UnaryOp) or not isinstance(low.op, ast.USub) or high is None or len(bounds) != 2:
         return None
     return high if ast.dump(low.operand) == ast.dump(high) else None
+
+
+def clears(statement: ast.stmt, path: str) -> bool:
+    """Whether a statement empties the gradient of the tensor ``path``: ``x.grad = None``, ``x.grad.zero_()``."""
+    if isinstance(statement, ast.With):
+        return any(clears(inner, path) for inner in statement.body)
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
+        gradients = (t for t in statement.targets if isinstance(t, ast.Attribute) and t.attr == "grad")
+        return any(dotted_path(gradient.value) == path for gradient in gradients)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "zero_":
+        return ast.unparse(call.func.value).removesuffix(".data") == f"{path}.grad"
+    return False

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from torch2ms.translator.dataflow import certain_binds, live_in
 from torch2ms.translator.effects import dotted_path, root
+from torch2ms.translator.training.gradient_reads import clears
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
 from torch2ms.translator.training.names_used import FUNCTIONS, binds, is_enable_grad, is_no_grad, own, reads
@@ -472,18 +473,7 @@ class LeafScope:
         places = sorted(block.index(other.statement) for other in own)
         earlier = [other for other in places if other < place]
         between = block[earlier[-1] + 1 : place] if earlier else [*block[places[-1] + 1 :], *block[:place]]
-        return any(self._clears(statement, path) for statement in between)
-
-    def _clears(self, statement: ast.stmt, path: str) -> bool:
-        if isinstance(statement, ast.With):
-            return any(self._clears(inner, path) for inner in statement.body)
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
-            return any(isinstance(t, ast.Attribute) and t.attr == "grad" and dotted_path(t.value) == path
-                       for t in statement.targets)  # fmt: skip
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "zero_":
-            return ast.unparse(call.func.value).removesuffix(".data") == f"{path}.grad"
-        return False
+        return any(clears(statement, path) for statement in between)
 
     def _start(self, path: str, unit: LeafUnit) -> ast.stmt:
         """Return the statement behind which the gradient is nothing yet."""
