@@ -107,8 +107,18 @@ def _find(name: str) -> tuple[ast.stmt | None, bool]:
 
 
 def runtime_has(name: str) -> bool:
-    """Whether the runtime defines the name ``torch2ms.runtime.<module>.<name>``."""
-    return _find(name)[0] is not None
+    """Whether the runtime defines the name ``torch2ms.runtime.<module>.<name>``.
+
+    A module has a ``__dict__``, and a table that it defines what dictionaries have.
+    """
+    if _find(name)[0] is not None:
+        return True
+    owner, _, member = name.rpartition(".")
+    if member == "__dict__":
+        return _module(tuple(owner.removeprefix(PREFIX).split("."))) is not None
+    table = _find(owner)[0]
+    value = table.value if isinstance(table, (ast.Assign, ast.AnnAssign)) else None
+    return member in dir(dict) and isinstance(value, (ast.Dict, ast.DictComp))
 
 
 @lru_cache(maxsize=2048)

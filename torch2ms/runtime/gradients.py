@@ -21,9 +21,13 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 import mindspore as ms
 import numpy as np
 from mindspore import ops
-from mindspore.experimental import optim
 
 from . import autograd
+
+try:
+    from mindspore.experimental.optim import Optimizer as _Base
+except ImportError:  # MindSpore 2.0: nothing is translated to what stands on it
+    from mindspore.nn import Cell as _Base
 
 __all__ = ["Optimizer", "clip_norm", "clip_value", "keep", "of", "put", "reset", "update", "weights_of"]
 
@@ -141,7 +145,7 @@ def _value(weight: ms.Parameter) -> ms.Tensor:
     return _kept[id(weight)][1].value()
 
 
-class Optimizer(optim.Optimizer):
+class Optimizer(_Base):
     """Base of optimizers whose ``step`` asks each weight for its gradient: ``gradients.of(weight)``.
 
     They are called like MindSpore's, ``optimizer(grads)``. ``self.state[weight]`` is a dictionary for what the step

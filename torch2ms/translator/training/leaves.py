@@ -442,12 +442,7 @@ class LeafScope:
         return inner if isinstance(inner, ast.Attribute) and inner in self.plan.names else None
 
     def _loops(self, node: ast.AST) -> list[ast.AST]:
-        found: list[ast.AST] = []
-        while id(node) in self.parents:
-            node = self.parents[id(node)]
-            if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
-                found.append(node)
-        return found
+        return [parent for parent in self._around(node) if isinstance(parent, (ast.For, ast.While, ast.AsyncFor))]
 
     def _is_repeated(self, unit: LeafUnit, path: str) -> bool:
         """Whether the gradient is computed again and again for the same leaf."""
@@ -473,7 +468,9 @@ class LeafScope:
         places = sorted(block.index(other.statement) for other in own)
         earlier = [other for other in places if other < place]
         between = block[earlier[-1] + 1 : place] if earlier else [*block[places[-1] + 1 :], *block[:place]]
-        return any(clears(statement, path) for statement in between)
+        return any(self._clears(statement, path) for statement in between)
+
+    _clears = staticmethod(clears)
 
     def _start(self, path: str, unit: LeafUnit) -> ast.stmt:
         """Return the statement behind which the gradient is nothing yet."""
