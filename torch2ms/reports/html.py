@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-from torch2ms.diagnostics import CODES, Severity
+from torch2ms.diagnostics import CODES
 from torch2ms.reports.escape import printable
 from torch2ms.reports.model import Report
 from torch2ms.reports.sides import PageBudget, file_segments
@@ -38,7 +38,7 @@ def to_html(report: Report) -> str:
         proof=standing,
         facts=_facts(report),
         bars=_bars(summary),
-        besides=_besides(report, summary),
+        besides=_besides(summary),
         style=Markup(style),  # our own files, not the user's text
         script=Markup(script),
         data=Markup(_DATA),
@@ -104,10 +104,9 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     return [(printable(key), printable(text)) for key, text in facts]
 
 
-def _besides(report: Report, summary: Summary) -> list[str]:
+def _besides(summary: Summary) -> list[str]:
     """Return what is wrong besides the APIs that have no counterpart, so that the headline does not hide it."""
-    mapped = {"T2M201", "T2M202"}
-    errors = sum(entry.severity == Severity.ERROR and entry.code not in mapped for entry in report.diagnostics)
+    errors = len(summary.other_errors)
     failed = summary.files["failed"]
     besides = [f"{errors} other error" + "s" * (errors != 1)] if errors else []
     if failed:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from torch2ms.config import Target
-from torch2ms.diagnostics import Severity
+from torch2ms.diagnostics import Diagnostic, Severity
 from torch2ms.reports.model import ApiStatus, ApiUse, FileStatus, Report
 
 __all__ = ["API_STATUSES", "FILE_STATUSES", "SEVERITIES", "Proof", "Summary", "proof", "summarize"]
@@ -17,6 +17,9 @@ API_STATUSES: tuple[ApiStatus, ...] = get_args(ApiStatus)
 SEVERITIES: tuple[Severity, ...] = tuple(sorted(Severity, reverse=True))  # worst first
 
 _DEVICES = {"ascend": "Ascend", "gpu": "GPU", "cpu": "CPU", "portable": "CPU"}
+
+
+_OF_APIS = frozenset({"T2M201", "T2M202"})  # told with the APIs, not again with the codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class Summary:
     severities: dict[Severity, int]
     by_file: dict[str, dict[Severity, int]]
     unmapped: tuple[ApiUse, ...]
+    other_errors: tuple[Diagnostic, ...]  # those at none of the places of ``unmapped``
 
     @property
     def satisfied(self) -> float | None:
@@ -71,7 +75,9 @@ def summarize(report: Report) -> Summary:
     for diagnostic in report.diagnostics:
         counts = by_file.setdefault(diagnostic.file, dict.fromkeys(SEVERITIES, 0))
         counts[diagnostic.severity] += 1
-    unmapped = (api for api in report.apis if api.status in ("unsupported", "unknown"))
+    unmapped = [api for api in report.apis if api.status in ("unsupported", "unknown")]
+    told = {(api.name, place.file, place.line) for api in unmapped for place in api.places}
+    errors = (found for found in report.diagnostics if found.severity == Severity.ERROR and found.code not in _OF_APIS)
     return Summary(
         files={status: files[status] for status in FILE_STATUSES},
         apis={status: apis[status] for status in API_STATUSES},
@@ -79,6 +85,7 @@ def summarize(report: Report) -> Summary:
         severities={severity: report.count(severity) for severity in SEVERITIES},
         by_file=by_file,
         unmapped=tuple(sorted(unmapped, key=lambda api: (-len(api.places), api.name))),
+        other_errors=tuple(found for found in errors if (found.symbol, found.file, found.line) not in told),
     )
 
 

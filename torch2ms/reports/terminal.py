@@ -22,7 +22,6 @@ _TOP_FAILED = 5
 _PLACES = 3
 _BAR = 24
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
-_COVERED = frozenset({"T2M201", "T2M202"})  # told with the APIs, not again with the codes
 
 Row = tuple[tuple[str, str], ...]  # cells: text and style
 
@@ -39,7 +38,7 @@ def render_terminal(report: Report, console: Console, *, src: str = "SRC", out: 
     page.blank()
     _overview(page, summary)
     _unmapped(page, summary.unmapped)
-    _other_errors(page, report.diagnostics)
+    _other_errors(page, summary.other_errors)
     _failed(page, report)
     _next(page, report, summary, src, out)
 
@@ -153,12 +152,10 @@ def _where(places: Sequence[Place]) -> str:
     return ", ".join(parts) + (f" (+{rest})" if rest > 0 else "")
 
 
-def _other_errors(page: _Page, diagnostics: Sequence[Diagnostic]) -> None:
+def _other_errors(page: _Page, errors: Sequence[Diagnostic]) -> None:
     groups: dict[str, list[Place]] = {}
-    for diagnostic in diagnostics:
-        if diagnostic.severity == Severity.ERROR and diagnostic.code not in _COVERED:
-            place = Place(diagnostic.file, diagnostic.line, diagnostic.column)
-            groups.setdefault(diagnostic.code, []).append(place)
+    for error in errors:
+        groups.setdefault(error.code, []).append(Place(error.file, error.line, error.column))
     if not groups:
         return
     page.heading("Other errors", _count(sum(map(len, groups.values())), "place"))
