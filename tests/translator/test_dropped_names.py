@@ -43,3 +43,21 @@ def test_what_is_saved_may_only_be_known_when_it_is() -> None:
     assert not errors(result)
     assert "checkpoint.save_given(*args, **kwargs)" in result.text
     assert "save = checkpoint.save_given" in result.text
+
+
+def test_a_reset_in_a_function_of_its_own_forgets_what_is_kept() -> None:
+    result = translated("""
+        net = torch.nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        def norm(model):
+            return sum(p.grad.norm() for p in model.parameters())
+        def prepare(i):
+            optimizer.zero_grad()
+            print(i)
+        for i in range(3):
+            prepare(i)
+            net(torch.ones(1, 2)).sum().backward()
+            norm(net)
+            optimizer.step()
+    """)
+    assert "    gradients.reset(optimizer)\n    print(i)\n" in result.text

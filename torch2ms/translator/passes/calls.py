@@ -41,6 +41,7 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["DROPPED", "member_row", "rewrite_call"]
 
+_RESETS = frozenset({"torch.optim.Optimizer.zero_grad", "torch.nn.Module.zero_grad"})
 DROPPED = cst.Name("__dropped__")  # stands for a call whose statement goes
 
 
@@ -260,6 +261,8 @@ def _apply(site: CallSite, ctx: Context) -> Replace | Leave:
     if option.recipe is not None:
         recipe = RECIPES.get(option.recipe)
         return recipe(site, ctx) if recipe is not None else Leave(f"the recipe {option.recipe} is not there yet")
+    if option.target == DROP and site.row.name in _RESETS and ctx.training.is_keeping and site.receiver is not None:
+        return Replace(cst.Call(ctx.reference("torch2ms.runtime.gradients.reset"), [cst.Arg(site.receiver)]))
     if option.target == DROP:
         if isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree:
             return Replace(DROPPED, codes=(("T2M304", f"{site.row.name} has no effect in MindSpore; dropped"),))

@@ -62,6 +62,7 @@ class TrainingPlan:
     gradients: dict[ast.AST, str] = field(default_factory=dict)  # a weight's .grad -> the name that holds it
     reads: dict[ast.AST, TrainingUnit] = field(default_factory=dict)  # a weight's .grad -> the unit that answers it
     kept: set[ast.AST] = field(default_factory=set)  # every .grad that what is kept with the weights answers
+    is_keeping: bool = False  # gradients are kept with the weights: a reset anywhere must forget them
     left_scopes: set[ast.AST] = field(default_factory=set)  # functions with a step that stays: all of it stays
     rewritten: dict[ast.stmt, list[Statement]] = field(default_factory=dict)
     leaves: LeafPlan = field(default_factory=LeafPlan)  # gradients that are asked for by hand
@@ -92,6 +93,8 @@ class TrainingPlan:
 def plan_training(ctx: Context) -> TrainingPlan:
     """Return the plan for the file; units that stay as they are have been reported."""
     plan = TrainingPlan()
+    keeping = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.asks_for_gradients(ctx.path)
+    plan.is_keeping = keeping
     attributes = {n.attr for n in ctx.analysis.nodes if isinstance(n, ast.Attribute)}
     imported = {alias.name for n in ctx.analysis.nodes if isinstance(n, ast.ImportFrom) for alias in n.names}
     if not (attributes | imported) & {"backward", "grad", "*"}:
@@ -100,7 +103,6 @@ def plan_training(ctx: Context) -> TrainingPlan:
     recording = (
         recording and not ctx.world.symbols.is_data_parallel and not ctx.world.symbols.calls_any(ctx.path, _UNRECORDED)
     )
-    keeping = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.asks_for_gradients(ctx.path)
     if ctx.target.mindspore >= _EXPERIMENTAL and "grad" in attributes:
         asked = asked_apart(ctx.analysis.tree)
         plan.kept.update(node for node, is_own in asked if (keeping or is_own) and is_weight(node, ctx.analysis))
@@ -187,6 +189,7 @@ def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
         plan.steps[step.statement] = (unit, step)
         plan.handled.add(step.call)
     if unit.is_kept:
+        plan.is_keeping = True
         plan.kept.update(unit.reads)
     else:
         plan.reads.update((node, unit) for node in unit.reads)
