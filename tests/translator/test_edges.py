@@ -186,3 +186,28 @@ def test_an_attribute_that_has_another_name_is_not_changed_in_silence() -> None:
     box = "class Box:\n    def __init__(self):\n        self.t = torch.zeros(2)\nbox = Box()\n"
     assert "T2M305" not in _translated(box + "box.t += 1")
     assert "T2M305" in _translated(box + "kept = box.t\nbox.t += 1")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("y = torch.sqrt(torch.tensor([1.0, 4.0])).clamp(min=0.5)", ".clamp(min=0.5)"),
+        ("def f(x):\n    return torch.sqrt(x).clamp(min=0.5)", "ops.sqrt(x).clamp(min=0.5)"),
+        ("y = x.softmax(-1)", "functional.softmax(x, -1)"),
+        ("def total(t):\n    return t.sum()\ntotal(torch.ones(3))", "return t.sum()"),
+    ],
+)
+def test_what_the_text_does_not_show_stays(text: str, expected: str) -> None:
+    assert expected in _translated(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("w = torch.tensor([-1.0, 4.0])\ny = torch.sqrt(w).clamp(min=0.5)", "nans.clamp("),
+        ("y = x.masked_fill(x > 2, -float('inf')).softmax(-1)", "nans.softmax("),
+        ("def total(t):\n    return t.sum()\ntotal(x[x > 10])", "selections.sum(t)"),
+    ],
+)
+def test_what_the_text_shows(text: str, expected: str) -> None:
+    assert expected in _translated(text)

@@ -143,3 +143,16 @@ def test_one_number_of_numpy_in_an_index_of_something() -> None:
     text = translate_source(source).text
     assert "self.rows[0, int(np.where(np.isnan(self.rows[0]))[0][0])] = 1" in text
     assert "self.rows[0, np.where(self.rows[0] > 1)[0]] = 1" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("d = {}\nd['k'] = x[x > 2]\nd['k'].mul_(2)", "d['k'] = x[x > 2].copy()"),
+        ("xs = [x[[0, 1]]]\nxs[0][0] = 1", "xs = [x[[0, 1]].copy()]"),
+        ("d = {}\nd['k'] = x[x > 2]\nd['k'] = d['k'] * 2", "d['k'] = x[x > 2]\n"),
+        ("d = {'a': torch.ones(3)}\nd['a'].unsqueeze_(0)", "d['a'] = d['a'].unsqueeze(0)"),
+    ],
+)
+def test_members_of_containers(text: str, expected: str) -> None:
+    assert expected in translate_source(f"import torch\nx = torch.arange(6.0)\n{text}\n").text

@@ -16,7 +16,9 @@ __all__ = ["DROP", "RECEIVER", "Example", "MappedTo", "Parameter", "ParameterKin
 
 RowKind = Literal["function", "class", "method", "attribute", "constant", "module"]
 Fidelity = Literal["exact", "approximate", "partial"]
-Edge = Literal["", "nan", "infinite", "empty", "leaf", "counted"]  # kinds of programs, edges.py of the translator
+Edge = Literal[
+    "", "nan", "void", "infinite", "empty", "leaf", "counted"
+]  # kinds of programs, edges.py of the translator
 ParameterKind = Literal["positional_only", "positional", "var_positional", "keyword", "var_keyword"]
 
 # Two targets that name no API.

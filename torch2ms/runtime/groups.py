@@ -6,7 +6,7 @@ another value put into the group is seen neither by schedulers nor, when it is a
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, MutableMapping
+from typing import Any, Dict, Iterator, List, Mapping, MutableMapping
 
 import mindspore as ms
 import numpy as np
@@ -21,6 +21,28 @@ def _number(value: Any) -> float:
     return float(str(np.float32(array))) if array.dtype == np.float32 else float(array)
 
 
+# What PyTorch's groups hold besides, in its order; these choose between kernels, of which MindSpore has one.
+_ADAM = "lr betas eps weight_decay amsgrad maximize foreach capturable differentiable fused decoupled_weight_decay"
+_SETTINGS: Dict[str, List[str]] = {
+    name: settings.split()
+    for name, settings in {
+        "SGD": "lr momentum dampening weight_decay nesterov maximize foreach differentiable fused",
+        "Adam": _ADAM,
+        "AdamW": _ADAM,
+        "RMSprop": "lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable",
+        "Adagrad": "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused",
+        "Adadelta": "lr rho eps weight_decay maximize capturable foreach differentiable",
+        "Adamax": "lr betas eps weight_decay foreach maximize differentiable capturable",
+        "NAdam": "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach capturable "
+        "differentiable",
+        "RAdam": "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay differentiable",
+        "Rprop": "lr etas step_sizes foreach maximize differentiable capturable",
+        "ASGD": "lr lambd alpha t0 weight_decay foreach maximize differentiable capturable",
+    }.items()
+}
+_INERT: Dict[str, Any] = {"foreach": None, "fused": None, "capturable": False, "differentiable": False}
+_OWN = frozenset(["grad_centralization"])  # MindSpore's own, which PyTorch's groups do not hold
+
 _ZERO = frozenset(["weight_decay", "lr_decay", "momentum", "dampening"])  # PyTorch's defaults of these are the int 0
 
 
@@ -29,6 +51,20 @@ def _read(name: str, value: Any, default: Any = 0) -> Any:
     if name == "lr":
         return _number(value)
     return 0 if name in _ZERO and isinstance(value, float) and value == 0 and default == 0 else value
+
+
+def _complete(optimizer: Any, held: Mapping[str, Any]) -> Dict[str, Any]:
+    """Return the settings of a group, those that PyTorch has besides among them, in PyTorch's order."""
+    kind = next((cls.__name__ for cls in type(optimizer).__mro__ if cls.__name__ in _SETTINGS), "")
+    inert = {**_INERT, "maximize": False, "decoupled_weight_decay": kind == "AdamW"}
+    order = [name for name in _SETTINGS.get(kind, []) if name in held or name in inert]
+    first = ["params"] if "params" in held else []
+    rest = [name for name in held if name not in order and name != "params" and not (kind and _is_own(name, kind))]
+    return {name: held[name] if name in held else inert[name] for name in [*first, *order, *rest]}
+
+
+def _is_own(name: str, kind: str) -> bool:
+    return name in _OWN or (name == "weight_decay" and name not in _SETTINGS[kind])
 
 
 class ParameterGroup(MutableMapping[str, Any]):
@@ -42,7 +78,8 @@ class ParameterGroup(MutableMapping[str, Any]):
         return self._optimizer.param_groups[self._index]  # type: ignore[no-any-return]
 
     def __getitem__(self, name: str) -> Any:
-        return _read(name, self._group[name], self._optimizer.defaults.get(name, 0))
+        held = self._group if name in self._group else _complete(self._optimizer, self._group)
+        return _read(name, held[name], self._optimizer.defaults.get(name, 0))
 
     def __setitem__(self, name: str, value: Any) -> None:
         if name == "lr":
@@ -56,10 +93,10 @@ class ParameterGroup(MutableMapping[str, Any]):
         del self._group[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._group)
+        return iter(_complete(self._optimizer, self._group))
 
     def __len__(self) -> int:
-        return len(self._group)
+        return len(_complete(self._optimizer, self._group))
 
     def __repr__(self) -> str:
         return repr(dict(self))
@@ -72,4 +109,4 @@ def param_groups(optimizer: Any) -> List[ParameterGroup]:
 
 def defaults(optimizer: Any) -> Dict[str, Any]:
     """Return the settings that an optimizer was made with, by name."""
-    return {name: _read(name, value) for name, value in optimizer.defaults.items()}
+    return {name: _read(name, value) for name, value in _complete(optimizer, optimizer.defaults).items()}

@@ -1,6 +1,8 @@
 """Programs at the edge of what MindSpore's own functions do: a row names another target for them (``edge``).
 
-- ``nan``: the file writes NaN down, which MindSpore's comparisons pass by;
+- ``nan``: the file writes NaN down, or shows that the input holds it; MindSpore's comparisons pass it by;
+- ``void``: the same, or the file writes infinity down: where a row is -infinity alone, MindSpore's softmax computes
+  nothing at all;
 - ``empty``: a tensor may hold nothing at all, of which a sum is whatever the memory held;
 - ``leaf``: the same, or the file asks for the gradient of a tensor of its own, whose numbers may lie where a function
   has a kink;
@@ -16,6 +18,7 @@ from collections.abc import Iterator, Sequence
 
 from torch2ms.mapping_tables.schema import MappedTo
 from torch2ms.translator.context import Context
+from torch2ms.translator.shown_values import holds_nan, is_void, values_of
 
 __all__ = ["by_edges", "may_be_empty"]
 
@@ -31,10 +34,18 @@ _DEPTH = 4  # how many steps an expression is followed
 def by_edges(options: Sequence[MappedTo], tree: ast.Call, ctx: Context) -> Iterator[MappedTo]:
     """Yield the targets that may answer for a call, those for the edge it is at first."""
     edges = [option for option in options if option.edge]
-    if edges:
-        is_empty = any(option.edge == "empty" for option in edges) and may_be_empty(_input(tree, ctx), ctx)
-        yield from (o for o in edges if (is_empty if o.edge == "empty" else ctx.once(_OF_FILE[o.edge])))
+    yield from (option for option in edges if _is_at(option.edge, tree, ctx))
     yield from (option for option in options if not option.edge)
+
+
+def _is_at(edge: str, tree: ast.Call, ctx: Context) -> bool:
+    """Whether a call is at an edge: its input is seen to be, or its file has what leads there."""
+    if edge == "empty":
+        return may_be_empty(_input(tree, ctx), ctx)
+    if ctx.once(_OF_FILE[edge]):
+        return True
+    given = _input(tree, ctx) if edge in ("nan", "void") else None
+    return given is not None and (holds_nan(given, ctx) or (edge == "void" and is_void(given, ctx)))
 
 
 def _input(tree: ast.Call, ctx: Context) -> ast.expr | None:
@@ -115,7 +126,13 @@ def _is_infinity(node: ast.AST) -> bool:
     return text.strip().lower().lstrip("+-") in ("inf", "infinity")
 
 
-_OF_FILE = {"nan": _names_nan, "infinite": _names_infinity, "leaf": _has_leaf, "counted": _counts_batches}
+_OF_FILE = {
+    "nan": _names_nan,
+    "void": _names_infinity,
+    "infinite": _names_infinity,
+    "leaf": _has_leaf,
+    "counted": _counts_batches,
+}
 
 
 def may_be_empty(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> bool:
@@ -123,7 +140,7 @@ def may_be_empty(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> bo
     if tree is None or depth == 0:
         return False
     if isinstance(tree, ast.Name):
-        return any(may_be_empty(value, ctx, depth - 1) for value in ctx.once(_assigned).get(tree.id, ()))
+        return any(may_be_empty(value, ctx, depth - 1) for value in values_of(tree, ctx))
     if isinstance(tree, ast.Subscript):
         parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
         return any(_may_select_nothing(part, ctx) for part in parts) or may_be_empty(tree.value, ctx, depth - 1)
@@ -156,12 +173,3 @@ def _may_select_nothing(part: ast.expr, ctx: Context) -> bool:
 
 def _is_zero(tree: ast.expr) -> bool:
     return isinstance(tree, ast.Constant) and tree.value == 0 and type(tree.value) is int
-
-
-def _assigned(ctx: Context) -> dict[str, list[ast.expr]]:
-    """Return what the file assigns to each name."""
-    found: dict[str, list[ast.expr]] = {}
-    for node in ctx.analysis.nodes:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            found.setdefault(node.targets[0].id, []).append(node.value)
-    return found

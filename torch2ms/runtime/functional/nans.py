@@ -19,7 +19,6 @@ __all__ = [
     "argmin",
     "argsort",
     "clamp",
-    "log_softmax",
     "logaddexp",
     "logsumexp",
     "max",
@@ -172,26 +171,12 @@ def topk(
     return ops.gather(values, wanted, axis), ops.gather(indices, wanted, axis)
 
 
-def _shifted(input: Tensor, dim: Optional[int], dtype: Any) -> Tuple[Tensor, int]:
-    """Return a tensor less its largest value along an axis, and the axis; NaN where that value is not finite."""
-    axis = dim if dim is not None else 0 if input.ndim in (0, 1, 3) else 1
-    values = input if dtype is None else input.astype(dtype)
-    largest = ops.stop_gradient(ops.amax(_plain(values, -_INFINITY), axis, True))
-    has_nan = (values != values).astype(ms.int32).sum(axis, keepdims=True) > 0
-    return values - _marked(largest, has_nan), axis
-
-
 def softmax(input: Tensor, dim: Optional[int] = None, *, dtype: Any = None) -> Tensor:
     """Return the softmax over ``dim``; a line that holds NaN or infinity, or -infinity alone, is NaN."""
-    shifted, axis = _shifted(input, dim, dtype)
-    powers = ops.exp(shifted)
+    axis = dim if dim is not None else 0 if input.ndim in (0, 1, 3) else 1
+    values = input if dtype is None else input.astype(dtype)
+    powers = ops.exp(values - ops.stop_gradient(ops.amax(values, axis, True)))
     return powers / powers.sum(axis, keepdims=True)
-
-
-def log_softmax(input: Tensor, dim: Optional[int] = None, *, dtype: Any = None) -> Tensor:
-    """Return the logarithm of the softmax over ``dim``; a line that holds NaN or infinity is NaN."""
-    shifted, axis = _shifted(input, dim, dtype)
-    return shifted - ops.log(ops.exp(shifted).sum(axis, keepdims=True))
 
 
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:

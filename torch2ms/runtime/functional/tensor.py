@@ -179,7 +179,9 @@ def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
         input = input.astype(dtype)
     elif not input.is_floating_point() and not input.is_complex():
         input = input.astype(ms.int64)
-    return input.cumsum(dim) if input.ndim else input.reshape((1,)).cumsum(0).reshape(())
+    if not input.ndim or 0 in input.shape:
+        return input.copy()
+    return input.cumsum(dim)
 
 
 def count_nonzero(input: Tensor, dim: Axes = None) -> Tensor:
@@ -391,16 +393,16 @@ def unique(
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
-    """Return the values without repetitions of neighbours; computed by numpy."""
-    if dim is not None:
-        raise ValueError("unique_consecutive along one axis is not implemented")
-    flat = input.asnumpy().reshape(-1)
-    starts = np.concatenate(([True], flat[1:] != flat[:-1])) if flat.size else np.zeros(0, bool)
-    found: List[Tensor] = [Tensor(flat[starts])]
+    """Return the values, or parts along ``dim``, without repetitions of neighbours; computed by numpy."""
+    values = input.asnumpy().reshape(-1) if dim is None else np.moveaxis(input.asnumpy(), dim, 0)
+    flat = values.reshape(len(values), -1)
+    starts = np.concatenate(([True], (flat[1:] != flat[:-1]).any(1))) if len(flat) else np.zeros(0, bool)
+    found: List[Tensor] = [Tensor(np.moveaxis(values[starts], 0, 0 if dim is None else dim))]
     if return_inverse:
-        found.append(Tensor((np.cumsum(starts) - 1).reshape(input.shape).astype(np.int64)))
+        places = (np.cumsum(starts) - 1).astype(np.int64)
+        found.append(Tensor(places.reshape(input.shape) if dim is None else places))
     if return_counts:
-        edges = np.append(np.flatnonzero(starts), flat.size)
+        edges = np.append(np.flatnonzero(starts), len(flat))
         found.append(Tensor(np.diff(edges).astype(np.int64)))
     return found[0] if len(found) == 1 else tuple(found)
 

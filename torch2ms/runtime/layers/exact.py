@@ -1,7 +1,8 @@
 """Activations that agree with PyTorch's at the very places where MindSpore's own do not.
 
-MindSpore's ReLU passes NaN by, and the gradients of its ReLU6 and LeakyReLU at 6 and at 0 are not PyTorch's. That
-counts for programs that ask for such numbers; all others use MindSpore's own, whose subclasses these are.
+MindSpore's ReLU passes NaN by, the gradients of its ReLU6 and LeakyReLU at 6 and at 0 are not PyTorch's, and its
+softmax computes nothing at all where a line is -infinity alone. That counts for programs that ask for such numbers; all
+others use MindSpore's own, whose subclasses these are.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from mindspore import Tensor, nn
 
 from .. import functional as F
 from ..functional import nans
+from . import activation
 
-__all__ = ["LeakyReLU", "ReLU", "ReLU6"]
+__all__ = ["LeakyReLU", "ReLU", "ReLU6", "Softmax"]
 
 
 class ReLU(nn.ReLU):
@@ -46,3 +48,11 @@ class LeakyReLU(nn.LeakyReLU):
     def construct(self, x: Tensor) -> Tensor:
         """Return the activation of ``x``."""
         return F.leaky_relu(x, self.negative_slope)
+
+
+class Softmax(activation.Softmax):
+    """Softmax over ``dim``, NaN along a line of -infinity alone."""
+
+    def construct(self, x: Tensor) -> Tensor:
+        """Return the softmax of ``x``."""
+        return nans.softmax(x, self.dim)

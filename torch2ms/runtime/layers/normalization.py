@@ -125,6 +125,11 @@ class LayerNorm(nn.LayerNorm):
         self._torch2ms_absent = frozenset(name for name, value in parameters if not value.requires_grad)
         draw_own(self)
 
+    @property
+    def eps(self) -> float:
+        """PyTorch's name of ``epsilon``."""
+        return float(self.epsilon)
+
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised."""
         return layer_norm(x, self.gamma.shape, self.gamma, self.beta, self.epsilon)

@@ -12,6 +12,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
+from torch2ms.translator.passes.members import changed_members, member_names
 from torch2ms.translator.recipes.views import what_index_gives
 from torch2ms.translator.syntax import build
 
@@ -37,7 +38,7 @@ def _is_changed_later(tree: ast.Subscript, ctx: Context) -> bool:
     parent = ctx.parent(tree)
     names = [t.id for t in parent.targets if isinstance(t, ast.Name)] if isinstance(parent, ast.Assign) else []
     if not names or not isinstance(parent, ast.Assign) or parent.value is not tree:
-        return False
+        return bool(ctx.once(changed_members) & member_names(tree, ctx))
     return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) and root_of(n) in names
                for n in ctx.analysis.nodes)  # fmt: skip
 

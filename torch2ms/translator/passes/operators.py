@@ -19,6 +19,7 @@ from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.class_tests import exact_class_test
 from torch2ms.translator.passes.formatting import tell_print, tell_text
 from torch2ms.translator.passes.layer_members import is_settings
+from torch2ms.translator.ranks import ranks
 from torch2ms.translator.syntax import bare, build, code_of, parenthesised, parse_expression
 from torch2ms.translator.trees import walk
 
@@ -33,6 +34,8 @@ _IN_FLOATS = frozenset(
 _COMPARISONS = frozenset(
     """eq ne lt le gt ge equal not_equal less less_equal greater greater_equal maximum minimum""".split()
 )
+_CLAMPS = frozenset({"clamp", "clip"})
+_OF_AXES = frozenset({"flip", "cumprod", "transpose", "swapaxes", "swapdims"})  # of a number: the number
 _ROUNDING = frozenset({"floor", "ceil"})  # an int stays what it is
 
 # Functions of numpy whose result may be an int.
@@ -240,19 +243,25 @@ def _size_text(updated: cst.Call) -> cst.BaseExpression:
 def promoted(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, *, is_method: bool) -> cst.Call | None:
     """Return a call of a function of floats with its int tensors cast, as torch does; None if it has none."""
     name = row.name.rpartition(".")[2]
-    if name not in _IN_FLOATS or not row.name.startswith(("torch.Tensor.", "torch.special.", "torch." + name)):
+    if name in _CLAMPS and not _clamps_bools(tree, ctx):
+        return None
+    if name not in _IN_FLOATS | _CLAMPS or not row.name.startswith(
+        ("torch.Tensor.", "torch.special.", "torch.nn.functional.sig", "torch.nn.functional.tanh", "torch." + name)
+    ):
         return None
     changed = False
     func = updated.func
     whole = isinstance(tree.func, ast.Attribute) and _is_whole(tree.func.value, ctx)
     if is_method and whole and isinstance(func, cst.Attribute):
-        updated = updated.with_changes(func=func.with_changes(value=_floats(func.value, ctx)))
+        dtype = "float32" if name in _IN_FLOATS else "int64"
+        updated = updated.with_changes(func=func.with_changes(value=_floats(func.value, ctx, dtype)))
         changed = True
     args = list(updated.args)
     values = [*tree.args, *(keyword.value for keyword in tree.keywords)]
     for position, value in enumerate(values if len(values) == len(args) else ()):
         if _is_whole(value, ctx):
-            args[position] = args[position].with_changes(value=_floats(args[position].value, ctx))
+            dtype = "float32" if name in _IN_FLOATS else "int64"
+            args[position] = args[position].with_changes(value=_floats(args[position].value, ctx, dtype))
             changed = True
     return updated.with_changes(args=args) if changed else None
 
@@ -272,6 +281,10 @@ def settled(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Ba
         ctx.account(tree.func, row.name, "mapped", function)
         own = [cst.Arg(updated.func.value)] if is_method and isinstance(updated.func, cst.Attribute) else []
         return updated.with_changes(func=ctx.reference(function), args=[*own, *updated.args])
+    if name in _OF_AXES and ranks(value, ctx) == {0} and ctx.kind(value).of != "torch.bool":
+        ctx.account(tree.func, row.name, "mapped", "mindspore.Tensor.copy")
+        held = updated.func.value if is_method and isinstance(updated.func, cst.Attribute) else updated.args[0].value
+        return build("{x}.copy()", x=parenthesised(held))
     alone = len(tree.args) + len(tree.keywords) == (0 if is_method else 1)
     modulus = name in ("abs", "absolute") and _may_be_complex(value, ctx)
     if not alone or not ((name in _ROUNDING and of == "int") or modulus):
@@ -312,5 +325,14 @@ def _is_whole(tree: ast.expr, ctx: Context) -> bool:
     return kind.is_tensor and family(kind.of) in ("int", "bool")
 
 
-def _floats(code: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:
-    return build("{x}.astype({dtype})", x=code, dtype=ctx.reference("mindspore.float32"))
+def _clamps_bools(tree: ast.Call, ctx: Context) -> bool:
+    """Whether flags are brought between two whole numbers, which makes them numbers."""
+    values = [*tree.args, *(keyword.value for keyword in tree.keywords)]
+    if isinstance(tree.func, ast.Attribute):
+        values.append(tree.func.value)
+    flags = any(ctx.kind(value).is_tensor and family(ctx.kind(value).of) == "bool" for value in values)
+    return flags and not any(isinstance(getattr(value, "value", None), float) for value in values)
+
+
+def _floats(code: cst.BaseExpression, ctx: Context, dtype: str = "float32") -> cst.BaseExpression:
+    return build("{x}.astype({dtype})", x=code, dtype=ctx.reference(f"mindspore.{dtype}"))

@@ -123,9 +123,25 @@ def _is_spoken_for(tree: ast.AST, ctx: Context) -> bool:
     return isinstance(parent, ast.Assign) and all(isinstance(target, ast.Name) for target in parent.targets)
 
 
+def _for_keywords(row: Row, option: MappedTo, ctx: Context) -> MappedTo:
+    """Return the target of a function that is handed on: one that takes ``alpha`` where the file calls with it."""
+    given = ctx.once(_keywords)
+    if given.isdisjoint(option.when):
+        return option
+    return next((other for other in row.to if given.isdisjoint(other.when) and not other.edge), option)
+
+
+def _keywords(ctx: Context) -> set[str]:
+    """Return the keywords of the calls of names that no import binds."""
+    calls = (node for node in ctx.analysis.nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
+    return {word.arg or "" for call in calls if not ctx.is_import_root(call.func) for word in call.keywords}
+
+
 def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, option: MappedTo, ctx: Context) -> Any:
-    target = option.target
     use = ctx.use_of(tree)
+    if use == "value" and row.kind == "function":
+        option = _for_keywords(row, option, ctx)
+    target = option.target
     wraps = target == RECEIVER or (row.name.startswith("torch.nn.parallel.") and target.rpartition(".")[2].islower())
     wraps = wraps and instance_of(row.name).name == "Module"
     if use == "type" and wraps and row.kind == "class" and _is_tested(tree, ctx):

@@ -346,7 +346,17 @@ def _attribute(site: CallSite, place: _Place, direct: _Place, statement: bool, c
         return Leave(f"{ast.unparse(place.tree)} is computed: give it a name")
     if place.tree.attr in ("T", "mT", "grad", "real", "imag"):
         return Leave(f".{place.tree.attr} is changed in place, which does not reach the tensor it belongs to")
+    if _reshapes(site) and statement:
+        return _rebound(site, place, direct, ctx)
     return _filled(site, place.code, direct, statement, ctx)
+
+
+def _rebound(site: CallSite, place: _Place, direct: _Place, ctx: Context) -> Outcome:
+    """``d["a"].unsqueeze_(0)`` -> ``d["a"] = d["a"].unsqueeze(0)``: another shape is another tensor."""
+    made = functional(site, direct.code, ctx)
+    if isinstance(made, Replace):
+        ctx.rebind.append(code_of(place.code))
+    return made
 
 
 def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:
@@ -360,6 +370,8 @@ def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx
     while (inner := _data_of(base)) is not None:
         base = inner
     kind = ctx.kind(base)
+    if kind.name in ("list", "dict") and _reshapes(site):
+        return _rebound(site, place, direct, ctx)
     if kind.name in ("list", "tuple", "dict"):
         parts = isinstance(base, ast.Name) and owner_of(base.id, site.tree, ctx) in ("shared", "view")
         return _filled(site, place.code, direct, True, ctx, index="()" if parts else "...")
