@@ -92,3 +92,15 @@ def test_norms_of_what_is_kept() -> None:
     gradients.clip_value(pair, 0.1)
     assert max(abs(gradients.of(pair[1]).asnumpy())) == pytest.approx(0.1)
     gradients.reset(pair)
+
+
+def test_gradients_that_go_with_a_loss() -> None:
+    held = weights()
+    gradients.hand_over(held, grads(1.0, 2.0))
+    with pytest.raises(NotImplementedError):
+        gradients.take_over(create_graph=True)
+    gradients.take_over()
+    np.testing.assert_array_equal(gradients.of(held[1]).asnumpy(), [2.0, 2.0])
+    with pytest.raises(RuntimeError, match="hand_over"):
+        gradients.take_over()
+    gradients.reset(held)

@@ -266,6 +266,8 @@ class Rewriter:
         grads = unit.grads_name
         if unit.accumulator is not None and unit.gradient == "accumulate":
             self._insert(unit.accumulator.statements, unit.accumulator.index, lines(f"{grads} = None"), first=True)
+        if unit.is_late:
+            self.instead[id(unit.backward)] = lines(f"{grads} = added({grads}, new_{grads})")
         for statement in unit.resets:
             self.instead[id(statement)] = lines(f"{grads} = None")
         self._define(unit)
@@ -310,9 +312,9 @@ class Rewriter:
         if unit.gradient == "assign":
             code = f"{pair}, {unit.grads_name} = {function}({arguments})"
         else:
-            code = (
-                f"{pair}, new_grads = {function}({arguments})\n{unit.grads_name} = added({unit.grads_name}, new_grads)"
-            )
+            code = f"{pair}, new_{unit.grads_name} = {function}({arguments})"
+            addition = f"{unit.grads_name} = added({unit.grads_name}, new_{unit.grads_name})"
+            code += "" if unit.is_late else f"\n{addition}"
         if unit.guard is not None:
             plain = f"{target} = {unit.forward_name}({arguments})"
             code = f"if {ast.unparse(unit.guard)}:\n{textwrap.indent(code, '    ')}\nelse:\n    {plain}"
@@ -355,6 +357,7 @@ def run(tree: ast.Module, recording: bool) -> tuple[list[str], list[float]]:
         "Net": Net, "SGD": SGD, "Meter": Meter, "Tensor": Tensor, "criterion": criterion, "print": report,
         "clip_grad_norm_": clip_grad_norm_, "clip_norm": clip_norm, "value_and_grad": value_and_grad, "added": added,
         "scaler": Scaler(), "autocast": contextlib.nullcontext,
+        "scale_loss": lambda loss, optimizer: contextlib.nullcontext(loss),
     }  # fmt: skip
     exec(compile(ast.parse(PRELUDE), "prelude", "exec"), space)
     exec(compile(ast.fix_missing_locations(tree), "program", "exec"), space)

@@ -86,11 +86,13 @@ LEFT = {
         accelerator.backward(loss)
         optimizer.step()
      """),
-    "apex": ("does not stand in the statement list", "T2M402", """
-        optimizer.zero_grad()
+    "branches that differentiate different things": ("another branch", "T2M402", """
         loss = criterion(model(data), target)
-        with amp.scale_loss(loss, optimizer) as scaled_loss:
-            scaled_loss.backward()
+        optimizer.zero_grad()
+        if sparse:
+            (loss + model.fc.weight.abs().sum()).backward()
+        else:
+            loss.backward()
         optimizer.step()
      """),
     "optimizers in a loop": ("loop of their own", "T2M403", """

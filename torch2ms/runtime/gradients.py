@@ -29,10 +29,23 @@ try:
 except ImportError:  # MindSpore 2.0: nothing is translated to what stands on it
     from mindspore.nn import Cell as _Base
 
-__all__ = ["Optimizer", "clip_norm", "clip_value", "keep", "of", "put", "reset", "update", "weights_of"]
+__all__ = [
+    "Optimizer",
+    "clip_norm",
+    "clip_value",
+    "hand_over",
+    "keep",
+    "of",
+    "put",
+    "reset",
+    "take_over",
+    "update",
+    "weights_of",
+]
 
 _kept: Dict[int, Tuple[ms.Parameter, ms.Parameter]] = {}  # by the identity of the weight, which is held on to
 _known: Dict[int, ms.Parameter] = {}  # every weight that had one
+_handed: List[Tuple[Iterable[ms.Parameter], Iterable[ms.Tensor]]] = []  # weights and gradients, or nothing
 
 
 def weights_of(owners: Iterable[Any]) -> List[ms.Parameter]:
@@ -90,6 +103,28 @@ def keep(weights: Iterable[ms.Parameter], grads: Iterable[ms.Tensor]) -> None:
     for weight, grad in zip(weights, grads):
         old = _kept.get(id(weight))
         put(weight, grad if old is None else old[1] + grad)
+
+
+def hand_over(weights: Iterable[ms.Parameter], grads: Iterable[ms.Tensor]) -> None:
+    """Let the function that is given the loss next, and takes the step for it, have its gradients.
+
+    loss, grads = grad_fn(x, y)
+    gradients.hand_over(optimizer.parameters, grads)
+    loss_scaler(loss, optimizer)                       # calls take_over() where PyTorch's calls loss.backward()
+    """
+    _handed[:] = [(weights, grads)]
+
+
+def take_over(create_graph: bool = False) -> None:
+    """Add the gradients that were handed over with a loss to those that are kept.
+
+    Raises RuntimeError where none were, and NotImplementedError for gradients that are to be differentiated again.
+    """
+    if create_graph:
+        raise NotImplementedError("the gradients of a loss that is handed over cannot be differentiated again")
+    if not _handed:
+        raise RuntimeError("the loss came without its gradients: call gradients.hand_over(weights, grads) before")
+    keep(*_handed.pop())
 
 
 def update(optimizer: Any) -> None:

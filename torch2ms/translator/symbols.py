@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from torch2ms.translator.asked_gradients import asks_apart, near_asking
+from torch2ms.translator.handed_losses import steps_for_others
 from torch2ms.translator.names import is_torch_name
+from torch2ms.translator.search_paths import added_folders
 from torch2ms.translator.trees import walk
 
 __all__ = ["CallShape", "FileIndex", "SymbolTable", "index_file"]
@@ -47,6 +49,7 @@ class FileIndex:
     stored: frozenset[str]  # attributes set on ``self`` that may be called: layers, functions
     roots: frozenset[str] = frozenset()  # folders that the file puts on sys.path, as far as it writes them out
     asks_for_gradients: bool = False  # whether a function asks weights for gradients that another one computes
+    takes_losses: bool = False  # whether an object of the file is handed losses and takes the steps for them
 
 
 @dataclass(slots=True)
@@ -190,6 +193,11 @@ class SymbolTable:
         return path in self._memory.near
 
     @property
+    def takes_losses(self) -> bool:
+        """Whether an object that the project defines is handed losses and takes the steps for them."""
+        return any(file.takes_losses for file in self.files.values())
+
+    @property
     def wraps_networks(self) -> bool:
         """Whether the project wraps a network for several devices: the wrapper goes, and its ``.module`` with it."""
         return self.is_data_parallel or any("DataParallel" in file.calls for file in self.files.values())
@@ -323,8 +331,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
             if name:
                 keywords = tuple(sorted(k.arg for k in node.keywords if k.arg))
                 calls.setdefault(name, set()).add(CallShape(len(node.args), keywords, splat))
-            if name in ("append", "insert") and isinstance(node.func, ast.Attribute) and _is_path(node.func.value):
-                roots.update(_folders(node))
+            roots.update(added_folders(node) if name in ("append", "insert") else ())
             passed.update(a.id for a in node.args if isinstance(a, ast.Name))
             if not any(isinstance(a, ast.Starred) for a in node.args):
                 handed.update((_last(a), name, i) for i, a in enumerate(node.args) if _last(a))
@@ -357,21 +364,8 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         attributes.callable(),
         frozenset(roots),
         attributes.has_gradients and asks_apart(tree),
+        "backward" in calls and steps_for_others(tree),
     )
-
-
-def _is_path(tree: ast.expr) -> bool:
-    """Whether an expression is ``sys.path``."""
-    return isinstance(tree, ast.Attribute) and tree.attr == "path" and _last(tree.value) == "sys"
-
-
-def _folders(tree: ast.Call) -> Iterator[str]:
-    """Yield the folders that a call writes out: ``core`` of ``sys.path.append(os.path.join(here, "core"))``."""
-    for node in walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            parts = [part for part in node.value.split("/") if part not in ("", ".", "..")]
-            if parts:
-                yield "/".join(parts)
 
 
 _PLAIN_MAKERS = frozenset({"int", "float", "bool", "str", "len", "tuple", "list", "dict", "set", "min", "max", "sum"})

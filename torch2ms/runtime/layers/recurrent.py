@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import mindspore as ms
 from mindspore import nn, ops
 
 from .arguments import draw_own
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
+
+
+def _affine(x: Any, weight: Any, bias: Any) -> Any:
+    """MindSpore's cells refuse float64, which the operations they consist of know: there they are written out."""
+    total = ops.matmul(x, weight.T)
+    return total if bias is None else total + bias
 
 
 class LSTM(nn.LSTM):
@@ -95,7 +102,13 @@ class LSTMCell(nn.LSTMCell):
         if hx is None:
             zeros = ops.zeros((x.shape[0], self.hidden_size), x.dtype)
             hx = (zeros, zeros)
-        return super().construct(x, hx)
+        if x.dtype != ms.float64:
+            return super().construct(x, hx)
+        before, cell = hx
+        gates = _affine(x, self.weight_ih, self.bias_ih) + _affine(before, self.weight_hh, self.bias_hh)
+        keep, forget, new, out = ops.split(gates, self.hidden_size, axis=1)
+        cell = ops.sigmoid(forget) * cell + ops.sigmoid(keep) * ops.tanh(new)
+        return ops.sigmoid(out) * ops.tanh(cell), cell
 
 
 class GRUCell(nn.GRUCell):
@@ -109,7 +122,14 @@ class GRUCell(nn.GRUCell):
 
     def construct(self, x: Any, hx: Any = None) -> Any:
         """Return the next hidden state; the first one is zero."""
-        return super().construct(x, ops.zeros((x.shape[0], self.hidden_size), x.dtype) if hx is None else hx)
+        before = ops.zeros((x.shape[0], self.hidden_size), x.dtype) if hx is None else hx
+        if x.dtype != ms.float64:
+            return super().construct(x, before)
+        reset, update, new = ops.split(_affine(x, self.weight_ih, self.bias_ih), self.hidden_size, axis=1)
+        own = ops.split(_affine(before, self.weight_hh, self.bias_hh), self.hidden_size, axis=1)
+        update = ops.sigmoid(update + own[1])
+        new = ops.tanh(new + ops.sigmoid(reset + own[0]) * own[2])
+        return new + update * (before - new)
 
 
 class RNNCell(nn.RNNCell):
@@ -129,4 +149,8 @@ class RNNCell(nn.RNNCell):
 
     def construct(self, x: Any, hx: Any = None) -> Any:
         """Return the next hidden state; the first one is zero."""
-        return super().construct(x, ops.zeros((x.shape[0], self.hidden_size), x.dtype) if hx is None else hx)
+        before = ops.zeros((x.shape[0], self.hidden_size), x.dtype) if hx is None else hx
+        if x.dtype != ms.float64:
+            return super().construct(x, before)
+        total = _affine(x, self.weight_ih, self.bias_ih) + _affine(before, self.weight_hh, self.bias_hh)
+        return ops.tanh(total) if self.nonlinearity == "tanh" else ops.relu(total)

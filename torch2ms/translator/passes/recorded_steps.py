@@ -32,6 +32,11 @@ def write_recorded(
         module = GRADIENTS if call.is_kept else RECORDING
         if call.clip is not None:
             lines.append(_clip(call.clip, code, module, ctx))
+        elif call.kind == "hand" and call.unit is not None:
+            lines.append(f"{_name(GRADIENTS, 'hand_over', ctx)}({weights(call.unit)}, {call.unit.grads_name})")
+        elif call.kind == "take":
+            lines.append(f"{_name(GRADIENTS, 'take_over', ctx)}({_settings(call.call, code)})")
+            ctx.report("T2M401", call.statement, "the gradients are those that were handed over with the loss")
         elif call.unit is not None:
             lines.append(f"{_name(GRADIENTS, 'keep', ctx)}({weights(call.unit)}, {call.unit.grads_name})")
         elif call.kind == "backward":
@@ -43,6 +48,10 @@ def write_recorded(
             function = "reset" if call.kind == "zero" else "update"
             lines.append(f"{_name(module, function, ctx)}({code(call.target)})")
     return list(cst.parse_module("\n".join(lines) + "\n").body)
+
+
+def _settings(call: ast.Call, code: Callable[[ast.expr], str]) -> str:
+    return ", ".join(f"{keyword.arg}={code(keyword.value)}" for keyword in call.keywords)
 
 
 def _name(module: str, function: str, ctx: Context) -> str:

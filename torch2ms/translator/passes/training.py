@@ -19,6 +19,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.passes.leaf_gradients import LeafWriter
 from torch2ms.translator.passes.recorded_steps import write_recorded
+from torch2ms.translator.passes.statement_lines import comments, like, spaced, without_blank, without_lines
 from torch2ms.translator.syntax import code_of
 from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_units
 from torch2ms.translator.training.by_hand import gradients_of
@@ -67,6 +68,7 @@ class TrainingPlan:
     rewritten: dict[ast.stmt, list[Statement]] = field(default_factory=dict)
     leaves: LeafPlan = field(default_factory=LeafPlan)  # gradients that are asked for by hand
     recorded: dict[ast.stmt, list[RecordedCall]] = field(default_factory=dict)  # calls that keep their place
+    late: dict[ast.stmt, TrainingUnit] = field(default_factory=dict)  # where gradients are added up, behind a reset
 
     @property
     def changes(self) -> bool:
@@ -86,6 +88,7 @@ class TrainingPlan:
             self.clips,
             self.resets,
             self.recorded,
+            self.late,
         )
         return any(tree in table for table in tables)
 
@@ -97,7 +100,8 @@ def plan_training(ctx: Context) -> TrainingPlan:
     plan.is_keeping = keeping
     attributes = {n.attr for n in ctx.analysis.nodes if isinstance(n, ast.Attribute)}
     imported = {alias.name for n in ctx.analysis.nodes if isinstance(n, ast.ImportFrom) for alias in n.names}
-    if not (attributes | imported) & {"backward", "grad", "*"}:
+    handing = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.takes_losses
+    if not handing and not (attributes | imported) & {"backward", "grad", "*"}:
         return plan
     recording = ctx.target.mindspore >= _RECORDING and ctx.options.mode == "pynative"
     recording = (
@@ -107,8 +111,8 @@ def plan_training(ctx: Context) -> TrainingPlan:
         asked = asked_apart(ctx.analysis.tree)
         plan.kept.update(node for node, is_own in asked if (keeping or is_own) and is_weight(node, ctx.analysis))
     units = []
-    if "backward" in attributes:
-        units = find_units(ctx.analysis.tree, ctx.analysis, recording=recording, keeping=keeping)
+    if "backward" in attributes or handing:
+        units = find_units(ctx.analysis.tree, ctx.analysis, recording=recording, keeping=keeping, handing=handing)
     taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
     plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped)
@@ -122,7 +126,9 @@ def plan_training(ctx: Context) -> TrainingPlan:
             plan.left_scopes.add(_scope(found.node, ctx))
         elif isinstance(found, RecordedCall):
             plan.recorded.setdefault(found.statement, []).append(found)
-            plan.handled.add(found.call)
+            plan.is_keeping |= found.kind == "take"
+            if found.kind != "hand":  # what follows it stays, and is translated
+                plan.handled.add(found.call)
         else:
             _enter(plan, found)
             _name_gradients(plan, found, ctx)
@@ -174,7 +180,9 @@ def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
     plan.units.append(unit)
     plan.gone.update(unit.removed)
     plan.taken.update(unit.removed)
-    plan.gone.update(unit.dropped)
+    plan.gone.update(statement for statement in unit.dropped if not (unit.is_late and statement is unit.backward))
+    if unit.is_late:
+        plan.late[unit.backward] = unit
     plan.calls.setdefault(unit.block[unit.start], []).append(unit)
     plan.hoists.setdefault(unit.hoist.statement, []).append(unit)
     plan.handled.add(unit.call)
@@ -259,28 +267,32 @@ class _Writer:
         for unit in plan.calls.get(tree, ()):
             before.extend(self._gradient(unit))
         before.extend(self.leaves.before(tree, first=first and not before))
-        own = self.leaves.own(tree, updated, _comments, _like)
+        own = self.leaves.own(tree, updated, comments, like)
         own = self._own(tree, updated) if own is None else own
         if before and own and plan.hoists.get(tree):
-            own = [_spaced(own[0], 1), *own[1:]]
+            own = [spaced(own[0], 1), *own[1:]]
         return [*before, *own]
 
     def _own(self, tree: ast.stmt, updated: list[Statement]) -> list[Statement]:
         plan = self.plan
         if tree in plan.recorded:
-            return _like(write_recorded(plan.recorded[tree], self._code, self._weights, self.ctx), updated)
+            made = write_recorded(plan.recorded[tree], self._code, self._weights, self.ctx)
+            stays = any(call.kind == "hand" for call in plan.recorded[tree])
+            return like([*made, *(without_lines(updated) if stays else ())], updated)
+        if tree in plan.late:
+            return like(self._lines(self._addition(plan.late[tree])), updated)
         if tree in plan.resets:
-            return _like(self._lines(f"{plan.resets[tree].grads_name} = None"), updated)
+            return like(self._lines(f"{plan.resets[tree].grads_name} = None"), updated)
         if isinstance(tree, ast.If) and self._is_empty(tree, updated):
-            return _comments(updated)
+            return comments(updated)
         if tree in plan.gone:
-            return [] if tree in plan.taken else _comments(updated)
+            return [] if tree in plan.taken else comments(updated)
         if tree in plan.steps and plan.steps[tree][1].by_hand:
             return [self._by_hand(*plan.steps[tree], updated[-1])]
         if tree in plan.steps:
-            return _like(self._update(*plan.steps[tree]), updated)
+            return like(self._update(*plan.steps[tree]), updated)
         if tree in plan.clips:
-            return _like(self._clip(*plan.clips[tree]), updated)
+            return like(self._clip(*plan.clips[tree]), updated)
         return updated
 
     def _is_empty(self, tree: ast.If, updated: list[Statement]) -> bool:
@@ -312,7 +324,7 @@ class _Writer:
         body: list[Statement] = [s for tree in unit.body for s in self._in_body(tree, unit)]
         body = [s for s in body if not (isinstance(s, cst.SimpleStatementLine) and not s.body)]
         if body:
-            body[0] = _without_blank(body[0])
+            body[0] = without_blank(body[0])
         values = ", ".join([self._code(unit.loss), *self._aux(unit)])
         body.extend(self._lines(f"return {values}"))
         made = cst.ensure_type(cst.parse_statement(f"def {unit.forward_name}({', '.join(unit.parameters)}): pass\n"),
@@ -329,7 +341,7 @@ class _Writer:
         if unit.inline_grad:
             return [made]
         grad = self._lines(f"{unit.grad_name} = {self._grad_fn(unit)}")
-        return [made, _spaced(grad[0], 2 if top else 1)]
+        return [made, spaced(grad[0], 2 if top else 1)]
 
     def _in_body(self, tree: ast.stmt, unit: TrainingUnit) -> Sequence[Statement]:
         """Return a statement of forward_fn; networks that it runs for the second time keep their statistics."""
@@ -342,7 +354,7 @@ class _Writer:
             return made
         keep = code_of(self.ctx.reference("torch2ms.runtime.resets.kept_statistics"))
         head = cst.ensure_type(cst.parse_statement(f"with {keep}({', '.join(networks)}): pass\n"), cst.With)
-        return [head.with_changes(body=cst.IndentedBlock([_without_blank(made[0]), *made[1:]]))]
+        return [head.with_changes(body=cst.IndentedBlock([without_blank(made[0]), *made[1:]]))]
 
     def _aux(self, unit: TrainingUnit) -> list[str]:
         """Return what forward_fn returns besides the loss; packed where MindSpore would not take it for an output.
@@ -360,10 +372,8 @@ class _Writer:
         if unit.gradient == "assign":
             code = f"{pair}, {unit.grads_name} = {function}({arguments})\n"
         else:
-            add = code_of(self.ctx.reference("torch2ms.runtime.autograd.accumulate"))
-            new = f"new_{unit.grads_name}"
-            code = f"{pair}, {new} = {function}({arguments})\n"
-            code += f"{unit.grads_name} = {add}({unit.grads_name}, {new})\n"
+            code = f"{pair}, new_{unit.grads_name} = {function}({arguments})\n"
+            code += "" if unit.is_late else self._addition(unit)
         if self.ctx.world.symbols.is_data_parallel:
             average = code_of(self.ctx.reference("torch2ms.runtime.distributed.average_gradients"))
             line = f"{unit.grads_name} = {average}({unit.grads_name})\n"
@@ -372,6 +382,10 @@ class _Writer:
             inner = "".join(f"    {line}\n" for line in code.splitlines())
             code = f"if {self._code(unit.guard)}:\n{inner}else:\n    {target} = {unit.forward_name}({arguments})\n"
         return self._lines(code)
+
+    def _addition(self, unit: TrainingUnit) -> str:
+        add = code_of(self.ctx.reference("torch2ms.runtime.autograd.accumulate"))
+        return f"{unit.grads_name} = {add}({unit.grads_name}, new_{unit.grads_name})\n"
 
     def _update(self, unit: TrainingUnit, step: Step) -> list[Statement]:
         optimizer = self._code(step.optimizer)
@@ -446,41 +460,3 @@ def _is_network(tree: ast.expr, ctx: Context) -> bool:
     """Whether what is called is a network, or nothing is known of it and it is called like one."""
     kind, name = ctx.kind(tree), (dotted_path(tree) or "").rpartition(".")[2].lower()
     return kind.name == "Module" or (not kind.known and ("net" in name or "model" in name))
-
-
-def _comments(updated: list[Statement]) -> list[Statement]:
-    """Return an empty statement with the comments of statements that go."""
-    lines = [line for s in updated for line in s.leading_lines if line.comment is not None]
-    for statement in updated:
-        trailing = getattr(statement, "trailing_whitespace", None)
-        if trailing is not None and trailing.comment is not None:
-            lines.append(cst.EmptyLine(comment=trailing.comment))
-    lines = [line for line in lines if not line.comment.value.startswith("# TORCH2MS")]
-    return [cst.SimpleStatementLine([], leading_lines=lines)] if lines else []
-
-
-def _like(new: list[Statement], old: list[Statement]) -> list[Statement]:
-    """Give new statements the lines and the trailing comment of the one they replace."""
-    if not old:
-        return new
-    lines = [x for x in old[0].leading_lines if not (x.comment and x.comment.value.startswith("# TORCH2MS"))]
-    first = new[0].with_changes(leading_lines=lines)
-    trailing = getattr(old[-1], "trailing_whitespace", None)
-    if len(new) == 1 and isinstance(first, cst.SimpleStatementLine) and trailing is not None:
-        first = first.with_changes(trailing_whitespace=trailing)
-    return [first, *new[1:]]
-
-
-def _spaced(statement: Statement, count: int) -> Statement:
-    """Return a statement with blank lines in front, unless it has some."""
-    lines = list(statement.leading_lines)
-    if lines and lines[0].comment is None:
-        return statement
-    return statement.with_changes(leading_lines=[*(cst.EmptyLine(indent=False) for _ in range(count)), *lines])
-
-
-def _without_blank(statement: Statement) -> Statement:
-    lines = list(statement.leading_lines)
-    while lines and lines[0].comment is None:
-        lines.pop(0)
-    return statement.with_changes(leading_lines=lines)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.handed_losses import given_loss, hands_over
 from torch2ms.translator.training.by_hand import gradients_of, updated_module
 from torch2ms.translator.training.gradient_reads import clamping_call
 from torch2ms.translator.training.plan import Oracle
@@ -68,6 +69,7 @@ class Event:
     on_module: bool = False  # zero_grad of a module
     returned: bool = False  # the return of a closure that a step calls; ``call`` is that step's
     by_hand: bool = False  # a loop over a module's parameters that updates them without an optimizer
+    is_handed: bool = False  # the call hands a loss and its optimizer to an object that takes the step
 
 
 def own_expressions(statement: ast.stmt) -> list[ast.AST]:
@@ -87,9 +89,14 @@ def own_expressions(statement: ast.stmt) -> list[ast.AST]:
     return found
 
 
-def find_events(scope: Scope, file: ProjectFile, oracle: Oracle) -> list[Event]:
-    """Return the machinery of ``scope`` in source order."""
+def find_events(scope: Scope, file: ProjectFile, oracle: Oracle, *, handing: bool = False) -> list[Event]:
+    """Return the machinery of ``scope`` in source order.
+
+    ``handing``: whether the project has objects that are handed losses and take the steps for them.
+    """
     finder = _Finder(oracle, file.zeroed)
+    given = given_loss(scope.node)
+    scaled = _scaled_losses(scope)
     found: list[Event] = []
     for order, statement in enumerate(scope.statements):
         update = updated_module(statement, oracle)
@@ -103,10 +110,51 @@ def find_events(scope: Scope, file: ProjectFile, oracle: Oracle) -> list[Event]:
         calls = [node for node in own_expressions(statement) if isinstance(node, ast.Call)]
         for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
             event = finder.event(statement, call, order)
-            if event is not None:
+            if event is not None and event.kind == "backward" and (given or id(statement) in scaled):
+                event = _of_given(event) if given else scaled[id(statement)].start(event, scope)
+            if handing and hands_over(call):
+                found.extend(finder.handed_over(statement, call, order))
+            elif event is not None:
                 found.append(event)
             elif isinstance(statement, ast.Expr) and statement.value is call:
                 found.extend(finder.reset_by_helper(statement, call, order, file))
+    return found
+
+
+def _of_given(event: Event) -> Event:
+    """Return the backward call of a loss that the function was handed: whoever handed it over has its gradients."""
+    wanted = [keyword.arg for keyword in event.call.keywords if keyword.arg != "create_graph"]
+    problem = "backward() of the loss that is handed in takes arguments" if wanted or event.call.args else ""
+    return replace(event, problem=problem)
+
+
+@dataclass(frozen=True, slots=True)
+class _ScaledLoss:
+    """``with amp.scale_loss(loss, optimizer) as scaled_loss: scaled_loss.backward()``, as apex wants it."""
+
+    statement: ast.With
+    loss: ast.expr
+
+    def start(self, event: Event, scope: Scope) -> Event:
+        """Return the backward call that the whole statement is."""
+        order = scope.location(self.statement).order
+        path = dotted_path(self.loss) or ""
+        return replace(event, statement=self.statement, order=order, path=path, target=self.loss)
+
+
+def _scaled_losses(scope: Scope) -> dict[int, _ScaledLoss]:
+    """Return apex's scaled losses by the id of the one statement inside that calls backward."""
+    found: dict[int, _ScaledLoss] = {}
+    for statement in scope.statements:
+        if not isinstance(statement, ast.With) or len(statement.items) != 1 or len(statement.body) != 1:
+            continue
+        call, name, only = statement.items[0].context_expr, statement.items[0].optional_vars, statement.body[0]
+        if not isinstance(call, ast.Call) or not isinstance(name, ast.Name) or not call.args:
+            continue
+        started = only.value.func if isinstance(only, ast.Expr) and isinstance(only.value, ast.Call) else None
+        path = dotted_path(started) if started is not None else None
+        if (dotted_path(call.func) or "").endswith("scale_loss") and path == f"{name.id}.backward":
+            found[id(only)] = _ScaledLoss(statement, call.args[0])
     return found
 
 
@@ -145,6 +193,16 @@ class _Finder:
         if name in ("unscale_", "update") and kind in ("GradScaler", "unknown") and self._looks_scaler(receiver):
             return Event("unscale" if name == "unscale_" else "update", statement, call, order, path, receiver)
         return None
+
+    def handed_over(self, statement: ast.stmt, call: ast.Call, order: int) -> list[Event]:
+        """Return the backward call and the step of ``norm = loss_scaler(loss, optimizer, parameters=...)``."""
+        loss, optimizer = call.args[:2]
+        alone = isinstance(statement, (ast.Expr, ast.Assign)) and statement.value is call
+        path = dotted_path(optimizer) or ""
+        problem = "" if alone and path else "a loss is handed to what takes the step inside of a larger expression"
+        start = Event("backward", statement, call, order, dotted_path(loss) or "", loss, problem=problem)
+        step = Event("step", statement, call, order, path, optimizer, problem=problem)
+        return [replace(start, is_handed=True), replace(step, is_handed=True)]
 
     def reset_by_helper(self, statement: ast.stmt, call: ast.Call, order: int, file: ProjectFile) -> list[Event]:
         """The resets of a function of the file that does nothing else: ``def reset_grad(): optimizer.zero_grad()``."""
@@ -208,7 +266,7 @@ class _Finder:
         problem = ""
         if not isinstance(statement, ast.Expr) or statement.value is not call:
             problem = "backward() is part of a larger expression"
-        elif kind in ("api", "module", "Optimizer", "GradScaler"):
+        elif kind in ("api", "module", "Optimizer", "GradScaler") or "accelerator" in (dotted_path(receiver) or ""):
             problem = "backward is called through a wrapper, not on the loss"
         elif call.args and kind == "unknown":
             problem = "backward is called on an untyped object with arguments, perhaps through a wrapper"

@@ -16,7 +16,7 @@ from torch2ms.translator.training.ownership import clip_of
 from torch2ms.translator.training.plan import Oracle, RecordedCall, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import Scope
 
-__all__ = ["asked_weights", "can_be_kept", "is_weight", "keep_all"]
+__all__ = ["asked_weights", "can_be_kept", "is_weight", "keep_all", "take_over"]
 
 Read = tuple[ast.stmt, ast.Attribute]
 _RECORDED = ("zero", "step", "clip")
@@ -71,8 +71,9 @@ def keep_all(
             unit = results.get(id(event)) or next((u for u in units if event.statement in u.dropped), None)
             if not isinstance(unit, TrainingUnit):
                 return None
-            calls.append(RecordedCall(event.statement, event.call, "keep", unit.loss, unit.optimizers, unit=unit))
-        elif event.kind in _RECORDED:
+            kind = "hand" if event.is_handed else "keep"
+            calls.append(RecordedCall(event.statement, event.call, kind, unit.loss, unit.optimizers, unit=unit))
+        elif event.kind in _RECORDED and not event.is_handed:
             assert event.target is not None
             clip = clip_of(event) if event.kind == "clip" else None
             calls.append(RecordedCall(event.statement, event.call, event.kind, event.target, (), clip, is_kept=True))
@@ -96,3 +97,21 @@ def keep_all(
         if call.unit is not None:
             calls[calls.index(call)] = replace(call, unit=kept[units.index(call.unit)])
     return [*kept, *calls]
+
+
+def take_over(events: Sequence[Event], scope: Scope) -> list[UnitLeft | RecordedCall]:
+    """Return the results of a function that is handed a loss: its gradients are those that were handed over with it."""
+    problem = next((event.problem for event in events if event.problem), "")
+    asked = [node for s in scope.statements for node in own_expressions(s) if isinstance(node, ast.Attribute)]
+    if not can_be_kept(events) or any(node.attr == "grad" for node in asked):
+        problem = problem or "what it does with the gradients of the loss that is handed in has no counterpart"
+    if problem:
+        return [UnitLeft(event.statement, problem) for event in events if event.kind == "backward"]
+    calls: list[UnitLeft | RecordedCall] = []
+    for event in events:
+        if event.target is None or event.kind not in ("backward", *_RECORDED):
+            continue
+        clip = clip_of(event) if event.kind == "clip" else None
+        kind = "take" if event.kind == "backward" else event.kind
+        calls.append(RecordedCall(event.statement, event.call, kind, event.target, (), clip, is_kept=True))
+    return calls

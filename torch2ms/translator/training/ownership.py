@@ -92,7 +92,7 @@ class _Owners:
         found: list[Event] = []
         for path in self.owners[id(backward)]:
             for event in self.events:
-                later = event.order > backward.order
+                later = event.order > backward.order or (event.is_handed and event.call is backward.call)
                 if not later or self.scope.are_exclusive(event.statement, backward.statement):
                     continue
                 if event.kind == "zero" and self.resets(path, event) and any(step.path == path for step in found):
@@ -238,7 +238,7 @@ def _mode(
         return _never_reset(owners, backward, siblings)
     either = owners.are_alternatives(paths, steps) and _reset_either_way(owners, first, zeros)
     if either or all(_fresh(owners, path, first, steps, zeros) for path in paths):
-        if len(siblings) == 1:
+        if all(a is b or scope.are_exclusive(a.statement, b.statement) for a in siblings for b in siblings):
             return "assign", ()
         if all(_together(scope, first.statement, event.statement) for event in siblings):
             return ("assign" if backward is first else "add"), ()

@@ -138,6 +138,7 @@ class TrainingUnit:
     closure: Closure | None = None  # the scope, when it is a function that optimizer.step is given
     reads: tuple[ast.Attribute, ...] = ()  # every `p.grad` that this unit's gradients answer
     is_kept: bool = False  # the gradients are kept with the weights; RecordedCalls stand for the machinery
+    is_late: bool = False  # a reset stands behind the gradient call: what builds up is added where backward() stands
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -150,12 +151,13 @@ class RecordedCall:
     """A call of the machinery that keeps its place: what it needs was recorded as it ran, or is kept with the weights.
 
     ``target`` is the loss, or the optimizer or network; ``optimizers`` are those whose weights a backward call
-    differentiates by. ``unit`` has the gradients that a call of kind "keep" is to keep.
+    differentiates by. ``unit`` has the gradients that a call of kind "keep" is to keep, and one of kind "hand" to hand
+    over to the statement, which stays behind it; "take" keeps those that were handed over.
     """
 
     statement: ast.stmt
     call: ast.Call
-    kind: str  # backward, zero, step, clip, keep
+    kind: str  # backward, zero, step, clip, keep, hand, take
     target: ast.expr
     optimizers: tuple[ast.expr, ...]
     clip: Clip | None = None

@@ -14,7 +14,7 @@ from torch2ms.translator.training.plan import TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import Scope
 from torch2ms.translator.trees import walk
 
-__all__ = ["condition_of", "merge_twins"]
+__all__ = ["condition_of", "leave_rivals", "merge_twins"]
 
 
 def condition_of(guards: Sequence[tuple[ast.If, bool]], changes: Collection[str]) -> ast.expr | None:
@@ -54,6 +54,20 @@ def merge_twins(
             assert isinstance(two, Forward)
             results[id(event)] = _merged(first, second, one, two)
             del results[id(other)]
+
+
+def leave_rivals(scope: Scope, backwards: Sequence[Event], results: dict[int, TrainingUnit | UnitLeft]) -> None:
+    """Leave units of different branches that share a forward pass: each would run it, and networks would run twice."""
+    for position, event in enumerate(backwards):
+        for other in backwards[position + 1 :]:
+            first, second = results.get(id(event)), results.get(id(other))
+            if not isinstance(first, TrainingUnit) or not isinstance(second, TrainingUnit):
+                continue
+            shared = first.block is second.block and not set(map(id, first.body)).isdisjoint(map(id, second.body))
+            if shared and scope.are_exclusive(event.statement, other.statement):
+                for one in (event, other):
+                    reason = "another branch differentiates something else of the same forward pass"
+                    results[id(one)] = UnitLeft(one.statement, reason)
 
 
 def _is_twin(first: TrainingUnit, second: TrainingUnit) -> bool:

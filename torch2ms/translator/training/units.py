@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from torch2ms.translator.dataflow import effects, names_in, overlaps
 from torch2ms.translator.effects import root
+from torch2ms.translator.handed_losses import given_loss, hands_over
 from torch2ms.translator.training.closures import Closures, find_closures
 from torch2ms.translator.training.events import Event, find_events, find_obstacle, placed_gradients
 from torch2ms.translator.training.forward import Body, Forward, find_forward, plan_body
 from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.gradient_reads import find_reads, place_reads
-from torch2ms.translator.training.kept import asked_weights, can_be_kept, keep_all
+from torch2ms.translator.training.kept import asked_weights, can_be_kept, keep_all, take_over
 from torch2ms.translator.training.naming import Names, suffix_of
 from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, steps_of
 from torch2ms.translator.training.placement import Interface, find_interface, find_unset, may_be_missing
@@ -21,7 +22,7 @@ from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, Reco
 from torch2ms.translator.training.recorded import Planned, record_left
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.training.trained import WithTrained, trained_tensors
-from torch2ms.translator.training.twins import condition_of, merge_twins
+from torch2ms.translator.training.twins import condition_of, leave_rivals, merge_twins
 from torch2ms.translator.trees import walk
 
 __all__ = ["find_units"]
@@ -30,16 +31,23 @@ Result = TrainingUnit | UnitLeft | RecordedCall
 
 
 def find_units(
-    tree: ast.Module | Sequence[ast.stmt], oracle: Oracle, *, recording: bool = False, keeping: bool = False
+    tree: ast.Module | Sequence[ast.stmt],
+    oracle: Oracle,
+    *,
+    recording: bool = False,
+    keeping: bool = False,
+    handing: bool = False,
 ) -> list[TrainingUnit | UnitLeft | RecordedCall]:
     """Return, in source order, a plan for every backward call and a reason for each that stays as it is.
 
     ``tree`` is a module, or the statements of one (a function body is taken as a module's). ``recording``: whether what
     cannot be a function may be recorded as it runs instead. ``keeping``: whether functions of the project ask for
-    gradients that others compute, so that all are kept where they find them.
+    gradients that others compute, so that all are kept where they find them. ``handing``: whether objects of the
+    project are handed losses and take the steps for them.
     """
     module = tree if isinstance(tree, ast.Module) else ast.Module(list(tree), [])
-    if not any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module)):
+    starts = any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module))
+    if not starts and not (handing and any(isinstance(node, ast.Call) and hands_over(node) for node in walk(module))):
         return []
     file = ProjectFile.of(module)
     trained = trained_tensors(list(walk(module)), oracle)
@@ -51,12 +59,12 @@ def find_units(
     closures = find_closures(scopes, file, oracle)
     parts: list[Planned] = []
     for scope in sorted(scopes, key=lambda scope: scope.node not in closures.of):  # what is handed over comes first
-        planner = _ScopePlanner(scope, file, flow, oracle, Names(taken), closures, keeping=keeping)
+        planner = _ScopePlanner(scope, file, flow, oracle, Names(taken), closures, keeping=keeping, handing=handing)
         planned = planner.plan()
         closure = closures.of.get(scope.node)
         if closure is not None and not any(isinstance(unit, TrainingUnit) for unit in planned):
             closures.leave(closure, f"{closure.function.name} has no backward call that can be rewritten")
-        stays = bool(planner.reads) or closure is not None
+        stays = bool(planner.reads) or closure is not None or planner.is_handed
         parts.append(Planned(scope, planner.events, planned, stays))
     if recording:
         record_left(parts)
@@ -91,6 +99,16 @@ def _return_of(closure: Closure, scope: Scope) -> Event:
     return Event("step", closure.result, closure.calls[0], order, closure.path, closure.optimizer, returned=True)
 
 
+def _stay(backwards: Sequence[Event], results: Mapping[int, TrainingUnit | UnitLeft]) -> list[UnitLeft]:
+    """Leave every step of a scope that hands a loss over: a gradient that nothing takes would be lost."""
+    reason = "the loss is handed to what takes the step, and another step of this function stays as it is"
+    found = [results.get(id(event)) for event in backwards]
+    return [
+        unit if isinstance(unit, UnitLeft) else UnitLeft(event.statement, reason)
+        for event, unit in zip(backwards, found, strict=True)
+    ]
+
+
 def _machinery(unit: TrainingUnit) -> list[ast.stmt]:
     """The statements of the training machinery that a unit takes care of."""
     parts = [*unit.dropped, *unit.resets, *(step.statement for step in unit.steps)]
@@ -110,6 +128,7 @@ class _ScopePlanner:
         closures: Closures,
         *,
         keeping: bool,
+        handing: bool = False,
     ) -> None:
         self.scope = scope
         self.file = file
@@ -119,7 +138,9 @@ class _ScopePlanner:
         self.closures = closures
         self.keeping = keeping
         self.closure = closures.of.get(scope.node)
-        events = find_events(scope, file, oracle)
+        events = find_events(scope, file, oracle, handing=handing)
+        self.is_taker = handing and bool(given_loss(scope.node))
+        self.is_handed = self.is_taker or any(event.is_handed for event in events)
         self.events = [event for event in events if event.kind != "closure" or not closures.is_planned(event.call)]
         self.has_closures = len(self.events) < len(events)
         if self.closure is not None:
@@ -130,6 +151,8 @@ class _ScopePlanner:
         self.reads: list[tuple[ast.stmt, ast.Attribute]] = []
 
     def plan(self) -> list[Result]:
+        if self.is_taker:
+            return [*take_over(self.events, self.scope)]
         forwards = {
             id(event): find_forward(self.scope, self.file, self.flow, self.events, event)
             for event in self.backwards
@@ -150,14 +173,18 @@ class _ScopePlanner:
             owner, forward = owned[id(event)], forwards.get(id(event))
             results[id(event)] = self._one(event, owner, forward, lasting)
         merge_twins(self.scope, self.backwards, forwards, results)
+        leave_rivals(self.scope, self.backwards, results)
         self._cover(results)
         self._fall_together(owned, results)
         placed_reads = dict(results)
         place_reads(read_later, self.scope, self.events, placed_reads)
-        if asked is not None and (self.keeping or obstacle is not None or _are_by_hand(placed_reads)):
+        wanted = self.keeping or self.is_handed or obstacle is not None or _are_by_hand(placed_reads)
+        if asked is not None and wanted:
             kept = keep_all(results, self.events, asked)
             if kept is not None:
                 return kept
+        if self.is_handed:
+            return [*_stay(self.backwards, results)]
         results = placed_reads
         if obstacle is not None:
             left = (event for event in self.backwards if not event.problem)
@@ -256,7 +283,7 @@ class _ScopePlanner:
 
     def _dropped(self, owner: Ownership) -> tuple[ast.stmt, ...]:
         """Statements without a counterpart; in accumulation the resets keep one."""
-        events = [owner.backward, *owner.scaling]
+        events = [*owner.scaling] if owner.backward.is_handed else [owner.backward, *owner.scaling]
         if owner.gradient != "accumulate":
             events.extend(owner.zeros)
         events.sort(key=lambda event: event.order)
@@ -318,9 +345,16 @@ class _ScopePlanner:
             hoist=interface.hoist,
             inline_grad=missing and conditional,
             closure=self.closure,
+            is_late=self._is_late(forward, body, owner),
             unset=find_unset(self.scope, Place(forward.block, body.start), interface.parameters),
             notes=(*body.notes, *owner.notes, *self._clip_notes(clips, (*members, ast.Expr(loss)))),
         )
+
+    def _is_late(self, forward: Forward, body: Body, owner: Ownership) -> bool:
+        """Whether a reset stands between the place of the gradient call and that of the backward call."""
+        start = self.scope.location(forward.block[body.start]).order
+        resets = owner.zeros if owner.gradient == "accumulate" else ()
+        return any(start <= zero.order < owner.backward.order for zero in resets)
 
     def _clip_notes(self, clips: Sequence[Clip], members: Sequence[ast.stmt]) -> tuple[str, ...]:
         """Say so where the clipped list cannot be matched with what the step trains."""

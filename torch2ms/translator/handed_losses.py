@@ -1,0 +1,83 @@
+"""Functions that are handed a loss and an optimizer and do the rest of the step: by the text alone.
+
+The callable scalers of mixed precision are such: ``loss_scaler(loss, optimizer, parameters=...)`` calls ``backward``,
+clips, and updates. The forward pass stands where the call is, so the gradients are computed there and handed over.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torch2ms.translator.trees import walk
+
+__all__ = ["given_loss", "hands_over", "steps_for_others", "takers"]
+
+_SELF, _LOSS, _OPTIMIZER = range(3)  # parameters of ``__call__``
+
+
+def takers(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Yield the ``__call__`` methods of a file whose first argument is a loss and whose second is its optimizer."""
+    for node in walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from (part for part in node.body if isinstance(part, ast.FunctionDef) and given_loss(part))
+
+
+def steps_for_others(tree: ast.Module) -> bool:
+    """Whether a file defines such a method."""
+    return next(takers(tree), None) is not None
+
+
+def given_loss(function: ast.AST) -> str:
+    """Return the name of the loss that a method ``__call__(self, loss, optimizer, ...)`` takes the step for, or "".
+
+    It calls ``backward`` on this parameter, perhaps scaled, never binds it anew, and updates the other parameter.
+    """
+    if not isinstance(function, ast.FunctionDef) or function.name != "__call__":
+        return ""
+    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    if len(names) <= _OPTIMIZER:
+        return ""
+    loss, optimizer = names[_LOSS], names[_OPTIMIZER]
+    nodes = [node for statement in function.body for node in walk(statement)]
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    if bound & {loss, optimizer}:
+        return ""
+    calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    starts = [_unscaled(_receiver(call)) for call in calls if _method(call) == "backward"]
+    steps = [call for call in calls if _method(call) == "step" and _is_name(_stepped(call), optimizer)]
+    return loss if len(starts) == 1 and _is_name(starts[0], loss) and steps else ""
+
+
+def hands_over(call: ast.Call) -> bool:
+    """Whether a call looks like that of such an object: it is called a scaler, and is given a loss and an optimizer."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if "scaler" not in name.lower() or len(call.args) < 2 or any(isinstance(item, ast.Starred) for item in call.args):
+        return False
+    return "opt" in ast.unparse(call.args[1]).lower()
+
+
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def _is_name(node: ast.expr | None, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _receiver(call: ast.Call) -> ast.expr:
+    return call.func.value if isinstance(call.func, ast.Attribute) else call.func
+
+
+def _unscaled(node: ast.expr) -> ast.expr:
+    """Return the loss of ``scaler.scale(loss)``, and any other expression as it is."""
+    if isinstance(node, ast.Call) and _method(node) == "scale" and len(node.args) == 1:
+        return node.args[0]
+    return node
+
+
+def _stepped(call: ast.Call) -> ast.expr | None:
+    """Return the optimizer of ``optimizer.step()`` and of ``scaler.step(optimizer)``."""
+    if len(call.args) == 1:
+        return call.args[0]
+    return call.func.value if isinstance(call.func, ast.Attribute) and not call.args else None
