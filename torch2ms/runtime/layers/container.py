@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
@@ -149,6 +150,15 @@ class ModuleDict(_Placed, _CellDict):
         """Add the networks of a mapping, or of pairs of names and networks."""
         super().update(cells)
         self.rename_parts(*self._cells)
+
+    def _validate_key(self, key: Any) -> None:
+        """Refuse what PyTorch refuses; CellDict refuses the names of a Cell's own attributes as well."""
+        if not isinstance(key, str) or not key or "." in key:
+            raise KeyError(f"the name of a network is a text without dots, not {key!r}")
+
+    def _update_cell_para_name(self, key: str, cell: nn.Cell) -> None:
+        """Put the key in front of the names of parameters, in letters that MindSpore takes; they are named later."""
+        cell.update_parameters_name(re.sub(r"[^\w.-]", "_", key, flags=re.ASCII) + ".")
 
     def _validate_cell_type(self, cell: Any) -> None:
         if not isinstance(cell, nn.Cell):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 
 import libcst as cst
@@ -23,6 +24,11 @@ def sequential(site: CallSite, ctx: Context) -> Outcome:
     return Replace(site.updated.with_changes(func=ctx.reference(site.option.target, site.tree.func)))
 
 
+# names that a Cell has and a Module has not
+_CELL_ATTRIBUTES = frozenset(
+    "arguments_key cell_type cells cls_name compiled construct offload param_prefix phase pipeline_segment "
+    "pipeline_stage recompute requires_grad shard".split()
+)
 _CONTAINERS = frozenset(f"torch.nn.{name}" for name in ("Sequential", "ModuleList", "ModuleDict"))
 
 
@@ -41,7 +47,14 @@ def cell_dict(site: CallSite, ctx: Context) -> Outcome:
     kinds = [ctx.kind(value) for value in given.tree.values]
     if None in given.tree.keys or not all(k.name == "Module" and _is_single(k.of) for k in kinds):
         return Leave("CellDict takes single layers only")
+    if not all(isinstance(key, ast.Constant) and _is_cell_key(key.value) for key in given.tree.keys):
+        return Leave("CellDict takes names in ASCII that are no attributes of its own")
     return emit_call(site, ctx)
+
+
+def _is_cell_key(key: object) -> bool:
+    """Say whether CellDict takes a key, which it puts in front of the names of parameters."""
+    return isinstance(key, str) and re.fullmatch(r"[\w-]+", key, re.ASCII) is not None and key not in _CELL_ATTRIBUTES
 
 
 def _is_single(names: str) -> bool:
