@@ -177,7 +177,7 @@ def test_one_caller_that_hands_over_a_tensor_is_enough() -> None:
 
         double(torch.zeros(3))
     """)
-    assert "return x.copy()" in result.text
+    assert "return ops.deepcopy(x)" in result.text
 
 
 def test_networks_are_saved_whole() -> None:

@@ -46,7 +46,7 @@ def test_what_stays_and_is_not_reported(statement: str) -> None:
         ("h.size()", "h.shape"),
         ("h.size(0)", "h.shape[0]"),
         ("h.max(dim=1)[0]", "ops.max(h, axis=1)[0]"),
-        ("h.clone()", "h.copy()"),
+        ("h.clone()", "ops.deepcopy(h)"),
         ("h.t()", "ops.t(h)"),
         ("h.norm(2)", "functional.norm(h, 2)"),
         ("h.numpy()", "h.asnumpy()"),

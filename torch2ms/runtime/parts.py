@@ -12,7 +12,7 @@ from mindspore import nn
 
 from .modules import _refill
 
-__all__ = ["delete_at", "delete_part", "set_part", "take_part"]
+__all__ = ["delete_at", "delete_part", "set_part", "sliced", "take_part"]
 
 
 def set_part(cell: Any, name: str, value: Any) -> None:
@@ -45,6 +45,15 @@ def delete_at(cells: nn.SequentialCell, index: Union[int, slice]) -> None:
     order = list(cells)
     del order[index]
     _refill(cells, order)
+
+
+def sliced(cells: Any, index: slice) -> Any:
+    """Return ``cells[index]``; MindSpore alone would name the parameters after their places there."""
+    names = [(parameter, parameter.name) for parameter in cells.get_parameters()]
+    made = cells[index]
+    for parameter, name in names:
+        parameter.name = name
+    return made
 
 
 def _run_all(cell: nn.SequentialCell) -> None:

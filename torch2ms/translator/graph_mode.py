@@ -118,6 +118,8 @@ class _Advice:
                 name = f"{called.attr}()"
             elif isinstance(called, ast.Name) and called.id == "reversed" and self._is_layers(node.args):
                 name = "reversed() of layers"
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and self._is_sequential(node.value):
+            name = "a slice of a Sequential"
         if name:
             self._say("T2M601", node, f"graph mode does not compile {name}; PyNative mode runs it")
 
@@ -149,6 +151,10 @@ class _Advice:
 
     def _is_layers(self, arguments: list[ast.expr]) -> bool:
         return len(arguments) == 1 and self._kind(arguments[0]).name == "Module"
+
+    def _is_sequential(self, node: ast.expr) -> bool:
+        kind = self._kind(node)
+        return kind.name == "Module" and "torch.nn.Sequential" in kind.of.split("|")
 
     # ---- dynamic shape
 

@@ -26,6 +26,7 @@ from torch2ms.translator.passes import (
     modes,
     modules,
     optimizers,
+    sliced_parts,
     training,
     values,
 )
@@ -89,6 +90,8 @@ class _Rewriter:
             return _on_its_lines(node, updated.orelse) if updated.test is not node.test else updated
         if isinstance(tree, ast.Subscript) and isinstance(updated, cst.Subscript):
             updated = indexing.rewrite_index(updated, tree, self.ctx)
+            if isinstance(updated, cst.Subscript):
+                updated = sliced_parts.sliced_part(updated, tree, self.ctx)
         return values.rewrite_expression(node, updated, tree, self.ctx)
 
     def _children(self, node: cst.CSTNode) -> Any:

@@ -25,6 +25,7 @@ __all__ = [
     "names_read",
     "parenthesised",
     "parse_expression",
+    "slice_object",
 ]
 
 Node = TypeVar("Node", bound=cst.CSTNode)
@@ -125,6 +126,12 @@ def _comments(node: cst.CSTNode) -> Iterator[cst.Comment]:
 def parse_expression(text: str) -> cst.BaseExpression:
     """Return the expression that ``text`` spells."""
     return cst.parse_expression(text)
+
+
+def slice_object(element: cst.Slice) -> cst.Call:
+    """Return ``slice(a, b)`` for ``a:b``."""
+    parts = [element.lower, element.upper, *([element.step] if element.step is not None else [])]
+    return cst.Call(cst.Name("slice"), fix_commas([cst.Arg(part or cst.Name("None")) for part in parts], ()))
 
 
 def build(template: str, **parts: cst.BaseExpression) -> cst.BaseExpression:

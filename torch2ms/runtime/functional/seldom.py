@@ -85,7 +85,7 @@ def _shifted(move: Callable[..., Any], input: Any, other: Any) -> Tensor:
 
 def assigned(input: Tensor, index: Any, value: Any) -> Tensor:
     """Return ``input`` with ``value`` at ``index``, in memory of its own."""
-    made = input.copy()
+    made = ops.deepcopy(input)  # the copy of a parameter would be one, through which no gradient gets
     made[index] = value
     return made
 

@@ -28,6 +28,8 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["rewrite_attribute"]
 
+_MODE = "torch.nn.Module.training"
+
 
 def rewrite_attribute(
     node: cst.Attribute, updated: cst.Attribute, tree: ast.Attribute, ctx: Context
@@ -43,6 +45,9 @@ def rewrite_attribute(
     if found is None:
         return _of_unknown(updated, tree, ctx)
     row, base = found
+    if row.name == _MODE and _is_being_made(tree, ctx):
+        ctx.account(tree, row.name, "mapped", "True")
+        return cst.Name("True")
     if row.kind == "method" and not ctx.kind(tree.value).known:
         return updated  # the name of a method, not called, on a value nothing is known of: any object may have it
     if row.keep:
@@ -85,6 +90,23 @@ def rewrite_attribute(
         return updated
     name = option.target.rpartition(".")[2]
     return updated if updated.attr.value == name else updated.with_changes(attr=cst.Name(name))
+
+
+def _is_being_made(tree: ast.Attribute, ctx: Context) -> bool:
+    """Whether a network asks for its mode in its own constructor: PyTorch's is in train mode there, a Cell is not."""
+    function = ctx.functions[-1]
+    if function is None or function.name != "__init__" or function.owner is None or not isinstance(tree.ctx, ast.Load):
+        return False
+    owner = tree.value.id if isinstance(tree.value, ast.Name) else ""
+    if not function.node.args.args or owner != function.node.args.args[0].arg:
+        return False
+    return not any(
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == owner
+        and (node.attr in ("train", "eval") or (node.attr == "training" and not isinstance(node.ctx, ast.Load)))
+        for node in walk(function.node)
+    )
 
 
 def _told_by_kind(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression | None:

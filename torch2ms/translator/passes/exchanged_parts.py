@@ -12,7 +12,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
-from torch2ms.translator.syntax import build
+from torch2ms.translator.syntax import build, slice_object
 
 __all__ = ["exchanged_by_name", "exchanged_part", "taken_part"]
 
@@ -84,9 +84,7 @@ def _index(tree: ast.expr, code: cst.Subscript, ctx: Context) -> cst.BaseExpress
     if isinstance(element, cst.Index):
         return element.value
     assert isinstance(element, cst.Slice)
-    parts = [element.lower, element.upper, *([element.step] if element.step is not None else [])]
-    args = [cst.Arg(part if part is not None else cst.Name("None")) for part in parts]
-    return cst.Call(cst.Name("slice"), args)
+    return slice_object(element)
 
 
 def _of_parts(function: str, code: cst.BaseExpression, ctx: Context, value: cst.BaseExpression | None = None) -> Any:

@@ -6,10 +6,12 @@ import ast
 
 import libcst as cst
 
+from torch2ms.translator.binding import literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.views import owner_of
 from torch2ms.translator.syntax import build
 
 __all__: list[str] = []
@@ -68,3 +70,44 @@ def _stride(site: CallSite) -> Outcome:
     if not site.updated.args:
         return Replace(build("tuple({x})", x=strides))
     return Replace(build("{x}[{dim}]", x=strides, dim=site.updated.args[0].value))
+
+
+@recipe("clone")
+def clone(site: CallSite, ctx: Context) -> Outcome:
+    """``x.clone()`` -> ``x.copy()``, or ``ops.deepcopy(x)`` of what may be a parameter.
+
+    The copy of a parameter is another parameter: no gradient gets through it to the first.
+    """
+    argument = site.argument("input") if site.receiver is None else None
+    code = site.receiver if argument is None else argument.code
+    tree = site.tree.func.value if argument is None and isinstance(site.tree.func, ast.Attribute) else None
+    tree = argument.tree if argument is not None else tree
+    if code is None or tree is None or not _may_be_parameter(tree, ctx):
+        return emit_call(site, ctx)
+    return Replace(build("{f}({x})", f=ctx.reference("mindspore.ops.deepcopy"), x=code))
+
+
+def _may_be_parameter(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a tensor may be a parameter, and is not what was computed just here."""
+    if isinstance(tree, ast.Name):
+        return owner_of(tree.id, tree, ctx) != "fresh"
+    if isinstance(tree, ast.Attribute):
+        return tree.attr not in _COMPUTED
+    if isinstance(tree, ast.Subscript):
+        index = tree.slice
+        is_key = isinstance(index, (ast.Name, ast.Attribute, ast.JoinedStr)) or isinstance(literal(index), str)
+        return is_key or not ctx.kind(tree.value).is_tensor
+    if isinstance(tree, ast.IfExp):
+        return _may_be_parameter(tree.body, ctx) or _may_be_parameter(tree.orelse, ctx)
+    if isinstance(tree, ast.Call):
+        function = tree.func
+        if isinstance(function, ast.Attribute) and function.attr in _SAME and ctx.kind(function).name != "api":
+            return _may_be_parameter(function.value, ctx)
+        of_torch = ctx.kind(function).name == "api" or ctx.kind(function).name == "Module"
+        return not (of_torch or (isinstance(function, ast.Attribute) and ctx.kind(function.value).is_tensor))
+    return not isinstance(tree, (ast.BinOp, ast.UnaryOp, ast.Compare))
+
+
+_COMPUTED = frozenset({"data", "grad", "T", "mT", "H", "mH", "real", "imag"})
+# What gives the tensor itself where there is nothing to do.
+_SAME = frozenset("to float double half bfloat16 type type_as contiguous cpu cuda requires_grad_".split())

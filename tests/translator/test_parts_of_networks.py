@@ -1,0 +1,84 @@
+"""Slices of containers, copies of weights, names of layers, what a network asks of itself while it is made."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+
+_NETWORK = """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+        self.layers = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+        self.blocks = nn.ModuleList([nn.Linear(3, 3), nn.Linear(3, 3)])
+        {made}
+
+    def forward(self, x, values, table):
+        y = self.layers(x)
+        return {result}
+"""
+
+
+def text_of(made: str = "pass", result: str = "y") -> str:
+    return translate_source(_NETWORK.format(made=made, result=result)).text
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        ("self.layers[0](x)", "self.layers[0](x)"),
+        ("self.blocks[0](x)", "self.blocks[0](x)"),
+        ("values[1:]", "values[1:]"),
+        ("y[1:]", "y[1:]"),
+        ("self.layers[1:](x)", "parts.sliced(self.layers, slice(1, None))(x)"),
+        ("[block(x) for block in self.blocks[:-1]]", "[block(x) for block in list(self.blocks)[:-1]]"),
+        ("self.blocks[::2]", "parts.sliced(self.blocks, slice(None, None, 2))"),
+    ],
+)
+def test_slices_leave_the_names_of_parameters_alone(result: str, expected: str) -> None:
+    assert f"return {expected}\n" in text_of(result=result)
+
+
+def test_a_slice_that_becomes_a_part_is_named_after_it() -> None:
+    assert "self.head = self.layers[1:]" in text_of(made="self.head = self.layers[1:]")
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        ("y.clone()", "y.copy()"),
+        ("(x * 2).clone()", "(x * 2).copy()"),
+        ("y[0].clone()", "y[0].copy()"),
+        ("self.weight.data.clone()", "ops.stop_gradient(self.weight).copy()"),
+        ("self.weight.clone()", "ops.deepcopy(self.weight)"),
+        ("x.clone()", "ops.deepcopy(x)"),
+        ("torch.clone(table['a'])", "ops.deepcopy(table['a'])"),
+        ("[torch.clone(v) for v in values]", "[ops.deepcopy(v) for v in values]"),
+    ],
+)
+def test_copies_of_what_may_be_a_parameter_hand_gradients_on(result: str, expected: str) -> None:
+    assert f"return {expected}\n" in text_of(result=result)
+
+
+def test_a_network_is_made_in_train_mode() -> None:
+    assert "self.extra = 1 if True else 2" in text_of(made="self.extra = 1 if self.training else 2")
+    assert "self.training" in text_of(made="self.eval(); self.extra = 1 if self.training else 2")
+    assert "return y if self.training else x" in text_of(result="y if self.training else x")
+
+
+@pytest.mark.parametrize(
+    ("keys", "container"),
+    [
+        ("'a', 'b-c'", "nn.CellDict"),
+        ("'user id', 'b'", "layers.ModuleDict"),
+        ("'phase', 'b'", "layers.ModuleDict"),
+    ],
+)
+def test_names_that_a_dictionary_of_layers_takes(keys: str, container: str) -> None:
+    entries = ", ".join(f"{key}: nn.ReLU()" for key in keys.split(", "))
+    assert f"self.parts = {container}(" in text_of(made=f"self.parts = nn.ModuleDict({{{entries}}})")
