@@ -83,7 +83,7 @@ def certain_binds(statements: Sequence[ast.stmt], *, loops_run: bool = False) ->
             leaving = [_leaves(block) for block in (statement.body, statement.orelse)]
             staying = [names for names, leaves in zip(branches, leaving, strict=True) if not leaves]
             bound |= test | (frozenset.intersection(*staying) if staying else frozenset())
-        elif isinstance(statement, ast.With | ast.AsyncWith):
+        elif isinstance(statement, (ast.With, ast.AsyncWith)):
             bound |= effects(statement.items).binds | certain_binds(statement.body, loops_run=loops_run)
         elif isinstance(statement, _LOOPS):
             if loops_run:
@@ -103,7 +103,7 @@ def certain_binds(statements: Sequence[ast.stmt], *, loops_run: bool = False) ->
 
 
 def _leaves(block: Sequence[ast.stmt]) -> bool:
-    return any(isinstance(s, ast.Return | ast.Raise | ast.Break | ast.Continue) for s in block)
+    return any(isinstance(s, (ast.Return, ast.Raise, ast.Break, ast.Continue)) for s in block)
 
 
 def is_invariant(path: str, loop: ast.stmt) -> bool:
@@ -116,7 +116,7 @@ def is_invariant(path: str, loop: ast.stmt) -> bool:
 def _kills(statement: ast.stmt, path: str) -> bool:
     if root(path) in certain_binds([statement]):
         return True
-    if not isinstance(statement, ast.Assign | ast.AnnAssign):
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
         return False
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     stored = {dotted_path(target) for target in targets if isinstance(target, ast.Attribute)}
@@ -186,7 +186,7 @@ class Liveness:
         everything = effects(body)
         always = set(exported) | everything.captures
         for node in (item for statement in body for item in walk(statement)):
-            if isinstance(node, ast.Global | ast.Nonlocal):
+            if isinstance(node, (ast.Global, ast.Nonlocal)):
                 always.update(node.names)
             elif isinstance(node, ast.Call) and _reads_any_name(node):
                 always |= everything.binds
@@ -219,7 +219,7 @@ class Liveness:
             )
         if isinstance(node, _LOOPS):
             return self._loop(node, out, exits)
-        if isinstance(node, ast.With | ast.AsyncWith):
+        if isinstance(node, (ast.With, ast.AsyncWith)):
             head = effects(node.items)
             return (self._block(node.body, out, exits) - head.binds) | head.names_read
         if isinstance(node, ast.Try):
@@ -235,7 +235,7 @@ class Liveness:
         if isinstance(node, ast.Continue):
             return exits.next
         here = effects(node)
-        if isinstance(node, ast.Return | ast.Raise):
+        if isinstance(node, (ast.Return, ast.Raise)):
             return here.names_read | self.always
         return (out - here.binds) | here.names_read
 

@@ -10,8 +10,11 @@ is what a call might change.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+from torch2ms.translator.trees import children
 
 __all__ = ["Effects", "base_path", "dotted_path", "effects", "overlap", "overlaps", "root"]
 
@@ -73,7 +76,7 @@ def base_path(node: ast.expr) -> str | None:
         path = dotted_path(node)
         if path is not None:
             return path
-        if isinstance(node, ast.Attribute | ast.Subscript | ast.Starred | ast.Await):
+        if isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred, ast.Await)):
             node = node.value
         elif isinstance(node, ast.Call):
             node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
@@ -121,13 +124,24 @@ class _Found:
     acts: bool = False
 
 
-class _Collector(ast.NodeVisitor):
+class _Collector:
     """Gathers the effects of nodes; comprehension variables and nested functions' locals stay inside."""
 
     def __init__(self, inert: Collection[str]) -> None:
         self.found = _Found()
         self.inert = inert
         self.loops = 0
+
+    def visit(self, node: ast.AST) -> None:
+        method = _VISITS.get(node.__class__)
+        if method is None:
+            self.generic_visit(node)
+        else:
+            method(self, node)
+
+    def generic_visit(self, node: ast.AST) -> None:
+        for child in children(node):
+            self.visit(child)
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load):
@@ -327,6 +341,11 @@ class _Collector(ast.NodeVisitor):
 
     visit_Break = visit_Continue = visit_Return = visit_Raise = visit_Assert = _jump
     visit_Yield = visit_YieldFrom = visit_Await = _jump
+
+
+_VISITS: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
+    getattr(ast, name[len("visit_") :]): method for name, method in vars(_Collector).items() if name[:6] == "visit_"
+}
 
 
 def effects(node: ast.AST | Sequence[ast.AST], inert: Collection[str] = ()) -> Effects:

@@ -292,6 +292,8 @@ def _finish(node: Any, updated: Any, frame: Frame, commented: Collection[int]) -
     if isinstance(updated, cst.FlattenSentinel):  # the block of a context that went
         first, *rest = list(updated)
         return [*_finish(node, first, frame, commented), *rest]
+    if updated is node and not frame.marks and not frame.before:
+        return [node]
     if updated is not node and isinstance(node, cst.SimpleStatementLine) and _has_comments(frame.tree, commented):
         updated = _with_comments_of(node, updated)
     marks = _lines(frame.marks, updated)

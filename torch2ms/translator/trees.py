@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 __all__ = ["children", "walk"]
 
@@ -45,6 +46,15 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
     """Yield a node and all nodes below it, level by level as ``ast.walk``; contexts and operators are left out."""
+    return iter(_nodes(node)) if node.__class__ is ast.Module else _walk(node)
+
+
+@lru_cache(maxsize=1)  # many ask for the nodes of the file that is being translated
+def _nodes(module: ast.AST) -> list[ast.AST]:
+    return list(_walk(module))
+
+
+def _walk(node: ast.AST) -> Iterator[ast.AST]:
     level: list[ast.AST] = [node]
     while level:
         below: list[ast.AST] = []

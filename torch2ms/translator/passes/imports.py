@@ -78,11 +78,11 @@ class _ImportRewriter:
         changes: dict[str, Any] = {}
         for name in ("body", "orelse", "finalbody", "handlers"):
             part = getattr(node, name, None)
-            if isinstance(part, cst.IndentedBlock):
+            if part.__class__ is cst.IndentedBlock:
                 body = self.block(part.body, depth + 1)
                 if body is not part.body:
                     changes[name] = part.with_changes(body=body)
-            elif isinstance(part, (cst.If, cst.Else, cst.Finally)):
+            elif part.__class__ in (cst.If, cst.Else, cst.Finally):
                 new = self._compound(part, depth)
                 if new is not part:
                     changes[name] = new
@@ -93,7 +93,7 @@ class _ImportRewriter:
         return node.with_changes(**changes) if changes else node
 
     def _line(self, node: cst.SimpleStatementLine) -> list[Any]:
-        if not any(isinstance(part, (cst.Import, cst.ImportFrom)) for part in node.body):
+        if not any(part.__class__ in (cst.Import, cst.ImportFrom) for part in node.body):
             return [node]
         imports = [(part, self._import(part)) for part in node.body]
         if all(new is part for part, new in imports):

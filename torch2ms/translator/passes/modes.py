@@ -168,6 +168,6 @@ def _runs(call: ast.Call, name: str, ctx: Context) -> bool:
 def _scope(tree: ast.AST, ctx: Context) -> ast.AST | None:
     """Return the function that a node stands in, None for the module."""
     parent = ctx.parent(tree)
-    while parent is not None and not isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+    while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         parent = ctx.parent(parent)
     return parent

@@ -121,7 +121,7 @@ def _values(name: str, ctx: Context) -> list[ast.AST]:
     """Return what the file binds a name to as a list of parameters, or adds to it."""
     found: list[ast.AST] = []
     for node in ctx.analysis.nodes:
-        if isinstance(node, ast.Assign | ast.AugAssign):
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if any(isinstance(target, ast.Name) and target.id == name for target in targets) and _lists(node.value):
                 found.append(node.value)

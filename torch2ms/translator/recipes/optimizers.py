@@ -38,7 +38,7 @@ def _may_have_gradients(site: CallSite, ctx: Context) -> bool:
         name = getattr(node, "attr", None) or getattr(node, "id", None)
         if name in _GRADIENT_WORDS:
             return True
-        if isinstance(node, ast.Import | ast.ImportFrom) and not _is_harmless(node):
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and not _is_harmless(node):
             return True
         if isinstance(node, ast.Assign) and any(ast.unparse(target) == receiver for target in node.targets):
             made = made or ctx.kind(node.value).name == "Optimizer"

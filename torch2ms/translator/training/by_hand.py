@@ -50,7 +50,7 @@ def _changes_weights(body: Sequence[ast.stmt], variable: str) -> bool:
             target = node.func.value
         elif isinstance(node, ast.AugAssign):
             target = node.target
-        elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
+        elif isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
             target = node
         while isinstance(target, ast.Subscript):
             target = target.value
@@ -65,7 +65,7 @@ def _changes_gradients(body: Sequence[ast.stmt], gradients: set[int]) -> bool:
         target: ast.expr | None = None
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
             target = node.func.value
-        elif isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        elif isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
             target = node.value
         if target is not None and any(id(part) in gradients for part in walk(target)):
             return True

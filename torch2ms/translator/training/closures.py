@@ -99,7 +99,7 @@ def _obstacle(function: ast.FunctionDef, uses: Sequence[tuple[Event, Scope]], fi
     returns = [statement for statement in scope.statements if isinstance(statement, ast.Return)]
     if len(returns) != 1 or returns[0] is not function.body[-1] or returns[0].value is None:
         return f"{name} does not end in its only return of a loss"
-    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await) for node in walk(function)):
+    if any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for node in walk(function)):
         return f"{name} is no plain function"
     arguments = function.args
     given = len(arguments.args) - len(arguments.defaults) - any("self" in event.path for event, _ in uses)

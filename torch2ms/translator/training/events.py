@@ -12,7 +12,7 @@ from torch2ms.translator.handed_losses import given_loss, hands_over
 from torch2ms.translator.training.by_hand import gradients_of, updated_module
 from torch2ms.translator.training.gradient_reads import clamping_call
 from torch2ms.translator.training.plan import Oracle
-from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
+from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.trees import children
 
 __all__ = ["Event", "EventKind", "find_events", "find_obstacle", "own_expressions", "placed_gradients"]
@@ -52,6 +52,8 @@ _CLIPS = {
     "clip_grad_value_": "value",
     "clip_grad_value": "value",
 }
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +74,19 @@ class Event:
     is_handed: bool = False  # the call hands a loss and its optimizer to an object that takes the step
 
 
-def own_expressions(statement: ast.stmt) -> list[ast.AST]:
+def own_expressions(statement: ast.stmt, scope: Scope) -> list[ast.AST]:
     """Return every node that belongs to the statement itself: none of its child statements, definitions or lambdas."""
+    if statement in scope.expressions:
+        return scope.expressions[statement]
     found: list[ast.AST] = []
+    scope.expressions[statement] = found
     pending: list[ast.AST] = [statement]
     while pending:
         node = pending.pop()
         found.append(node)
-        if isinstance(node, FunctionNode | ast.ClassDef | ast.Lambda) and node is not statement:
+        if isinstance(node, _DEFINITIONS) or (node.__class__ is ast.Lambda and node is not statement):
             continue
-        if isinstance(node, FunctionNode | ast.ClassDef):
-            continue
-        for child in children(node):
-            if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
-                pending.append(child)
+        pending += [child for child in children(node) if not isinstance(child, _STATEMENTS)]
     return found
 
 
@@ -107,7 +108,7 @@ def find_events(scope: Scope, file: ProjectFile, oracle: Oracle, *, handing: boo
         clamp = clamping_call(statement)
         if clamp is not None and isinstance(statement, ast.For):
             found.append(Event("clip", statement, clamp, order, "", statement.iter))
-        calls = [node for node in own_expressions(statement) if isinstance(node, ast.Call)]
+        calls = [node for node in own_expressions(statement, scope) if isinstance(node, ast.Call)]
         for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
             event = finder.event(statement, call, order)
             if event is not None and event.kind == "backward" and (given or id(statement) in scaled):
@@ -312,7 +313,7 @@ def find_obstacle(
     """
     placed = {id(node) for _, node in reads} | placed_gradients(scope, oracle)
     for statement in scope.statements:
-        for node in own_expressions(statement):
+        for node in own_expressions(statement, scope):
             if id(node) in placed:
                 continue
             if isinstance(node, ast.Attribute) and node.attr == "grad":

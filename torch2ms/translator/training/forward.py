@@ -11,7 +11,7 @@ from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.events import Event
 from torch2ms.translator.training.gradient_flow import GradientFlow, differentiable_reads
 from torch2ms.translator.training.ownership import Refused
-from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope, is_formal
+from torch2ms.translator.training.scope import ProjectFile, Scope, is_formal
 from torch2ms.translator.trees import walk
 
 __all__ = ["Body", "Forward", "find_forward", "plan_body"]
@@ -65,7 +65,7 @@ def find_forward(
             spread = _has_outer_flow(scope, file, flow, found)
             return Refused("the forward pass is spread over several nested blocks") if spread else found
         parent = scope.location(block[0]).parent
-        if parent is None or isinstance(parent, ast.For | ast.AsyncFor | ast.While):
+        if parent is None or isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
             return Refused("the loss is computed elsewhere: no module is called before it in this function")
         if not isinstance(parent, ast.If):
             return Refused("the forward pass does not stand in the statement list of the backward call")
@@ -90,10 +90,14 @@ def _has_outer_flow(scope: Scope, file: ProjectFile, flow: GradientFlow, forward
     block = forward.block
     while True:
         parent = scope.location(block[0]).parent
-        if parent is None or isinstance(parent, ast.For | ast.AsyncFor | ast.While):
+        if parent is None or isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
             return False
         block, end = scope.location(parent).block, scope.location(parent).index
-        chosen = [index for index in range(end) if not isinstance(block[index], FunctionNode | ast.ClassDef)]
+        chosen = [
+            index
+            for index in range(end)
+            if not isinstance(block[index], (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        ]
         found = flow.demanded(block, chosen, wanted)
         if flow.carrying(block, found):
             return True
@@ -226,7 +230,7 @@ def _unfit(statement: ast.stmt, found: Effects) -> str:
                 return f"it calls {node.func.id}()"
         if isinstance(node, ast.Delete) and any(isinstance(target, ast.Name) for target in node.targets):
             return "it deletes a name"
-        if isinstance(node, ast.Global | ast.Nonlocal):
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
             return "it declares a name global"
         if isinstance(node, ast.Call) and (dotted_path(node.func) or "").endswith("autograd.grad"):
             return "it takes a gradient itself"

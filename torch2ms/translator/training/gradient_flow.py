@@ -66,7 +66,7 @@ class GradientFlow:
         return False
 
     def _is_source(self, node: ast.AST) -> bool:
-        if isinstance(node, ast.Name | ast.Attribute):
+        if isinstance(node, (ast.Name, ast.Attribute)):
             return isinstance(node.ctx, ast.Load) and self._oracle.kind(node).name == "Parameter"
         if not isinstance(node, ast.Call):
             return False
@@ -161,7 +161,7 @@ class GradientFlow:
 
     def makes_module(self, statement: ast.stmt) -> bool:
         """Whether the statement binds a Module, an Optimizer or a class rather than a computed value."""
-        value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+        value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
         if value is None:
             return False
         if self.is_module_value(value):
@@ -201,7 +201,7 @@ class GradientFlow:
         if id(function) in self._computed:
             return self._computed[id(function)]
         found = self._computed[id(function)] = set()
-        simple = [node for node in walk(function) if isinstance(node, ast.Assign | ast.AugAssign | ast.For)]
+        simple = [node for node in walk(function) if isinstance(node, (ast.Assign, ast.AugAssign, ast.For))]
         for _ in range(3):
             for node in simple:
                 value = node.iter if isinstance(node, ast.For) else node.value
@@ -341,7 +341,7 @@ def _is_stored(path: str, stores: Collection[str]) -> bool:
 
 
 def _is_plain(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Assign | ast.AnnAssign)
+    return isinstance(statement, (ast.Assign, ast.AnnAssign))
 
 
 def _walk_executed(node: ast.AST) -> Iterator[ast.AST]:
@@ -350,7 +350,7 @@ def _walk_executed(node: ast.AST) -> Iterator[ast.AST]:
     while pending:
         item = pending.pop()
         yield item
-        if isinstance(item, FunctionNode | ast.ClassDef):
+        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
         if isinstance(item, ast.With) and _is_no_grad(item):
             continue

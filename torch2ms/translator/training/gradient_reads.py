@@ -29,7 +29,7 @@ def find_reads(scope: Scope, oracle: Oracle) -> list[Read]:
     """Return every ``p.grad`` of the scope that is only read, and whose ``p`` is a weight by the look of it."""
     found: list[Read] = []
     for statement in scope.statements:
-        if not isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.If | ast.For):
+        if not isinstance(statement, (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If, ast.For)):
             continue
         nodes = list(_own_nodes(statement))
         changed = {id(node) for node in changed_parts(nodes)}
@@ -54,7 +54,7 @@ def changed_parts(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
         target: ast.expr | None = None
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
             target = node.func.value
-        elif isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        elif isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
             target = node.value
         if target is not None:
             yield from walk(target)

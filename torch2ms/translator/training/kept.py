@@ -26,7 +26,7 @@ def asked_weights(scope: Scope, oracle: Oracle) -> list[Read] | None:
     """Return every ``p.grad`` of a scope; None where one may be of something else than a weight."""
     found: list[Read] = []
     for statement in scope.statements:
-        for node in own_expressions(statement):
+        for node in own_expressions(statement, scope):
             if not isinstance(node, ast.Attribute) or node.attr != "grad":
                 continue
             if oracle.kind(node.value).name in ("api", "module"):

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import cached_property
 
 from torch2ms.translator.dataflow import certain_binds, live_in
 from torch2ms.translator.effects import dotted_path, root
 from torch2ms.translator.training.gradient_reads import clears
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
-from torch2ms.translator.training.names_used import FUNCTIONS, binds, is_enable_grad, is_no_grad, own, reads
+from torch2ms.translator.training.names_used import FUNCTIONS, binds, blocks, is_enable_grad, is_no_grad, own, reads
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.trees import children, walk
@@ -43,17 +44,18 @@ class LeafScope:
         self.modules = modules
         self.scope, self.oracle, self.names, self.plan = scope, oracle, names, plan
         self.nodes = list(own(scope))
-        self.blocks: dict[int, list[ast.stmt]] = {}
-        self.parents: dict[int, ast.AST] = {}
-        for node in [scope, *self.nodes]:
-            for child in children(node):
-                self.parents[id(child)] = node
-            for name in ("body", "orelse", "finalbody"):
-                block = getattr(node, name, None)
-                if isinstance(block, list) and (node is scope or not isinstance(node, FUNCTIONS)):
-                    self.blocks.update((id(statement), block) for statement in block)
         self.grads = [n for n in self.nodes if isinstance(n, ast.Attribute) and n.attr == "grad"]
         self.hooks: dict[ast.stmt, str] = {}
+
+    @cached_property
+    def parents(self) -> dict[int, ast.AST]:
+        """What each node stands in."""
+        return {id(child): node for node in [self.scope, *self.nodes] for child in children(node)}
+
+    @cached_property
+    def blocks(self) -> dict[int, list[ast.stmt]]:
+        """The block that each statement stands in."""
+        return blocks([self.scope, *(node for node in self.nodes if not isinstance(node, FUNCTIONS))])
 
     def _binds(self, node: ast.AST) -> set[str]:
         """Return what a statement binds or changes; ``nn.init.zeros_(w)`` does not change the module ``nn``."""

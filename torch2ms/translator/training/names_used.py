@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from torch2ms.translator.trees import children, walk
 
-__all__ = ["FUNCTIONS", "binds", "is_enable_grad", "is_no_grad", "own", "reads"]
+__all__ = ["FUNCTIONS", "binds", "blocks", "is_enable_grad", "is_no_grad", "own", "reads"]
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _MUTATORS = frozenset({"append", "extend", "insert", "update", "add", "setdefault", "pop", "clear", "appendleft"})
@@ -21,6 +21,17 @@ def own(scope: ast.AST) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, FUNCTIONS):
             pending += reversed(list(children(node)))
+
+
+def blocks(nodes: Iterable[ast.AST]) -> dict[int, list[ast.stmt]]:
+    """Return the block that each statement in one of the nodes stands in."""
+    found: dict[int, list[ast.stmt]] = {}
+    for node in nodes:
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                found.update((id(statement), block) for statement in block)
+    return found
 
 
 def reads(node: ast.AST) -> set[str]:

@@ -262,7 +262,7 @@ def _never_reset(
     made: set[str] = set()
     for path in owners.owners[id(backward)]:
         made |= {root(module) for module in owners.modules[path] or (path,)}
-    remade = [made & effects(loop.body).binds for loop in loops if isinstance(loop, ast.For | ast.While)]
+    remade = [made & effects(loop.body).binds for loop in loops if isinstance(loop, (ast.For, ast.While))]
     if len(siblings) == 1 and (not loops or (remade and remade[0] == made)):
         return "assign", ()
     if any(remade):

@@ -100,8 +100,8 @@ def find_unset(scope: Scope, place: Place, names: Sequence[str]) -> tuple[tuple[
         bound |= certain_binds(block[:index])
         if parent is None:
             break
-        headers = [parent.target] if isinstance(parent, ast.For | ast.AsyncFor) else []
-        if isinstance(parent, ast.With | ast.AsyncWith):
+        headers = [parent.target] if isinstance(parent, (ast.For, ast.AsyncFor)) else []
+        if isinstance(parent, (ast.With, ast.AsyncWith)):
             headers = [item.optional_vars for item in parent.items if item.optional_vars is not None]
         bound |= effects(headers).binds
         location = scope.location(parent)
@@ -118,7 +118,7 @@ def _unrolled(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     """Take every loop of the body to run at least once: what only its rounds bind is not read from outside."""
     found: list[ast.stmt] = []
     for statement in body:
-        if isinstance(statement, ast.For | ast.While):
+        if isinstance(statement, (ast.For, ast.While)):
             inner = effects(statement.body)
             if not inner.jumps:
                 if isinstance(statement, ast.For):
@@ -186,7 +186,7 @@ def _bound_elsewhere(scope: Scope, body: Sequence[ast.stmt]) -> frozenset[str]:
         if id(statement) in inside:
             continue
         heads = [
-            part for part in children(statement) if not isinstance(part, ast.stmt | ast.ExceptHandler | ast.match_case)
+            part for part in children(statement) if not isinstance(part, (ast.stmt, ast.ExceptHandler, ast.match_case))
         ]
         compound = any(isinstance(part, ast.stmt) for part in children(statement))
         found |= effects(heads if compound and not _is_definition(statement) else statement).binds
@@ -196,7 +196,7 @@ def _bound_elsewhere(scope: Scope, body: Sequence[ast.stmt]) -> frozenset[str]:
 
 
 def _is_definition(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    return isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
 class _Roles:

@@ -52,6 +52,7 @@ class Scope:
         self.class_node = class_node
         self.body = node.body
         self.statements: list[ast.stmt] = []
+        self.expressions: dict[ast.stmt, list[ast.AST]] = {}  # of each statement, once asked for
         self._places: dict[int, Location] = {}
         self._index(node.body, None)
 
@@ -109,7 +110,7 @@ class Scope:
                 always = block is parent.body or block is parent.finalbody
             else:
                 loop_body = isinstance(parent, _LOOPS) and block is parent.body
-                always = loop_body or isinstance(parent, ast.With | ast.AsyncWith) or is_formal(parent, block)
+                always = loop_body or isinstance(parent, (ast.With, ast.AsyncWith)) or is_formal(parent, block)
             if not always:
                 found.append((parent, id(block)))
             child = parent
@@ -158,7 +159,7 @@ class ProjectFile:
         file = cls(tree)
         inert: set[str] = set()
         for node in walk(tree):
-            if isinstance(node, ast.Import | ast.ImportFrom):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
                 inert |= effects(node).binds
             elif isinstance(node, ast.ClassDef):
                 file.functions.update({f".{part.name}": part for part in node.body if isinstance(part, FunctionNode)})
@@ -217,9 +218,9 @@ class ProjectFile:
             self._collect(child, inner)
 
     def _assign(self, target: ast.expr, value: ast.expr, owner: FunctionNode | None) -> None:
-        if isinstance(target, ast.Tuple | ast.List):
-            same = isinstance(value, ast.Tuple | ast.List) and len(target.elts) == len(value.elts)
-            values = value.elts if same and isinstance(value, ast.Tuple | ast.List) else [value] * len(target.elts)
+        if isinstance(target, (ast.Tuple, ast.List)):
+            same = isinstance(value, (ast.Tuple, ast.List)) and len(target.elts) == len(value.elts)
+            values = value.elts if same and isinstance(value, (ast.Tuple, ast.List)) else [value] * len(target.elts)
             for part, item in zip(target.elts, values, strict=True):
                 if same:
                     self._assign(part, item, owner)
@@ -272,5 +273,5 @@ class ProjectFile:
                 self._scopes(node.body, None, found)
             elif isinstance(node, ast.ClassDef):
                 self._scopes(node.body, node, found)
-            elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+            elif isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case)):
                 self._scopes(list(children(node)), owner, found)

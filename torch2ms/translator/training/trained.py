@@ -47,7 +47,7 @@ def trained_tensors(nodes: Sequence[ast.AST], oracle: Oracle) -> dict[str, set[a
     made: dict[str, set[ast.expr]] = {path: set() for path in listed}
     # A network's tensor is made as an attribute of self, and handed over as one of the network: optim.SGD([net.scale])
     bound = list(_bound(nodes))
-    own = {path for path, value in bound if value is not None and "requires_grad" in ast.unparse(value)}
+    own = {path for path, value in bound if value is not None and _wants_gradient(value)}
     for path in listed - {path for path, _ in bound}:
         if path.count(".") == 1 and (inner := "self." + path.partition(".")[2]) in own:
             made[inner] = set()
@@ -59,7 +59,7 @@ def trained_tensors(nodes: Sequence[ast.AST], oracle: Oracle) -> dict[str, set[a
     inline = {call for node in optimizers for call in _inline(node)}
     if inline:
         made[""] = {*made.get("", ()), *inline}
-    asked = {path: {v for v in values if "requires_grad" in ast.unparse(v)} for path, values in made.items()}
+    asked = {path: {v for v in values if _wants_gradient(v)} for path, values in made.items()}
     return {path: asked[path] or values for path, values in made.items() if values}
 
 
@@ -67,8 +67,16 @@ def _inline(call: ast.Call) -> Iterator[ast.expr]:
     """Yield the tensors that are made in the list of weights: ``optim.SGD([torch.zeros(3, requires_grad=True)])``."""
     for given in call.args[:1]:
         for item in given.elts if isinstance(given, (ast.List, ast.Tuple)) else ():
-            if isinstance(item, ast.Call) and "requires_grad" in ast.unparse(item):
+            if isinstance(item, ast.Call) and _wants_gradient(item):
                 yield item
+
+
+def _wants_gradient(value: ast.expr) -> bool:
+    """Whether an expression speaks of ``requires_grad``, or ``requires_grad_``."""
+    return any(
+        "requires_grad" in (getattr(node, "attr", None) or getattr(node, "arg", None) or getattr(node, "id", ""))
+        for node in walk(value)
+    )
 
 
 def _makes_optimizer(call: ast.Call, oracle: Oracle) -> bool:
