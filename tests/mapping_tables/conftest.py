@@ -26,6 +26,7 @@ def only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WriteTable:
         folder.mkdir(exist_ok=True)
         (folder / "rows.toml").write_text(text, encoding="utf-8")
         monkeypatch.setattr(loader, "DATA", folder)
+        loader._loaded.clear()
         return loader.load()
 
     return load

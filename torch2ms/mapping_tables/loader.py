@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,7 @@ __all__ = ["DATA", "cache_directory", "load"]
 
 DATA = Path(__file__).with_name("data")
 RawRows = dict[str, dict[str, Any]]
-# What this process loaded last, by the names, sizes and times of the files: programs are translated file by file.
-_loaded: dict[tuple[tuple[str, int, int], ...], Tables] = {}
+_loaded: dict[Path, Tables] = {}  # what this process has read, by folder: programs are translated file by file
 
 
 def load(mappings: tuple[str, ...] = (), *, store: bool = True) -> Tables:
@@ -38,29 +37,16 @@ def load(mappings: tuple[str, ...] = (), *, store: bool = True) -> Tables:
 
     Raises TableError when a table is wrong or a file of ``mappings`` cannot be read.
     """
-    state = tuple(sorted(_files(DATA)))
-    if state not in _loaded:
-        shipped = Tables(_compiled([Path(path) for path, _, _ in state], root=DATA, store=store))
-        _loaded.clear()
-        _loaded[state] = shipped
+    shipped = _loaded.get(DATA)
+    if shipped is None:
+        shipped = _loaded[DATA] = Tables(_compiled(sorted(DATA.rglob("*.toml")), root=DATA, store=store))
     if not mappings:
-        return _loaded[state]
-    rows = _loaded[state].raw()
+        return shipped
+    rows = shipped.raw()
     for mapping in mappings:
         path = Path(mapping)
         rows.update(_compile([(path, _read(path))], root=None))
     return Tables(rows)
-
-
-def _files(folder: str | Path) -> Iterator[tuple[str, int, int]]:
-    """Yield the names, sizes and times of the tables below a folder."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir():
-                yield from _files(entry.path)
-            elif entry.name.endswith(".toml"):
-                info = entry.stat()
-                yield entry.path, info.st_size, info.st_mtime_ns
 
 
 def cache_directory() -> Path:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.containers import PUTTING, added, element_of
-from torch2ms.translator.inference.own_attributes import targets_made_of_themselves
+from torch2ms.translator.inference.own_attributes import inplace_start, targets_made_of_themselves
 from torch2ms.translator.inference.parameters import Parameters
 from torch2ms.translator.inference.scopes import as_load, leaves
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
@@ -18,7 +18,7 @@ from torch2ms.translator.trees import children, walk
 if TYPE_CHECKING:
     from torch2ms.translator.inference.world import ClassInfo, FileAnalysis, FunctionInfo, World
 
-__all__ = ["Flow", "inplace_start", "is_inplace"]
+__all__ = ["Flow"]
 
 _STAND_INS = ("torch2ms_runtime.missing", "torch2ms.runtime.missing")
 
@@ -26,7 +26,10 @@ Env = dict[str, Kind]
 
 
 class Flow(Parameters):
-    """Runs statements in order, keeping the kind of every name; branches are joined, loops are run twice."""
+    """Runs statements in order, keeping the kind of every name.
+
+    Branches are joined. A loop is run again where it asked for a name that it bound to something else further down.
+    """
 
     def __init__(
         self, world: World, analysis: FileAnalysis, info: FunctionInfo | None, outer: Flow | None = None
@@ -46,14 +49,19 @@ class Flow(Parameters):
         self.handed: dict[ast.Lambda, list[Kind]] = {}
         self.lambdas: dict[str, ast.Lambda] = {}
         self._jumps: list[list[Env]] = []  # of each loop being run: what held at its breaks and continues
+        self._passes: list[tuple[Env, set[str]]] = []  # of each loop being run: what held before, the names asked of it
         self.locals: frozenset[str] = info.locals if info is not None else frozenset()
 
     # ---- names
 
     def lookup(self, name: str) -> Kind:
         """Return the kind of a name at this point."""
-        if name in self.env:
-            return self.env[name]
+        here = self.env.get(name)
+        for before, asked in self._passes:
+            if before.get(name) is here:
+                asked.add(name)
+        if here is not None:
+            return here
         if name in self.locals:
             return UNKNOWN
         if self.outer is not None and (name in self.outer.seen or name in self.outer.locals):
@@ -234,18 +242,25 @@ class Flow(Parameters):
             self.env = _join_env(after_body, self.env)
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
-        before = dict(self.env)
-        for _ in range(2):
-            self._jumps.append([])
-            if isinstance(node, ast.While):
-                self.expr(node.test)
-            else:
-                self.assign(node.target, self.iterated(self.expr(node.iter)))
-            self.run(node.body)
-            self.env = _join_env(before, self.env)
-            for env in self._jumps.pop():
-                self.env = _join_env(self.env, env)
+        before, stored = dict(self.env), dict(self.stored)
+        asked: set[str] = set()
+        self._passes.append((before, asked))
+        self._iterate(node, before)
+        self._passes.pop()
+        if stored != self.stored or any(before.get(name) != self.env.get(name) for name in asked):
+            self._iterate(node, before)
         self.run(node.orelse)
+
+    def _iterate(self, node: ast.For | ast.AsyncFor | ast.While, before: Env) -> None:
+        self._jumps.append([])
+        if isinstance(node, ast.While):
+            self.expr(node.test)
+        else:
+            self.assign(node.target, self.iterated(self.expr(node.iter)))
+        self.run(node.body)
+        self.env = _join_env(before, self.env)
+        for env in self._jumps.pop():
+            self.env = _join_env(self.env, env)
 
     _For = _AsyncFor = _While = _loop
 
@@ -456,28 +471,6 @@ _REGISTERING: dict[str, KindName] = {
     "add_module": "Module",
     "register_module": "Module",
 }
-
-
-def is_inplace(value: ast.expr) -> bool:
-    """Whether an expression makes a layer that changes its input: ``nn.ReLU(inplace=True)``, ``nn.ReLU(True)``."""
-    if not isinstance(value, ast.Call):
-        return False
-    name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
-    if any(k.arg == "inplace" and isinstance(k.value, ast.Constant) and k.value.value is True for k in value.keywords):
-        return True
-    first = value.args[0] if value.args else None
-    return name in ("ReLU", "ReLU6", "SiLU", "Hardswish") and isinstance(first, ast.Constant) and first.value is True
-
-
-def inplace_start(value: ast.expr) -> tuple[str, str] | None:
-    """Return where the layer is that changes a layer's own input ("", or "[0]" in a Sequential), and its class."""
-    if not isinstance(value, ast.Call):
-        return None
-    name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
-    if is_inplace(value):
-        return "", name
-    first = inplace_start(value.args[0]) if name == "Sequential" and value.args else None
-    return None if first is None else (f"[0]{first[0]}", first[1])
 
 
 def _item(kind: Kind, index: int, count: int) -> Kind:

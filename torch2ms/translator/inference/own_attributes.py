@@ -8,7 +8,7 @@ from torch2ms.translator.inference.containers import PUTTING
 from torch2ms.translator.inference.declarations import FunctionInfo
 from torch2ms.translator.trees import walk
 
-__all__ = ["made_of_themselves", "stores", "targets_made_of_themselves"]
+__all__ = ["inplace_start", "is_inplace", "made_of_themselves", "stores", "targets_made_of_themselves"]
 
 
 def made_of_themselves(node: ast.AST) -> frozenset[str]:
@@ -75,3 +75,25 @@ def _stores_on_self(node: ast.AST) -> bool:
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
             return True
     return False
+
+
+def is_inplace(value: ast.expr) -> bool:
+    """Whether an expression makes a layer that changes its input: ``nn.ReLU(inplace=True)``, ``nn.ReLU(True)``."""
+    if not isinstance(value, ast.Call):
+        return False
+    name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+    if any(k.arg == "inplace" and isinstance(k.value, ast.Constant) and k.value.value is True for k in value.keywords):
+        return True
+    first = value.args[0] if value.args else None
+    return name in ("ReLU", "ReLU6", "SiLU", "Hardswish") and isinstance(first, ast.Constant) and first.value is True
+
+
+def inplace_start(value: ast.expr) -> tuple[str, str] | None:
+    """Return where the layer is that changes a layer's own input ("", or "[0]" in a Sequential), and its class."""
+    if not isinstance(value, ast.Call):
+        return None
+    name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+    if is_inplace(value):
+        return "", name
+    first = inplace_start(value.args[0]) if name == "Sequential" and value.args else None
+    return None if first is None else (f"[0]{first[0]}", first[1])

@@ -11,7 +11,7 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.inference.flow import is_inplace
+from torch2ms.translator.inference.own_attributes import is_inplace
 from torch2ms.translator.later_reads import read_again, read_beside
 from torch2ms.translator.passes.operators import shift
 from torch2ms.translator.recipes.views import (
