@@ -102,7 +102,7 @@ def keep_all(
 def take_over(events: Sequence[Event], scope: Scope) -> list[UnitLeft | RecordedCall]:
     """Return the results of a function that is handed a loss: its gradients are those that were handed over with it."""
     problem = next((event.problem for event in events if event.problem), "")
-    asked = [node for s in scope.statements for node in own_expressions(s) if isinstance(node, ast.Attribute)]
+    asked = [node for s in scope.statements for node in own_expressions(s, scope) if isinstance(node, ast.Attribute)]
     if not can_be_kept(events) or any(node.attr == "grad" for node in asked):
         problem = problem or "what it does with the gradients of the loss that is handed in has no counterpart"
     if problem:
