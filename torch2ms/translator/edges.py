@@ -58,9 +58,10 @@ def _input(tree: ast.Call, ctx: Context) -> ast.expr | None:
 
 def _names_nan(ctx: Context) -> bool:
     """Whether the file writes NaN down, ``float("nan")`` or ``torch.nan``, or asks for it where it has infinities."""
-    if any(_is_nan(node) for node in ctx.analysis.nodes):
+    attributes = ctx.analysis.all(ast.Attribute)
+    if any(_is_nan(node) for node in (*attributes, *ctx.analysis.all(ast.Name), *ctx.analysis.all(ast.Constant))):
         return True
-    asks = any(isinstance(node, ast.Attribute) and node.attr in _ASKING for node in ctx.analysis.nodes)
+    asks = any(node.attr in _ASKING for node in attributes)
     return asks and any(_is_infinity(node) for node in ctx.analysis.nodes)
 
 

@@ -100,7 +100,7 @@ def _topic(name: str) -> str:
 def read_program(analysis: FileAnalysis, world: World) -> ProgramFindings:
     """Return what a file tells of its training program."""
     reader = _Reader(analysis, world)
-    calls = [node for node in analysis.nodes if isinstance(node, ast.Call)]
+    calls = analysis.all(ast.Call)
     found = sorted(reader.findings(calls), key=lambda f: (f.place.line, f.place.column))
     trains = any(isinstance(c.func, ast.Attribute) and c.func.attr == "backward" for c in calls)
     modules = tuple(i.key for i in analysis.classes.values() if world.family(i.key).name == "Module")
@@ -127,8 +127,8 @@ class _Reader:
     def _targets(self) -> dict[ast.AST, str]:
         return {
             node.value: node.targets[0].id.lower()
-            for node in self.analysis.nodes
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+            for node in self.analysis.all(ast.Assign)
+            if isinstance(node.targets[0], ast.Name)
         }
 
     def place(self, node: ast.AST) -> Place:

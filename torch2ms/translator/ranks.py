@@ -79,9 +79,8 @@ def _subject(call: ast.Call, ctx: Context) -> ast.expr | None:
 def _assigned(ctx: Context) -> dict[str, list[ast.expr]]:
     """Return what the file assigns to each name, alone or among others."""
     found: dict[str, list[ast.expr]] = {}
-    for node in ctx.analysis.nodes:
-        for target in node.targets if isinstance(node, ast.Assign) else ():
-            assert isinstance(node, ast.Assign)
+    for node in ctx.analysis.all(ast.Assign):
+        for target in node.targets:
             pairs = [(target, node.value)]
             if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
                 pairs = list(zip(target.elts, node.value.elts, strict=False))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 import libcst as cst
@@ -110,16 +110,24 @@ def code_of(node: cst.CSTNode) -> str:
 
 def comments(node: cst.BaseSmallStatement) -> list[cst.Comment]:
     """Return the comments inside a statement, in order."""
-    # libcst takes longer to name the parts of a node than to spell it.
-    return list(_comments(node)) if "#" in code_of(node) else []
+    code = code_of(node)
+    return sorted(_comments(node), key=lambda found: code.find(f"{found.value}\n")) if "#" in code else []
 
 
 def _comments(node: cst.CSTNode) -> Iterator[cst.Comment]:
-    for child in node.children:
-        if isinstance(child, cst.Comment):
-            yield child
-        else:
-            yield from _comments(child)
+    # libcst takes longer to list the children of a node in order than to spell it.
+    for name in _all_fields(node.__class__):
+        value = getattr(node, name)
+        for child in value if value.__class__ in (list, tuple) else (value,):
+            if child.__class__ is cst.Comment:
+                yield child
+            elif is_node(child):
+                yield from _comments(child)
+
+
+@cache
+def _all_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 @lru_cache(maxsize=4096)

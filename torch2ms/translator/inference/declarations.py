@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Container
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from torch2ms.translator.inference.scopes import Uses, root_of
 from torch2ms.translator.kinds import UNKNOWN, Kind
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from torch2ms.translator.inference.flow import Flow
 
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "declare"]
+
+Node = TypeVar("Node", bound=ast.AST)
 
 
 @dataclass(slots=True)
@@ -74,6 +76,7 @@ class FileAnalysis:
     # Answers found while the module level is being run, which may change: where they are kept, and under what
     provisional: list[tuple[dict[Any, Any], object]] = field(default_factory=list)
     _nodes: list[ast.AST] | None = None
+    _by_class: dict[type[ast.AST], list[Any]] = field(default_factory=dict)
     _module_kinds: dict[ast.AST, Kind] | None = None
 
     @property
@@ -88,6 +91,13 @@ class FileAnalysis:
             self._nodes = list(walk(self.tree))
         return self._nodes
 
+    def all(self, kind: type[Node]) -> list[Node]:
+        """Return every node of a class, in the order of ``nodes``."""
+        if not self._by_class:
+            for node in self.nodes:
+                self._by_class.setdefault(node.__class__, []).append(node)
+        return self._by_class.get(kind, [])
+
     def open(self) -> None:
         """Make room for the kinds of every expression, which only the translation of this file needs."""
         self._module_kinds = self.kinds
@@ -96,6 +106,7 @@ class FileAnalysis:
     def release(self, depth: int) -> None:
         """Forget what only the translation of this file, at this depth, needed."""
         self._nodes = None
+        self._by_class = {}
         if self._module_kinds is not None:
             self.kinds, self._module_kinds = self._module_kinds, None
         for function in self.functions.values():

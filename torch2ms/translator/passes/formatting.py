@@ -144,8 +144,7 @@ def _results(ctx: Context) -> frozenset[str]:
     meters = ctx.once(_meters)
     return frozenset(
         node.name
-        for node in ctx.analysis.nodes
-        if isinstance(node, ast.FunctionDef)
+        for node in ctx.analysis.all(ast.FunctionDef)
         for inner in walk(node)
         if isinstance(inner, ast.Return)
         and isinstance(inner.value, ast.Attribute)

@@ -59,8 +59,8 @@ def _works_in_place(tree: ast.Call, ctx: Context) -> bool:
     if isinstance(tree.func, ast.Name):
         name = tree.func.id
         return any(
-            isinstance(node, ast.Assign) and is_inplace(node.value) and any(_is_name(t, name) for t in node.targets)
-            for node in ctx.analysis.nodes
+            is_inplace(node.value) and any(_is_name(t, name) for t in node.targets)
+            for node in ctx.analysis.all(ast.Assign)
         )
     owner = _own_class(tree, ctx)
     if owner is None or not isinstance(tree.func, ast.Attribute):

@@ -169,8 +169,8 @@ def _packed_names(ctx: Context) -> frozenset[str]:
     """Return the names that a packing call is bound to."""
     return frozenset(
         target.id
-        for node in ctx.analysis.nodes
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _packs(node.value, ctx)
+        for node in ctx.analysis.all(ast.Assign)
+        if isinstance(node.value, ast.Call) and _packs(node.value, ctx)
         for target in node.targets
         if isinstance(target, ast.Name)
     )

@@ -56,16 +56,9 @@ def _unused_weights(tree: ast.ClassDef, ctx: Context) -> dict[str, ast.Assign]:
 def _words(ctx: Context) -> frozenset[str] | None:
     """Return the attributes and strings of a file that trains with weight decay; None for others, or where any weight
     may be read by another name."""
-    reads: set[str] = set()
-    strings: set[str] = set()
-    decays = False
-    for node in ctx.analysis.nodes:
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            reads.add(node.attr)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            strings.add(node.value)
-        elif isinstance(node, ast.keyword):
-            decays = decays or node.arg == "weight_decay"
+    reads = {node.attr for node in ctx.analysis.all(ast.Attribute) if isinstance(node.ctx, ast.Load)}
+    strings = {node.value for node in ctx.analysis.all(ast.Constant) if isinstance(node.value, str)}
+    decays = any(node.arg == "weight_decay" for node in ctx.analysis.all(ast.keyword))
     decays = decays or "AdamW" in reads or "weight_decay" in strings
     return frozenset(reads | strings) if decays and not reads & _BY_ANY_NAME else None
 

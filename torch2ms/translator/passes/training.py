@@ -98,8 +98,8 @@ def plan_training(ctx: Context) -> TrainingPlan:
     plan = TrainingPlan()
     keeping = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.asks_for_gradients(ctx.path)
     plan.is_keeping = keeping
-    attributes = {n.attr for n in ctx.analysis.nodes if isinstance(n, ast.Attribute)}
-    imported = {alias.name for n in ctx.analysis.nodes if isinstance(n, ast.ImportFrom) for alias in n.names}
+    attributes = {node.attr for node in ctx.analysis.all(ast.Attribute)}
+    imported = {alias.name for node in ctx.analysis.all(ast.ImportFrom) for alias in node.names}
     handing = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.takes_losses
     if not handing and not (attributes | imported) & {"backward", "grad", "*"}:
         return plan

@@ -52,7 +52,7 @@ _CLIPS = {
     "clip_grad_value_": "value",
     "clip_grad_value": "value",
 }
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
@@ -84,7 +84,7 @@ def own_expressions(statement: ast.stmt, scope: Scope) -> list[ast.AST]:
     while pending:
         node = pending.pop()
         found.append(node)
-        if isinstance(node, _DEFINITIONS) or (node.__class__ is ast.Lambda and node is not statement):
+        if isinstance(node, _DEFINITIONS):
             continue
         pending += [child for child in children(node) if not isinstance(child, _STATEMENTS)]
     return found

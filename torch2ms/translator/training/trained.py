@@ -73,10 +73,10 @@ def _inline(call: ast.Call) -> Iterator[ast.expr]:
 
 def _wants_gradient(value: ast.expr) -> bool:
     """Whether an expression speaks of ``requires_grad``, or ``requires_grad_``."""
-    return any(
-        "requires_grad" in (getattr(node, "attr", None) or getattr(node, "arg", None) or getattr(node, "id", ""))
-        for node in walk(value)
+    words = (
+        getattr(node, "attr", None) or getattr(node, "arg", None) or getattr(node, "id", "") for node in walk(value)
     )
+    return any("requires_grad" in str(word) for word in words)
 
 
 def _makes_optimizer(call: ast.Call, oracle: Oracle) -> bool:
