@@ -20,12 +20,6 @@ def loop(body: str, before: str = "optimizer = SGD(model.parameters())") -> str:
 
 
 LEFT = {
-    "gradient argument": ("vector-Jacobian", "T2M402", """
-        optimizer.zero_grad()
-        loss = criterion(model(data), target)
-        loss.backward(weights)
-        optimizer.step()
-     """),
     "create_graph": ("create_graph", "T2M402", """
         optimizer.zero_grad()
         loss = criterion(model(data), target)

@@ -315,12 +315,12 @@ class DataLoader:
     def _fetch(self, order: Any) -> Any:
         """Return the batch (or sample) of these indices."""
         if not self.has_batches:
-            return self.collate_fn(self.dataset[order])
+            return self.collate_fn(self.dataset[_plain(order)])
         if isinstance(self.dataset, TensorDataset) and self.collate_fn is default_collate:
             return list(self.dataset.rows(order))
         if hasattr(self.dataset, "__getitems__"):
             return self.collate_fn(self.dataset.__getitems__(order))
-        return self.collate_fn([self.dataset[index] for index in order])
+        return self.collate_fn([self.dataset[_plain(index)] for index in order])
 
     def _read_stream(self) -> Iterator[Any]:
         samples = iter(self.dataset)

@@ -9,6 +9,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 __all__ = [
+    "as_index",
     "diagonal_scatter",
     "index_put",
     "index_reduce",
@@ -27,6 +28,17 @@ def _places(indices: Sequence[Any], shape: Sequence[int]) -> Any:
     numbers = np.arange(int(np.prod(shape))).reshape(tuple(shape))
     arrays = tuple(slice(None) if index is None else index.asnumpy() for index in indices)
     return numbers[arrays]
+
+
+def as_index(value: Any) -> Any:
+    """Return an index as MindSpore takes it: NumPy's arrays as tensors, its numbers as Python's; all else as it is."""
+    if isinstance(value, np.ndarray):
+        return Tensor(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list) and any(isinstance(item, np.generic) for item in value):
+        return [item.item() if isinstance(item, np.generic) else item for item in value]
+    return value
 
 
 def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:

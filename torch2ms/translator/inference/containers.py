@@ -197,7 +197,9 @@ def library_result(name: str, arguments: Sequence[Kind] = ()) -> Kind:
         return Kind("ndarray")
     if root == "PIL":
         return Kind("image")
-    if name == "copy.deepcopy" or root not in _PYTHON_LIBRARIES:
+    if name in ("copy.deepcopy", "copy.copy"):
+        return arguments[0] if len(arguments) == 1 else UNKNOWN
+    if root not in _PYTHON_LIBRARIES:
         return UNKNOWN
     if root == "math":
         return Kind("float") if name not in ("math.ceil", "math.floor", "math.prod") else Kind("int")

@@ -61,6 +61,7 @@ def _telling_members(tables: Tables) -> tuple[frozenset[str], _Told, _Told, _Tol
                 calls[name] = families[0]
         elif name not in shared_methods and name not in shared_attributes and _is_telling(name):
             attributes[name] = families[0]
+    attributes.setdefault("param_groups", "Optimizer")  # set by its __init__, which no catalogue shows
     return frozenset(members["Tensor"]), calls, attributes, alike
 
 

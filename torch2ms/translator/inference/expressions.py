@@ -28,6 +28,7 @@ from torch2ms.translator.inference.families import (
     api_attribute,
     instance_of,
 )
+from torch2ms.translator.inference.handed import handed_back
 from torch2ms.translator.inference.overloads import field_of, overloaded
 from torch2ms.translator.kinds import UNKNOWN, Kind, join, parse_kind
 from torch2ms.translator.names import PROJECT, candidates
@@ -388,7 +389,8 @@ class Expressions(Callables):
             kinds = [self.world.family(key) for key in candidates(callee)]
             return common(kinds)
         if callee.name == "function":
-            return common([self.world.returns(key) for key in candidates(callee)])
+            made = common([self.world.returns(key) for key in candidates(callee)])
+            return made if made.known else handed_back(self.world.function(callee.of), arguments)
         if callee.name == "Module":
             return self._network_result(callee)
         if callee.name == "Transform" and (callee.items or callee.of.endswith(TENSOR_MAKERS)):

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from torch2ms.translator.inference.declarations import FunctionInfo
 from torch2ms.translator.kinds import UNKNOWN, Kind
+from torch2ms.translator.trees import walk
 
-__all__ = ["Handed", "handed_by"]
+__all__ = ["Handed", "handed_back", "handed_by"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +64,16 @@ def _handed(call: ast.Call, kinds: Mapping[ast.AST, Kind]) -> Handed | None:
         positional.append(kinds.get(value, UNKNOWN))
     keywords = ((keyword.arg, kinds.get(keyword.value, UNKNOWN)) for keyword in call.keywords if keyword.arg)
     return Handed(target, tuple(positional), tuple(keywords))
+
+
+def handed_back(info: FunctionInfo | None, arguments: Sequence[Kind]) -> Kind:
+    """Return the kind of what a function gives back as it was handed over: ``def filled(net): ...; return net``."""
+    if info is None or not isinstance(info.node, ast.FunctionDef):
+        return UNKNOWN
+    names = [arg.arg for arg in [*info.node.args.posonlyargs, *info.node.args.args]]
+    nodes = list(walk(info.node))
+    given = {ast.unparse(node.value) for node in nodes if isinstance(node, ast.Return) and node.value is not None}
+    name = next(iter(given), "")
+    position = names.index(name) - (info.owner is not None) if name in names else -1
+    bound = any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in nodes)
+    return arguments[position] if len(given) == 1 and 0 <= position < len(arguments) and not bound else UNKNOWN

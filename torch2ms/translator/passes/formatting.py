@@ -65,8 +65,10 @@ def rewrite_format(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Conte
     func = tree.func
     if isinstance(func, ast.Attribute) and func.attr == "format" and _hands_over_attributes(tree):
         return _at_run_time(updated, ctx)
-    if not isinstance(func, ast.Attribute) or func.attr != "format" or not isinstance(func.value, ast.Constant):
+    if not isinstance(func, ast.Attribute) or func.attr != "format":
         return updated
+    if not isinstance(func.value, ast.Constant):
+        return _at_run_time(updated, ctx) if _formats_tensors(func.value, tree, ctx) else updated
     if not isinstance(func.value.value, str) or any(isinstance(value, ast.Starred) for value in tree.args):
         return updated
     if _shows_meters(func.value.value, tree, ctx):
@@ -107,6 +109,14 @@ def _hands_over_attributes(tree: ast.Call) -> bool:
     """Whether all that an object holds is formatted: ``template.format(**self.__dict__)``, as meters do."""
     found = [keyword.value for keyword in tree.keywords if keyword.arg is None]
     return any(isinstance(value, ast.Attribute) and value.attr == "__dict__" for value in found)
+
+
+def _formats_tensors(template: ast.expr, tree: ast.Call, ctx: Context) -> bool:
+    """Whether a template that has a name, ``FORMAT.format(loss=loss)``, may be filled in with tensors."""
+    if ctx.kind(template).name != "str":
+        return False
+    given = [*tree.args, *(keyword.value for keyword in tree.keywords)]
+    return any(_holds(value, _perhaps_tensors(ctx), ctx) for value in given)
 
 
 def _at_run_time(updated: cst.Call, ctx: Context) -> cst.Call:

@@ -112,14 +112,14 @@ def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Sub
         changed = any(new is not old for new, old in zip(elements, updated.slice, strict=True))
         return updated.with_changes(slice=elements) if changed else updated
     for position, part in enumerate(parts):
-        template, index = _template(part, ctx), elements[position].slice
+        template, index = _template(part, ctx) or _at_run_time(part, tree, ctx), elements[position].slice
         if isinstance(part, ast.Slice) and isinstance(index, cst.Slice):
             bounds = _with_ints(index, part, ctx)
             elements[position] = (
                 elements[position] if bounds is index else elements[position].with_changes(slice=bounds)
             )
         elif template and isinstance(index, cst.Index):
-            names = {"tensor": "mindspore.Tensor", "bool": "mindspore.bool_"}
+            names = {"tensor": "mindspore.Tensor", "bool": "mindspore.bool_", "index": _AS_INDEX}
             parts_of = {key: ctx.reference(name) for key, name in names.items() if f"{{{key}}}" in template}
             made = index.with_changes(value=build(template, value=index.value, **parts_of))
             elements[position] = elements[position].with_changes(slice=made)
@@ -160,6 +160,39 @@ def _template(tree: ast.expr, ctx: Context) -> str:
         return "{value}.astype({bool})"  # a mask: numbers to MindSpore
     listed = kind.name == "list" and [item.name for item in kind.items] == ["ndarray"]
     return "{tensor}({value})" if kind.name == "ndarray" or listed else ""
+
+
+_AS_INDEX = "torch2ms.runtime.functional.as_index"
+_PLURAL = (
+    "idx",
+    "idxs",
+    "inds",
+    "ids",
+    "index",
+    "indexes",
+    "indices",
+    "perm",
+    "order",
+)  # what lists of numbers are called
+
+
+def _at_run_time(part: ast.expr, tree: ast.Subscript, ctx: Context) -> str:
+    """Return how an index is written that may be of numpy's, in a file that uses it; empty where it stays.
+
+    One number alone is mostly Python's, unless it is called like a list of them.
+    """
+    if not isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)) or ctx.kind(part).known:
+        return ""
+    name = getattr(part, "attr", getattr(part, "id", "")).lower()
+    likely = isinstance(tree.slice, ast.Tuple) or name.rpartition("_")[2] in _PLURAL
+    return "{index}({value})" if likely and ctx.once(_uses_numpy) else ""
+
+
+def _uses_numpy(ctx: Context) -> bool:
+    imports = (node for node in ctx.analysis.nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
+    modules = {node.module or "" if isinstance(node, ast.ImportFrom) else alias.name for node in imports
+               for alias in node.names}  # fmt: skip
+    return any(module.partition(".")[0] == "numpy" for module in modules)
 
 
 def _takes_steps(tree: ast.Subscript, ctx: Context) -> bool:

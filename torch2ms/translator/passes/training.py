@@ -20,9 +20,10 @@ from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.passes.leaf_gradients import LeafWriter
 from torch2ms.translator.passes.recorded_steps import write_recorded
 from torch2ms.translator.passes.statement_lines import comments, like, spaced, without_blank, without_lines
-from torch2ms.translator.syntax import code_of
+from torch2ms.translator.syntax import code_of, parenthesised, parse_expression
 from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_units
 from torch2ms.translator.training.by_hand import gradients_of
+from torch2ms.translator.training.events import weighted_parts
 from torch2ms.translator.training.kept import is_weight
 from torch2ms.translator.training.leaf_hooks import hooked
 from torch2ms.translator.training.leaf_plan import LeafPlan
@@ -240,8 +241,12 @@ def weights_of(unit: TrainingUnit, ctx: Context) -> str:
 
 
 def _code(tree: ast.expr, ctx: Context) -> str:
-    """Return the translated text of an expression of the source."""
+    """Return the translated text of an expression of the source, or of a loss with its weights."""
     code = ctx.alignment.code(tree)
+    parts = weighted_parts(tree) if code is None else None
+    if parts is not None:  # the weights are constant, whatever they were computed from
+        loss, seed = (code_of(parenthesised(parse_expression(_code(part, ctx)))) for part in parts)
+        return f"({loss} * {code_of(ctx.reference('mindspore.ops.stop_gradient'))}({seed})).sum()"
     return ast.unparse(tree) if code is None else code_of(ctx.visit_apart(code))
 
 

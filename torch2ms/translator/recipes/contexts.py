@@ -1,6 +1,7 @@
 """Gradient contexts: MindSpore records only inside ``value_and_grad``, so ``no_grad`` has nothing to switch off.
 
-Inside a network's own code it has: there a gradient function may be running, and the runtime's context stops it.
+Where a gradient function may be running it has: in a network's own code, in what a training step takes in, and in the
+functions that it calls. There the runtime's context stops it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Outcome, Replace, recipe
+from torch2ms.translator.trees import walk
 
 __all__ = ["PLAIN_CONTEXT", "empty_context"]
 
@@ -38,10 +40,57 @@ def no_grad(site: CallSite, ctx: Context) -> Outcome:
         return Replace(DROPPED, (("T2M304", "MindSpore records gradients only inside value_and_grad; dropped"),))
     if not is_with and ctx.use_of(site.tree) != "decorator":
         return Replace(cst.Call(ctx.reference("torch2ms.runtime.autograd.no_grad", None)))  # kept for later
-    if _in_network(ctx, parent):
+    if _in_network(ctx, parent) or _in_step(ctx, site.tree):
         made = ctx.reference("torch2ms.runtime.autograd.no_grad", None)
         return Replace(cst.Call(made))
     return Replace(PLAIN_CONTEXT)
+
+
+def _in_step(ctx: Context, tree: ast.AST) -> bool:
+    """Whether the code runs inside of a training step's function, or in a function that one calls."""
+    if ctx.training.recorded or _is_asked_by_steps(ctx):
+        return True  # recording goes on all the time
+    differentiated = ctx.once(_differentiated)
+    current: ast.AST | None = tree
+    while current is not None and current not in differentiated:
+        current = ctx.parent(current)
+    return current is not None
+
+
+def _is_asked_by_steps(ctx: Context) -> bool:
+    """Whether a function gives a value to files that train, its own not being one, and does not evaluate a network."""
+    function, symbols = ctx.functions[-1], ctx.world.symbols
+    if function is None or ctx.training.units or isinstance(function.node, ast.Lambda):
+        return False
+    called = {_last_name(part.func) for part in walk(function.node) if isinstance(part, ast.Call)}
+    returned = any(isinstance(part, ast.Return) and part.value is not None for part in walk(function.node))
+    files = symbols.callers(function.name)
+    return returned and "eval" not in called and any(symbols.calls_any(path, _BACKWARD) for path in files)
+
+
+_BACKWARD = frozenset({"backward"})
+
+
+def _differentiated(ctx: Context) -> frozenset[ast.AST]:
+    """Return the statements that training steps take in, and the file's functions that these call, in any depth."""
+    functions: dict[str, list[ast.AST]] = {}
+    for node in ctx.analysis.nodes:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            functions.setdefault(node.name, []).append(node)
+    found: set[ast.AST] = set()
+    queue: list[ast.AST] = [statement for unit in ctx.training.units for statement in unit.body]
+    while queue:
+        node = queue.pop()
+        if node in found:
+            continue
+        found.add(node)
+        called = {_last_name(part.func) for part in walk(node) if isinstance(part, ast.Call)}
+        queue.extend(function for name in called for function in functions.get(name, ()))
+    return frozenset(found)
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _in_network(ctx: Context, parent: ast.AST | None) -> bool:

@@ -15,7 +15,10 @@ from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.trees import children
 
-__all__ = ["Event", "EventKind", "find_events", "find_obstacle", "own_expressions", "placed_gradients"]
+__all__ = [
+    "Event", "EventKind", "find_events", "find_obstacle", "own_expressions", "placed_gradients", "weighted",
+    "weighted_parts",
+]  # fmt: skip
 
 EventKind = Literal["backward", "zero", "step", "clip", "unscale", "update", "closure", "wrapper"]
 
@@ -72,6 +75,20 @@ class Event:
     returned: bool = False  # the return of a closure that a step calls; ``call`` is that step's
     by_hand: bool = False  # a loop over a module's parameters that updates them without an optimizer
     is_handed: bool = False  # the call hands a loss and its optimizer to an object that takes the step
+
+
+def weighted(loss: ast.expr, seed: ast.expr) -> ast.expr:
+    """Return what ``loss.backward(seed)`` differentiates: their product, summed."""
+    product = ast.BinOp(loss, ast.Mult(), seed)
+    made = ast.Call(ast.Attribute(product, "sum", ast.Load()), [], [])
+    return ast.fix_missing_locations(ast.copy_location(made, loss))
+
+
+def weighted_parts(tree: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """Return loss and seed of what :func:`weighted` made."""
+    func = tree.func if isinstance(tree, ast.Call) else None
+    product = func.value if isinstance(func, ast.Attribute) else None
+    return (product.left, product.right) if isinstance(product, ast.BinOp) else None
 
 
 def own_expressions(statement: ast.stmt, scope: Scope) -> list[ast.AST]:
@@ -265,8 +282,15 @@ class _Finder:
         ):
             scaler, loss = receiver.func.value, receiver.args[0]
         problem = ""
+        keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+        seed = keywords.get("gradient", call.args[0] if len(call.args) == 1 else None)
+        if isinstance(seed, ast.Constant) and seed.value is None:
+            seed = None
+        is_seeded = seed is not None and scaler is None and kind in ("Tensor", "Parameter")
         if not isinstance(statement, ast.Expr) or statement.value is not call:
             problem = "backward() is part of a larger expression"
+        elif seed is not None and is_seeded:
+            loss = weighted(loss, seed)
         elif kind in ("api", "module", "Optimizer", "GradScaler") or "accelerator" in (dotted_path(receiver) or ""):
             problem = "backward is called through a wrapper, not on the loss"
         elif call.args and kind == "unknown":
@@ -277,7 +301,7 @@ class _Finder:
             if isinstance(keyword.value, ast.Constant) and keyword.value.value in (False, None):
                 continue
             # A graph that is retained changes nothing here: whatever needs it again computes it again, or is refused.
-            if keyword.arg != "retain_graph":
+            if keyword.arg != "retain_graph" and not (keyword.arg == "gradient" and is_seeded):
                 problem = problem or f"backward({keyword.arg}=...) differentiates through the gradient"
         return Event("backward", statement, call, order, dotted_path(loss) or "", loss, scaler, problem)
 
