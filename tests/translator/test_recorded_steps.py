@@ -67,6 +67,11 @@ def test_parts_in_several_methods() -> None:
     assert "T2M402" not in emitted
 
 
+def test_a_gradient_that_is_handed_to_backward_weights_the_loss() -> None:
+    emitted = text(FINISH.replace("backward()", "backward(torch.ones(()))"))
+    assert "recording.backward((loss * ops.stop_gradient(ops.ones((), dtype=ms.float32))).sum(), optimizer)" in emitted
+
+
 def test_backward_in_a_loop_over_stored_values() -> None:
     source = AGENT + (
         "    def learn(self):\n        self.optimizer.zero_grad()\n        for loss in self.losses:\n"
@@ -88,8 +93,6 @@ def test_backward_in_a_loop_over_stored_values() -> None:
         FINISH.replace("    optimizer.step()", "    print(net.weight.grad.norm())\n    optimizer.step()"),
         # nothing in sight resets the gradients: the caller may
         FINISH.replace("    optimizer.zero_grad()\n", ""),
-        # a gradient is handed to backward
-        FINISH.replace("backward()", "backward(torch.ones(1))"),
         # no optimizer anywhere in sight
         "def finish(opt_list):\n    stored[0].backward()\n    for opt in opt_list:\n        opt.step()\n",
     ],
