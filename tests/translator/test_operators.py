@@ -151,3 +151,18 @@ def test_limits_of_bfloat16_are_none_of_numpys() -> None:
 )  # fmt: skip
 def test_what_models_of_public_repositories_say(source: str, expected: str) -> None:
     assert body(source) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("y = torch.ones(3) + np.arange(3)", "y = ops.ones(3) + ms.Tensor(np.arange(3))"),
+        ("y = torch.ones(3) * np.sqrt(2)", "y = ops.ones(3) * np.sqrt(2)"),
+        ("y = torch.mul(torch.ones(3), 2, out=torch.empty(3))", "y = ops.mul(ops.ones(3), 2)"),
+        ("def f(t, k=2):\n    t *= k\n    return t\nf(torch.ones(3))", "    t[...] = t * k"),
+        ("def f(x: float):\n    x *= 2\n    return x\nf(1.0)", "    x *= 2"),
+        ("def f(s):\n    return round(s.get_last_lr()[0], 3)", "    return round(schedulers.last_lr(s)[0], 3)"),
+    ],
+)
+def test_everyday_shapes_of_calls(source: str, expected: str) -> None:
+    assert expected in translate_source(f"import numpy as np\nimport torch\n{source}\n").text

@@ -182,7 +182,8 @@ def unravel_index(indices: Tensor, shape: Any) -> Tuple[Tensor, ...]:
 
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Return ``input`` with the values of ``source``, in order, where ``mask`` holds."""
-    spread = ops.broadcast_to(mask, input.shape).reshape((-1,))
+    shape = np.broadcast_shapes(input.shape, mask.shape)
+    input, spread = ops.broadcast_to(input, shape), ops.broadcast_to(mask, shape).reshape((-1,))
     order = spread.astype(ms.int32).cumsum(0) - 1
     flat = source.reshape((-1,))
     taken = ops.gather(flat, ops.clamp(order, 0, flat.shape[0] - 1).astype(ms.int32), 0).astype(input.dtype)

@@ -15,6 +15,7 @@ from torch2ms.translator.inference.own_attributes import is_inplace
 from torch2ms.translator.later_reads import read_again, read_beside
 from torch2ms.translator.passes.operators import shift
 from torch2ms.translator.recipes.views import (
+    fills_whole,
     is_fresh,
     is_trained,
     owner_of,
@@ -198,7 +199,7 @@ def _is_for_others(name: str, tree: ast.AugAssign, ctx: Context) -> bool:
     if info is None:
         return False
     returned = [n for n in own(info.node) if isinstance(n, (ast.Return, ast.Yield)) and n.value is not None]
-    return name in {arg.arg for arg in info.node.args.args} and not returned
+    return name in {arg.arg for arg in info.node.args.args} and (not returned or fills_whole(ctx))
 
 
 def _is_held(value: ast.expr, ctx: Context) -> bool:

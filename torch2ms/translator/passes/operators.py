@@ -67,6 +67,8 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
             return updated.with_changes(left=updated.right, right=updated.left)
         left = _doubled(updated.left, tree.left, tree.right, ctx)
         right = _doubled(updated.right, tree.right, tree.left, ctx)
+        if ctx.kind(tree.left).is_tensor and _is_array(tree.right, ctx):
+            right = build("{tensor}({x})", tensor=ctx.reference("mindspore.Tensor"), x=bare(right))
         is_same = left is updated.left and right is updated.right
         return updated if is_same else updated.with_changes(left=left, right=right)
     elif isinstance(tree, ast.Compare) and isinstance(updated, cst.Comparison) and len(tree.ops) == 1:
@@ -132,6 +134,16 @@ def _is_short(value: float) -> bool:
 def _is_number(tree: ast.BinOp, ctx: Context) -> bool:
     """Whether numpy's number stands in front of a tensor (an array there is refused by torch itself)."""
     return ctx.kind(tree.left).name == "ndarray" and ctx.kind(tree.right).is_tensor
+
+
+_ARRAYS = frozenset("arange array asarray eye empty full linspace ones rand randn zeros".split())
+
+
+def _is_array(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an expression makes an array of numpy's, which MindSpore's operators refuse beside a tensor."""
+    if not isinstance(tree, ast.Call) or ctx.kind(tree).name != "ndarray" or not isinstance(tree.func, ast.Attribute):
+        return False
+    return tree.func.attr in _ARRAYS and ast.unparse(tree.func.value) in ("np", "numpy", "np.random", "numpy.random")
 
 
 def _is_complex(tree: ast.BinOp, ctx: Context) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.recipes.views import reaches_views, writes_through
+from torch2ms.translator.recipes.views import is_fresh, reaches_views, writes_through
 from torch2ms.translator.syntax import bare, fix_commas, parse_expression
 from torch2ms.translator.trees import walk
 
@@ -28,6 +28,8 @@ def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrit
     )
     if given is None or position is None or (isinstance(given, ast.Constant) and given.value is None):
         return None
+    if is_fresh(given, ctx) and not isinstance(given, (ast.Tuple, ast.List)) and not _is_cast(given):
+        return _without_place(updated, tree, position, rewrite)
     places = given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
     if not places or not all(_is_writable(place, ctx) for place in places):
         return None
@@ -47,6 +49,19 @@ def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrit
     assigned = cst.Assign([cst.AssignTarget(target)], bare(made))
     ctx.frame.before.append(cst.SimpleStatementLine([assigned]))
     return code
+
+
+def _without_place(updated: cst.Call, tree: ast.Call, position: int, rewrite: Rewrite) -> cst.BaseExpression:
+    """Return the call without its ``out``: nobody else sees a tensor that is made for it, ``out=torch.empty(3)``."""
+    plain = ast.copy_location(ast.Call(tree.func, tree.args, [k for k in tree.keywords if k.arg != "out"]), tree)
+    rest = [arg for arg in updated.args if arg is not updated.args[position]]
+    return rewrite(updated.with_changes(args=fix_commas(rest, ())), plain)
+
+
+def _is_cast(tree: ast.expr) -> bool:
+    """Whether a tensor may have another dtype than the result, which torch casts."""
+    maker = tree.func.attr if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) else ""
+    return maker not in ("empty", "empty_like") or any(word.arg == "dtype" for word in getattr(tree, "keywords", ()))
 
 
 def _is_writable(place: ast.expr, ctx: Context) -> bool:

@@ -46,6 +46,8 @@ def told(func: ast.Attribute, ctx: Context) -> Kind:
         return ctx.world.evidence.of_attribute(func.attr)
     if func.attr in MODULE_BARE:
         return _network_mode(func, call, ctx)
+    if func.attr == "get_last_lr" and ctx.world.evidence.is_free(func.attr, "Scheduler"):
+        return Kind("Scheduler", evidence="only schedulers have .get_last_lr")
     if func.attr == "flatten_parameters":
         return Kind("Module", "torch.nn.LSTM", evidence="only recurrent layers have .flatten_parameters")
     kind = ctx.world.evidence.of_call(func.attr)
