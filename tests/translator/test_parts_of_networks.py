@@ -82,3 +82,16 @@ def test_a_network_is_made_in_train_mode() -> None:
 def test_names_that_a_dictionary_of_layers_takes(keys: str, container: str) -> None:
     entries = ", ".join(f"{key}: nn.ReLU()" for key in keys.split(", "))
     assert f"self.parts = {container}(" in text_of(made=f"self.parts = nn.ModuleDict({{{entries}}})")
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        ("y.apply(self.modules)", "y.apply(lambda: modules.modules(self))"),
+        ("y.apply(self.parameters)", "y.apply(lambda: modules.parameters(self))"),
+        ("[rnn.flatten_parameters() for rnn in [nn.GRU(3, 3)]]", "[None for rnn in [nn.GRU(3, 3)]]"),
+        ("values.find(x).flatten_parameters()", "values.find(x).flatten_parameters()"),
+    ],
+)
+def test_methods_that_are_handed_on_or_have_no_effect(result: str, expected: str) -> None:
+    assert f"return {expected}\n" in text_of(result=result)

@@ -26,6 +26,7 @@ from torch2ms.translator.passes import (
     modes,
     modules,
     optimizers,
+    recomputed,
     sliced_parts,
     training,
     values,
@@ -214,6 +215,9 @@ class _Rewriter:
     def _with_frame(self, node: Any) -> Any:
         tree = self.ctx.alignment.tree(node)
         if isinstance(node, cst.FunctionDef) and isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if recomputed.drops_backward(tree, self.ctx):
+                self.ctx.frame.drop = True
+                return node
             self.ctx.functions.append(self.ctx.analysis.function_of.get(tree))
             updated = devices.drop_decorators(self._children(node))
             updated = modules.rewrite_function(node, updated, tree, self.ctx)

@@ -28,6 +28,12 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["rewrite_attribute"]
 
+# Methods that are called without arguments: what their call becomes may be handed on in a lambda.
+_WALKS = frozenset(
+    f"torch.nn.Module.{name}"
+    for name in "modules children parameters buffers".split()
+    + "named_modules named_children named_parameters named_buffers".split()
+)
 _MODE = "torch.nn.Module.training"
 
 
@@ -72,6 +78,8 @@ def rewrite_attribute(
             made = Leave("it is written to, and MindSpore only lets it be read")
         if isinstance(made, Replace):
             ctx.account(tree, row.name, "mapped", option.target, option.fidelity)
+            if row.name in _WALKS:
+                return cst.Lambda(cst.Parameters(), made.code)
             if row.kind == "method":  # what its call becomes is no function
                 ctx.report("T2M208", tree, f"{row.name} is handed on without being called", symbol=row.name)
                 return updated
@@ -86,6 +94,8 @@ def rewrite_attribute(
     if row.kind == "method" and not option.target.startswith("mindspore.Tensor."):
         if option.target.startswith(("mindspore.nn.Cell.", "mindspore.experimental.optim.")):
             return updated.with_changes(attr=cst.Name(option.target.rpartition(".")[2]))
+        if row.name in _WALKS and option.target.startswith("torch2ms.runtime."):
+            return build("lambda: {f}({x})", f=ctx.reference(option.target), x=updated.value)
         ctx.report("T2M208", tree, f"{row.name} is handed on without being called", symbol=row.name)
         return updated
     name = option.target.rpartition(".")[2]

@@ -256,6 +256,11 @@ def _does_more(func: ast.expr) -> bool:
     return any(isinstance(node, ast.Call) for node in walk(func))
 
 
+def _does_more_than_itself(tree: ast.Call) -> bool:
+    """Whether something happens besides a call: another one within it, or a name that it binds."""
+    return any(node is not tree and isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)) for node in walk(tree))
+
+
 def _apply(site: CallSite, ctx: Context) -> Replace | Leave:
     option = site.option
     if option.recipe is not None:
@@ -266,6 +271,8 @@ def _apply(site: CallSite, ctx: Context) -> Replace | Leave:
     if option.target == DROP:
         if isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree:
             return Replace(DROPPED, codes=(("T2M304", f"{site.row.name} has no effect in MindSpore; dropped"),))
+        if site.row.returns == "none" and site.row.name not in _RESETS and not _does_more_than_itself(site.tree):
+            return Replace(cst.Name("None"), codes=(("T2M304", f"{site.row.name} has no effect in MindSpore"),))
         return Leave("its value is used, and MindSpore has none")
     if option.target == RECEIVER:
         if site.receiver is not None:

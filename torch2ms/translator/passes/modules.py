@@ -9,6 +9,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.passes.delegation import guard_delegation
 from torch2ms.translator.passes.own_mode import is_own_mode, with_own_mode
+from torch2ms.translator.passes.recomputed import with_recorded_base
 from torch2ms.translator.passes.reserved import RESERVED, is_free
 from torch2ms.translator.trees import walk
 
@@ -32,7 +33,7 @@ def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef,
             ctx.report(
                 "T2M303", place, message, symbol="torch.nn.Module", advice="remove it, or give it no weight decay"
             )
-    return updated
+    return with_recorded_base(updated, tree, ctx)
 
 
 def _unused_weights(tree: ast.ClassDef, ctx: Context) -> dict[str, ast.Assign]:
