@@ -95,3 +95,17 @@ def test_names_that_a_dictionary_of_layers_takes(keys: str, container: str) -> N
 )
 def test_methods_that_are_handed_on_or_have_no_effect(result: str, expected: str) -> None:
     assert f"return {expected}\n" in text_of(result=result)
+
+
+@pytest.mark.parametrize(
+    ("function", "emitted"),
+    [
+        ("init_weights", "w.set_data(w * 2)"),
+        ("scaled_", "w.set_data(w * 2)"),
+        ("update", "ops.assign(w, w * 2)"),
+        ("forward", "ops.assign(w, w * 2)"),
+    ],
+)
+def test_initial_weights_are_set(function: str, emitted: str) -> None:
+    source = f"import torch\nfrom torch import nn\n\ndef {function}(w: nn.Parameter):\n    w.data.mul_(2)\n"
+    assert emitted in translate_source(source).text

@@ -6,7 +6,7 @@ import ast
 
 import libcst as cst
 
-from torch2ms.mapping_tables.schema import RECEIVER
+from torch2ms.mapping_tables.schema import RECEIVER, Row
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.overloads import field_of
 from torch2ms.translator.names import candidates
@@ -78,11 +78,8 @@ def rewrite_attribute(
             made = Leave("it is written to, and MindSpore only lets it be read")
         if isinstance(made, Replace):
             ctx.account(tree, row.name, "mapped", option.target, option.fidelity)
-            if row.name in _WALKS:
-                return cst.Lambda(cst.Parameters(), made.code)
             if row.kind == "method":  # what its call becomes is no function
-                ctx.report("T2M208", tree, f"{row.name} is handed on without being called", symbol=row.name)
-                return updated
+                return _handed_on(made.code, updated, tree, row, ctx)
             for code, message in made.codes:
                 ctx.report(code, tree, message, symbol=row.name)
             return made.code
@@ -94,12 +91,20 @@ def rewrite_attribute(
     if row.kind == "method" and not option.target.startswith("mindspore.Tensor."):
         if option.target.startswith(("mindspore.nn.Cell.", "mindspore.experimental.optim.")):
             return updated.with_changes(attr=cst.Name(option.target.rpartition(".")[2]))
-        if row.name in _WALKS and option.target.startswith("torch2ms.runtime."):
-            return build("lambda: {f}({x})", f=ctx.reference(option.target), x=updated.value)
-        ctx.report("T2M208", tree, f"{row.name} is handed on without being called", symbol=row.name)
-        return updated
+        walked = build("{f}({x})", f=ctx.reference(option.target), x=updated.value) if row.name in _WALKS else updated
+        return _handed_on(walked, updated, tree, row, ctx)
     name = option.target.rpartition(".")[2]
     return updated if updated.attr.value == name else updated.with_changes(attr=cst.Name(name))
+
+
+def _handed_on(
+    call: cst.BaseExpression, updated: cst.Attribute, tree: ast.Attribute, row: Row, ctx: Context
+) -> cst.BaseExpression:
+    """Return a method that is not called: what its call becomes in a lambda, where it takes no arguments."""
+    if row.name in _WALKS:
+        return cst.Lambda(cst.Parameters(), call)
+    ctx.report("T2M208", tree, f"{row.name} is handed on without being called", symbol=row.name)
+    return updated
 
 
 def _is_being_made(tree: ast.Attribute, ctx: Context) -> bool:

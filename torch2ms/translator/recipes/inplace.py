@@ -296,8 +296,21 @@ def _assigned(site: CallSite, place: _Place, direct: _Place, statement: bool, ct
     made = Replace(source.code) if source is not None else functional(site, direct.code, ctx)
     if isinstance(made, Leave):
         return made
+    if source is None and statement and _initializes(ctx):
+        return replace(made, code=build("{p}.set_data({x})", p=place.code.deep_clone(), x=made.code))
     args = fix_commas([cst.Arg(place.code.deep_clone()), cst.Arg(made.code)], ())
     return replace(made, code=cst.Call(ctx.reference("mindspore.ops.assign"), args))
+
+
+def _initializes(ctx: Context) -> bool:
+    """Whether a function gives weights their first values, by its name: ``__init__``, ``init_weights``, ``normal_``.
+
+    ``ops.assign`` refuses a weight that was written into as a whole, ``p[...] = x``, as such functions do; elsewhere it
+    is what graph mode takes.
+    """
+    function = ctx.functions[-1]
+    name = function.name if function is not None else ""
+    return "init" in name or "reset" in name or (name.endswith("_") and not name.endswith("__"))
 
 
 def _initial(site: CallSite, place: _Place, ctx: Context) -> cst.BaseExpression | None:
