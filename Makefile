@@ -16,7 +16,7 @@ CORPUS_ARGS ?= --first
 SCRIPTS_ARGS ?=
 PROVE_ARGS ?=
 FUZZ_ARGS ?=
-# Checkouts of the programs that `make parity` trains: pytorch+examples, kuangliu+pytorch-cifar, karpathy+nanoGPT
+# Checkouts of the programs that `make parity` trains (benchmarks/parity.toml), as owner+name: pytorch+examples, ...
 SOURCES ?= sources
 
 .PHONY: help demo test lint prove fuzz parity bench scripts docs corpus install clean
@@ -68,7 +68,7 @@ bench: $(VENV)/.installed $(VENV)/.corpus
 	$(RUN) $(BIN)/python benchmarks/translate_speed.py examples/resnet50_cifar10 $(wildcard $(VENV)/corpus/timm)
 
 parity: $(VENV)/.installed
-	$(RUN) $(BIN)/python scripts/training_parity.py --sources $(SOURCES)
+	$(RUN) $(BIN)/python benchmarks/parity.py --repos $(SOURCES)
 
 docs: $(VENV)/.installed
 	$(BIN)/python scripts/generate_docs.py

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from collections.abc import Callable
@@ -66,3 +67,15 @@ def test_step_time_compares_emitted_and_hand_written_steps() -> None:
     assert name == "digits"
     assert len(cells) == 5
     assert float(cells[3]) > 0
+
+
+def test_the_programs_that_are_trained_side_by_side_are_well_described(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    parity = importlib.import_module("parity")
+    programs = parity.load()
+    assert len(programs) >= 10
+    for entry in programs.values():
+        program = parity.program_of(entry)
+        assert program.script.endswith(".py")
+        assert not {"name", "repo", "run"} - set(entry)
+        assert entry.get("prepare", "words") in parity.PREPARATIONS

@@ -96,38 +96,62 @@ class _Run:
         return {name[len(prefix) :]: array for name, array in self.record.items() if name.startswith(prefix)}
 
 
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """The runs of one seed; ``best`` is the reference, ``floor`` the run whose distance from it is the noise."""
+
+    recorded: _Run
+    twin: _Run
+    ours: _Run
+    free: _Run
+    best: _Run
+    floor: _Run
+    note: str
+
+
 def rehearse(
     source: Path,
     output: Path,
     program: Program,
     *,
     steps: int = 20,
-    seed: int = 1,
+    seeds: Sequence[int] = (1,),
     rules: Rules | None = None,
     timeout: float = 600.0,
 ) -> VerifyReport:
     """Run ``program`` in ``source`` (PyTorch) and in ``output`` (its translation) for ``steps`` steps; compare.
 
-    Both folders are the working folders of their runs, which may write there. Raises VerificationError where a run
-    fails, or the two make different steps.
+    Both folders are the working folders of their runs, which may write there. The figures are medians over ``seeds``
+    (weights, batches, random numbers). Raises VerificationError where a run fails.
     """
+    own_rules = dict(rules if rules is not None else table_rules())
+    trials = [_trial(source, output, program, steps, seed, own_rules, timeout) for seed in seeds]
+    problems = list(dict.fromkeys(problem for t in trials for problem in _problems(t.recorded, t.ours, t.free)))
+    if len({tuple(t.recorded.labels) for t in trials}) > 1:
+        problems.append("the seeds make different steps")
+    figures: list[Figure] = []
+    if not problems:
+        figures = [*_losses(trials), *_steps(trials), *_free_run(trials)]
+    first = trials[0]
+    notes = tuple(dict.fromkeys(f"reference: {t.note}" for t in trials))
+    facts = {"script": program.script, "steps": first.recorded.steps, "seeds": list(seeds), "reference": first.note}
+    curves = {"PyTorch": first.recorded.losses, "twin": first.twin.losses, "MindSpore": first.free.losses}
+    return VerifyReport(program.script, tuple(figures), tuple(problems), notes, facts, curves)
+
+
+def _trial(
+    source: Path, output: Path, program: Program, steps: int, seed: int, rules: Mapping[str, Any], timeout: float
+) -> _Trial:
     with tempfile.TemporaryDirectory(prefix="torch2ms-rehearsal-") as folder:
         stage = _Stage(Path(folder), source.resolve(), output.resolve(), program, steps, seed, timeout)
         stage.write_batches()
-        own_rules = dict(rules if rules is not None else table_rules())
         recorded = stage.run("recorded", "torch", recorded=True)
         reference, note = stage.reference()
         twin = stage.run("twin", "torch", perturb=7)
-        ours = stage.run("synced", "mindspore", synced=True, rules=own_rules)
-        free = stage.run("free", "mindspore", rules=own_rules)
-    problems = _problems(recorded, ours, free)
-    figures: list[Figure] = []
-    if not problems:
-        floor, best = (recorded, reference) if note == "float64" else (reference, recorded)
-        figures = [*_losses(ours, best, floor), *_steps(ours, best, floor), *_free_run(recorded, twin, free)]
-    facts = {"script": program.script, "steps": recorded.steps, "seed": seed, "reference": note}
-    curves = {"PyTorch": recorded.losses, "twin": twin.losses, "MindSpore": free.losses}
-    return VerifyReport(program.script, tuple(figures), tuple(problems), (f"reference: {note}",), facts, curves)
+        ours = stage.run("synced", "mindspore", synced=True, rules=rules)
+        free = stage.run("free", "mindspore", rules=rules)
+    floor, best = (recorded, reference) if note == "float64" else (reference, recorded)
+    return _Trial(recorded, twin, ours, free, best, floor, note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,18 +234,44 @@ def _problems(recorded: _Run, ours: _Run, free: _Run) -> list[str]:
     return found
 
 
-def _losses(ours: _Run, best: _Run, floor: _Run) -> list[Figure]:
+def _losses(trials: Sequence[_Trial]) -> list[Figure]:
     """Return one figure for each loss that a step has; its floor is the largest, since one error can be 0 by luck."""
     figures = []
-    for label in dict.fromkeys(ours.labels):
-        places = [number for number, own in enumerate(ours.labels) if own == label]
-        errors = [relative(ours.losses[place], best.losses[place]) for place in places]
-        floors = [relative(floor.losses[place], best.losses[place]) for place in places]
-        figures.append(judge("step by step", f"loss {label}, worst step", [max(errors)], [max(floors)]))
+    for label in dict.fromkeys(trials[0].ours.labels):
+        places = [number for number, own in enumerate(trials[0].ours.labels) if own == label]
+        errors = [max(relative(t.ours.losses[place], t.best.losses[place]) for place in places) for t in trials]
+        floors = [max(relative(t.floor.losses[place], t.best.losses[place]) for place in places) for t in trials]
+        figures.append(judge("step by step", f"loss {label}, worst step", errors, floors))
     return figures
 
 
-def _steps(ours: _Run, best: _Run, floor: _Run) -> list[Figure]:
+@dataclass(slots=True)
+class _Errors:
+    """The errors of one quantity, by seed and step: ours and the floor's, together and by parameter."""
+
+    ours: list[list[float]] = field(default_factory=list)
+    floors: list[list[float]] = field(default_factory=list)
+    by_name: dict[str, tuple[list[list[float]], list[float]]] = field(default_factory=dict)
+
+    def add(self, trial: _Trial, quantity: str) -> None:
+        """Add the steps of a seed."""
+        self.ours.append([])
+        self.floors.append([])
+        for own_errors, _ in self.by_name.values():
+            own_errors.append([])
+        for step in range(trial.best.steps):
+            wanted, own, other = (run.of(step, quantity) for run in (trial.best, trial.ours, trial.floor))
+            own, other = ({name: run[name] for name in wanted if name in run} for run in (own, other))
+            self.ours[-1].append(norm_error(own, wanted))
+            self.floors[-1].append(norm_error(other, wanted))
+            whole = math.sqrt(sum(float(np.vdot(array, array)) for array in wanted.values()))
+            for name, array in wanted.items():
+                errors, floors = self.by_name.setdefault(name, ([[]], []))
+                errors[-1].append(_error(own.get(name), array, whole))
+                floors.append(_error(other.get(name), array, whole))
+
+
+def _steps(trials: Sequence[_Trial]) -> list[Figure]:
     """Return, for gradients and for what moved, the median of the steps, the worst step and the worst parameter.
 
     The worst step and the worst parameter are held against 10 times the root mean square of the floors, like one
@@ -229,25 +279,18 @@ def _steps(ours: _Run, best: _Run, floor: _Run) -> list[Figure]:
     """
     figures = []
     for quantity in _QUANTITIES:
-        errors, floors = [], []
-        single: dict[str, tuple[list[float], list[float]]] = {}
-        for step in range(best.steps):
-            wanted, own, other = best.of(step, quantity), ours.of(step, quantity), floor.of(step, quantity)
-            own, other = ({name: run[name] for name in wanted if name in run} for run in (own, other))
-            errors.append(norm_error(own, wanted))
-            floors.append(norm_error(other, wanted))
-            whole = math.sqrt(sum(float(np.vdot(array, array)) for array in wanted.values()))
-            for name, array in wanted.items():
-                pair = single.setdefault(name, ([], []))
-                for column, run in zip(pair, (own, other), strict=True):
-                    column.append(_error(run.get(name), array, whole))
+        found = _Errors()
+        for trial in trials:
+            found.add(trial, quantity)
         minimum = _ROUNDING if quantity == "moved" else MINIMUM
-        title = _TITLES[quantity]
-        figures.append(judge("step by step", f"{title}, median step", errors, floors, factor=FACTOR, minimum=minimum))
-        figures.append(_worst("step by step", f"{title}, worst step", max(errors), floors, minimum))
+        title, group = _TITLES[quantity], "step by step"
+        ours, floors = ([median(steps) for steps in seeds] for seeds in (found.ours, found.floors))
+        figures.append(judge(group, f"{title}, median step", ours, floors, factor=FACTOR, minimum=minimum))
+        worst, noise = median([max(steps) for steps in found.ours]), [error for seed in found.floors for error in seed]
+        figures.append(_worst(group, f"{title}, worst step", worst, noise, minimum))
         singles = [
-            _worst("step by step", f"{title}, worst parameter", median(pair[0]), pair[1], minimum, name)
-            for name, pair in single.items()
+            _worst(group, f"{title}, worst parameter", median([median(e) for e in errors if e]), noise, minimum, name)
+            for name, (errors, noise) in found.by_name.items()
         ]
         figures.append(max(singles, key=lambda figure: figure.ours / figure.limit))
     return figures
@@ -267,13 +310,18 @@ def _worst(group: str, name: str, error: float, floors: Sequence[float], minimum
     return judge(group, name, [error], [floor], factor=PARAMETER_FACTOR, minimum=minimum, note=note)
 
 
-def _free_run(recorded: _Run, twin: _Run, free: _Run) -> list[Figure]:
-    """Return one figure for each loss that a step has."""
+def _free_run(trials: Sequence[_Trial]) -> list[Figure]:
+    """Return one figure for each loss that a step has: that of the seed in the middle."""
     figures = []
-    for label in dict.fromkeys(recorded.labels):
-        places = [number for number, own in enumerate(recorded.labels) if own == label]
-        curve, perturbed, found = ([run.losses[place] for place in places] for run in (recorded, twin, free))
-        ratio, own, other = free_run_ratio(curve, perturbed, found, _ROUNDING)
+    for label in dict.fromkeys(trials[0].recorded.labels):
+        places = [number for number, own in enumerate(trials[0].recorded.labels) if own == label]
+        found = []
+        for t in trials:
+            curve, perturbed, own_curve = (
+                [run.losses[place] for place in places] for run in (t.recorded, t.twin, t.free)
+            )
+            found.append(free_run_ratio(curve, perturbed, own_curve, _ROUNDING))
+        ratio, own, other = sorted(found)[len(found) // 2]
         limit = own / ratio if ratio else MINIMUM
         figures.append(Figure("free run", f"loss {label}", own, other, limit, ratio <= 1, "floor: the perturbed twin"))
     return figures

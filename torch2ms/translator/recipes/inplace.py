@@ -284,6 +284,9 @@ def _is_spread(site: CallSite, ctx: Context) -> bool:
 
 def _assigned(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:
     """``ops.assign(p, value)``: what changes a parameter or a buffer in any mode."""
+    if bare_name(site) == "detach" and statement and not place.stripped and _is_parameter(place.tree, ctx):
+        ctx.rebind.append(f"{code_of(place.code)}.requires_grad")  # nothing made a leaf: it is frozen
+        return Replace(cst.Name("False"))
     if _reshapes(site):
         return Leave("it changes the shape of a parameter or a buffer")
     if not _repeatable(place.tree):
