@@ -85,7 +85,10 @@ class TransformerEncoderLayer(nn.TransformerEncoderLayer):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first)
+        named = activation if isinstance(activation, str) else "relu"  # MindSpore's takes no other function
+        super().__init__(d_model, nhead, dim_feedforward, dropout, named, layer_norm_eps, batch_first, norm_first)
+        if named is not activation:
+            self.activation = activation
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first)
         self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
         self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
@@ -120,7 +123,10 @@ class TransformerDecoderLayer(nn.TransformerDecoderLayer):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first)
+        named = activation if isinstance(activation, str) else "relu"  # MindSpore's takes no other function
+        super().__init__(d_model, nhead, dim_feedforward, dropout, named, layer_norm_eps, batch_first, norm_first)
+        if named is not activation:
+            self.activation = activation
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first)
         self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first)
         self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
