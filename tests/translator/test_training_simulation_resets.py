@@ -63,6 +63,38 @@ program(
         print(loss.item())
 """,
 )
+program(
+    "forward pass and backward in branches of one option",
+    "C1",
+    """
+    scaled = False
+    optimizer = SGD(model.parameters())
+    for epoch in range(2):
+        losses = []
+        for i, (data, target) in enumerate(loader):
+            optimizer.zero_grad()
+            data = data * 2
+            if scaled:
+                with autocast():
+                    target = target + 1
+                    loss = criterion(model(data), target)
+                    losses.append(loss.item())
+            else:
+                target = target + 1
+                loss = criterion(model(data), target)
+                losses.append(loss.item())
+            if (i + 1) % 2 == 0:
+                print(i, loss.item())
+            if scaled:
+                scaler.scale(loss).backward()
+                scaler.step(optimizer)
+                scaler.update()
+            else:
+                loss.backward()
+                optimizer.step()
+        print(epoch, sum(losses))
+""",
+)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -114,6 +114,11 @@ class SymbolTable:
         """Whether a class of the project has an attribute called ``name`` that may be called."""
         return any(name in file.stored for file in self.files.values())
 
+    def classes_called(self, name: str) -> list[frozenset[str]]:
+        """Return the bases of every class of this name, file by file; none where a function has the name as well."""
+        files = [file for file in self.files.values() if name in file.parameters]
+        return [file.classes[name] for file in files] if all(name in file.classes for file in files) else []
+
     def bases(self, name: str) -> frozenset[str]:
         """Return the names of all that the project's classes called ``name`` descend from, by identifiers alone."""
         found: set[str] = set()

@@ -16,7 +16,7 @@ from torch2ms.translator.trees import children, walk
 if TYPE_CHECKING:
     from torch2ms.translator.inference.flow import Flow
 
-__all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "declare"]
+__all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "declare", "is_abstract"]
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -270,3 +270,14 @@ def _unique(name: str, taken: dict[str, FunctionInfo] | dict[str, ClassInfo]) ->
     while f"{name}#{number}" in taken:
         number += 1
     return f"{name}#{number}"
+
+
+def is_abstract(node: ast.AST) -> bool:
+    """Whether a method only raises NotImplementedError: what it returns is said by those that stand for it."""
+    body = node.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+    first = next(
+        (part for part in body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))), None
+    )
+    raised = first.exc if isinstance(first, ast.Raise) else None
+    raised = raised.func if isinstance(raised, ast.Call) else raised
+    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"

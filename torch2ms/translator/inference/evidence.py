@@ -116,6 +116,15 @@ class Evidence:
         """Whether the project's own classes give the name to nothing but this family."""
         return self._project_family(name, family) == family
 
+    def makes_network(self, base: Kind, name: str) -> bool:
+        """Whether ``base.name(...)`` is a network: so are all the project's classes of this name."""
+        if base.name not in ("unknown", "python") and not base.of.startswith("project:"):
+            return False
+        classes = () if self._symbols.definers(name) else self._symbols.classes_called(name)
+        return bool(classes) and all(
+            any(base.endswith("Module") or self._family(base) == "Module" for base in bases) for bases in classes
+        )
+
     def _told(self, name: str, table: dict[str, KindName]) -> Kind:
         family = table.get(name)
         if family is None or not self.is_free(name, family):

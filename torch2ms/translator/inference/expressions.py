@@ -449,6 +449,8 @@ class Expressions(Callables):
     def _method_result(self, base: Kind, name: str, arguments: list[Kind]) -> Kind:
         if base.name in ("list", "tuple", "dict", "iterator"):
             return container_method(base, name)
+        if self.world.evidence.makes_network(base, name):
+            return Kind("Module", evidence=f"the project's classes called {name}")
         if base.name == "module":
             return library_result(f"{base.of}.{name}", arguments)
         if base.name == "ndarray":

@@ -16,7 +16,7 @@ from typing import Any
 
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.translator.inference.annotations import annotated
-from torch2ms.translator.inference.declarations import ClassInfo, FileAnalysis, FunctionInfo, declare
+from torch2ms.translator.inference.declarations import ClassInfo, FileAnalysis, FunctionInfo, declare, is_abstract
 from torch2ms.translator.inference.evidence import Evidence
 from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.inference.flow import Flow
@@ -404,7 +404,7 @@ class World:
         if info is None or analysis is None or isinstance(info.node, ast.Lambda):
             return UNKNOWN
         result = UNKNOWN
-        if self.depth > 0:
+        if self.depth > 0 and not is_abstract(info.node):
             with self._at(self.depth - 1):
                 result = self.flow(analysis, info).result
         if not result.known:

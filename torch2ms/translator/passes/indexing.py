@@ -12,6 +12,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
+from torch2ms.translator.kinds import Kind
 from torch2ms.translator.passes.members import changed_members, member_names
 from torch2ms.translator.recipes.views import what_index_gives
 from torch2ms.translator.syntax import build
@@ -201,9 +202,20 @@ def _takes_steps(tree: ast.Subscript, ctx: Context) -> bool:
     if not isinstance(tree.ctx, ast.Load) or not any(_is_stepped(part) for part in parts):
         return False
     kind = ctx.kind(tree.value)
+    if not kind.known and _is_tensor_by_use(tree, ctx):
+        kind = Kind("Tensor")
     if not kind.is_tensor or kind.of.startswith(_WITHOUT_GRADIENT) or ctx.target.device not in ("portable", "cpu"):
         return False
     return not _is_written(tree, ctx)
+
+
+def _is_tensor_by_use(tree: ast.Subscript, ctx: Context) -> bool:
+    """Whether what is read can only be a tensor: a function of torch takes it, ``lambda x: F.pad(x[:, ::2], ...)``."""
+    above = ctx.parent(tree)
+    if isinstance(above, ast.Call) and tree in above.args:
+        callee = ctx.kind(above.func)
+        return callee.name == "api" and callee.of.startswith("torch.nn.functional.")
+    return ctx.kind(tree).is_tensor
 
 
 def _is_written(tree: ast.expr, ctx: Context) -> bool:

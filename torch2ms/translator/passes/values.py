@@ -173,7 +173,7 @@ def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, o
             bare = (
                 not target.startswith("@") and option.recipe is None and (plain or _compatible(tree, row, option, ctx))
             )
-            if not bare and row.adapter:
+            if not bare and row.adapter and (row.name != "torch.Tensor" or _is_called_later(tree, ctx)):
                 target = row.adapter
             elif not bare:
                 ctx.report("T2M208", tree, f"{row.name} is handed on; calls through it need {target}'s arguments",
@@ -351,3 +351,15 @@ def _same_name(a: cst.BaseExpression, b: cst.BaseExpression) -> bool:
     if isinstance(a, cst.Attribute) and isinstance(b, cst.Attribute):
         return a.attr.value == b.attr.value and _same_name(a.value, b.value)
     return False
+
+
+def _is_called_later(tree: ast.AST, ctx: Context) -> bool:
+    """Whether a name that is bound to a class is called: ``Tensor = torch.cuda.FloatTensor if cuda else torch.Tensor``.
+
+    Other things are tested for being of the class, which only MindSpore's own can answer.
+    """
+    names = ctx.value_names(tree)
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+        for node in ctx.analysis.nodes
+    )

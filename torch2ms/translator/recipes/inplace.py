@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.inplace_values import bare_name, functional, is_inplace
 from torch2ms.translator.recipes.views import (
@@ -301,6 +302,9 @@ def _assigned(site: CallSite, place: _Place, direct: _Place, statement: bool, ct
         return made
     if source is None and statement and _initializes(ctx):
         return replace(made, code=build("{p}.set_data({x})", p=place.code.deep_clone(), x=made.code))
+    if source is not None and _may_be_float64(source.tree, ctx):  # assign refuses another dtype than the parameter's
+        dtyped = build("{x}.astype({p}.dtype)", x=made.code, p=place.code.deep_clone())
+        made = replace(made, code=dtyped)
     args = fix_commas([cst.Arg(place.code.deep_clone()), cst.Arg(made.code)], ())
     return replace(made, code=cst.Call(ctx.reference("mindspore.ops.assign"), args))
 
@@ -350,6 +354,27 @@ def _initializer(site: CallSite, ctx: Context) -> cst.BaseExpression | None:
 
 def _opposite(low: ast.expr, high: ast.expr) -> bool:
     return isinstance(low, ast.UnaryOp) and isinstance(low.op, ast.USub) and ast.dump(low.operand) == ast.dump(high)
+
+
+def _may_be_float64(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a tensor may be of float64, numpy's own floats: it is made of an array, in its expression or before."""
+    kind = ctx.kind(tree)
+    if kind.of in ("torch.float32", "torch.float"):
+        return False
+    if kind.of:
+        return True
+    name, info = root_of(tree), ctx.functions[-1]
+    bound = [
+        node.value
+        for node in walk(info.node if info is not None else ctx.analysis.tree)
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+    ]
+    made = [node for value in (tree, *bound) for node in walk(value) if isinstance(node, ast.Call) and node.args]
+    return any(
+        ctx.kind(call.func).of == "torch.from_numpy"
+        or (ctx.kind(call.func).of in ("torch.tensor", "torch.as_tensor") and ctx.kind(call.args[0]).name == "ndarray")
+        for call in made
+    )
 
 
 def _attribute(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:

@@ -373,7 +373,7 @@ def differentiable_reads(node: ast.AST) -> set[str]:
     pending: list[ast.AST] = [node]
     while pending:
         item = pending.pop()
-        if isinstance(item, ast.With) and _is_no_grad(item):
+        if (isinstance(item, ast.With) and _is_no_grad(item)) or _notes_numbers(item):
             continue
         if isinstance(item, ast.Call):
             method = item.func.attr if isinstance(item.func, ast.Attribute) else ""
@@ -398,6 +398,14 @@ def differentiable_reads(node: ast.AST) -> set[str]:
             found |= effects(item.target).reads | ({item.target.id} if isinstance(item.target, ast.Name) else set())
         pending.extend(children(item))
     return found
+
+
+def _notes_numbers(node: ast.AST) -> bool:
+    """Whether a statement only puts away what has no gradient: ``losses.append(loss.item())``."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in MUTATORS:
+        return False
+    return bool(call.args) and not any(differentiable_reads(item) for item in call.args)
 
 
 def covers(paths: Collection[str], path: str) -> bool:

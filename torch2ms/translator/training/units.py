@@ -264,7 +264,9 @@ class _ScopePlanner:
         if not forward.guards and not skipped:
             return False
         stored = self.file.effects([forward.block[index] for index in forward.demanded])
-        return overlaps(stored.binds | stored.mutates, forward.needed)
+        parent = self.scope.location(forward.block[0]).parent
+        anew = effects(parent.target).binds if isinstance(parent, ast.For) and parent.body is forward.block else ()
+        return overlaps(stored.binds | stored.mutates, set(forward.needed) - set(anew))
 
     def _whole(self, owner: Ownership) -> bool | None:
         """Whether every clipped list is all the weights of the optimizers: True, False (unknown), None (no)."""
