@@ -211,3 +211,9 @@ def test_what_the_text_does_not_show_stays(text: str, expected: str) -> None:
 )
 def test_what_the_text_shows(text: str, expected: str) -> None:
     assert expected in _translated(text)
+
+
+def test_a_tensor_that_an_object_was_made_with_is_not_changed_in_silence() -> None:
+    box = "class Box:\n    def __init__(self, t):\n        self.t = t\n    def bump(self):\n        self.t += 1\n"
+    assert "T2M305" not in _translated(box + "Box(3).bump()")
+    assert "T2M305" in _translated(box + "Box(x).bump()")

@@ -8,6 +8,8 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
+from . import selections
+
 __all__ = [
     "add",
     "addcdiv",
@@ -84,8 +86,8 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
     """Return the sum of the values that are numbers."""
     if dtype is not None:
         input = input.astype(dtype)
-    clean = ops.where(ops.isnan(input), ops.zeros_like(input), input)
-    return clean.sum() if dim is None else clean.sum(dim, keepdims=keepdim)
+    clean = ops.where(ops.isnan(input), ops.zeros_like(input), input) if input.size else input
+    return selections.sum(clean, dim, keepdim)
 
 
 def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:

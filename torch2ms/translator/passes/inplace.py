@@ -13,6 +13,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.own_attributes import is_inplace
 from torch2ms.translator.later_reads import read_again, read_beside
+from torch2ms.translator.passes.members import is_handed_tensor
 from torch2ms.translator.passes.operators import shift
 from torch2ms.translator.recipes.views import (
     fills_whole,
@@ -219,7 +220,8 @@ def _attribute(target: ast.Attribute, tree: ast.AugAssign, ctx: Context) -> None
     kind, owner = ctx.kind(target), ctx.kind(target.value)
     if kind.known and not kind.is_tensor:
         return
-    if not kind.known and (not ctx.kind(tree.value).is_tensor or owner.name == "Module"):
+    known = ctx.kind(tree.value).is_tensor and owner.name != "Module"
+    if not kind.known and not known and not is_handed_tensor(target.attr, ctx):
         return
     if kind.name == "Parameter" or target.attr == "data" or _made_here(target, ctx):
         return

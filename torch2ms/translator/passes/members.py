@@ -7,7 +7,7 @@ import ast
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
 
-__all__ = ["changed_members", "member_names"]
+__all__ = ["changed_members", "is_handed_tensor", "member_names"]
 
 _STORING = frozenset({"append", "extend", "insert", "add", "setdefault", "appendleft"})
 
@@ -40,6 +40,30 @@ def changed_members(ctx: Context) -> set[str]:
         elif isinstance(changed, (ast.Subscript, ast.Attribute)):
             found.add(_name(changed))
     return found - {""}
+
+
+def is_handed_tensor(attribute: str, ctx: Context) -> bool:
+    """Whether an object keeps a tensor under this name that its class is called with: ``self.t = t``, ``Box(x)``."""
+    for node in ctx.analysis.nodes:
+        held = isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and len(node.targets) == 1
+        if not held or not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Attribute):
+            continue
+        maker = ctx.parent(node)
+        owner = ctx.parent(maker) if isinstance(maker, ast.FunctionDef) and maker.name == "__init__" else None
+        if node.targets[0].attr != attribute or not isinstance(owner, ast.ClassDef):
+            continue
+        assert isinstance(maker, ast.FunctionDef)
+        names = [arg.arg for arg in maker.args.args[1:]]
+        if isinstance(node.value, ast.Name) and node.value.id in names:
+            place = names.index(node.value.id)
+            calls = (n for n in ctx.analysis.nodes if isinstance(n, ast.Call) and _is_call_of(n, owner.name))
+            if any(len(call.args) > place and ctx.kind(call.args[place]).is_tensor for call in calls):
+                return True
+    return False
+
+
+def _is_call_of(call: ast.Call, name: str) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == name
 
 
 def _changed(node: ast.AST) -> ast.expr | None:
