@@ -109,3 +109,11 @@ def test_methods_that_are_handed_on_or_have_no_effect(result: str, expected: str
 def test_initial_weights_are_set(function: str, emitted: str) -> None:
     source = f"import torch\nfrom torch import nn\n\ndef {function}(w: nn.Parameter):\n    w.data.mul_(2)\n"
     assert emitted in translate_source(source).text
+
+
+def test_settings_of_parts_that_are_walked_over_are_changed_several_at_once() -> None:
+    made = "for m in self.layers.modules():\n            m.stride, m.dilation = (1, 1), 2"
+    text = text_of(made=made)
+    assert "settings.change(m, 'stride', (1, 1)), settings.change(m, 'dilation', 2)" in text
+    assert "self.stride, self.p = 1, 2" in text_of(made="self.stride, self.p = 1, 2")
+    assert "m.stride, m.kind = (1, 1), 2" in text_of(made=made.replace("dilation", "kind"))

@@ -11,6 +11,7 @@ from typing import Any
 
 import libcst as cst
 
+from torch2ms.translator.binding import literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.optimizers import trained_calls
@@ -29,6 +30,8 @@ def changed_setting(updated: Any, tree: ast.AST, ctx: Context) -> Any:
     if not isinstance(tree, ast.Assign) or len(tree.targets) != 1 or not isinstance(updated, cst.Assign):
         return updated
     target, code = tree.targets[0], updated.targets[0].target
+    if isinstance(target, ast.Tuple):
+        return _several(updated, target, tree.value, ctx)
     if not isinstance(target, ast.Attribute) or not isinstance(code, cst.Attribute):
         return updated
     is_unbiased = target.attr == code.attr.value == "bias" and ctx.kind(tree.value).name == "none"
@@ -36,13 +39,31 @@ def changed_setting(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         return updated
     base = ctx.kind(target.value)
     names = candidates(base)
-    known = base.name == "Module" and base.evidence not in ("self", "super") and names
+    known = base.name == "Module" and base.evidence not in ("self", "super")
     if any(":" in name for name in names) or not (known or (not base.known and _looks_like_layer(target.value, ctx))):
         return updated
     change = ctx.reference("torch2ms.runtime.settings.change")
     name = ctx.literal(f"'{target.attr}'")
     call = build("{f}({x}, {name}, {value})", f=change, x=code.value, name=name, value=updated.value)
     return cst.Expr(call)
+
+
+def _several(updated: cst.Assign, target: ast.Tuple, value: ast.expr, ctx: Context) -> Any:
+    """Return ``m.stride, m.padding = 1, 2`` as a tuple of changes, where all are such settings of constants."""
+    code, values = updated.targets[0].target, updated.value
+    same = isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts)
+    if not (same and isinstance(value, ast.Tuple) and isinstance(code, cst.Tuple) and isinstance(values, cst.Tuple)):
+        return updated
+    changes = []
+    for part, given, part_code, given_code in zip(target.elts, value.elts, code.elements, values.elements, strict=True):
+        if literal(given) is None or not isinstance(part_code.value, (cst.Attribute, cst.Name)):
+            return updated
+        one = ast.copy_location(ast.Assign([part], given), part)
+        changed = changed_setting(cst.Assign([cst.AssignTarget(part_code.value)], given_code.value), one, ctx)
+        if not isinstance(changed, cst.Expr):
+            return updated
+        changes.append(cst.Element(changed.value))
+    return cst.Expr(cst.Tuple(changes, lpar=[], rpar=[]))
 
 
 def kept_optimizer(updated: Any, tree: ast.AST, ctx: Context) -> Any:
