@@ -73,24 +73,31 @@ def translate_project(
     Raises UsageError, InputError, OutputError or TableError; what is wrong with single files is in the report.
     """
     from torch2ms.translator.emit import check_out
-    from torch2ms.translator.output import generated_files, requirement_texts, write_output
-    from torch2ms.translator.reporting import make_report
 
     options = options or Options()
     project = read_project(src, out=out)
     if out is not None and not dry_run:
         check_out(out, force=force)
-    with _rare_collections(len(project.files)):
-        load(options.mappings, store=options.cache)
-        made = _translation(project, options, progress)
-        results = {**made.results, **requirement_texts(project, made.results, options)}
-        report, program = make_report(project, results, made, options)
-        generated = generated_files(project, program, results, made.scripts, options)
-        new = [FileReport(p, "generated", None, t, executable=p.endswith(".sh")) for p, t in sorted(generated.items())]
-        kept = [file for file in report.files if file.path not in generated]
-        report = replace(report, files=(*kept, *new))
-        if out is not None and not dry_run:
-            write_output(out, project, results, report, generated, made.scripts, options, force=force)
+    with _rare_collections(len(project.files)):  # and none before what was needed meanwhile is let go
+        return _translated_project(project, None if dry_run else out, options, progress, force=force)
+
+
+def _translated_project(
+    project: Project, out: Path | None, options: Options, progress: Progress | None, *, force: bool
+) -> Report:
+    from torch2ms.translator.output import generated_files, requirement_texts, write_output
+    from torch2ms.translator.reporting import make_report
+
+    load(options.mappings, store=options.cache)
+    made = _translation(project, options, progress)
+    results = {**made.results, **requirement_texts(project, made.results, options)}
+    report, program = make_report(project, results, made, options)
+    generated = generated_files(project, program, results, made.scripts, options)
+    new = [FileReport(p, "generated", None, t, executable=p.endswith(".sh")) for p, t in sorted(generated.items())]
+    kept = [file for file in report.files if file.path not in generated]
+    report = replace(report, files=(*kept, *new))
+    if out is not None:
+        write_output(out, project, results, report, generated, made.scripts, options, force=force)
     return report
 
 
