@@ -176,7 +176,8 @@ def softmax(input: Tensor, dim: Optional[int] = None, *, dtype: Any = None) -> T
     axis = dim if dim is not None else 0 if input.ndim in (0, 1, 3) else 1
     values = input if dtype is None else input.astype(dtype)
     powers = ops.exp(values - ops.stop_gradient(ops.amax(values, axis, True)))
-    return powers / powers.sum(axis, keepdims=True)
+    total = powers.sum(axis, keepdims=True)
+    return powers / (total + (total - total))  # 2.0 has infinity for the exponential of NaN, and nothing else has here
 
 
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
