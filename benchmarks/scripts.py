@@ -132,7 +132,8 @@ def execute(command: str, script: Script, out: Path, log: Path) -> tuple[int, li
         watch.start()
         for line in process.stdout:
             record.write(line)
-            losses.extend(float(match.group(1).rstrip(".")) for match in pattern.finditer(line))
+            found = (match.group(1).rstrip(".") for match in pattern.finditer(line))
+            losses.extend(float(number) for number in found if any(map(str.isdigit, number)))
             stopped = bool(script.stop_after) and len(losses) >= script.stop_after
             if stopped:
                 process.kill()

@@ -190,10 +190,9 @@ def _at_run_time(part: ast.expr, tree: ast.Subscript, ctx: Context) -> str:
 
 
 def _uses_numpy(ctx: Context) -> bool:
-    imports = (node for node in ctx.analysis.nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
-    modules = {node.module or "" if isinstance(node, ast.ImportFrom) else alias.name for node in imports
-               for alias in node.names}  # fmt: skip
-    return any(module.partition(".")[0] == "numpy" for module in modules)
+    whole = (alias.name for node in ctx.analysis.all(ast.Import) for alias in node.names)
+    parts = (node.module or "" for node in ctx.analysis.all(ast.ImportFrom))
+    return any(module.partition(".")[0] == "numpy" for module in (*whole, *parts))
 
 
 def _takes_steps(tree: ast.Subscript, ctx: Context) -> bool:
