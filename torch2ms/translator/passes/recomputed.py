@@ -79,10 +79,10 @@ def _called_without_recording(forward: ast.FunctionDef, ctx: Context) -> str | N
             returned = statement.value.id if isinstance(statement.value, ast.Name) else ""
         elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             target = statement.targets[0]
-            if not _is_of(target, space):
+            if not isinstance(target, ast.Attribute) or not _is_of(target, space):
                 return None
             if isinstance(statement.value, ast.Name) and statement.value.id in given:
-                kept[target.attr] = statement.value.id  # type: ignore[attr-defined]
+                kept[target.attr] = statement.value.id
         elif not isinstance(statement, ast.Expr):
             return None
     return results.get(returned)
