@@ -50,6 +50,8 @@ class Callables:
             methods = [self.world.method(key, "__getitem__") for key in candidates(kind.items[0])]
             rows = [self.world.returns(method) for method in methods if method is not None]
             return batch_of(common(rows)) if rows else element_of(kind)
+        if kind.name == "dict":
+            return Kind("str") if kind.of else UNKNOWN  # its keys
         return element_of(kind)
 
     def run_lambda(self, node: ast.Lambda, given: list[Kind]) -> Kind:

@@ -273,11 +273,18 @@ def _unique(name: str, taken: dict[str, FunctionInfo] | dict[str, ClassInfo]) ->
 
 
 def is_abstract(node: ast.AST) -> bool:
-    """Whether a method only raises NotImplementedError: what it returns is said by those that stand for it."""
+    """Whether a method only raises NotImplementedError, or does nothing: its overrides say what it returns."""
     body = node.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
-    first = next(
-        (part for part in body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))), None
-    )
-    raised = first.exc if isinstance(first, ast.Raise) else None
+    told = [part for part in body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))]
+    if all(isinstance(part, ast.Pass) or _is_nothing(part) for part in told):
+        return bool(body)
+    raised = told[0].exc if isinstance(told[0], ast.Raise) else None
     raised = raised.func if isinstance(raised, ast.Call) else raised
     return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
+
+
+def _is_nothing(part: ast.stmt) -> bool:
+    """Whether a statement returns nothing: ``return``, ``return None``."""
+    if not isinstance(part, ast.Return):
+        return False
+    return part.value is None or (isinstance(part.value, ast.Constant) and part.value.value is None)

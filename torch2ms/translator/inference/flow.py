@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Flow"]
 
+_NUMBERS = ("int", "float", "bool")
 _STAND_INS = ("torch2ms_runtime.missing", "torch2ms.runtime.missing")
 
 Env = dict[str, Kind]
@@ -212,6 +213,8 @@ class Flow(Parameters):
                 self.kinds[load] = kind
         elif isinstance(node.target, ast.Name):
             self.assign(node.target, value if value.is_tensor and not kind.known else kind)
+        elif isinstance(node.target, ast.Attribute) and kind.name in ("int", "float") and value.name not in _NUMBERS:
+            self._store(self.kinds.get(node.target.value, UNKNOWN), node.target, UNKNOWN)  # ``self.total += loss``
         elif isinstance(node.target, ast.Subscript):
             self.expr(node.target.value)
             self.expr(node.target.slice)

@@ -21,6 +21,7 @@ from torch2ms.translator.inference.evidence import Evidence
 from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.inference.flow import Flow
 from torch2ms.translator.inference.handed import Handed, handed_by
+from torch2ms.translator.inference.overrides import overridden
 from torch2ms.translator.inference.own_attributes import made_of_themselves, stores
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 from torch2ms.translator.symbols import SymbolTable
@@ -404,9 +405,9 @@ class World:
         if info is None or analysis is None or isinstance(info.node, ast.Lambda):
             return UNKNOWN
         result = UNKNOWN
-        if self.depth > 0 and not is_abstract(info.node):
-            with self._at(self.depth - 1):
-                result = self.flow(analysis, info).result
+        if self.depth > 0:
+            with self._at(self.depth - 1), self._holding(analysis.path):
+                result = overridden(info, self) if is_abstract(info.node) else self.flow(analysis, info).result
         if not result.known:
             result = _promised(info, analysis, self)
         self._remember(analysis, self._returns, question, result)

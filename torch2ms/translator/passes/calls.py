@@ -158,6 +158,9 @@ def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
         base = told(func, ctx)
         if not base.known:
             return None
+    elif base.is_tensor and ctx.tables.kind_of_name(f"torch.Tensor.{func.attr}") is None:
+        likely = told(func, ctx)  # what was moved to a device is taken for a tensor: ``self.build().to(device)``
+        base = likely if likely.name in ("Module", "Optimizer") else base
     for key in candidates(base) if base.name not in ("Tensor", "dtype") else ():
         if ":" in key and ctx.world.sets(key, func.attr):
             if func.attr == "train" and has_own_mode(key, ctx.world):

@@ -11,7 +11,9 @@ import libcst as cst
 from torch2ms.diagnostics import Severity
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.inference.containers import element_of
 from torch2ms.translator.inference.dtypes import is_dtype
+from torch2ms.translator.passes.shown_numbers import METERED, is_number_format, may_be_tensor, may_hold_tensors
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.trees import walk
 
@@ -27,7 +29,8 @@ def rewrite_field(node: cst.FormattedStringExpression, updated: Any, ctx: Contex
         tell_text(ctx.alignment.tree(node.expression), ctx, is_shown=True)
     if not node.format_spec or node.conversion is not None:
         return updated
-    number = _number(node.expression, updated.expression, ctx)
+    spec = "".join(code_of(part) for part in node.format_spec)
+    number = _number(node.expression, updated.expression, spec, ctx)
     return updated if number is None else updated.with_changes(expression=number)
 
 
@@ -63,13 +66,21 @@ def rewrite_text(node: cst.FormattedString, updated: cst.FormattedString, ctx: C
 def rewrite_format(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:
     """Return ``"{:.3f}".format(loss.item())`` for the tensor ``loss``."""
     func = tree.func
+    if isinstance(func, ast.Name) and func.id == "format" and len(updated.args) == 2 and not ctx.kind(func).known:
+        number = _number(node.args[0].value, updated.args[0].value, code_of(node.args[1].value).strip("'\""), ctx)
+        first = updated.args[0] if number is None else updated.args[0].with_changes(value=number)
+        return updated.with_changes(args=[first, updated.args[1]])
     if isinstance(func, ast.Attribute) and func.attr == "format" and _hands_over_attributes(tree):
         return _at_run_time(updated, ctx)
     if not isinstance(func, ast.Attribute) or func.attr != "format":
         return updated
     if not isinstance(func.value, ast.Constant):
         return _at_run_time(updated, ctx) if _formats_tensors(func.value, tree, ctx) else updated
-    if not isinstance(func.value.value, str) or any(isinstance(value, ast.Starred) for value in tree.args):
+    if not isinstance(func.value.value, str):
+        return updated
+    if _unpacks_tensors(func.value.value, tree, ctx):
+        return _at_run_time(updated, ctx)
+    if any(isinstance(value, ast.Starred) for value in tree.args):
         return updated
     if _shows_meters(func.value.value, tree, ctx):
         return _at_run_time(updated, ctx)
@@ -80,7 +91,8 @@ def rewrite_format(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Conte
     for index, (before, after) in enumerate(zip(node.args, updated.args, strict=True)):
         key = before.keyword.value if before.keyword is not None else str(position)
         position += before.keyword is None
-        number = _number(before.value, after.value, ctx) if key in formatted and not before.star else None
+        spec = formatted.get(key, "") if not before.star else ""
+        number = _number(before.value, after.value, spec, ctx) if spec else None
         if number is None and key in bare and not before.star:
             number = _text_of(before.value, after.value, ctx)
         if number is not None:
@@ -158,14 +170,31 @@ def _results(ctx: Context) -> frozenset[str]:
         for inner in walk(node)
         if isinstance(inner, ast.Return)
         and isinstance(inner.value, ast.Attribute)
-        and inner.value.attr in _METERED
+        and inner.value.attr in METERED
         and dotted_path(inner.value.value) in meters
     )
 
 
-def _with_spec(text: str) -> set[str]:
-    """Return the names (numbers as text) of the fields that always have a format: not shown plainly anywhere else."""
-    found: dict[str, bool] = {}
+def _unpacks_tensors(text: str, tree: ast.Call, ctx: Context) -> bool:
+    """Whether what a container holds is formatted as numbers: ``"{:.3f} {:.3f}".format(*losses)``, ``**losses``."""
+    given = [value.value for value in tree.args if isinstance(value, ast.Starred)]
+    given += [keyword.value for keyword in tree.keywords if keyword.arg is None]
+    if not given or not any(map(is_number_format, _specs(text))):
+        return False
+    return any(element_of(ctx.kind(value)).is_tensor or may_hold_tensors(value, ctx) for value in given)
+
+
+def _specs(text: str) -> list[str]:
+    """Return the formats of the fields of a template."""
+    try:
+        return [spec for _, name, spec, _ in Formatter().parse(text) if name is not None and spec]
+    except ValueError:
+        return []
+
+
+def _with_spec(text: str) -> dict[str, str]:
+    """Return the fields (numbers as text) that always have a format, with one: not shown plainly anywhere else."""
+    found: dict[str, str] = {}
     position = 0
     try:
         for _, name, spec, conversion in Formatter().parse(text):
@@ -175,10 +204,10 @@ def _with_spec(text: str) -> set[str]:
             if not name:
                 key, position = str(position), position + 1
             plain = "." in name or "[" in name or bool(conversion)
-            found[key] = found.get(key, True) and bool(spec) and not plain
+            found[key] = (spec or "") if found.get(key, "any") and not plain else ""
     except ValueError:
-        return set()
-    return {key for key, always in found.items() if always}
+        return {}
+    return {key: spec for key, spec in found.items() if spec}
 
 
 def _bare_fields(text: str) -> set[str]:
@@ -234,20 +263,21 @@ def _shows(path: str) -> bool:
     )
 
 
-def _number(before: cst.BaseExpression, after: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+def _number(
+    before: cst.BaseExpression, after: cst.BaseExpression, spec: str, ctx: Context
+) -> cst.BaseExpression | None:
     """Return the number in what is formatted; None where it is none of a tensor."""
     if _is_tensor(before, ctx):
         return _item(after)
     tree = ctx.alignment.tree(before)
     if not isinstance(tree, ast.expr) or ctx.kind(tree).name == "str":
         return None
-    if not _holds(tree, _perhaps_tensors(ctx), ctx):
+    if not _holds(tree, _perhaps_tensors(ctx), ctx) and not (is_number_format(spec) and may_be_tensor(tree, ctx)):
         return None
     return cst.Call(ctx.reference("torch2ms.runtime.metrics.number"), [cst.Arg(after)])
 
 
 _TO_NUMBERS = frozenset({"float", "int", "len", "str"})  # functions
-_METERED = frozenset({"val", "avg", "value", "average", "mean", "sum"})
 _NUMBERS_OF = frozenset({"item", "tolist", "numpy", "size", "dim", "numel", "time"})  # methods
 
 
@@ -298,7 +328,7 @@ def _holds(tree: ast.expr, names: set[str], ctx: Context) -> bool:
         return _holds(tree.left, names, ctx) or _holds(tree.right, names, ctx)
     if isinstance(tree, ast.UnaryOp):
         return _holds(tree.operand, names, ctx)
-    if isinstance(tree, ast.Attribute) and tree.attr in _METERED and dotted_path(tree.value) in ctx.once(_meters):
+    if isinstance(tree, ast.Attribute) and tree.attr in METERED and dotted_path(tree.value) in ctx.once(_meters):
         return True
     return ctx.kind(tree).is_tensor or dotted_path(tree) in names
 

@@ -1,0 +1,121 @@
+"""Values of which nothing is known, shown as numbers: ``f"{value:.3f}"``.
+
+Where it may be a tensor at run time - it went through a parameter, an untyped dictionary, a call of the project -
+``number(value)`` is right for both. What comes from elsewhere (a setting, a clock) is left as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.inference.declarations import FunctionInfo
+from torch2ms.translator.kinds import Kind
+from torch2ms.translator.trees import walk
+
+__all__ = ["METERED", "is_number_format", "may_be_tensor", "may_hold_tensors"]
+
+METERED = frozenset({"val", "avg", "value", "average", "mean", "sum"})  # what meters call what they hold
+_GIVING = frozenset({"items", "values", "get", "pop"})  # methods of dictionaries that hand on what those hold
+_HANDING_ON = frozenset({"enumerate", "zip", "list", "tuple", "sorted", "reversed", "max", "min", "sum", "abs"})
+_HELD = ("dict", "list", "tuple", "iterator")
+_OPEN = ("unknown", "python", "instance")  # of the values in it nothing is known
+_STEPS = 6  # how far a value is followed back
+_NUMBER = re.compile(r"(\.\d+|[\d.}][eEfFgG%n]|^[eEfFgG%n])$|\.\{?\w*\}?[eEfFgG%n]$|\.\d+[a-zA-Z]?$")
+
+
+def is_number_format(spec: str) -> bool:
+    """Whether a format is one of numbers that are no counts: ``.3f``, ``10.2e``, ``.2``; not ``>10`` or ``03d``."""
+    return _NUMBER.search(spec) is not None
+
+
+def may_be_tensor(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a value of which nothing is known may be a tensor, by where it comes from."""
+    return not ctx.kind(tree).known and _is_doubtful(tree, ctx, _STEPS)
+
+
+def may_hold_tensors(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a container may hold tensors, by where it comes from."""
+    return _is_doubtful(tree, ctx, _STEPS)
+
+
+def _is_doubtful(tree: ast.expr, ctx: Context, steps: int) -> bool:
+    kind = ctx.kind(tree)
+    if steps == 0 or not (kind.name in _OPEN or kind.is_tensor or _holds_unknown(kind)):
+        return False
+    if isinstance(tree, ast.Name):
+        return kind.is_tensor or any(_is_doubtful_origin(found, ctx, steps - 1) for found in _origins(tree, ctx))
+    if isinstance(tree, ast.Attribute):
+        mine = isinstance(tree.value, ast.Name) and tree.value.id == "self" and not ctx.kind(tree).known
+        return mine or tree.attr in METERED
+    if isinstance(tree, ast.Subscript):
+        return _is_doubtful(tree.value, ctx, steps - 1)
+    if isinstance(tree, ast.BinOp):
+        return any(_is_doubtful(part, ctx, steps - 1) for part in (tree.left, tree.right))
+    return isinstance(tree, ast.Call) and _gives_doubtful(tree, ctx, steps)
+
+
+def _holds_unknown(kind: Kind) -> bool:
+    """Whether a container holds what nothing is known of, or tensors."""
+    return kind.name in _HELD and (
+        not kind.items or any(not i.known or i.is_tensor or _holds_unknown(i) for i in kind.items)
+    )
+
+
+def _gives_doubtful(tree: ast.Call, ctx: Context, steps: int) -> bool:
+    """Whether a call gives what nothing is known of: of the project's functions, or from a container of such values."""
+    func = tree.func
+    if isinstance(func, ast.Attribute):
+        if func.attr in _GIVING:
+            return _is_doubtful(func.value, ctx, steps - 1)
+        return bool(ctx.world.symbols.definers(func.attr))
+    if not isinstance(func, ast.Name):
+        return False
+    if func.id in _HANDING_ON and not ctx.kind(func).known:
+        return any(_is_doubtful(given, ctx, steps - 1) for given in tree.args)
+    return ctx.kind(func).name in ("function", "Module")
+
+
+def _is_doubtful_origin(origin: ast.expr | None, ctx: Context, steps: int) -> bool:
+    """Whether what a name is given may be a tensor; None stands for a parameter."""
+    return origin is None or _is_doubtful(origin, ctx, steps)
+
+
+def _origins(name: ast.Name, ctx: Context) -> Iterator[ast.expr | None]:
+    """Yield what a name is given where it stands: by assignments, loops, comprehensions; None for a parameter."""
+    info = ctx.functions[-1]
+    yield from ctx.once(_given).get((info.node if info is not None else ctx.analysis.tree, name.id), ())
+    if info is not None and _is_untyped_parameter(info, name.id):
+        yield None
+
+
+def _is_untyped_parameter(info: FunctionInfo, name: str) -> bool:
+    """Whether a function has such a parameter, with neither an annotation nor a default that says what it is."""
+    arguments = info.node.args
+    defaulted = [*arguments.posonlyargs, *arguments.args][-len(arguments.defaults) :] if arguments.defaults else []
+    told = {arg.arg for arg in defaulted} | {
+        a.arg for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d
+    }
+    found = [arg for arg in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs] if arg.arg == name]
+    return bool(found) and found[0].annotation is None and name not in told
+
+
+def _given(ctx: Context) -> dict[tuple[ast.AST, str], list[ast.expr | None]]:
+    """Return what each name of each function is given."""
+    found: dict[tuple[ast.AST, str], list[ast.expr | None]] = {}
+    for scope in [ctx.analysis.tree, *(info.node for info in ctx.analysis.functions.values())]:
+        for node in walk(scope):
+            pairs: list[tuple[ast.expr, ast.expr]] = []
+            if isinstance(node, ast.Assign):
+                pairs = [(target, node.value) for target in node.targets]
+            elif isinstance(node, ast.AugAssign):
+                pairs = [(node.target, node.value)]
+            elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+                pairs = [(node.target, node.iter)]
+            for target, value in pairs:
+                for part in walk(target):
+                    if isinstance(part, ast.Name):
+                        found.setdefault((scope, part.id), []).append(value)
+    return found
