@@ -83,3 +83,44 @@ def test_a_network_that_moves_itself_gives_itself_back() -> None:
         "        self.scale = self.scale.to(device)\n        return super(Net, self).to(device)\n"
     )
     assert "        return self\n" in translate_source(source).text
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("print(f'{value:.3f}')", "print(f'{metrics.number(value):.3f}')"),
+        ("print('{:>6.2f}'.format(sum(held) / n))", "print('{:>6.2f}'.format(metrics.number(sum(held) / n)))"),
+        ("print(format(value, '.2f'))", "print(format(metrics.number(value), '.2f'))"),
+        ("print('{a:.1f}'.format(**losses))", "print(metrics.formatted('{a:.1f}', **losses))"),
+        ("print(' '.join(f'{k:<9}{v:.4f}' for k, v in losses.items()))", "f'{k:<9}{metrics.number(v):.4f}'"),
+        ("print(f'{n:03d} {value:>9} {name}')", "print(f'{n:03d} {value:>9} {name}')"),
+        ("print(f'{time.time() - start:.2f}')", "print(f'{time.time() - start:.2f}')"),
+        ("print(f'{lr:.2e}')", "print(f'{lr:.2e}')"),
+    ],
+)
+def test_values_of_which_nothing_is_known_are_shown_as_numbers(line: str, expected: str) -> None:
+    source = (
+        "import time\nimport torch\n\n\ndef show(losses, name, n, value, lr=0.1):\n    start = time.time()\n"
+        f"    for held in losses.values():\n        {line}\n"
+    )
+    assert expected in translate_source(source).text
+
+
+def test_what_iterating_over_a_dictionary_gives_is_its_keys() -> None:
+    source = (
+        "import torch\nimport torch.nn.functional as F\n\n\ndef show(key, value):\n"
+        "    print(f'{key:>8}: {value:.3f}')\n\n\ndef main(x, y):\n"
+        "    losses = dict(a=F.mse_loss(x, y), b=F.l1_loss(x, y))\n    for k in losses:\n        show(k, losses[k])\n"
+    )
+    assert "f'{key:>8}: {value.item():.3f}'" in translate_source(source).text
+
+
+def test_what_a_total_is_added_to_may_be_a_tensor() -> None:
+    source = (
+        "import torch\n\n\nclass Meter:\n    def __init__(self):\n        self.total = 0\n        self.n = 0\n\n"
+        "    def add(self, value):\n        self.total += value\n        self.n += 1\n\n"
+        "    def mean(self):\n        return self.total / self.n\n\n\n"
+        "def run(losses):\n    meter = Meter()\n    for loss in losses:\n        meter.add(loss)\n"
+        "    print(f'{meter.mean():.3f}')\n"
+    )
+    assert "f'{metrics.number(meter.mean()):.3f}'" in translate_source(source).text

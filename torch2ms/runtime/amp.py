@@ -23,7 +23,9 @@ __all__ = [
     "autocast",
     "cast_network",
     "create_loss_scaler",
+    "initialize",
     "load_scaler_state",
+    "no_state",
     "scaler_state",
 ]
 
@@ -43,6 +45,16 @@ class autocast(contextlib.ContextDecorator):
 
     def __exit__(self, *_: object) -> None:
         pass
+
+
+def initialize(models: Any, optimizers: Any = None, *_: Any, **settings: Any) -> Any:
+    """Return the networks and optimizers as they are, as apex's function does with ``enabled=False``."""
+    return models if optimizers is None else (models, optimizers)
+
+
+def no_state(destination: Any = None) -> Dict[str, Any]:
+    """Return an empty state: without half precision no scale is kept."""
+    return {}
 
 
 def cast_network(network: nn.Cell, level: str = "O0") -> nn.Cell:

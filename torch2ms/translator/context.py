@@ -130,7 +130,7 @@ class Context:
     def world_owners(self, base: Kind) -> list[str]:
         """Return the torch classes whose rows answer for members of a value, nearest first."""
         found: list[str] = []
-        if base.name not in ("Tensor", "dtype"):
+        if base.name not in ("Tensor", "dtype", "module"):
             for key in base.of.split("|") if base.of else ():
                 found.extend(self.world.torch_bases(key) if ":" in key else [key])
         if base.name in BASE_ROWS:

@@ -49,6 +49,7 @@ KindName = Literal[
     "python",  # some other plain Python value, certainly no torch object
     "self",  # in table rows only: the kind of the receiver
     "argument",  # in table rows only: the kind of the first argument
+    "arguments",  # in table rows only: a tuple of the kinds of the positional arguments; of one, its kind
 ]
 
 

@@ -13,7 +13,7 @@ from torch2ms.translator.kinds import Kind
 
 __all__ = ["PROJECT", "TORCH_ROOTS", "candidates", "dotted", "imported", "is_torch_name"]
 
-TORCH_ROOTS = frozenset({"torch", "torchvision", "einops"})  # einops: its functions take torch's tensors
+TORCH_ROOTS = frozenset({"torch", "torchvision", "einops", "apex"})  # the last two take torch's tensors and networks
 PROJECT = "project:"  # prefix of Kind("module").of for modules of the project
 
 

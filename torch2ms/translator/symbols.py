@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from torch2ms.translator.asked_gradients import asks_apart, near_asking
 from torch2ms.translator.handed_losses import steps_for_others
 from torch2ms.translator.names import is_torch_name
+from torch2ms.translator.optional_imports import optional_imports
 from torch2ms.translator.search_paths import added_folders
 from torch2ms.translator.trees import walk
 
@@ -50,6 +51,7 @@ class FileIndex:
     roots: frozenset[str] = frozenset()  # folders that the file puts on sys.path, as far as it writes them out
     asks_for_gradients: bool = False  # whether a function asks weights for gradients that another one computes
     takes_losses: bool = False  # whether an object of the file is handed losses and takes the steps for them
+    optional: frozenset[str] = frozenset()  # packages that the file can do without
 
 
 @dataclass(slots=True)
@@ -237,15 +239,16 @@ class SymbolTable:
         """Return the folders of the project that its scripts put on ``sys.path``; found once."""
         if self._memory.roots is None:
             said = {name for file in self.files.values() for name in file.roots}
-            found = [f for f in sorted(self.folders) if any(f == name or f.endswith(f"/{name}") for name in said)]
-            self._memory.roots = tuple(PurePosixPath(folder) for folder in found)
+            found = (f for f in sorted(self.folders) if any(f == name or f.endswith(f"/{name}") for name in said))
+            self._memory.roots = tuple(map(PurePosixPath, found))
         return self._memory.roots
 
     def is_torch(self, importer: str, module: str, level: int = 0) -> bool:
         """Whether an import is torch's or torchvision's, and not the project's own (SRC may be torchvision itself)."""
-        if level or not is_torch_name(module):
+        root = module.partition(".")[0]
+        if level or not is_torch_name(module) or (importer in self.files and root in self.files[importer].optional):
             return False
-        found = self.find_module(importer, module.partition(".")[0], level)
+        found = self.find_module(importer, root, level)
         return found is None or found.endswith("/")  # a folder that is no package does not hide the installed one
 
     def scripts(self) -> frozenset[str]:
@@ -257,8 +260,7 @@ class SymbolTable:
         return frozenset(path for path in outside if path not in imported)
 
     def _at(self, base: PurePosixPath, parts: list[str]) -> str | None:
-        target = base.joinpath(*parts) if parts else base
-        name = str(target)
+        name = str(base.joinpath(*parts))
         if f"{name}.py" in self.files:
             return f"{name}.py"
         init = "__init__.py" if name == "." else f"{name}/__init__.py"
@@ -347,8 +349,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
             classes.setdefault(node.name, set()).update(_last(base) for base in node.bases)
             for method in _methods(node.body):
                 methods.setdefault(method, set()).add(node.name)
-            made = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
-            parameters.setdefault(node.name, set()).update(_parameter_names(n) for n in made)
+            parameters.setdefault(node.name, set()).update(_starting_names(node))
         elif isinstance(node, ast.Import):
             imports.update((0, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -370,6 +371,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         frozenset(roots),
         attributes.has_gradients and asks_apart(tree),
         "backward" in calls and steps_for_others(tree),
+        optional_imports(tree, imports),
     )
 
 
@@ -477,6 +479,10 @@ def _parameter_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str,
     return tuple(names[1:] if names[:1] in (["self"], ["cls"]) else names)
 
 
+def _starting_names(node: ast.ClassDef) -> list[tuple[str, ...]]:
+    return [_parameter_names(n) for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
+
+
 def _declared_all(tree: ast.Module) -> tuple[str, ...] | None:
     """Return the literal names of ``__all__``, or None when there is none or it cannot be read."""
     for node in tree.body:
@@ -490,8 +496,4 @@ def _declared_all(tree: ast.Module) -> tuple[str, ...] | None:
 
 def _last(node: ast.expr) -> str:
     """Return the last identifier of a name or attribute chain, else an empty string."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return ""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""

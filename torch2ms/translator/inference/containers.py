@@ -23,6 +23,7 @@ __all__ = [
     "library_result",
     "makes_tensor",
     "moves",
+    "of_arguments",
     "value_of",
 ]
 
@@ -33,6 +34,15 @@ NOTHING = Kind("none", evidence="nothing yet")
 def moves(kind: Kind) -> bool:
     """Whether an argument of ``.to`` says a device or a dtype: then the receiver is a tensor (or a network)."""
     return kind.name in ("device", "dtype") or kind.name == "api"
+
+
+def of_arguments(result: Kind, arguments: Sequence[Kind]) -> Kind:
+    """Return the kind of what a function gives, where a table row says that of its arguments."""
+    if result.name == "arguments" and len(arguments) > 1:
+        return Kind("tuple", items=tuple(arguments))
+    if result.name in ("argument", "arguments"):
+        return arguments[0] if arguments else UNKNOWN
+    return result
 
 
 def common(kinds: list[Kind]) -> Kind:

@@ -18,6 +18,7 @@ from torch2ms.translator.inference.containers import (
     library_result,
     makes_tensor,
     moves,
+    of_arguments,
     value_of,
 )
 from torch2ms.translator.inference.dtypes import dtype_of_operator, with_dtype
@@ -429,9 +430,7 @@ class Expressions(Callables):
             else:
                 kinds.append(UNKNOWN)
         result = common(kinds)
-        if result.name == "argument":
-            return arguments[0] if arguments else UNKNOWN
-        return result
+        return of_arguments(result, arguments)
 
     def _network_result(self, callee: Kind) -> Kind:
         kinds: list[Kind] = []

@@ -49,11 +49,12 @@ def _is_doubtful(tree: ast.expr, ctx: Context, steps: int) -> bool:
         return kind.is_tensor or any(_is_doubtful_origin(found, ctx, steps - 1) for found in _origins(tree, ctx))
     if isinstance(tree, ast.Attribute):
         mine = isinstance(tree.value, ast.Name) and tree.value.id == "self" and not ctx.kind(tree).known
-        return mine or tree.attr in METERED
+        return mine or (tree.attr in METERED and ast.unparse(tree.value) not in ctx.once(_updated))
     if isinstance(tree, ast.Subscript):
         return _is_doubtful(tree.value, ctx, steps - 1)
     if isinstance(tree, ast.BinOp):
-        return any(_is_doubtful(part, ctx, steps - 1) for part in (tree.left, tree.right))
+        parts = (tree.left,) if isinstance(tree.op, ast.Div) else (tree.left, tree.right)  # by a count, mostly
+        return any(_is_doubtful(part, ctx, steps - 1) for part in parts)
     return isinstance(tree, ast.Call) and _gives_doubtful(tree, ctx, steps)
 
 
@@ -100,6 +101,12 @@ def _is_untyped_parameter(info: FunctionInfo, name: str) -> bool:
     }
     found = [arg for arg in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs] if arg.arg == name]
     return bool(found) and found[0].annotation is None and name not in told
+
+
+def _updated(ctx: Context) -> frozenset[str]:
+    """Return the meters that the file itself updates: what they are given shows what they hold."""
+    calls = (node.func for node in ctx.analysis.nodes if isinstance(node, ast.Call))
+    return frozenset(ast.unparse(f.value) for f in calls if isinstance(f, ast.Attribute) and f.attr == "update")
 
 
 def _given(ctx: Context) -> dict[tuple[ast.AST, str], list[ast.expr | None]]:

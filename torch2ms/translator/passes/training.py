@@ -338,6 +338,7 @@ class _Writer:
         lines = [] if at_start else [cst.EmptyLine(indent=False)] * (2 if top else 1)
         made = made.with_changes(body=cst.IndentedBlock(body), leading_lines=lines)
         self.ctx.report("T2M401", unit.backward, f"the training step became {unit.forward_name} and value_and_grad")
+        self._account_scaling(unit)
         for note in unit.notes:
             self.ctx.report("T2M303", unit.backward, note)
         if unit.scaler is not None:
@@ -387,6 +388,13 @@ class _Writer:
             inner = "".join(f"    {line}\n" for line in code.splitlines())
             code = f"if {self._code(unit.guard)}:\n{inner}else:\n    {target} = {unit.forward_name}({arguments})\n"
         return self._lines(code)
+
+    def _account_scaling(self, unit: TrainingUnit) -> None:
+        """Account for what a step asked of apex: the scaled loss, and the parameters that its gradients are of."""
+        for statement in (unit.backward, *unit.dropped, *(clip.statement for clip in unit.clips)):
+            for node in walk(statement):
+                if self.ctx.kind(node).of in ("apex.amp.scale_loss", "apex.amp.master_params"):
+                    self.ctx.account(node, self.ctx.kind(node).of, "removed")
 
     def _addition(self, unit: TrainingUnit) -> str:
         add = code_of(self.ctx.reference("torch2ms.runtime.autograd.accumulate"))
