@@ -75,7 +75,9 @@ _ALL = (
          "Choose a newer --mindspore, or replace the operation."),
     Code("T2M206", "ambiguous-name", _E, "The name can mean several things, which translate differently.",
          "Bind the name once, or write the qualified name at the place of use."),
-    Code("T2M207", "untyped-receiver", _W, "The receiver of a method or attribute could not be typed; it was left as it is.",
+    Code("T2M207", "untyped-receiver", _W,
+         "The receiver of a method or attribute could not be typed. Where the message says that both forms were written, "
+         "the code asks at run time; elsewhere it was left as it is.",
          "Annotate the variable (x: torch.Tensor) and translate again."),
     Code("T2M208", "value-signature", _W, "An API passed on as a value takes other arguments in MindSpore.",
          "Check the calls that go through the value."),
