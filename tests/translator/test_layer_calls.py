@@ -20,7 +20,7 @@ HEAD = "import torch\nimport torch.nn as nn\n"
     ],
 )
 def test_inputs_by_name_are_put_in_order(layer: str, call: str, wanted: str) -> None:
-    assert f"print({wanted})" in translate_source(f"{HEAD}m = {layer}\nprint({call})\n").text
+    assert f"out = {wanted}" in translate_source(f"{HEAD}m = {layer}\nout = {call}\n").text
 
 
 @pytest.mark.parametrize(

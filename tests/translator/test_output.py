@@ -57,7 +57,7 @@ def test_an_installed_runtime_needs_no_signs(make_tree: MakeTree, tmp_path: Path
 
 def test_a_project_without_the_runtime_needs_no_signs(make_tree: MakeTree, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    translate_project(make_tree({"tools/train.py": "import torch\n\nprint(torch.ones(2))\n"}), out)
+    translate_project(make_tree({"tools/train.py": "import torch\n\nx = torch.ones(2)\n"}), out)
     assert not list(out.rglob("torch2ms_runtime.py"))
 
 

@@ -14,6 +14,7 @@ _SAME = frozenset(
     "float double half to cpu cuda type clone detach contiguous requires_grad_ abs sin cos exp mul div add sub neg "
     "zeros_like ones_like rand_like randn_like flip sigmoid tanh relu".split()
 )
+_WHOLE = frozenset({"sum", "mean", "max", "min", "prod", "std", "var", "norm", "median", "argmax", "argmin", "trace"})
 _LINES = frozenset({"arange", "linspace", "logspace", "eye"})
 _DEPTH = 5
 
@@ -37,6 +38,8 @@ def ranks(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> frozenset
 
 def _of_call(call: ast.Call, ctx: Context, depth: int) -> frozenset[int]:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name in _WHOLE and not call.keywords and len(call.args) == (1 if ctx.is_import_root(call.func) else 0):
+        return frozenset({0})
     if name in _LINES:
         return frozenset({2 if name == "eye" else 1})
     if name in ("tensor", "as_tensor", "FloatTensor"):

@@ -34,3 +34,4 @@ from .special import *  # noqa: F403
 from .spectral import *  # noqa: F403
 from .statistics import *  # noqa: F403
 from .tensor import *  # noqa: F403
+from .texts import *  # noqa: F403

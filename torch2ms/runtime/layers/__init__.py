@@ -7,7 +7,7 @@ Parameters carry MindSpore's names (``gamma``, ``has_bias``), so that checkpoint
 
 from __future__ import annotations
 
-from . import counted, exact, families
+from . import counted, exact, families, lazy, pruning
 from .activation import (
     CELU,
     ELU,

@@ -110,7 +110,7 @@ def _holder(module: Any, name: str) -> Any:
     return made
 
 
-def _take(module: Any, name: str) -> Any:
+def take_parameter(module: Any, name: str) -> Any:
     """Take a parameter out of a layer; it stays as a plain attribute until the first call computes it."""
     weight = module._params.pop(name, None)
     if weight is None:
@@ -119,7 +119,7 @@ def _take(module: Any, name: str) -> Any:
     return weight
 
 
-def _place(holder: Any, name: str, value: Tensor, layer: Any, trained: bool = True) -> Any:
+def place_parameter(holder: Any, name: str, value: Tensor, layer: Any, trained: bool = True) -> Any:
     """Give ``holder`` a parameter; those of MindSpore's own Conv1d are converted."""
     parameter = Parameter(value, name=name, requires_grad=trained)
     holder.insert_param_to_cell(name, parameter)
@@ -128,7 +128,7 @@ def _place(holder: Any, name: str, value: Tensor, layer: Any, trained: bool = Tr
     return parameter
 
 
-def _recompute(module: Any, name: str, compute: Callable[[], Tensor]) -> None:
+def recompute(module: Any, name: str, compute: Callable[[], Tensor]) -> None:
     """Have ``module`` set ``name`` to ``compute()`` before each call."""
     weights: Dict[str, Callable[[], Tensor]] = module.__dict__.setdefault("_torch2ms_weights", {})
     weights[name] = compute
@@ -149,7 +149,7 @@ def _axis(module: Any, weight: Any, dim: int) -> int:
 
 def _split(module: Any, holder: Any, name: str, length: str, direction: str, dim: Optional[int]) -> None:
     """Split a weight into length and direction, two parameters of ``holder``."""
-    weight = _take(module, name)
+    weight = take_parameter(module, name)
     kept = None if dim is None or dim == -1 else _axis(module, weight, dim)
     axes = tuple(axis for axis in range(weight.ndim) if axis != kept)
 
@@ -158,14 +158,14 @@ def _split(module: Any, holder: Any, name: str, length: str, direction: str, dim
 
     value = weight.value().copy()
     trained = weight.requires_grad
-    _place(holder, length, norm(value), module, trained)
-    _place(holder, direction, value, module, trained)
+    place_parameter(holder, length, norm(value), module, trained)
+    place_parameter(holder, direction, value, module, trained)
 
     def compute() -> Tensor:
         v = getattr(holder, direction)
         return v * (getattr(holder, length) / norm(v))
 
-    _recompute(module, name, compute)
+    recompute(module, name, compute)
 
 
 def _divide(
@@ -177,7 +177,7 @@ def _divide(
     turns: Tuple[str, str],
 ) -> None:
     """Divide a weight by its largest singular value; ``turns``: which vector an iteration improves first."""
-    weight = _take(module, name)
+    weight = take_parameter(module, name)
     iterations, eps, dim = settings
     axis = _axis(module, weight, (1 if isinstance(module, _TRANSPOSED) else 0) if dim is None else dim)
     holder, vectors = holders
@@ -192,9 +192,9 @@ def _divide(
 
     value = weight.value().copy()
     height, width = matrix(value).shape
-    _place(holder, original, value, module, weight.requires_grad)
-    _place(vectors, left, unit(ops.randn(height)), module, False)
-    _place(vectors, right, unit(ops.randn(width)), module, False)
+    place_parameter(holder, original, value, module, weight.requires_grad)
+    place_parameter(vectors, left, unit(ops.randn(height)), module, False)
+    place_parameter(vectors, right, unit(ops.randn(width)), module, False)
 
     def compute() -> Tensor:
         tensor = getattr(holder, original)
@@ -209,4 +209,4 @@ def _divide(
         u, v = ops.stop_gradient(u.value().copy()), ops.stop_gradient(v.value().copy())
         return tensor / (u * (flat * v).sum(1)).sum()
 
-    _recompute(module, name, compute)
+    recompute(module, name, compute)

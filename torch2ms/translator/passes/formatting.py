@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from string import Formatter
 from typing import Any
 
@@ -14,10 +15,11 @@ from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.inference.containers import element_of
 from torch2ms.translator.inference.dtypes import is_dtype
 from torch2ms.translator.passes.shown_numbers import METERED, is_number_format, may_be_tensor, may_hold_tensors
+from torch2ms.translator.ranks import ranks
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.trees import walk
 
-__all__ = ["rewrite_field", "rewrite_format", "rewrite_percent", "rewrite_text", "tell_print", "tell_text"]
+__all__ = ["rewrite_field", "rewrite_format", "rewrite_percent", "rewrite_print", "rewrite_text", "text_call"]
 
 
 def rewrite_field(node: cst.FormattedStringExpression, updated: Any, ctx: Context) -> Any:
@@ -25,8 +27,10 @@ def rewrite_field(node: cst.FormattedStringExpression, updated: Any, ctx: Contex
     if not node.format_spec and _is_dtype(node.expression, ctx):
         name = ctx.reference("torch2ms.runtime.functional.dtype_name")
         return updated.with_changes(expression=build("{name}({dtype})", name=name, dtype=updated.expression))
-    if not node.format_spec and _is_tensor(node.expression, ctx):
-        tell_text(ctx.alignment.tree(node.expression), ctx, is_shown=True)
+    if not node.format_spec and node.equal is None:
+        is_bare = node.conversion is None
+        text = _tensor_text(node.expression, updated.expression, ctx, is_formatted=is_bare)
+        return updated if text is None else updated.with_changes(expression=text, conversion=None)
     if not node.format_spec or node.conversion is not None:
         return updated
     spec = "".join(code_of(part) for part in node.format_spec)
@@ -34,19 +38,82 @@ def rewrite_field(node: cst.FormattedStringExpression, updated: Any, ctx: Contex
     return updated if number is None else updated.with_changes(expression=number)
 
 
-def tell_text(tree: ast.AST | None, ctx: Context, *, is_shown: bool = False) -> None:
-    """Report the text of a tensor: a warning where it becomes a value, a note where people read it."""
-    if tree is not None:
-        message = "the text of a tensor is MindSpore's: [1. 2.], where PyTorch writes tensor([1., 2.])"
-        level = Severity.NOTE if is_shown or _is_shown(tree, ctx) else Severity.WARNING
+def _tensor_text(
+    before: cst.BaseExpression, after: cst.BaseExpression, ctx: Context, *, is_formatted: bool
+) -> cst.BaseExpression | None:
+    """Return the text that PyTorch has for a tensor, or for what holds tensors; None for all else.
+
+    ``is_formatted``: as a field of a format, where a tensor without axes is the number in it.
+    """
+    tree = ctx.alignment.tree(before)
+    if not isinstance(tree, ast.expr) or not _has_text(tree, ctx):
+        return None
+    if is_formatted and ctx.kind(tree).is_tensor and ranks(tree, ctx) == {0}:
+        return _item(after)
+    return text_call(after, tree, ctx, is_formatted=is_formatted)
+
+
+def text_call(
+    code: cst.BaseExpression, tree: ast.expr, ctx: Context, *, is_formatted: bool = False
+) -> cst.BaseExpression:
+    """Return ``functional.tensor_text(x)``; a warning where the text of a tensor with a gradient becomes a value."""
+    if isinstance(code, cst.Name) and code.value == "None":
+        return code  # a gradient that is known to be none
+    if not is_formatted and ctx.once(_has_gradients):
+        message = "PyTorch also writes how a tensor has its gradient: tensor([1., 2.], grad_fn=<MulBackward0>)"
+        level = Severity.NOTE if _is_shown(tree, ctx) else Severity.WARNING
         ctx.report("T2M303", tree, message, severity=level)
+    name = "formatted_text" if is_formatted else "tensor_text"
+    return cst.Call(ctx.reference(f"torch2ms.runtime.functional.{name}"), [cst.Arg(code)])
 
 
-def tell_print(tree: ast.Call, ctx: Context) -> None:
-    """Report a tensor that ``print`` is given."""
-    if isinstance(tree.func, ast.Name) and tree.func.id == "print" and not ctx.kind(tree.func).known:
-        shown = next((given for given in tree.args if ctx.kind(given).is_tensor), None)
-        tell_text(shown, ctx, is_shown=True)
+def _has_text(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a value is a tensor or holds some, and PyTorch's text of it is wanted.
+
+    What programs with networks show to people stays as it is: their losses would need the names of PyTorch's
+    gradients as well, and what a network prints may be compiled.
+    """
+    kind = ctx.kind(tree)
+    if not kind.is_tensor and not (
+        kind.name in ("list", "tuple", "dict") and bool(kind.items) and all(item.is_tensor for item in kind.items)
+    ):
+        return False
+    if not (_is_shown(tree, ctx) and ctx.once(_has_networks)):
+        return True
+    message = "the text of a tensor is MindSpore's: [1. 2.], where PyTorch writes tensor([1., 2.])"
+    ctx.report("T2M303", tree, message, severity=Severity.NOTE)
+    return False
+
+
+def _has_networks(ctx: Context) -> bool:
+    return not ctx.once(_used_names).isdisjoint({"Module", "named_parameters", "parameters", "step"})
+
+
+def _has_gradients(ctx: Context) -> bool:
+    """Whether a file computes gradients, so that its tensors may have one."""
+    return ctx.once(_has_networks) or not ctx.once(_used_names).isdisjoint(
+        {"requires_grad", "requires_grad_", "backward", "Parameter"}
+    )
+
+
+def _used_names(ctx: Context) -> frozenset[str]:
+    """Return the names that a file reads of objects, imports and gives to calls."""
+    names = {node.attr for node in ctx.analysis.all(ast.Attribute)}
+    names |= {word.arg for node in ctx.analysis.all(ast.Call) for word in node.keywords if word.arg}
+    return frozenset(names | {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)})
+
+
+def rewrite_print(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:
+    """Return ``print("x:", functional.tensor_text(x))`` for a tensor that ``print`` is given."""
+    if not isinstance(tree.func, ast.Name) or tree.func.id != "print" or ctx.kind(tree.func).known:
+        return updated
+    if len(tree.args) > len(updated.args):
+        return updated
+    args = list(updated.args)
+    for index, given in enumerate(tree.args):
+        if not isinstance(given, ast.Starred) and args[index].star == "" and _has_text(given, ctx):
+            args[index] = args[index].with_changes(value=text_call(args[index].value, given, ctx))
+    return updated if all(a is b for a, b in zip(args, updated.args, strict=True)) else updated.with_changes(args=args)
 
 
 def rewrite_text(node: cst.FormattedString, updated: cst.FormattedString, ctx: Context) -> cst.FormattedString:
@@ -94,7 +161,7 @@ def rewrite_format(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Conte
         spec = formatted.get(key, "") if not before.star else ""
         number = _number(before.value, after.value, spec, ctx) if spec else None
         if number is None and key in bare and not before.star:
-            number = _text_of(before.value, after.value, ctx)
+            number = _text_of(before.value, after.value, ctx, is_formatted=True)
         if number is not None:
             args[index] = after.with_changes(value=number)
     return updated if all(a is b for a, b in zip(args, updated.args, strict=True)) else updated.with_changes(args=args)
@@ -105,11 +172,13 @@ def rewrite_percent(node: cst.BinaryOperation, updated: cst.BinaryOperation, ctx
     if not isinstance(node.left, cst.SimpleString) or "%s" not in node.left.value:
         return updated
     if not isinstance(node.right, cst.Tuple) or not isinstance(updated.right, cst.Tuple):
-        text = _text_of(node.right, updated.right, ctx) if _is_dtype(node.right, ctx) else None
+        is_one = _is_dtype(node.right, ctx) or _is_tensor(node.right, ctx)
+        text = _text_of(node.right, updated.right, ctx) if is_one and node.left.value.count("%") == 1 else None
         return updated if text is None else updated.with_changes(right=text)
     elements = list(updated.right.elements)
+    shown = [index for index, kind in enumerate(_CONVERSIONS.findall(node.left.value)) if kind == "s"]
     for index, before in enumerate(node.right.elements):
-        text = _text_of(before.value, elements[index].value, ctx)
+        text = _text_of(before.value, elements[index].value, ctx) if index in shown else None
         if text is not None:
             elements[index] = elements[index].with_changes(value=text)
     if all(a is b for a, b in zip(elements, updated.right.elements, strict=True)):
@@ -221,8 +290,16 @@ def _bare_fields(text: str) -> set[str]:
         return set()
 
 
-def _text_of(before: cst.BaseExpression, after: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
-    """Return the text torch has for a dtype or a size; None for all else."""
+_CONVERSIONS = re.compile(r"%(?:\([^)]*\))?[-+ #0-9.*]*([a-zA-Z])")  # of "%-8s %.3f": s, f
+
+
+def _text_of(
+    before: cst.BaseExpression, after: cst.BaseExpression, ctx: Context, *, is_formatted: bool = False
+) -> cst.BaseExpression | None:
+    """Return the text torch has for a dtype, a size or a tensor; None for all else."""
+    text = _tensor_text(before, after, ctx, is_formatted=is_formatted)
+    if text is not None:
+        return text
     if _is_size(before, ctx):
         shape = code_of(after)
         return None if '"' in shape or "\n" in shape else parse_expression(f'f"torch.Size({{list({shape})}})"')

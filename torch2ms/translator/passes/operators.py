@@ -17,7 +17,7 @@ from torch2ms.translator.inference.dtypes import family, is_dtype
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.class_tests import exact_class_test
-from torch2ms.translator.passes.formatting import tell_print, tell_text
+from torch2ms.translator.passes.formatting import rewrite_print, text_call
 from torch2ms.translator.passes.layer_members import is_settings
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.syntax import bare, build, code_of, parenthesised, parse_expression
@@ -186,8 +186,10 @@ def shift(left: cst.BaseExpression, right: cst.BaseExpression, op: ast.operator,
 
 def rewrite_builtin(updated: cst.BaseExpression, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
     """Return what ``abs(c)``, ``str(x.dtype)``, ``repr(x.shape)`` and ``copy.deepcopy(x)`` become."""
-    tell_print(tree, ctx)
-    if len(tree.args) != 1 or tree.keywords or not isinstance(updated, cst.Call):
+    if not isinstance(updated, cst.Call):
+        return updated
+    updated = rewrite_print(updated, tree, ctx)
+    if len(tree.args) != 1 or tree.keywords:
         return updated
     if ctx.kind(tree.func).of == "copy.deepcopy":
         return _deep_copy(updated, tree.args[0], ctx)
@@ -203,8 +205,8 @@ def rewrite_builtin(updated: cst.BaseExpression, tree: ast.Call, ctx: Context) -
             return updated.with_changes(func=ctx.reference("torch2ms.runtime.functional.dtype_name"))
         if kind.name == "Size":
             return _size_text(updated)
-        if kind.is_tensor:
-            tell_text(tree, ctx)
+        if kind.is_tensor or (kind.name in ("list", "tuple", "dict") and _holds_tensors(kind)):
+            return text_call(updated.args[0].value, tree, ctx)
         _tell_text(tree, kind, ctx)
     return updated
 
