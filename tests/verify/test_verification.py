@@ -78,6 +78,12 @@ def test_other_states_inputs_and_results(entry: str) -> None:
         assert "perturbed by 1e-7" in report.notes[0]
 
 
+@pytest.mark.slow
+def test_a_gradient_that_pytorch_gets_wrong_is_no_reference() -> None:
+    report = run(entry="net:Tokens", inputs=["1x3x4x4"], loss="mse", seeds=(1, 2, 3))
+    assert report.passed, report.to_text()
+
+
 MISTAKES = {
     "epsilon": ("nn.BatchNorm2d(channels)", "nn.BatchNorm2d(channels, eps=1e-3)", "outputs: output"),
     "padding": ("padding=(2, 2, 1, 1)", "padding=(1, 3, 1, 1)", "outputs: output"),

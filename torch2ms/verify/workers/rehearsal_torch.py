@@ -13,6 +13,7 @@ from torch.nn import functional
 from torch.optim import optimizer as torch_optimizer
 from torch.utils import data
 
+from . import norm_gradients
 from .channel import load_arrays, save_arrays
 from .rehearsal import Rehearsal, Stream, find_networks, put_stubs, read_job
 
@@ -211,6 +212,7 @@ def _no_dropout() -> None:
 
 def main(path: str) -> None:
     """Run the job in the file ``path``."""
+    norm_gradients.repair()
     job = read_job(path)
     put_stubs(job["stubs"])
     rehearsal = TorchRehearsal(job)

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from . import norm_gradients
 from .channel import as_float32, flatten, load_arrays, save_arrays, serve
 from .dropout import Switch
 
@@ -314,6 +315,7 @@ def main() -> None:
     """Serve until the parent hangs up."""
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "2")))
     torch.use_deterministic_algorithms(True, warn_only=True)
+    norm_gradients.repair()
     side = TorchSide()
     names = ("build", "prepare", "places", "copy_slot", "outputs", "gradients", "start_training", "export", "step")
     serve({name: getattr(side, name) for name in names})

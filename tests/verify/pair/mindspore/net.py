@@ -82,3 +82,15 @@ class Noisy(nn.Cell):
         if self.training:
             x = x * (ops.rand(x.shape[0], 1) > 0.5)
         return self.fc(x)
+
+
+class Tokens(nn.Cell):
+    """A network whose normalized pictures become sequences."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 1, pad_mode="pad", has_bias=True)
+        self.bn1 = nn.BatchNorm2d(8)
+
+    def construct(self, x):
+        return ops.flatten(self.bn1(self.conv(x)), start_dim=2).swapaxes(1, 2)

@@ -83,3 +83,15 @@ class Noisy(nn.Module):
         if self.training:
             x = x * (torch.rand(x.shape[0], 1) > 0.5)
         return self.fc(x)
+
+
+class Tokens(nn.Module):
+    """A network whose normalized pictures become sequences."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 1)
+        self.bn1 = nn.BatchNorm2d(8)
+
+    def forward(self, x):
+        return self.bn1(self.conv(x)).flatten(2).transpose(1, 2)
