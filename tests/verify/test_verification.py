@@ -84,6 +84,26 @@ def test_a_gradient_that_pytorch_gets_wrong_is_no_reference() -> None:
     assert report.passed, report.to_text()
 
 
+@pytest.mark.slow
+def test_complex_weights_stay_complex_and_their_gradients_are_compared() -> None:
+    report = run(entry="net:Waves", inputs=["4x6"])
+    assert report.passed, report.to_text()
+    assert report.facts["reference"] == "float64"
+    assert "worst single parameter" in {figure.name for figure in report.figures}
+
+
+@pytest.mark.slow
+def test_a_gradient_that_is_no_number_in_pytorch_is_named(tmp_path: Path) -> None:
+    source, output = tmp_path / "torch", tmp_path / "mindspore"
+    for folder, name in ((source, "torch"), (output, "mindspore")):
+        text = (PAIR / name / "net.py").read_text(encoding="utf-8")
+        folder.mkdir()
+        (folder / "net.py").write_text(text.replace("self.fc(x.float())", "(self.fc(x) * 0).sqrt()"), encoding="utf-8")
+    report = verify(source, output, entry="net:Single", inputs=["4x6"], rules=RULES, seeds=(1,), graph=False)
+    assert not report.passed
+    assert "gradients, eval mode are no finite numbers" in report.problems[0]
+
+
 MISTAKES = {
     "epsilon": ("nn.BatchNorm2d(channels)", "nn.BatchNorm2d(channels, eps=1e-3)", "outputs: output"),
     "padding": ("padding=(2, 2, 1, 1)", "padding=(1, 3, 1, 1)", "outputs: output"),

@@ -120,5 +120,13 @@ def select(arrays: Mapping[str, NDArray[Any]], kind: str) -> Arrays:
 
 
 def floating(arrays: Mapping[str, NDArray[Any]]) -> Arrays:
-    """Return the floating-point arrays: counters such as num_batches_tracked are not compared by norm."""
-    return {name: array for name, array in arrays.items() if np.issubdtype(array.dtype, np.floating)}
+    """Return the floating-point arrays, complex ones as pairs of numbers.
+
+    Counters such as num_batches_tracked are not compared by norm.
+    """
+    real = {name: _pairs(array) if np.iscomplexobj(array) else array for name, array in arrays.items()}
+    return {name: array for name, array in real.items() if np.issubdtype(array.dtype, np.floating)}
+
+
+def _pairs(array: NDArray[Any]) -> NDArray[Any]:
+    return np.stack([array.real, array.imag], axis=-1)

@@ -48,6 +48,8 @@ __all__ = [
     "zeros_like",
 ]
 
+_COMPLEX = (ms.complex64, ms.complex128)
+
 
 def _shape(size: Tuple[Any, ...]) -> Tuple[int, ...]:
     """Return the shape that ``*size`` says: ints, or one sequence of them."""
@@ -147,6 +149,9 @@ def randn(*size: Any, dtype: Any = None, generator: Any = None, **options: Any) 
     shape = _shape(size)
     if generator is not None:
         return Tensor(generator.randns(math.prod(shape)).reshape(shape), ms.float32 if dtype is None else dtype)
+    if dtype in _COMPLEX:  # a variance of 1 together
+        real, imaginary = (ops.randn(shape) / math.sqrt(2) for _ in range(2))
+        return ops.Complex()(real, imaginary).astype(dtype)
     return ops.randn(shape, dtype=dtype)
 
 
@@ -155,6 +160,8 @@ def rand(*size: Any, dtype: Any = None, generator: Any = None, **options: Any) -
     shape = _shape(size)
     if generator is not None:
         return Tensor(generator.rands(math.prod(shape)).reshape(shape), ms.float32 if dtype is None else dtype)
+    if dtype in _COMPLEX:
+        return ops.Complex()(ops.rand(shape), ops.rand(shape)).astype(dtype)
     return ops.rand(shape, dtype=dtype)
 
 

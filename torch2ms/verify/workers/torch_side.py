@@ -81,7 +81,7 @@ class TorchSide:
         own, wanted = dict(_tensors(made)), dict(_tensors(net))
         if own.keys() != wanted.keys() or any(own[name].shape != value.shape for name, value in wanted.items()):
             return copy.deepcopy(net)
-        made.to(_precision(net))
+        _in_precision(made, _precision(net))
         own = dict(_tensors(made))
         with torch.no_grad():
             for name, value in wanted.items():
@@ -95,7 +95,8 @@ class TorchSide:
 
     def _places(self, net: Any, batch: str, train: bool) -> Dict[str, List[int]]:
         """Return place and shape of each floating-point result; the network is left as it was."""
-        twin = self._copy(net).train(train)
+        twin = self._copy(net)
+        twin.train(train)  # a network's own may return nothing
         with torch.no_grad(), self.dropout:
             found = flatten(twin(*_inputs(batch, torch.float32)), torch.is_tensor)
         return {place: list(value.shape) for place, value in found.items() if _is_floating(value)}
@@ -112,7 +113,7 @@ class TorchSide:
         """
         slot = self.slots[source]
         net = self._copy(slot.net)
-        net = net.double() if target == "float64" else net
+        net = _in_precision(net, torch.float64) if target == "float64" else net
         if perturb:
             generator = torch.Generator().manual_seed(perturb)
             with torch.no_grad():
@@ -129,7 +130,8 @@ class TorchSide:
 
     def outputs(self, slot: str, batch: str, path: str) -> Dict[str, Any]:
         """Write the results in eval mode."""
-        net = self.slots[slot].net.eval()
+        net = self.slots[slot].net
+        net.eval()
         before = _random_state()
         with torch.no_grad():
             found = flatten(net(*_inputs(batch, _precision(net))), torch.is_tensor)
@@ -142,7 +144,8 @@ class TorchSide:
 
     def gradients(self, slot: str, batch: str, path: str, train: bool, loss: str) -> Dict[str, Any]:
         """Write the gradients of all trainable parameters and, in train mode, the statistics after the pass."""
-        net = self._copy(self.slots[slot].net).train(train)
+        net = self._copy(self.slots[slot].net)
+        net.train(train)
         before = _random_state()
         with self.dropout:
             _no_recurrent_dropout(net)
@@ -233,7 +236,14 @@ def _inputs(batch: str, precision: Any) -> List[Any]:
 
 
 def _precision(net: Any) -> Any:
-    return next((p.dtype for p in net.parameters() if p.is_floating_point()), torch.float32)
+    return next((p.dtype.to_real() for p in net.parameters() if p.is_floating_point() or p.is_complex()), torch.float32)
+
+
+def _in_precision(net: Any, precision: Any) -> Any:
+    """Return the network with its numbers in another precision; ``Module.to`` would make complex ones real."""
+    double = torch.complex128 if precision == torch.float64 else torch.complex64
+    wanted = {True: precision, False: double}
+    return net._apply(lambda t: t.to(wanted[t.is_floating_point()]) if t.is_floating_point() or t.is_complex() else t)
 
 
 def _loss(net: Any, batch: str, kind: str) -> Any:

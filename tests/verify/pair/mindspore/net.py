@@ -94,3 +94,15 @@ class Tokens(nn.Cell):
 
     def construct(self, x):
         return ops.flatten(self.bn1(self.conv(x)), start_dim=2).swapaxes(1, 2)
+
+
+class Waves(nn.Cell):
+    """A network whose weight is complex."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = Parameter(ops.ones((6, 4), ms.complex64))
+
+    def construct(self, x):
+        result = ops.matmul(ops.Complex()(x, x.flip((1,))), self.weight)
+        return ops.stack([ops.real(result), ops.imag(result)], -1)

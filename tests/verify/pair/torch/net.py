@@ -95,3 +95,14 @@ class Tokens(nn.Module):
 
     def forward(self, x):
         return self.bn1(self.conv(x)).flatten(2).transpose(1, 2)
+
+
+class Waves(nn.Module):
+    """A network whose weight is complex."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(6, 4, dtype=torch.complex64))
+
+    def forward(self, x):
+        return torch.view_as_real(torch.complex(x, x.flip(1)) @ self.weight)
