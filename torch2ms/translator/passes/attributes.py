@@ -147,6 +147,8 @@ def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cs
             return updated
         name = ctx.literal("'module'")
         return build("getattr({x}, {name}, {y})", x=updated.value, name=name, y=updated.value.deep_clone())
+    if tree.attr == "n" and getattr(tree.value, "attr", "").endswith(_SPACES) and not _is_taken_by_anything(tree, ctx):
+        return build("int({n})", n=updated)  # gymnasium's count is numpy's, which MindSpore's layers do not take
     is_translated = ctx.imports.imports("mindspore")  # its layers may be meant, under MindSpore's names
     if tree.attr in LAYER_MEMBERS and not is_settings(tree.value) and not is_translated:
         shown = ast.unparse(tree.value)
@@ -155,6 +157,20 @@ def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cs
     if tree.attr in LINEAR_SETTINGS and not is_settings(tree.value):
         return _of_any_layer(updated, tree, ctx)
     return updated
+
+
+_SPACES = ("action_space", "observation_space")  # of an environment
+_TAKE_ANYTHING = frozenset(
+    {"int", "range", "randint", "choice", "randrange", "print", "arange", "zeros", "ones", "one_hot"}
+)
+
+
+def _is_taken_by_anything(tree: ast.Attribute, ctx: Context) -> bool:
+    """Whether a count is compared, or goes to a function that takes numpy's as well."""
+    parent = ctx.parent(tree)
+    if isinstance(parent, ast.Call):
+        return getattr(parent.func, "attr", getattr(parent.func, "id", "")) in _TAKE_ANYTHING
+    return isinstance(parent, (ast.Compare, ast.FormattedValue))
 
 
 def _is_guarded(tree: ast.Attribute, ctx: Context) -> bool:
