@@ -24,6 +24,7 @@ __all__ = [
     "center_crop",
     "channels_of",
     "crop",
+    "dimensions_of",
     "hflip",
     "image_size",
     "is_pil",
@@ -34,6 +35,7 @@ __all__ = [
     "resample",
     "resize",
     "rotate",
+    "size_of",
     "to_array",
     "to_grayscale",
     "to_pil_image",
@@ -92,6 +94,16 @@ def image_size(image: Any) -> Tuple[int, int]:
 def channels_of(image: Any) -> int:
     """Return the number of channels."""
     return len(image.getbands()) if is_pil(image) else int(image.shape[-3])
+
+
+def size_of(image: Any) -> List[int]:
+    """Return [width, height], as torchvision's function does."""
+    return list(image_size(image))
+
+
+def dimensions_of(image: Any) -> List[int]:
+    """Return [channels, height, width]."""
+    return [channels_of(image), *reversed(image_size(image))]
 
 
 def to_tensor(image: Any) -> ms.Tensor:
