@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from torch2ms.errors import VerificationError
 from torch2ms.verify.process import Worker, environment
 from torch2ms.verify.workers import channel
 from torch2ms.verify.workers.dropout import Switch
+from torch2ms.verify.workers.entries import load_entry
 
 
 @dataclass
@@ -71,3 +73,18 @@ def test_a_worker_that_dies_is_reported_with_its_last_words(tmp_path: Path) -> N
     with Worker("torch_side", str(python)) as worker, pytest.raises(VerificationError, match="exit code 3") as caught:
         worker.call("build")
     assert "no torch here" in caught.value.advice
+
+
+@pytest.mark.parametrize("line", ["from ..layers import size", "from entry_package.layers import size"])
+def test_the_entry_of_a_project_that_is_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    root = tmp_path / "entry_package"
+    (root / "models").mkdir(parents=True)
+    for name in ("__init__.py", "models/__init__.py"):
+        (root / name).write_text("")
+    (root / "layers.py").write_text("size = 3\n")
+    (root / "models" / "net.py").write_text(f"{line}\n\n\ndef make():\n    return size\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("models", "entry_package")]:
+        monkeypatch.delitem(sys.modules, name)
+    assert load_entry(str(root), "models.net:make")() == 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import inspect
 import os
 import sys
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from .channel import as_float32, flatten, load_arrays, save_arrays, serve
 from .dropout import Switch
+from .entries import load_entry
 from .optimizers import Bridge, assign
 
 __all__ = ["main"]
@@ -42,17 +42,10 @@ class MindSporeSide:
         """
         _choose_mode(graph)
         self.net = self.keys = self.bridge = None
-        if root not in sys.path:
-            sys.path.insert(0, root)
-        os.chdir(root)
         if not graph and not self.wrapped:  # graph mode compiles the layers' source, which a wrapper would hide
             _wrap_dropout(self.dropout)
             self.wrapped = True
-        module, _, name = entry.partition(":")
-        target: Any = importlib.import_module(module)
-        for part in name.split("."):
-            target = getattr(target, part)
-        self.net = target(**kwargs)
+        self.net = load_entry(root, entry)(**kwargs)
         _mark_recurrent_dropout(self.net)
         self.keys = self.weights.key_map(self.net, rules)
         return {

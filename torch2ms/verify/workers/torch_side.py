@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import inspect
 import os
 import random
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from . import norm_gradients
 from .channel import as_float32, flatten, load_arrays, save_arrays, serve
 from .dropout import Switch
+from .entries import load_entry
 
 __all__ = ["main"]
 
@@ -44,14 +44,7 @@ class TorchSide:
     def build(self, root: str, entry: str, kwargs: Dict[str, Any]) -> Dict[str, Any]:
         """Import the network's builder from the project at ``root``; may be called again for another network."""
         self.slots.clear()
-        if root not in sys.path:
-            sys.path.insert(0, root)
-        os.chdir(root)
-        module, _, name = entry.partition(":")
-        target: Any = importlib.import_module(module)
-        for part in name.split("."):
-            target = getattr(target, part)
-        self.target, self.kwargs = target, kwargs
+        self.target, self.kwargs = load_entry(root, entry), kwargs
         return {"version": torch.__version__, "python": sys.version.split()[0]}
 
     def prepare(self, seed: int, state: str) -> Dict[str, Any]:

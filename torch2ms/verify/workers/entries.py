@@ -1,0 +1,36 @@
+"""What ``MODULE:CALLABLE`` names in a project."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from types import ModuleType
+from typing import Any
+
+__all__ = ["load_entry"]
+
+
+def load_entry(root: str, entry: str) -> Any:
+    """Return what ``entry`` names in the project at ``root``, which becomes the working folder."""
+    if root not in sys.path:
+        sys.path.insert(0, root)
+    os.chdir(root)
+    module, _, name = entry.partition(":")
+    target: Any = _load(root, module)
+    for part in name.split("."):
+        target = getattr(target, part)
+    return target
+
+
+def _load(root: str, module: str) -> ModuleType:
+    """Import a module; where the project is a package whose modules import from above them or by its name, as a part of it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        place, package = os.path.split(root)
+        is_package = os.path.isfile(os.path.join(root, "__init__.py")) and "." not in package
+        if not is_package or not ("relative import" in str(error) or error.name == package):
+            raise
+    sys.path.append(place)
+    return importlib.import_module(f"{package}.{module}")
