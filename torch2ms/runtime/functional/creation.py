@@ -42,6 +42,7 @@ __all__ = [
     "randint",
     "randn",
     "randperm",
+    "resized",
     "seed",
     "typed_tensor",
     "zeros",
@@ -96,6 +97,19 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, **o
     """Return the numbers from ``start`` (0 when only one bound is given) up to, but without, ``end``."""
     low, high = (0, start) if end is None else (start, end)
     return ops.arange(low, high, step, dtype=dtype)
+
+
+def resized(x: Tensor, size: Any) -> Tensor:
+    """Return ``x`` in another size: its elements in their order as far as there is room, zeros for what is new.
+
+    PyTorch's ``resize_`` leaves what is new undefined; it is meant to be filled.
+    """
+    shape = (int(size),) if isinstance(size, int) else tuple(int(length) for length in size)
+    count = int(np.prod(shape))
+    flat = x.reshape(-1)
+    if flat.shape[0] < count:
+        flat = ops.cat((flat, ops.zeros(count - flat.shape[0], x.dtype)))
+    return flat[:count].reshape(shape)
 
 
 def eye(n: int, m: Optional[int] = None, *, dtype: Any = None, **options: Any) -> Tensor:

@@ -228,6 +228,12 @@ def _warned(made: Replace, owner: str) -> Replace:
 
 
 def _reshapes(site: CallSite) -> bool:
+    """Whether the call, or one before it in a chain of in-place methods, changes the shape."""
+    tree: ast.expr | None = site.receiver_tree
+    while isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr.endswith("_"):
+        if tree.func.attr.removesuffix("_") in _RESHAPING:
+            return True
+        tree = tree.func.value
     return bare_name(site) in _RESHAPING
 
 

@@ -13,7 +13,7 @@ from torch2ms.translator.call_site import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.context import Context
 from torch2ms.translator.edges import by_edges
 from torch2ms.translator.emission import emit_call, fits
-from torch2ms.translator.syntax import bare, build
+from torch2ms.translator.syntax import bare, build, code_of
 
 __all__ = ["Value", "bare_name", "functional", "is_inplace"]
 
@@ -184,11 +184,37 @@ def _copy(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseE
 
 
 def _spread(source: cst.BaseExpression, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    like = ctx.reference("mindspore.ops.broadcast_to")
+    if isinstance(tensor, cst.Call) and len(tensor.args) == 2 and tensor.func.deep_equals(ctx.reference(_RESIZED)):
+        old, size = (arg.value for arg in tensor.args)  # ``x.resize_as_(y).copy_(y)``
+        same = code_of(size) == f"{code_of(source)}.shape"
+        made = source if same else build("{like}({y}, {size})", like=like, y=source, size=size)
+        return build("{y}.astype({x}.dtype)", y=made, x=old)
     if not isinstance(tensor, (cst.Name, cst.Attribute)):
         return None
-    like = ctx.reference("mindspore.ops.broadcast_to")
     return build("{like}({y}, {x}.shape).astype({x2}.dtype)", like=like, y=source, x=tensor,
                  x2=tensor.deep_clone())  # fmt: skip
+
+
+_RESIZED = "torch2ms.runtime.functional.resized"
+
+
+def _resize(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    """Another size: what there was stays in front, as far as there is room."""
+    args = site.updated.args
+    if not args or any(arg.star or arg.keyword is not None for arg in args):
+        return None
+    size: cst.BaseExpression = cst.Tuple([cst.Element(arg.value) for arg in args])
+    if len(args) == 1 and ctx.kind(site.tree.args[0]).name != "int":
+        size = args[0].value
+    return build("{resized}({x}, {size})", resized=ctx.reference(_RESIZED), x=tensor, size=size)
+
+
+def _resize_as(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
+    other = site.argument("tensor")
+    if other is None:
+        return None
+    return build("{resized}({x}, {other}.shape)", resized=ctx.reference(_RESIZED), x=tensor, other=other.code)
 
 
 def _range(site: CallSite, names: tuple[str, str], ctx: Context) -> tuple[cst.BaseExpression | None, ...] | None:
@@ -278,4 +304,6 @@ _MAKERS: dict[str, Maker] = {
     "bernoulli": _bernoulli,
     "exponential": _exponential,
     "random": _randint,
+    "resize": _resize,
+    "resize_as": _resize_as,
 }

@@ -24,7 +24,7 @@ def load_entry(root: str, entry: str) -> Any:
 
 
 def _load(root: str, module: str) -> ModuleType:
-    """Import a module; where the project is a package whose modules import from above them or by its name, as a part of it."""
+    """Import a module: as a part of the project, where that is itself a package and imported as one."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
