@@ -46,3 +46,33 @@ def test_what_was_moved_to_a_device_is_a_network_where_only_networks_have_the_me
         "        self.net = build(args).to(args.device)\n        self.opt = torch.optim.Adam(self.net.parameters())\n"
     )
     assert "(self.net.trainable_params()" in translate_source(source).text
+
+
+def test_a_network_of_a_class_that_the_settings_hold() -> None:
+    source = (
+        "import argparse\nimport torch\nfrom torch import nn\n\n\nclass Net(nn.Linear):\n    pass\n\n\n"
+        "class Runner:\n    def __init__(self, args):\n        self.net = args.model_class(3, 2).to(args.device)\n"
+        "        self.opt = torch.optim.Adam(self.net.parameters())\n\n\ndef main():\n"
+        "    args = argparse.ArgumentParser().parse_args()\n    args.model_class = {'net': Net}[args.name]\n"
+        "    args.device = torch.device(args.place)\n    Runner(args)\n"
+    )
+    emitted = translate_source(source).text
+    assert "self.net = args.model_class(3, 2)\n" in emitted
+    assert "(self.net.trainable_params()" in emitted
+
+
+def test_a_network_from_one_of_many_modules(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    (source / "model").mkdir(parents=True)
+    names = [f"Net{number}" for number in range(10)]
+    for name in names:
+        text = "from torch import nn\n\n\nclass Model(nn.Module):\n    pass\n"
+        (source / "model" / f"{name}.py").write_text(text)
+    (source / "run.py").write_text(
+        f"import torch\nfrom model import {', '.join(names)}\n\n\nclass Runner:\n    def __init__(self, args):\n"
+        f"        self.models = {{{', '.join(f'{name!r}: {name}' for name in names)}}}\n"
+        "        self.net = self.models[args.name].Model(3).float()\n"
+    )
+    translate_project(source, tmp_path / "out")
+    text = (tmp_path / "out" / "run.py").read_text()
+    assert "modules.cast(self.models[args.name].Model(3), ms.float32)" in text

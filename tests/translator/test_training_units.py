@@ -6,6 +6,7 @@ import ast
 import textwrap
 
 from tests.translator.simulated_training import NameOracle
+from torch2ms import translate_source
 from torch2ms.translator.training import TrainingUnit, UnitLeft, find_units
 
 
@@ -401,3 +402,21 @@ for data, target in loader:
 def test_groups_in_lists_of_their_own_are_the_network_s() -> None:
     [clip] = unit_of(DECAYED).clips
     assert clip.whole
+
+
+def test_a_batch_that_the_forward_pass_cuts_is_new_in_every_iteration() -> None:
+    source = (
+        "import torch\nfrom torch import nn, optim\n\n\ndef train(model: nn.Module, loader, half):\n"
+        "    opt = optim.Adam(model.parameters())\n    criterion = nn.MSELoss()\n"
+        "    scaler = torch.cuda.amp.GradScaler()\n"
+        "    for i, (x, y) in enumerate(loader):\n        opt.zero_grad()\n        y = y.float()\n        if half:\n"
+        "            with torch.cuda.amp.autocast():\n                out = model(x)\n                y = y[:, -3:]\n"
+        "                loss = criterion(out, y)\n        else:\n"
+        "            out = model(x)\n            y = y[:, -3:]\n"
+        "            loss = criterion(out, y)\n        if half:\n            scaler.scale(loss).backward()\n"
+        "            scaler.step(opt)\n            scaler.update()\n        else:\n            loss.backward()\n"
+        "            opt.step()\n"
+    )
+    emitted = translate_source(source).text
+    assert "T2M402" not in emitted
+    assert emitted.count("value_and_grad") == 1

@@ -24,6 +24,7 @@ __all__ = [
     "makes_tensor",
     "moves",
     "of_arguments",
+    "of_settings",
     "value_of",
 ]
 
@@ -43,6 +44,21 @@ def of_arguments(result: Kind, arguments: Sequence[Kind]) -> Kind:
     if result.name in ("argument", "arguments"):
         return arguments[0] if arguments else UNKNOWN
     return result
+
+
+_SETTINGS = "argparse.Namespace"
+
+
+def of_settings(base: Kind, name: str) -> Kind:
+    """Return the kind of a method's result on an object that is no torch's.
+
+    Settings hold anything, classes as well: ``args.model_class(args)`` may be a network.
+    """
+    if name == "parse_args":
+        return Kind("python", _SETTINGS)
+    if name == "parse_known_args":
+        return Kind("tuple", items=(Kind("python", _SETTINGS), Kind("list", items=(Kind("str"),))))
+    return UNKNOWN if base.of == _SETTINGS else Kind("python")
 
 
 def common(kinds: list[Kind]) -> Kind:

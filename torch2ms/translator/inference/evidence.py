@@ -118,7 +118,8 @@ class Evidence:
 
     def makes_network(self, base: Kind, name: str) -> bool:
         """Whether ``base.name(...)`` is a network: so are all the project's classes of this name."""
-        if base.name not in ("unknown", "python") and not base.of.startswith("project:"):
+        unsure = base.name in ("unknown", "python") or (base.name == "module" and not base.of)  # one of many modules
+        if not unsure and not base.of.startswith("project:"):
             return False
         classes = () if self._symbols.definers(name) else self._symbols.classes_called(name)
         return bool(classes) and all(

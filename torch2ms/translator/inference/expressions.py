@@ -19,6 +19,7 @@ from torch2ms.translator.inference.containers import (
     makes_tensor,
     moves,
     of_arguments,
+    of_settings,
     value_of,
 )
 from torch2ms.translator.inference.dtypes import dtype_of_operator, with_dtype
@@ -457,7 +458,7 @@ class Expressions(Callables):
         if base.name == "str":
             return Kind("list", items=(Kind("str"),)) if name == "split" else Kind("str")
         if base.name in _PLAIN or base.name == "python":
-            return Kind("python")
+            return of_settings(base, name)
         if base.name == "Module" and name == "apply":
             return base
         if base.known:

@@ -266,7 +266,7 @@ class _ScopePlanner:
         stored = self.file.effects([forward.block[index] for index in forward.demanded])
         parent = self.scope.location(forward.block[0]).parent
         anew = effects(parent.target).binds if isinstance(parent, ast.For) and parent.body is forward.block else ()
-        return overlaps(stored.binds | stored.mutates, set(forward.needed) - set(anew))
+        return overlaps(stored.binds | stored.mutates, {path for path in forward.needed if root(path) not in anew})
 
     def _whole(self, owner: Ownership) -> bool | None:
         """Whether every clipped list is all the weights of the optimizers: True, False (unknown), None (no)."""
