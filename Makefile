@@ -12,6 +12,8 @@ DEMO ?= demo
 # reference convolution on AVX-512 machines unless it is told to stay with AVX2
 RUN := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-2} ONEDNN_MAX_CPU_ISA=$${ONEDNN_MAX_CPU_ISA:-AVX2}
 PYTEST_ARGS ?=
+# Two processes share the tests file by file, in the order of the files, which begins with slow ones
+WORKERS ?= --numprocesses 2 --dist loadfile --no-loadscope-reorder
 CORPUS_ARGS ?= --first
 SCRIPTS_ARGS ?=
 PROVE_ARGS ?=
@@ -39,7 +41,7 @@ demo: $(VENV)/.installed
 	$(RUN) $(BIN)/torch2ms demo $(DEMO)
 
 test: $(VENV)/.installed $(VENV)/.corpus
-	$(RUN) $(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(RUN) OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m pytest $(WORKERS) $(PYTEST_ARGS)
 
 # All checks run, whichever fails
 lint: $(VENV)/.installed

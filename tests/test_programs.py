@@ -33,7 +33,7 @@ def run(folder: Path, out: Path) -> dict[str, Any]:
     place = {**os.environ, "OMP_NUM_THREADS": "2", "PYTHONPATH": ""}
     names = [name for name in NAMES if name not in LEFT]
     command = [sys.executable, str(Path(__file__).parent / "run_programs.py"), str(folder), str(out), *names]
-    subprocess.run(command, check=True, env=place, timeout=600, capture_output=True)
+    subprocess.run(command, check=True, env=place, timeout=1500, capture_output=True)
     found: dict[str, Any] = json.loads(out.read_text())
     return found
 

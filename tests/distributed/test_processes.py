@@ -29,7 +29,7 @@ def translated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     own = {**environment(), "OMP_NUM_THREADS": "1", "PATH": path, **variables}
-    return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False, timeout=240)
+    return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False, timeout=480)
 
 
 def launch(script: str, *arguments: str, workers: int = 2, folder: Path, **variables: str) -> tuple[int, str]:
