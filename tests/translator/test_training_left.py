@@ -8,6 +8,7 @@ import textwrap
 import pytest
 
 from tests.translator.simulated_training import NameOracle
+from torch2ms import translate_source
 from torch2ms.translator.training import TrainingUnit, UnitLeft, find_units
 
 
@@ -416,3 +417,14 @@ def test_every_backward_call_is_accounted_for() -> None:
         reported = {unit.node.lineno for unit in units_of(source) if isinstance(unit, UnitLeft)}
         calls = [number for number, line in enumerate(source.splitlines(), 1) if ".backward(" in line]
         assert set(calls) <= reported
+
+
+@pytest.mark.parametrize("network", ["net: nn.Module", "net"])
+def test_what_resets_the_gradients_of_a_step_that_stays_is_marked_too(network: str) -> None:
+    source = (
+        f"import torch\nfrom torch import nn\n\n\ndef train({network}, wrapped, x, y):\n    net.zero_grad()\n"
+        "    loss = nn.functional.mse_loss(net(x), y)\n    loss.backward()\n    wrapped.step_and_update()\n"
+    )
+    lines = translate_source(source).text.splitlines()
+    assert "T2M402" in lines[lines.index("    net.zero_grad()") - 1]
+    assert "T2M402" in lines[lines.index("    loss.backward()") - 1]

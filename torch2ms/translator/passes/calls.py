@@ -88,6 +88,8 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         if tree.func.attr == "extra_repr" and ctx.kind(tree.func.value).name == "Module":
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("extend_repr")))
         if not ctx.kind(tree.func.value).known:
+            if tree.func.attr == "zero_grad" and is_left(tree, ctx):
+                ctx.report("T2M402", tree, _STAYS)
             either = untyped_call(_row_call, updated, tree, ctx)
             if either is not None:
                 return either
@@ -124,6 +126,9 @@ _STEP_PARTS = frozenset(
     f"torch.{name}"
     for name in ("Tensor.backward", "optim.Optimizer.zero_grad", "nn.Module.zero_grad", "optim.Optimizer.step")
 )
+
+
+_STAYS = "part of a training step that stays as it is"
 
 
 def _is_dynamic(func: ast.expr) -> bool:
@@ -190,6 +195,8 @@ def _unknown_member(ctx: Context, func: ast.Attribute, base: Kind) -> None:
 def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receiver: Kind | None) -> cst.BaseExpression:
     if row.name in _STEP_PARTS and is_left(tree, ctx):
         ctx.account(tree.func, row.name, "unsupported", advice="part of a training step that stays as it is")
+        if row.name.endswith(".zero_grad"):  # runs before the backward call, and fails
+            ctx.report("T2M402", tree, _STAYS, symbol=row.name)
         return updated
     if row.keep:
         ctx.account(tree.func, row.name, "kept", advice=row.keep)
