@@ -4,6 +4,7 @@
 - ``void``: the same, or the file writes infinity down: where a row is -infinity alone, MindSpore's softmax computes
   nothing at all;
 - ``empty``: a tensor may hold nothing at all, of which a sum is whatever the memory held;
+- ``selections``: the file hands a tensor to a call that may hold nothing, for layers that are called later;
 - ``leaf``: the same, or the file asks for the gradient of a tensor of its own, whose numbers may lie where a function
   has a kink;
 - ``counted``: the file reads ``num_batches_tracked``, which MindSpore's batch normalisations do not keep.
@@ -127,12 +128,18 @@ def _is_infinity(node: ast.AST) -> bool:
     return text.strip().lower().lstrip("+-") in ("inf", "infinity")
 
 
+def _hands_over_nothing(ctx: Context) -> bool:
+    """Whether a call in the file is given what a mask selects, or another tensor that may have no elements."""
+    return any(may_be_empty(given, ctx) for call in ctx.analysis.all(ast.Call) for given in call.args)
+
+
 _OF_FILE = {
     "nan": _names_nan,
     "void": _names_infinity,
     "infinite": _names_infinity,
     "leaf": _has_leaf,
     "counted": _counts_batches,
+    "selections": _hands_over_nothing,
 }
 
 

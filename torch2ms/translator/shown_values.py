@@ -88,7 +88,7 @@ def _shown(tree: ast.expr, ctx: Context, depth: int) -> Values | None:
     if isinstance(tree, ast.Attribute):
         return frozenset({math.inf}) if tree.attr in ("inf", "Inf") else None
     if isinstance(tree, (ast.List, ast.Tuple)):
-        return _all_of([_shown(item, ctx, depth - 1) for item in tree.elts[:_MANY]])
+        return _all_of([_shown(item, ctx, depth) for item in tree.elts[:_MANY]])
     if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
         operand = _shown(tree.operand, ctx, depth)
         return frozenset(-value for value in operand) if operand is not None else None
@@ -107,10 +107,10 @@ def _all_of(parts: Iterable[Values | None]) -> Values | None:
 
 
 def _quotients(above: Values | None, below: Values | None) -> Values | None:
-    """Return what one tensor over another shows: NaN where both hold a zero, which may meet."""
-    if above is None or below is None:
+    """Return what one tensor over another shows: NaN where both hold a zero, which may meet, or the other may."""
+    if above is None or 0.0 not in above:
         return None
-    return frozenset({math.nan}) if 0.0 in above and 0.0 in below else None
+    return frozenset({math.nan}) if below is None or 0.0 in below else None
 
 
 def _of_call(tree: ast.Call, ctx: Context, depth: int) -> Values | None:

@@ -98,7 +98,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """Return ``input`` above ``threshold``, else ``value``."""
-    return ops.where(input > threshold, input, ops.full_like(input, value))
+    return ops.where(input <= threshold, ops.full_like(input, value), input)  # NaN stays
 
 
 def logsigmoid(input: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any, Callable, Optional
 import mindspore as ms
 from mindspore import Tensor, ops
 
+from . import selections
 from .activation import logsigmoid
 from .exact import log
 from .normalization import pairwise_distance
@@ -53,7 +54,7 @@ def reduction_name(size_average: Optional[bool], reduce: Optional[bool], reducti
 def _reduced(loss: Tensor, reduction: str) -> Tensor:
     """Return the mean, the sum or, for "none", all of ``loss``."""
     if reduction == "mean":
-        return loss.mean()
+        return selections.mean(loss)  # NaN of nothing
     if reduction == "sum":
         return loss.sum()
     if reduction != "none":

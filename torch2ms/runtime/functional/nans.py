@@ -10,7 +10,7 @@ from typing import Any, Optional, Tuple
 import mindspore as ms
 from mindspore import Tensor, ops
 
-from . import extrema, selections, tensor
+from . import extrema, normalization, selections, tensor
 
 __all__ = [
     "amax",
@@ -26,6 +26,7 @@ __all__ = [
     "median",
     "min",
     "minimum",
+    "normalize",
     "relu",
     "softmax",
     "sort",
@@ -139,6 +140,12 @@ def amin(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Return the values, none below ``min`` or above ``max``; what is NaN stays so."""
     return _marked(ops.clamp(input, min, max), input != input)
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
+    """Return ``input / max(norm, eps)`` with the p-norm over ``dim``; all of a line that holds NaN is NaN."""
+    nan = (input != input).any(dim, True)
+    return _marked(normalization.normalize(input, p, dim, eps), nan.broadcast_to(input.shape))
 
 
 def relu(input: Tensor) -> Tensor:

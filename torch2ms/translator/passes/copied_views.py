@@ -13,37 +13,67 @@ __all__ = ["report_copied_view"]
 # Views that MindSpore computes anew
 _COPIED = frozenset({"real", "imag", "flatten", "ravel", "unfold", "unflatten", "view_as_real", "broadcast_tensors"})
 
+_CASTS = frozenset({"numpy", "to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "bool"})
+
 
 def report_copied_view(tree: ast.AST | None, ctx: Context) -> None:
     """Report an assignment of elements whose tensor is a copy in MindSpore of the one that torch changes."""
     if not isinstance(tree, (ast.Assign, ast.AugAssign)):
         return
     for target in tree.targets if isinstance(tree, ast.Assign) else [tree.target]:
-        if isinstance(target, ast.Subscript) and ctx.kind(target.value).is_tensor:
-            shown = _copied(target.value, ctx)
+        if isinstance(target, ast.Subscript) and (ctx.kind(target.value).is_tensor or _is_array(target.value, ctx)):
+            shown = _copied(target.value, tree, ctx)
             if shown:
                 message = f"{shown} shares its memory in torch and is a copy in MindSpore, where only the copy changes"
                 ctx.report("T2M305", tree, message, symbol="torch.Tensor.__setitem__")
 
 
-def _copied(value: ast.expr, ctx: Context) -> str:
+def _copied(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
     """Return the view that an expression is, or that the one binding of a name gives it; empty where it is none."""
     if isinstance(value, ast.Name):
         binding = ctx.once(_bindings).get((_scope(value, ctx), value.id))
         view = _view(binding, ctx) if binding is not None else None
-        return ast.unparse(view) if view is not None and root_of(view) != value.id and binding is not None else ""
+        if view is None or binding is None or root_of(view) == value.id:
+            return ""
+        if isinstance(view, ast.Call) and getattr(view.func, "attr", "") in _CASTS and not _is_read_later(view, tree, ctx):
+            return ""
+        return ast.unparse(view)
     view = _view(value, ctx)
     return ast.unparse(view) if view is not None else ""
 
 
 def _view(value: ast.expr, ctx: Context) -> ast.expr | None:
     function = value.func if isinstance(value, ast.Call) else value
+    if isinstance(function, ast.Attribute) and isinstance(value, ast.Call) and _casts_to_same(value, function, ctx):
+        return value
     if not isinstance(function, ast.Attribute) or function.attr not in _COPIED:
         return None
     api = ctx.kind(function)
     if api.name == "api":
         return value if candidates(api) == (f"torch.{function.attr}",) and isinstance(value, ast.Call) else None
     return value if ctx.kind(function.value).is_tensor else None
+
+
+def _is_array(value: ast.expr, ctx: Context) -> bool:
+    return isinstance(value, ast.Name) and ctx.kind(value).name == "ndarray"
+
+
+def _casts_to_same(call: ast.Call, function: ast.Attribute, ctx: Context) -> bool:
+    """Whether a tensor is given the dtype that it has, or its numbers to numpy: torch hands out the same memory."""
+    before = ctx.kind(function.value)
+    if not before.is_tensor or any(word.arg == "copy" for word in call.keywords):
+        return False
+    given = call.args[0] if function.attr == "type_as" and call.args else call
+    return function.attr == "numpy" or (function.attr in _CASTS and bool(before.of) and ctx.kind(given).of == before.of)
+
+
+def _is_read_later(view: ast.expr, tree: ast.stmt, ctx: Context) -> bool:
+    """Whether the tensor that a cast or an array is made of is read behind the statement that changes them."""
+    root = root_of(view)
+    return any(
+        node.id == root and isinstance(node.ctx, ast.Load) and node.lineno > tree.lineno
+        for node in ctx.analysis.all(ast.Name)
+    )
 
 
 def _bindings(ctx: Context) -> dict[tuple[ast.AST | None, str], ast.expr | None]:

@@ -105,7 +105,12 @@ def _is_used(tree: ast.Call, ctx: Context) -> bool:
     if isinstance(parent, ast.keyword):
         child, parent = parent, ctx.parent(parent)
     if isinstance(parent, ast.Call):
-        return parent.func is child or (_is_own(tree, ctx) and _takes_whole_networks(parent, ctx))
+        if parent.func is child:
+            return True
+        if ctx.functions[-1] is None and isinstance(parent.func, ast.Name):
+            # A script hands a layer to a function: net = fill(nn.BatchNorm2d(3)).
+            return ctx.kind(parent.func).name in ("function", "unknown") or _is_own(tree, ctx)
+        return _is_own(tree, ctx) and _takes_whole_networks(parent, ctx)
     if isinstance(parent, ast.Return):
         return ctx.kind(tree.func).name == "class"
     return isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr))

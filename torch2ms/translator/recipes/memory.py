@@ -21,6 +21,8 @@ _ASKED = frozenset({"is_contiguous", "stride", "storage_offset", "data_ptr"})
 _UNLIKE = frozenset(
     {"expand", "expand_as", "broadcast_to", "broadcast_tensors", "as_strided", "memory_format", "unfold"}
 )
+# A clone of these keeps their order of axes in memory; MindSpore's copies are laid out anew.
+_TURNING = frozenset({"t", "T", "mT", "transpose", "permute", "swapaxes", "swapdims", "movedim", "moveaxis"})
 
 
 @recipe("contiguous")
@@ -51,7 +53,7 @@ def _is_asked(ctx: Context) -> bool:
 def _is_unlike(ctx: Context) -> bool:
     names = {node.attr for node in ctx.analysis.nodes if isinstance(node, ast.Attribute)}
     names |= {node.arg for node in ctx.analysis.nodes if isinstance(node, ast.keyword) and node.arg}
-    return bool(names & _UNLIKE)
+    return bool(names & _UNLIKE) or ("clone" in names and bool(names & _TURNING))
 
 
 @recipe("layout")
