@@ -47,6 +47,13 @@ def test_plain_calls_stay_plain(text: str) -> None:
         ("y = torch.sum((x[x > 2] - 1).abs())", "functional.selections.sum((x[x > 2] - 1).abs())"),
         ("y = torch.zeros(0, 3).sum(0)", "functional.selections.sum(ops.zeros((0, 3)), 0)"),
         ("y = torch.tensor([]).mean()", "functional.selections.mean("),
+        ("y = torch.nn.functional.mse_loss(x[x > 2], x[x > 2])", "functional.loss.mse_loss(x[x > 2], x[x > 2])"),
+        ("loss = torch.nn.HuberLoss()\ny = loss(x[x > 2], x[x > 2])", "loss = layers.HuberLoss()"),
+        ("y = torch.nn.functional.max_pool2d(torch.ones(3, 8, 8), 2)", "functional.pooling.max_pool2d("),
+        (
+            "def f(a):\n    return a.max()\nv = torch.tensor([[0.0, 1.0], [0.0, 0.0]])\ny = f(v / v.sum(1))",
+            "return functional.nans.max(a)",
+        ),
     ],
 )
 def test_calls_at_an_edge(text: str, made: str) -> None:
@@ -216,3 +223,16 @@ def test_a_tensor_that_an_object_was_made_with_is_not_changed_in_silence() -> No
     box = "class Box:\n    def __init__(self, t):\n        self.t = t\n    def bump(self):\n        self.t += 1\n"
     assert "T2M305" not in _translated(box + "Box(3).bump()")
     assert "T2M305" in _translated(box + "Box(x).bump()")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("y = x.float()\ny[0] = 1\nprint(x)", True),
+        ("y = x.numpy()\ny[0] = 1\nprint(x)", True),
+        ("y = x.double()\ny[0] = 1\nprint(x)", False),  # another dtype: PyTorch copies as well
+        ("y = x.numpy()\ny[0] = 1\nprint(y)", False),  # nothing reads the tensor again
+    ],
+)
+def test_casts_that_share_memory_are_told_where_it_shows(text: str, is_told: bool) -> None:
+    assert ("T2M305" in {d.code for d in translate_source(HEAD + text + "\n").diagnostics}) is is_told

@@ -128,3 +128,13 @@ def test_gradients_in_a_function_are_constants_unless_a_graph_is_asked_for() -> 
     assert "g = ops.stop_gradient(ms.grad(forward_fn)(x_adv))\n" in text
     assert "g = ms.grad(forward_fn)(x)\n" in text
     assert "TORCH2MS" not in text
+
+
+def test_gradients_of_tensors_are_clipped() -> None:
+    found = translated(LEAF + "(x * 2).sum().backward(); torch.nn.utils.clip_grad_norm_([x], 1.0)\ny = x.grad")
+    assert found.endswith("(x_grad,), _ = autograd.clip_grad_norm((x_grad,), 1.0)\ny = x_grad")
+
+
+def test_no_gradient_where_nothing_computes_any() -> None:
+    assert translated(LEAF + "y = x.grad is None").endswith("y = None is None")
+    assert "T2M201" in translated(LEAF + "def f(t):\n    return t.grad\n")

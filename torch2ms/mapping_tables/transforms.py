@@ -181,3 +181,11 @@ def not_negative(argument: Argument) -> cst.BaseExpression | None:
     widths = tree.elts if isinstance(tree, (ast.Tuple, ast.List)) else [tree]
     plain = all(isinstance(width, ast.Constant) and isinstance(width.value, int) for width in widths)
     return argument.code if plain else None
+
+
+@transform({"1": "1.0", "0": "0.0", "0.5": "0.5", "w": "w"})
+def float_of_int(argument: Argument) -> cst.BaseExpression | None:
+    """A number that PyTorch takes as an int as well, and MindSpore as a float alone."""
+    if isinstance(argument.tree, ast.Constant) and type(argument.tree.value) is int:
+        return cst.Float(f"{argument.tree.value}.0")
+    return argument.code

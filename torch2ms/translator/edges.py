@@ -7,6 +7,7 @@
 - ``selections``: the file hands a tensor to a call that may hold nothing, for layers that are called later;
 - ``leaf``: the same, or the file asks for the gradient of a tensor of its own, whose numbers may lie where a function
   has a kink;
+- ``single``: the file shows that an image has no batch around it;
 - ``counted``: the file reads ``num_batches_tracked``, which MindSpore's batch normalisations do not keep.
 
 Everywhere else the plain function is emitted.
@@ -19,6 +20,7 @@ from collections.abc import Iterator, Sequence
 
 from torch2ms.mapping_tables.schema import MappedTo
 from torch2ms.translator.context import Context
+from torch2ms.translator.ranks import ranks
 from torch2ms.translator.shown_values import holds_nan, is_void, values_of
 
 __all__ = ["by_edges", "may_be_empty"]
@@ -41,6 +43,8 @@ def by_edges(options: Sequence[MappedTo], tree: ast.Call, ctx: Context) -> Itera
 
 def _is_at(edge: str, tree: ast.Call, ctx: Context) -> bool:
     """Whether a call is at an edge: its input is seen to be, or its file has what leads there."""
+    if edge == "single":
+        return 3 in ranks(_input(tree, ctx), ctx)
     if edge == "empty":
         return may_be_empty(_input(tree, ctx), ctx)
     if ctx.once(_OF_FILE[edge]):

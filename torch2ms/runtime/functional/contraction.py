@@ -26,6 +26,9 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
     if len({operand.dtype for operand in operands}) > 1:
         operands = tuple(promoted(operands))
     inputs, output = _parse(equation, operands)
+    if any(0 in operand.shape for operand in operands):
+        sizes = {letter: size for term, each in zip(inputs, operands) for letter, size in zip(term, each.shape)}
+        return ops.zeros(tuple(sizes[letter] for letter in output), operands[0].dtype)
     current, terms = operands[0], inputs[0]
     current, terms = _diagonal(current, terms)
     for position in range(1, len(operands)):

@@ -55,6 +55,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """Return int64 vectors with a 1 at the class; ``num_classes=-1`` is the largest class plus one."""
     if num_classes == -1:
         num_classes = int(tensor.max().asnumpy()) + 1
+    if 0 in tensor.shape:
+        return ops.zeros((*tensor.shape, num_classes), ms.int64)
     one, zero = Tensor(1, ms.int64), Tensor(0, ms.int64)
     return ops.one_hot(tensor.astype(ms.int32), num_classes, one, zero).astype(ms.int64)
 

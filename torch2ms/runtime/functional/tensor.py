@@ -307,6 +307,8 @@ def median(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> A
     """Return the lower median of all values, or along ``dim`` with its int64 index."""
     if dim is None:
         flat = input.reshape((-1,))
+        if 0 in flat.shape:
+            return selections.mean(flat)  # NaN
         return kthvalue(flat, (flat.shape[0] + 1) // 2)[0]
     return kthvalue(input, (input.shape[dim] + 1) // 2 if input.ndim else 1, dim, keepdim)
 

@@ -49,10 +49,17 @@ class ParameterList(nn.Cell):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[position] for position in range(*index.indices(self.count))]
+        return self._params[self._name(index)]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        name = self._name(index)
+        self._params[name] = _parameter(value, name)
+
+    def _name(self, index: int) -> str:
         position = index + self.count if index < 0 else index
         if not 0 <= position < self.count:
             raise IndexError(f"index {index} is out of range for {self.count} parameters")
-        return self._params[str(position)]
+        return str(position)
 
 
 class ParameterDict(nn.Cell):

@@ -35,7 +35,11 @@ def _copied(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
         view = _view(binding, ctx) if binding is not None else None
         if view is None or binding is None or root_of(view) == value.id:
             return ""
-        if isinstance(view, ast.Call) and getattr(view.func, "attr", "") in _CASTS and not _is_read_later(view, tree, ctx):
+        if (
+            isinstance(view, ast.Call)
+            and getattr(view.func, "attr", "") in _CASTS
+            and not _is_read_later(view, tree, ctx)
+        ):
             return ""
         return ast.unparse(view)
     view = _view(value, ctx)

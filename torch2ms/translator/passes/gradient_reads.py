@@ -27,6 +27,9 @@ def gradient_of(tree: ast.Attribute, weight: cst.BaseExpression, ctx: Context) -
         weights, grads = weights_of(unit, ctx), unit.grads_name
     elif read is not None:
         weights, grads = f"{read[0]}.trainable_params()", read[1]
+    elif _has_none(tree, ctx):
+        ctx.account(tree, "torch.Tensor.grad", "mapped", "None")
+        return cst.Name("None")
     else:
         return None
     ctx.account(tree, "torch.Tensor.grad", "mapped", "torch2ms.runtime.autograd.gradient_of")
@@ -35,6 +38,38 @@ def gradient_of(tree: ast.Attribute, weight: cst.BaseExpression, ctx: Context) -
     made = cst.parse_expression(f"{callee}(__weight__, {weights}, {grads})")
     call = cst.ensure_type(made, cst.Call)
     return call.with_changes(args=[call.args[0].with_changes(value=weight), *call.args[1:]])
+
+
+def _has_none(tree: ast.Attribute, ctx: Context) -> bool:
+    """Whether a tensor that the code itself made has no gradient: nothing in the file computes any."""
+    if tree.attr != "grad" or not isinstance(tree.value, ast.Name) or not isinstance(tree.ctx, ast.Load):
+        return False
+    is_made = ctx.kind(tree.value).is_tensor and ctx.once(_made).get(tree.value.id, False)
+    return is_made and not ctx.once(_computes)
+
+
+def _computes(ctx: Context) -> bool:
+    """Whether a file computes gradients, sets them, or imports from files that may."""
+    return any(
+        (
+            isinstance(node, ast.Attribute)
+            and (node.attr in ("backward", "step") or (node.attr == "grad" and not isinstance(node.ctx, ast.Load)))
+        )
+        or (isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "grad")
+        or (isinstance(node, ast.ImportFrom) and node.level > 0)
+        for node in ctx.analysis.nodes
+    )
+
+
+def _made(ctx: Context) -> dict[str, bool]:
+    """Return the names of scripts, outside of functions, and whether each assignment is a call or an operation."""
+    found: dict[str, bool] = {}
+    for node in getattr(ctx.analysis.tree, "body", ()):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Name):
+                is_new = isinstance(node.value, (ast.Call, ast.BinOp))
+                found[target.id] = found.get(target.id, True) and is_new
+    return found
 
 
 def _kept_gradient(tree: ast.Attribute, weight: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:

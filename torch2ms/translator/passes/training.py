@@ -78,6 +78,8 @@ class TrainingPlan:
 
     def concerns(self, tree: ast.stmt) -> bool:
         """Whether the plan does anything at a statement."""
+        if any(tree is unit.statement for unit in self.leaves.units) or tree in self.leaves.clips:
+            return True
         if not self.changes:
             return False
         tables = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from torch2ms.translator.training.leaf_plan import LeafPlan
+from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
 from torch2ms.translator.training.leaves import LeafScope
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.network_gradients import NetworkScope
@@ -28,4 +29,23 @@ def plan_leaves(tree: ast.Module, oracle: Oracle, taken: set[str], planned: Coll
                 found.plan_all()
             if len(plan.units) > count:
                 break
+    for unit in plan.units:
+        _clips(unit, plan)
     return plan
+
+
+def _clips(unit: LeafUnit, plan: LeafPlan) -> None:
+    """Plan the clipping of tensors' gradients behind a backward call: ``clip_grad_norm_([w, b], 1.0)``."""
+    if unit.network or unit.statement not in unit.block:
+        return
+    scope = plan.scope_of[id(unit)]
+    for statement in unit.block[unit.block.index(unit.statement) + 1 :]:
+        call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
+        if not isinstance(call, ast.Call) or statement in plan.clips or not call.args:
+            continue
+        if (dotted_path(call.func) or "").rpartition(".")[2] not in ("clip_grad_norm_", "clip_grad_value_"):
+            continue
+        given = call.args[0].elts if isinstance(call.args[0], (ast.List, ast.Tuple)) else [call.args[0]]
+        grads = [plan.grad_names.get((scope, ast.unparse(leaf)), "") for leaf in given]
+        if grads and all(grads):
+            plan.clips[statement] = f"({', '.join(grads)}{',' if len(grads) == 1 else ''})"
