@@ -142,6 +142,15 @@ def test_a_set_train_of_its_own_is_called_for_a_part():
     assert (net[0].training, net[0].calls) == (False, 2)
 
 
+def test_a_set_train_that_returns_nothing_gives_the_network():
+    class Quiet(Frozen):
+        def set_train(self, mode=True):
+            super().set_train(mode)
+
+    net = Quiet()
+    assert net.set_train() is net
+
+
 def test_weights_of_renamed_parts_have_their_source_names():
     class Net(nn.Cell):
         def __init__(self):

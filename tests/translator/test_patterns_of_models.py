@@ -298,6 +298,14 @@ def test_what_is_set_at_module_level_is_known_in_functions() -> None:
     assert "T2M207" not in codes_of(source)
 
 
+def test_a_weight_of_an_unknown_layer_is_found_where_it_is_used_as_a_parameter() -> None:
+    source = (
+        "import torch\n\n\ndef f(model, font):\n    model.head.bias.requires_grad = False\n    return font.weight\n"
+    )
+    assert "modules.bias(model.head).requires_grad = False" in text_of(source)
+    assert "return font.weight" in text_of(source)
+
+
 def test_what_is_set_on_another_object_of_that_name_is_not() -> None:
     source = "import torch\n\nargs = make()\nargs.x = torch.ones(2, 3)\n\n\ndef f(args):\n    return args.x.max(1)[0]\n"
     assert "T2M207" in codes_of(source)

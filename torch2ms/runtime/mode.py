@@ -41,14 +41,18 @@ class OwnMode:
 
 
 def _guarded(own: Any) -> Any:
-    """Return a ``set_train`` that the flags which it sets do not come back to."""
+    """Return a ``set_train`` that the flags which it sets do not come back to.
+
+    Where it returns nothing, which ``train`` may in PyTorch, the Cell comes back: ``Net().set_train()`` is used.
+    """
 
     @wraps(own)
     def set_train(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = self._setting
         self.__dict__["_setting"] = True
         try:
-            return own(self, *args, **kwargs)
+            result = own(self, *args, **kwargs)
+            return self if result is None else result
         finally:
             self.__dict__["_setting"] = before
 

@@ -150,6 +150,8 @@ def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cs
     if tree.attr == "n" and getattr(tree.value, "attr", "").endswith(_SPACES) and not _is_taken_by_anything(tree, ctx):
         return build("int({n})", n=updated)  # gymnasium's count is numpy's, which MindSpore's layers do not take
     is_translated = ctx.imports.imports("mindspore")  # its layers may be meant, under MindSpore's names
+    if tree.attr in ("weight", "bias") and not is_translated and _is_parameter_by_use(tree, ctx):
+        return _of_any_layer(updated, tree, ctx)
     if tree.attr in LAYER_MEMBERS and not is_settings(tree.value) and not is_translated:
         shown = ast.unparse(tree.value)
         message = f"{shown} could not be typed; .{tree.attr} has another name on a normalisation layer or an embedding"
@@ -171,6 +173,12 @@ def _is_taken_by_anything(tree: ast.Attribute, ctx: Context) -> bool:
     if isinstance(parent, ast.Call):
         return getattr(parent.func, "attr", getattr(parent.func, "id", "")) in _TAKE_ANYTHING
     return isinstance(parent, (ast.Compare, ast.FormattedValue))
+
+
+def _is_parameter_by_use(tree: ast.Attribute, ctx: Context) -> bool:
+    """Whether a value is asked for what only tensors have: ``model.head.bias.requires_grad = False``."""
+    parent = ctx.parent(tree)
+    return isinstance(parent, ast.Attribute) and parent.attr in ("data", "grad", "requires_grad", "requires_grad_")
 
 
 def _is_guarded(tree: ast.Attribute, ctx: Context) -> bool:
