@@ -164,3 +164,19 @@ def test_steps_in_what_only_torch_takes() -> None:
     assert "functional.pad(functional.take_every(x, 2, axis=1), (0, 1))" in text
     kept = translate_source(head + "pad = lambda x: g(x[:, ::2], F.pad)\n").text
     assert "g(x[:, ::2], " in kept
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("x[:, a:b, c:d] = 1  # why", "if x[:, a:b, c:d].size:\n    x[:, a:b, c:d] = 1  # why\n"),
+        ("x[p[0]:-b, 1:] += 1", "if x[p[0]:-b, 1:].size:\n    x[p[0]:-b, 1:] += 1\n"),
+        ("x[a : a + 2, c:d] = 1", "\nx[a : a + 2, c:d] = 1\n"),
+        ("x[1:3, c:d] = 1", "\nx[1:3, c:d] = 1\n"),
+        ("x[a:b] = 1", "\nx[a:b] = 1\n"),
+        ("table[a:b, c:d] = 1", "\ntable[a:b, c:d] = 1\n"),
+    ],
+)
+def test_a_box_that_may_be_empty_is_asked_for(statement: str, expected: str) -> None:
+    source = f"import torch\n\nx = torch.zeros(2, 3, 5)\na, b, c, d, p, table = f()\n{statement}\n"
+    assert expected in translate_source(source).text

@@ -30,6 +30,7 @@ from torch2ms.translator.passes import (
     sliced_parts,
     training,
     values,
+    written_elements,
 )
 from torch2ms.translator.syntax import child_fields, code_of, comments, is_node
 from torch2ms.translator.third_party import report_packages
@@ -199,13 +200,14 @@ class _Rewriter:
             self.ctx.frames.pop()
             if not small:
                 return _with_lines(frame.before, node) if frame.before else _orphans(node)
-            updated: Any = node if small is node.body else node.with_changes(body=small)
-        else:
-            frame = self._open(self.ctx.alignment.tree(node))
-            updated = self._with_frame(node)
-            self.ctx.frames.pop()
-            if frame.drop:
-                return frame.before or _orphans(node)
+            line = node if small is node.body else node.with_changes(body=small)
+            made = _finish(node, line, frame, self.ctx.commented)
+            return written_elements.guarded(made, self._trees(node), self.ctx)
+        frame = self._open(self.ctx.alignment.tree(node))
+        updated = self._with_frame(node)
+        self.ctx.frames.pop()
+        if frame.drop:
+            return frame.before or _orphans(node)
         return _finish(node, updated, frame, self.ctx.commented)
 
     def _open(self, tree: ast.AST | None) -> Frame:

@@ -1,12 +1,14 @@
 """Elements that are assigned where others see the tensor: ``v = x.view(-1); v[v > 1] = 0``.
 
 In MindSpore, assigning to what a mask or a list selects gives the tensor memory of its own: views keep the old values.
-And ``x[...] = y`` with a tensor of fewer elements makes all of ``x`` one place in memory (both seen in 2.10).
+``x[...] = y`` with a tensor of fewer elements makes all of ``x`` one place in memory. And ``x[a:b, c:d] = y`` where
+``a`` is ``b`` fails on CPU, though there is nothing to write (all seen in 2.10).
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 import libcst as cst
 
@@ -14,7 +16,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.views import fills_whole, what_index_gives, writes_through
 from torch2ms.translator.syntax import build, code_of, parse_expression
 
-__all__ = ["written_elements"]
+__all__ = ["guarded", "written_elements"]
 
 
 def written_elements(node: cst.Assign | cst.AugAssign, tree: ast.AST, ctx: Context) -> cst.Assign | cst.AugAssign:
@@ -43,6 +45,40 @@ def written_elements(node: cst.Assign | cst.AugAssign, tree: ast.AST, ctx: Conte
                  x=target.value.deep_clone(), i=index, v=value)  # fmt: skip
     whole = cst.ensure_type(parse_expression(f"{code_of(target.value)}[()]"), cst.Subscript)
     return cst.Assign([cst.AssignTarget(whole)], made)
+
+
+def guarded(made: list[cst.BaseStatement], trees: Sequence[ast.AST], ctx: Context) -> list[cst.BaseStatement]:
+    """Return an assignment to a box of a tensor under ``if x[a:b, c:d].size:``, where the box may be empty."""
+    place = _place(trees[0]) if len(trees) == 1 else None
+    line = made[-1] if made else None
+    if place is None or not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
+        return made
+    statement = line.body[0]
+    if not _may_be_empty(place) or not ctx.kind(place.value).is_tensor:
+        return made
+    if isinstance(statement, cst.Assign):
+        target = statement.targets[0].target
+    elif isinstance(statement, cst.AugAssign):
+        target = statement.target
+    else:
+        return made
+    if not isinstance(target, cst.Subscript) or code_of(target).endswith("[()]"):
+        return made
+    test = cst.Attribute(target.deep_clone(), cst.Name("size"))
+    body = cst.IndentedBlock([line.with_changes(leading_lines=[])])
+    return [*made[:-1], cst.If(test, body, leading_lines=line.leading_lines)]
+
+
+def _may_be_empty(place: ast.Subscript) -> bool:
+    """Whether two axes are cut, the first of them between two values that nothing relates: ``[:, x1:x2, y1:y2]``."""
+    parts = place.slice.elts if isinstance(place.slice, ast.Tuple) else []
+    cut = [part for part in parts if isinstance(part, ast.Slice) and (part.lower or part.upper)]
+    return any(_is_value(part.lower) and _is_value(part.upper) for part in cut[:-1])
+
+
+def _is_value(bound: ast.expr | None) -> bool:
+    bound = bound.operand if isinstance(bound, ast.UnaryOp) else bound
+    return isinstance(bound, (ast.Name, ast.Attribute, ast.Subscript))
 
 
 def _place(tree: ast.AST) -> ast.Subscript | None:
