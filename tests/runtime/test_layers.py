@@ -130,6 +130,14 @@ def test_copies_of_layers_train_what_the_layer_trains():
     assert not copies.layers[1].self_attn.out_proj.weight.requires_grad
 
 
+def test_an_lstm_without_projections_is_the_plain_one():
+    x = Tensor(np.ones((2, 5, 3), np.float32))
+    plain = layers.ProjectedLSTM(3, 4, **{"batch_first": True, "proj_size": 0})
+    assert isinstance(plain, nn.LSTM)
+    assert plain(x)[0].shape == (2, 5, 4)
+    assert layers.ProjectedLSTM(3, 4, batch_first=True, proj_size=2)(x)[0].shape == (2, 5, 2)
+
+
 def test_embedding_keeps_the_padding_row():
     layer = layers.Embedding(5, 3, padding_idx=-1)
     assert layer.padding_idx == 4

@@ -56,3 +56,12 @@ def test_options_behind_stars_go_to_a_function_that_takes_them(name: str) -> Non
 
 def test_a_gradient_asked_for_is_noted() -> None:
     assert value_of("torch.zeros(2, requires_grad=True)") == ("ops.zeros(2)", ["T2M302"])
+
+
+def test_a_complex_parameter_says_that_no_optimizer_takes_it() -> None:
+    head = "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self, n):\n        "
+    head += "super().__init__()\n        self.scale = 1 / n\n        self.w = nn.Parameter("
+    for given in ("self.scale * torch.rand(n, dtype=torch.cfloat)", "torch.view_as_complex(torch.ones(n, 2))"):
+        assert "T2M303" in {item.code for item in translate_source(f"{head}{given})\n").diagnostics}
+    for given in ("torch.ones(n, 2)", "torch.rand(n, dtype=torch.cfloat), requires_grad=False", "n"):
+        assert "T2M303" not in {item.code for item in translate_source(f"{head}{given})\n").diagnostics}

@@ -79,6 +79,13 @@ def test_a_tensor_that_others_see_is_filled(statements: list[str], expected: lis
     assert lines_of(f"def f(x: torch.Tensor, z: torch.Tensor, kept: list):\n    {body}\n") == expected
 
 
+def test_what_may_be_a_weight_is_filled_so_that_it_can_be_assigned_later() -> None:
+    source = "def {name}(x: torch.Tensor):\n    x.zero_()\n    x.mul_(2)\n    return x.add_(1)\n"
+    text = translated(source.replace("{name}", "trunc_normal_")).text
+    assert "    x[...] = 0\n    x.copy_(x * 2)\n    x.copy_(x + 1)\n    return x\n" in text
+    assert "    x[...] = x * 2\n" in translated(source.replace("{name}", "scale")).text
+
+
 def test_an_alias_made_later_is_none() -> None:
     source = "def f(x: torch.Tensor):\n    y = x * 1\n    y.add_(1)\n    w = y\n    return w\n"
     assert lines_of(source)[1] == "y = y + 1"

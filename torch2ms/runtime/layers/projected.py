@@ -9,13 +9,23 @@ import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 
+from .recurrent import LSTM
+
 __all__ = ["ProjectedLSTM"]
 
 State = Tuple[Tensor, Tensor]
 
 
 class ProjectedLSTM(nn.Cell):
-    """LSTM with ``proj_size`` (Sak et al. 2014) over (length, batch, features); parameters carry torch's names."""
+    """LSTM with ``proj_size`` (Sak et al. 2014) over (length, batch, features); parameters carry torch's names.
+
+    Without projections, which only the run may show (``nn.LSTM(4, 5, **settings)``), it is MindSpore's own.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Return the plain LSTM where nothing is projected."""
+        projected = args[7] if len(args) > 7 else kwargs.get("proj_size", 0)
+        return super().__new__(cls) if projected or cls is not ProjectedLSTM else LSTM(*args, **kwargs)
 
     def __init__(
         self,

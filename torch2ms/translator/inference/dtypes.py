@@ -203,6 +203,9 @@ def dtype_of_operator(left: Kind, right: Kind, op: ast.operator) -> str:
     """Return the dtype of ``left op right``, where one is a tensor and the other a tensor or a number."""
     ours = [kind.of for kind in (left, right) if kind.is_tensor]
     numbers = [kind.name for kind in (left, right) if not kind.is_tensor]
+    wide = [dtype for dtype in ours if _FAMILY.get(dtype) == "complex"]
+    if len(wide) == 1:  # whatever the other is
+        return wide[0]
     if any(dtype not in _FAMILY for dtype in ours) or any(name not in _ORDER for name in numbers):
         return ""
     families = [_FAMILY[dtype] for dtype in ours]

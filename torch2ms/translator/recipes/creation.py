@@ -11,6 +11,7 @@ import libcst as cst
 from torch2ms.translator.binding import same_literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
+from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build, fix_commas, keyword_arg
 
@@ -109,6 +110,23 @@ def new_tensor(site: CallSite, ctx: Context) -> Outcome:
         return made
     dtype = keyword_arg("dtype", ctx.reference("mindspore.complex64"))
     return replace(made, code=made.code.with_changes(args=fix_commas([*made.code.args, dtype], made.code.args)))
+
+
+@recipe("complex_parameter")
+def complex_parameter(site: CallSite, ctx: Context) -> Outcome:
+    """``nn.Parameter(x)``; that of a complex tensor has a gradient, but no optimizer of MindSpore takes it."""
+    made = emit_call(site, ctx)
+    data = site.argument("data")
+    if isinstance(made, Leave) or data is None or family(ctx.kind(data.tree).of) != "complex":
+        return made
+    trained = site.argument("requires_grad")
+    if trained is not None and same_literal(trained.tree, "False"):
+        return made
+    message = (
+        "no optimizer of MindSpore takes a complex parameter: make the parameter of torch.view_as_real(...), "
+        "and view it as complex where it is used"
+    )
+    return replace(made, codes=(*made.codes, ("T2M303", message)))
 
 
 def _is_deque(node: ast.expr, ctx: Context) -> bool:

@@ -265,6 +265,10 @@ def _filled(
     made = _content(site, direct, ctx)
     if isinstance(made, Leave):
         return made
+    copied = build("{x}.copy_({v})", x=target, v=made.code)
+    copies = index == "..." and _keeps_assignable(site, ctx)
+    if copies and statement:
+        return replace(made, code=copied)
     if index == "..." and (reaches_views(ctx) or _is_spread(site, ctx)):
         index = "()"
     filled = f"{code_of(target)}[{index}]"
@@ -275,8 +279,17 @@ def _filled(
     if not alone or ctx.frame.tree is not ctx.small:
         return Leave(f"{code_of(target)} is changed in place in the middle of an expression: do it in a statement")
     whole = cst.ensure_type(parse_expression(filled), cst.Subscript)
-    ctx.frame.before.append(cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(whole)], made.code)]))
+    first = cst.Expr(copied) if copies else cst.Assign([cst.AssignTarget(whole)], made.code)
+    ctx.frame.before.append(cst.SimpleStatementLine([first]))
     return replace(made, code=target)
+
+
+def _keeps_assignable(site: CallSite, ctx: Context) -> bool:
+    """Whether what is filled may be a weight that ``ops.assign`` is to take later, as an average of weights does.
+
+    From 2.8 on it refuses one that ``p[...] = x`` has given a tensor; a number does no harm.
+    """
+    return _initializes(ctx) and ctx.target.mindspore >= (2, 8) and bare_name(site) not in ("zero", "fill")
 
 
 def _is_spread(site: CallSite, ctx: Context) -> bool:
