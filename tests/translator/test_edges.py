@@ -84,7 +84,10 @@ def test_texts_of_sizes_and_dtypes(text: str, made: str) -> None:
     [
         ("y = x.shape[0]\nprint(y, str(y), f'{y}')", None),
         ("y = str(x)", None),
-        ("y = str((x * w).sum())\nw.requires_grad_()", "WARNING"),  # PyTorch adds the name of its gradient
+        (
+            "w = torch.ones(4).requires_grad_()\ny = str((x * w).sum())",
+            "WARNING",
+        ),  # PyTorch adds the name of its gradient
         ("print('x', x)\nopt.step()", "NOTE"),
     ],
 )

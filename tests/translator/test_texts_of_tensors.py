@@ -35,3 +35,18 @@ def test_become_those_of_pytorch(code: str, expected: str) -> None:
 def test_stay(code: str) -> None:
     text = f"import torch\nx = torch.arange(3.0)\nn = x.shape[0]\n{code}\n"
     assert "_text" not in translate_source(text).text
+
+
+def test_a_tensor_with_a_gradient_says_so_in_pytorch() -> None:
+    text = "import torch\nx = torch.ones(2, requires_grad=True)\ny = torch.ones(2)\nprint({})\n"
+    told = {
+        name: translate_source(text.format(name)).text.count("TORCH2MS T2M303")
+        for name in ("x", "x * 2", "y", "x.grad")
+    }
+    assert told == {"x": 1, "x * 2": 1, "y": 0, "x.grad": 0}
+
+
+def test_expected_exceptions_are_told() -> None:
+    text = "import pytest\nimport torch\nwith pytest.raises({}):\n    torch.ones(2) @ torch.ones(3)\n"
+    assert "TORCH2MS T2M303" in translate_source(text.format("RuntimeError")).text
+    assert "TORCH2MS T2M303" not in translate_source(text.format("KeyError")).text

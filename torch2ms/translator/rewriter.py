@@ -229,6 +229,8 @@ class _Rewriter:
             return updated
         if isinstance(tree, ast.Try):
             handlers.report_handlers(tree, self.ctx)
+        elif isinstance(tree, (ast.With, ast.AsyncWith)):
+            handlers.report_expected(tree, self.ctx)
         updated = self._children(node)
         if isinstance(node, cst.ClassDef) and isinstance(tree, ast.ClassDef):
             return modules.rewrite_class(node, devices.drop_decorators(updated), tree, self.ctx)

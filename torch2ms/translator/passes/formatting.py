@@ -10,6 +10,7 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.diagnostics import Severity
+from torch2ms.translator import recording
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.inference.containers import element_of
@@ -59,9 +60,11 @@ def text_call(
     """Return ``functional.tensor_text(x)``; a warning where the text of a tensor with a gradient becomes a value."""
     if isinstance(code, cst.Name) and code.value == "None":
         return code  # a gradient that is known to be none
-    if not is_formatted and ctx.once(_has_gradients):
+    is_gradient = isinstance(tree, ast.Attribute) and tree.attr == "grad"
+    has_gradient = ctx.once(_has_gradients) and not is_gradient and recording.requires_grad(tree, ctx)
+    if not is_formatted and has_gradient is not False:
         message = "PyTorch also writes how a tensor has its gradient: tensor([1., 2.], grad_fn=<MulBackward0>)"
-        level = Severity.NOTE if _is_shown(tree, ctx) else Severity.WARNING
+        level = Severity.NOTE if _is_shown(tree, ctx) and not has_gradient else Severity.WARNING
         ctx.report("T2M303", tree, message, severity=level)
     name = "formatted_text" if is_formatted else "tensor_text"
     return cst.Call(ctx.reference(f"torch2ms.runtime.functional.{name}"), [cst.Arg(code)])

@@ -7,7 +7,7 @@ import ast
 from torch2ms.translator.context import Context
 from torch2ms.translator.trees import walk
 
-__all__ = ["report_handlers"]
+__all__ = ["report_expected", "report_handlers"]
 
 _EXPECTED = frozenset({"RuntimeError", "ValueError", "TypeError", "IndexError"})
 _MESSAGE = (
@@ -22,6 +22,17 @@ def report_handlers(tree: ast.Try, ctx: Context) -> None:
     expected = sorted(caught & _EXPECTED)
     if expected and any(_computes(node, ctx) for statement in tree.body for node in walk(statement)):
         ctx.report("T2M303", tree, _MESSAGE.format(names=" or ".join(expected)))
+
+
+def report_expected(tree: ast.With | ast.AsyncWith, ctx: Context) -> None:
+    """Report ``with pytest.raises(RuntimeError):``, ``self.assertRaises``, around tensor operations."""
+    for item in tree.items:
+        call = item.context_expr
+        if isinstance(call, ast.Call) and getattr(call.func, "attr", "") in ("raises", "assertRaises") and call.args:
+            caught = {node.id for node in walk(call.args[0]) if isinstance(node, ast.Name)}
+            expected = sorted(caught & (_EXPECTED | {"Exception"}))
+            if expected and any(_computes(node, ctx) for statement in tree.body for node in walk(statement)):
+                ctx.report("T2M303", tree, _MESSAGE.format(names=" or ".join(expected)))
 
 
 def _classes(handler: ast.ExceptHandler) -> list[ast.expr]:

@@ -206,7 +206,7 @@ def rewrite_builtin(updated: cst.BaseExpression, tree: ast.Call, ctx: Context) -
         if kind.name == "Size":
             return _size_text(updated)
         if kind.is_tensor or (kind.name in ("list", "tuple", "dict") and _holds_tensors(kind)):
-            return text_call(updated.args[0].value, tree, ctx)
+            return text_call(updated.args[0].value, tree.args[0], ctx)
         _tell_text(tree, kind, ctx)
     return updated
 
