@@ -59,7 +59,7 @@ def source_of(example: Example) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             root = ast.unparse(node).split(".")[0]
-            if root in ("torchvision", "numpy", "math", "copy", "random", "PIL", "functools", "einops"):
+            if root in ("torchvision", "numpy", "math", "copy", "random", "PIL", "functools", "einops", "apex"):
                 modules.add(root)
     lines = [f"import {name}" for name in sorted(modules)]
     lines += [f"import {name}" for name in ("torchvision.transforms", "torchvision.datasets") if name in example.before]
