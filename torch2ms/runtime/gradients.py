@@ -36,6 +36,7 @@ __all__ = [
     "hand_over",
     "keep",
     "of",
+    "parameters_of",
     "put",
     "reset",
     "take_over",
@@ -43,6 +44,7 @@ __all__ = [
     "weights_of",
 ]
 
+_OPTIMIZERS = (_Base, ms.nn.Optimizer)
 _kept: Dict[int, Tuple[ms.Parameter, ms.Parameter]] = {}  # by the identity of the weight, which is held on to
 _known: Dict[int, ms.Parameter] = {}  # every weight that had one
 _handed: List[Tuple[Iterable[ms.Parameter], Iterable[ms.Tensor]]] = []  # weights and gradients, or nothing
@@ -51,7 +53,7 @@ _handed: List[Tuple[Iterable[ms.Parameter], Iterable[ms.Tensor]]] = []  # weight
 def weights_of(owners: Iterable[Any]) -> List[ms.Parameter]:
     """Return the trained weights of optimizers, networks, and lists of weights, each once."""
     found: Dict[int, ms.Parameter] = {}
-    for owner in owners:
+    for owner in map(_held, owners):
         if isinstance(owner, ms.Parameter):
             found[id(owner)] = owner
             continue
@@ -61,6 +63,21 @@ def weights_of(owners: Iterable[Any]) -> List[ms.Parameter]:
             weights = owner.trainable_params() if hasattr(owner, "trainable_params") else owner
         found.update((id(weight), weight) for weight in weights)
     return [weight for weight in found.values() if weight.requires_grad]
+
+
+def parameters_of(*owners: Any) -> List[ms.Parameter]:
+    """Return the weights of optimizers, and of objects that hold one: ``NoamOpt(..., optimizer)``, in its order.
+
+    Raises AttributeError for an object that holds none.
+    """
+    return [weight for owner in owners for weight in _held(owner).parameters]
+
+
+def _held(owner: Any) -> Any:
+    """Return the optimizer in an object of the program's own; anything else as it is."""
+    if isinstance(owner, ms.nn.Cell) or not hasattr(owner, "__dict__"):
+        return owner
+    return next((value for value in vars(owner).values() if isinstance(value, _OPTIMIZERS)), owner)
 
 
 def of(weight: ms.Parameter) -> Optional[ms.Tensor]:
@@ -131,9 +148,10 @@ def update(optimizer: Any) -> None:
     """Let an optimizer use the gradients kept for its weights; without any it does nothing.
 
     A weight without a gradient beside others that have one stays as it is, and so do its moments; only the steps are
-    counted for all weights together by MindSpore's optimizers. An :class:`Optimizer` asks for the gradients itself.
+    counted for all weights together by MindSpore's optimizers. An :class:`Optimizer` asks for the gradients itself, and
+    so does an object that holds an optimizer, in a ``step`` of its own.
     """
-    if isinstance(optimizer, Optimizer):
+    if isinstance(optimizer, Optimizer) or _held(optimizer) is not optimizer:
         optimizer.step()
         return
     weights = optimizer.parameters

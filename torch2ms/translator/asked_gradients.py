@@ -15,7 +15,7 @@ from torch2ms.translator.trees import children, walk
 if TYPE_CHECKING:
     from torch2ms.translator.symbols import FileIndex
 
-__all__ = ["asked_apart", "asks_apart", "looks_like_weight", "near_asking"]
+__all__ = ["asked_apart", "asks_apart", "connected", "looks_like_weight"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WORDS = ("param", "weight")
@@ -47,22 +47,23 @@ def _asked(holder: ast.AST, *, is_own: bool) -> Iterator[tuple[ast.Attribute, bo
             yield from _asked(node, is_own=isinstance(node, ast.ClassDef) and _is_optimizer(node))
 
 
-def near_asking(files: Mapping[str, FileIndex], find_module: Callable[[str, str, int], str | None]) -> frozenset[str]:
-    """Return the files with such functions, all that import these, and all that they import, over any number of steps.
+def connected(
+    start: frozenset[str], files: Mapping[str, FileIndex], find_module: Callable[[str, str, int], str | None]
+) -> frozenset[str]:
+    """Return some files, all that import these, and all that they import, over any number of steps.
 
     ``find_module`` says which file, or folder with a trailing ``/``, an import of a file means.
     """
-    asking = frozenset(path for path, file in files.items() if file.asks_for_gradients)
     imports: dict[str, set[str]] = {}
     importers: dict[str, set[str]] = {}
-    for path, file in files.items() if asking else ():
+    for path, file in files.items() if start else ():
         for level, module in file.imports:
             found = find_module(path, module, level)
             if found is not None:
                 found = f"{found}__init__.py" if found.endswith("/") else found
                 imports.setdefault(path, set()).add(found)
                 importers.setdefault(found, set()).add(path)
-    return _reached(asking, imports) | _reached(asking, importers)
+    return _reached(start, imports) | _reached(start, importers)
 
 
 def _reached(start: frozenset[str], edges: Mapping[str, set[str]]) -> frozenset[str]:

@@ -176,7 +176,8 @@ _TENSOR_METHODS = frozenset(
 def _helpers(symbols: SymbolTable, reached: set[str]) -> set[str]:
     """Return the files that users of torch import, and that treat what they are given as tensors without naming torch.
 
-    ``def accuracy(output, target)`` needs no import to call ``output.topk(5)``.
+    ``def accuracy(output, target)`` needs no import to call ``output.topk(5)``, nor does a class that is given an
+    optimizer to step it.
     """
     found: set[str] = set()
     seen = set(reached)
@@ -189,7 +190,8 @@ def _helpers(symbols: SymbolTable, reached: set[str]) -> set[str]:
                 continue
             seen.add(other)
             queue.append(other)
-            if other in symbols.files and not _TENSOR_METHODS.isdisjoint(symbols.files[other].calls):
+            index = symbols.files.get(other)
+            if index is not None and (index.wrappers or not _TENSOR_METHODS.isdisjoint(index.calls)):
                 found.add(other)
     return found
 

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from torch2ms.translator.asked_gradients import asks_apart, near_asking
+from torch2ms.translator.asked_gradients import asks_apart, connected
 from torch2ms.translator.handed_losses import steps_for_others
 from torch2ms.translator.names import is_torch_name
 from torch2ms.translator.optional_imports import optional_imports
 from torch2ms.translator.search_paths import added_folders
 from torch2ms.translator.trees import walk
+from torch2ms.translator.wrapped_optimizers import stepping_methods
 
 __all__ = ["CallShape", "FileIndex", "SymbolTable", "index_file"]
 
@@ -51,6 +52,7 @@ class FileIndex:
     roots: frozenset[str] = frozenset()  # folders that the file puts on sys.path, as far as it writes them out
     asks_for_gradients: bool = False  # whether a function asks weights for gradients that another one computes
     takes_losses: bool = False  # whether an object of the file is handed losses and takes the steps for them
+    wrappers: Mapping[str, frozenset[str]] = field(default_factory=dict)  # classes that step an optimizer -> methods
     optional: frozenset[str] = frozenset()  # packages that the file can do without
 
 
@@ -63,7 +65,7 @@ class _Memory:
     defined: frozenset[str] | None = None
     roots: tuple[PurePosixPath, ...] | None = None
     heirs: dict[str, set[str]] | None = None
-    near: frozenset[str] | None = None
+    near: dict[str, frozenset[str]] = field(default_factory=dict)
     aliases: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
     shapes: dict[frozenset[str], frozenset[CallShape]] = field(default_factory=dict)
     modules: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
@@ -193,11 +195,12 @@ class SymbolTable:
         """Whether the project wraps a network in DistributedDataParallel: its steps must average the gradients."""
         return any("DistributedDataParallel" in file.calls or "DDP" in file.calls for file in self.files.values())
 
-    def asks_for_gradients(self, path: str) -> bool:
-        """Whether a function asks weights for gradients that another one computes, of which a file may hold either."""
-        if self._memory.near is None:
-            self._memory.near = near_asking(self.files, self.find_module)
-        return path in self._memory.near
+    def is_near(self, fact: str, path: str) -> bool:
+        """Whether imports connect a file with one of which a fact holds: ``"asks_for_gradients"``, ``"wrappers"``."""
+        if fact not in self._memory.near:
+            start = frozenset(path for path, file in self.files.items() if getattr(file, fact))
+            self._memory.near[fact] = connected(start, self.files, self.find_module)
+        return path in self._memory.near[fact]
 
     @property
     def takes_losses(self) -> bool:
@@ -266,9 +269,7 @@ class SymbolTable:
         init = "__init__.py" if name == "." else f"{name}/__init__.py"
         if init in self.files:
             return init
-        if name in self.folders and name != ".":
-            return f"{name}/"
-        return None
+        return f"{name}/" if name in self.folders and name != "." else None
 
 
 def _flows(files: Iterable[FileIndex]) -> tuple[_Edges, set[str]]:
@@ -326,10 +327,9 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
     parameters: dict[str, set[tuple[str, ...]]] = {}
     roots: set[str] = set()
     for node in walk(tree):
-        if node.__class__ is ast.Constant:
-            continue
-        values.see(node)
-        if node.__class__ is ast.Name:
+        if node.__class__ is not ast.Constant:
+            values.see(node)
+        if node.__class__ in (ast.Constant, ast.Name):
             continue
         attributes.see(node)
         if isinstance(node, ast.Call):
@@ -371,6 +371,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         frozenset(roots),
         attributes.has_gradients and asks_apart(tree),
         "backward" in calls and steps_for_others(tree),
+        stepping_methods(tree) if "step" in calls else {},
         optional_imports(tree, imports),
     )
 

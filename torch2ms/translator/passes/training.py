@@ -30,6 +30,7 @@ from torch2ms.translator.training.leaf_plan import LeafPlan
 from torch2ms.translator.training.leaf_planning import plan_leaves
 from torch2ms.translator.training.scope import is_formal
 from torch2ms.translator.trees import walk
+from torch2ms.translator.wrapped_optimizers import wrapping_methods
 
 __all__ = ["TrainingPlan", "is_left", "plan_training", "rewrite_block", "weights_of"]
 
@@ -99,12 +100,14 @@ class TrainingPlan:
 def plan_training(ctx: Context) -> TrainingPlan:
     """Return the plan for the file; units that stay as they are have been reported."""
     plan = TrainingPlan()
-    keeping = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.asks_for_gradients(ctx.path)
+    keeping = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.is_near("asks_for_gradients", ctx.path)
     plan.is_keeping = keeping
     attributes = {node.attr for node in ctx.analysis.all(ast.Attribute)}
     imported = {alias.name for node in ctx.analysis.all(ast.ImportFrom) for alias in node.names}
     handing = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.takes_losses
-    if not handing and not (attributes | imported) & {"backward", "grad", "*"}:
+    wrappers = _wrappers(ctx) if ctx.target.mindspore >= _EXPERIMENTAL else {}
+    own = {key.rpartition(":")[2]: names for key, names in wrappers.items() if key.startswith(f"{ctx.path}:")}
+    if not handing and not own and not (attributes | imported) & {"backward", "grad", "*"}:
         return plan
     recording = ctx.target.mindspore >= _RECORDING and ctx.options.mode == "pynative"
     recording = (
@@ -114,8 +117,11 @@ def plan_training(ctx: Context) -> TrainingPlan:
         asked = asked_apart(ctx.analysis.tree)
         plan.kept.update(node for node, is_own in asked if (keeping or is_own) and is_weight(node, ctx.analysis))
     units = []
-    if "backward" in attributes or handing:
-        units = find_units(ctx.analysis.tree, ctx.analysis, recording=recording, keeping=keeping, handing=handing)
+    if "backward" in attributes or handing or own:
+        units = find_units(
+            ctx.analysis.tree, ctx.analysis, recording=recording, keeping=keeping, handing=handing,
+            wrappers=wrappers, wrapping=wrapping_methods(ctx.analysis.tree, own),
+        )  # fmt: skip
     taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
     plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped)
@@ -129,7 +135,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
             plan.left_scopes.add(_scope(found.node, ctx))
         elif isinstance(found, RecordedCall):
             plan.recorded.setdefault(found.statement, []).append(found)
-            plan.is_keeping |= found.kind == "take"
+            plan.is_keeping |= found.kind == "take" or bool(own)
             if found.kind != "hand":  # what follows it stays, and is translated
                 plan.handled.add(found.call)
         else:
@@ -139,6 +145,13 @@ def plan_training(ctx: Context) -> TrainingPlan:
         if isinstance(node, ast.If) and is_formal(node, node.body) and node.body[0] in plan.gone:
             plan.formal.add(node.test)
     return plan
+
+
+def _wrappers(ctx: Context) -> dict[str, frozenset[str]]:
+    """Return the classes near a file that hold an optimizer, by key, with their methods that take a step."""
+    symbols = ctx.world.symbols
+    files = symbols.files.items() if symbols.is_near("wrappers", ctx.path) else ()
+    return {f"{path}:{name}": steps for path, file in files for name, steps in file.wrappers.items()}
 
 
 def _enter_leaves(plan: TrainingPlan) -> None:
@@ -236,6 +249,9 @@ def rewrite_block(
 def weights_of(unit: TrainingUnit, ctx: Context) -> str:
     """Return the code of the list of weights that a unit differentiates by."""
     by_hand = {step.optimizer for step in unit.steps if step.by_hand}
+    if unit.is_wrapped:
+        held = code_of(ctx.reference("torch2ms.runtime.gradients.parameters_of"))
+        return f"{held}({', '.join(_code(node, ctx) for node in unit.optimizers)})"
     names = [
         f"{_code(node, ctx)}.{'trainable_params()' if node in by_hand else 'parameters'}" for node in unit.optimizers
     ]

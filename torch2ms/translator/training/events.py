@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.handed_losses import given_loss, hands_over
+from torch2ms.translator.names import candidates
 from torch2ms.translator.training.by_hand import gradients_of, updated_module
 from torch2ms.translator.training.gradient_reads import clamping_call
 from torch2ms.translator.training.plan import Oracle
@@ -16,10 +17,11 @@ from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.trees import children
 
 __all__ = [
-    "Event", "EventKind", "find_events", "find_obstacle", "own_expressions", "placed_gradients", "weighted",
-    "weighted_parts",
+    "Event", "EventKind", "Wrappers", "find_events", "find_obstacle", "own_expressions",
+    "placed_gradients", "weighted", "weighted_parts",
 ]  # fmt: skip
 
+Wrappers = Mapping[str, frozenset[str]]  # keys of classes that hold an optimizer -> their methods that take a step
 EventKind = Literal["backward", "zero", "step", "clip", "unscale", "update", "closure", "wrapper"]
 
 _NO_OPTIMIZER = frozenset(
@@ -75,6 +77,8 @@ class Event:
     returned: bool = False  # the return of a closure that a step calls; ``call`` is that step's
     by_hand: bool = False  # a loop over a module's parameters that updates them without an optimizer
     is_handed: bool = False  # the call hands a loss and its optimizer to an object that takes the step
+    is_wrapped: bool = False  # a method of an object that holds the optimizer, or may do so
+    stays: bool = False  # such a method, which does by itself what is to be done
 
 
 def weighted(loss: ast.expr, seed: ast.expr) -> ast.expr:
@@ -107,12 +111,15 @@ def own_expressions(statement: ast.stmt, scope: Scope) -> list[ast.AST]:
     return found
 
 
-def find_events(scope: Scope, file: ProjectFile, oracle: Oracle, *, handing: bool = False) -> list[Event]:
+def find_events(
+    scope: Scope, file: ProjectFile, oracle: Oracle, *, handing: bool = False, wrappers: Wrappers | None = None
+) -> list[Event]:
     """Return the machinery of ``scope`` in source order.
 
-    ``handing``: whether the project has objects that are handed losses and take the steps for them.
+    ``handing``: whether the project has objects that are handed losses and take the steps for them. ``wrappers``: its
+    classes that hold optimizers.
     """
-    finder = _Finder(oracle, file.zeroed)
+    finder = _Finder(oracle, file.zeroed, wrappers or {})
     given = given_loss(scope.node)
     scaled = _scaled_losses(scope)
     found: list[Event] = []
@@ -179,9 +186,10 @@ def _scaled_losses(scope: Scope) -> dict[int, _ScaledLoss]:
 class _Finder:
     """Recognises single calls."""
 
-    def __init__(self, oracle: Oracle, zeroed: frozenset[str]) -> None:
+    def __init__(self, oracle: Oracle, zeroed: frozenset[str], wrappers: Wrappers) -> None:
         self.oracle = oracle
         self.zeroed = zeroed
+        self.wrappers = wrappers
 
     def event(self, statement: ast.stmt, call: ast.Call, order: int) -> Event | None:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
@@ -194,6 +202,10 @@ class _Finder:
         kind = self.oracle.kind(receiver).name
         if name == "backward":
             return self._backward(statement, call, order)
+        if self.wrappers and isinstance(statement, (ast.Expr, ast.Assign)) and statement.value is call:
+            wrapped = self._wrapped(statement, call, order, path)
+            if wrapped is not None:
+                return wrapped
         if name == "zero_grad" and kind in ("Optimizer", "Module", "unknown"):
             if not isinstance(statement, ast.Expr) or statement.value is not call:
                 return None
@@ -211,6 +223,20 @@ class _Finder:
         if name in ("unscale_", "update") and kind in ("GradScaler", "unknown") and self._looks_scaler(receiver):
             return Event("unscale" if name == "unscale_" else "update", statement, call, order, path, receiver)
         return None
+
+    def _wrapped(self, statement: ast.stmt, call: ast.Call, order: int, path: str) -> Event | None:
+        """Return the step or the reset that a method of an object takes which holds the optimizer."""
+        assert isinstance(call.func, ast.Attribute)
+        receiver, name = call.func.value, call.func.attr
+        kind = self.oracle.kind(receiver)
+        known = [key for key in candidates(kind) if key in self.wrappers] if kind.name == "instance" else []
+        named = kind.name == "unknown" and self._plausible(receiver)
+        steps = known or ([*self.wrappers] if named else [])
+        if not path or not any(name in self.wrappers[key] or (known and name == "zero_grad") for key in steps):
+            return None
+        event: EventKind = "zero" if name == "zero_grad" else "step"
+        stays = bool(known) or name != "step" or not isinstance(statement, ast.Expr)
+        return Event(event, statement, call, order, path, receiver, is_wrapped=True, stays=stays)
 
     def handed_over(self, statement: ast.stmt, call: ast.Call, order: int) -> list[Event]:
         """Return the backward call and the step of ``norm = loss_scaler(loss, optimizer, parameters=...)``."""

@@ -7,16 +7,17 @@ The forward pass becomes a function as in any unit; the calls behind it keep the
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from torch2ms.translator.asked_gradients import looks_like_weight
+from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.events import Event, own_expressions
 from torch2ms.translator.training.ownership import clip_of
 from torch2ms.translator.training.plan import Oracle, RecordedCall, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import Scope
 
-__all__ = ["asked_weights", "can_be_kept", "is_weight", "keep_all", "take_over"]
+__all__ = ["asked_weights", "can_be_kept", "is_weight", "keep_all", "stay_left", "take_over", "update_kept"]
 
 Read = tuple[ast.stmt, ast.Attribute]
 _RECORDED = ("zero", "step", "clip")
@@ -66,6 +67,7 @@ def keep_all(
     if not units or len(units) < len(results):
         return None
     calls: list[RecordedCall] = []
+    stay: set[int] = set()
     for event in events:
         if event.kind == "backward":
             unit = results.get(id(event)) or next((u for u in units if event.statement in u.dropped), None)
@@ -73,11 +75,14 @@ def keep_all(
                 return None
             kind = "hand" if event.is_handed else "keep"
             calls.append(RecordedCall(event.statement, event.call, kind, unit.loss, unit.optimizers, unit=unit))
+        elif event.stays:
+            stay.add(id(event.statement))
         elif event.kind in _RECORDED and not event.is_handed:
             assert event.target is not None
             clip = clip_of(event) if event.kind == "clip" else None
             calls.append(RecordedCall(event.statement, event.call, event.kind, event.target, (), clip, is_kept=True))
-    stay = {id(call.statement) for call in calls}
+    stay |= {id(call.statement) for call in calls}
+    wrapped = {event.path for event in events if event.is_wrapped}
     reads = tuple(node for _, node in asked)
     kept = [
         replace(
@@ -90,6 +95,7 @@ def keep_all(
             accumulator=None,
             reads=reads,
             is_kept=True,
+            is_wrapped=any(dotted_path(node) in wrapped for node in unit.optimizers),
         )
         for unit in units
     ]
@@ -97,6 +103,24 @@ def keep_all(
         if call.unit is not None:
             calls[calls.index(call)] = replace(call, unit=kept[units.index(call.unit)])
     return [*kept, *calls]
+
+
+def update_kept(events: Sequence[Event]) -> list[UnitLeft | RecordedCall]:
+    """Return the results of a method that takes the steps of an optimizer for whoever called backward."""
+    calls: list[UnitLeft | RecordedCall] = []
+    for event in events:
+        if event.kind == "closure":
+            reason = "optimizer.step(closure) evaluates the loss itself, and the caller has the gradients"
+            calls.append(UnitLeft(event.statement, reason, "T2M403"))
+        elif event.kind in _RECORDED and not event.stays and event.target is not None:
+            clip = clip_of(event) if event.kind == "clip" else None
+            if event.problem or (event.kind == "clip" and clip is None):
+                calls.append(UnitLeft(event.statement, event.problem or "what is clipped could not be told", "T2M403"))
+            else:
+                calls.append(
+                    RecordedCall(event.statement, event.call, event.kind, event.target, (), clip, is_kept=True)
+                )
+    return calls
 
 
 def take_over(events: Sequence[Event], scope: Scope) -> list[UnitLeft | RecordedCall]:
@@ -115,3 +139,13 @@ def take_over(events: Sequence[Event], scope: Scope) -> list[UnitLeft | Recorded
         kind = "take" if event.kind == "backward" else event.kind
         calls.append(RecordedCall(event.statement, event.call, kind, event.target, (), clip, is_kept=True))
     return calls
+
+
+def stay_left(backwards: Sequence[Event], results: Mapping[int, TrainingUnit | UnitLeft]) -> list[UnitLeft]:
+    """Leave every step of a scope that hands one over: a gradient that nothing takes would be lost."""
+    reason = "another object takes the step, and another step of this function stays as it is"
+    found = [results.get(id(event)) for event in backwards]
+    return [
+        unit if isinstance(unit, UnitLeft) else UnitLeft(event.statement, reason)
+        for event, unit in zip(backwards, found, strict=True)
+    ]

@@ -52,6 +52,7 @@ class _Owners:
         self.flow = flow
         self.reads = reads
         self.paths = list(dict.fromkeys(event.path for event in events if event.kind in ("step", "closure")))
+        self.wrapped = {event.path for event in events if event.is_wrapped}
         self.modules = {path: flow.modules_of(path, scope) for path in self.paths}
         self.owners: dict[int, tuple[str, ...]] = {}
         for event in events:
@@ -60,7 +61,7 @@ class _Owners:
 
     def resets(self, path: str, zero: Event) -> bool:
         """Whether ``zero`` resets all gradients of the optimizer ``path``."""
-        if zero.path == path:
+        if zero.path == path or (path in self.wrapped and zero.path.startswith(f"{path}.")):
             return True
         if zero.on_module is False and zero.path in self.paths:
             return False

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from torch2ms.translator.dataflow import effects, names_in, overlaps
 from torch2ms.translator.effects import root
 from torch2ms.translator.handed_losses import given_loss, hands_over
 from torch2ms.translator.training.closures import Closures, find_closures
-from torch2ms.translator.training.events import Event, find_events, find_obstacle, placed_gradients
+from torch2ms.translator.training.events import Event, Wrappers, find_events, find_obstacle, placed_gradients
 from torch2ms.translator.training.forward import Body, Forward, find_forward, plan_body
 from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.gradient_reads import find_reads, place_reads
-from torch2ms.translator.training.kept import asked_weights, can_be_kept, keep_all, take_over
+from torch2ms.translator.training.kept import asked_weights, can_be_kept, keep_all, stay_left, take_over, update_kept
 from torch2ms.translator.training.naming import Names, suffix_of
 from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, steps_of
 from torch2ms.translator.training.placement import Interface, find_interface, find_unset, may_be_missing
@@ -37,13 +37,16 @@ def find_units(
     recording: bool = False,
     keeping: bool = False,
     handing: bool = False,
+    wrappers: Wrappers | None = None,
+    wrapping: Collection[ast.AST] = (),
 ) -> list[TrainingUnit | UnitLeft | RecordedCall]:
     """Return, in source order, a plan for every backward call and a reason for each that stays as it is.
 
     ``tree`` is a module, or the statements of one (a function body is taken as a module's). ``recording``: whether what
     cannot be a function may be recorded as it runs instead. ``keeping``: whether functions of the project ask for
     gradients that others compute, so that all are kept where they find them. ``handing``: whether objects of the
-    project are handed losses and take the steps for them.
+    project are handed losses and take the steps for them. ``wrappers``: its classes that hold an optimizer, and
+    ``wrapping``: the methods of those of this file.
     """
     module = tree if isinstance(tree, ast.Module) else ast.Module(list(tree), [])
     starts = any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module))
@@ -59,7 +62,11 @@ def find_units(
     closures = find_closures(scopes, file, oracle)
     parts: list[Planned] = []
     for scope in sorted(scopes, key=lambda scope: scope.node not in closures.of):  # what is handed over comes first
-        planner = _ScopePlanner(scope, file, flow, oracle, Names(taken), closures, keeping=keeping, handing=handing)
+        events = find_events(scope, file, oracle, handing=handing, wrappers=wrappers)
+        if scope.node in wrapping:
+            parts.append(Planned(scope, events, [*update_kept(events)], True))
+            continue
+        planner = _ScopePlanner(scope, file, flow, oracle, Names(taken), closures, events, keeping, handing)
         planned = planner.plan()
         closure = closures.of.get(scope.node)
         if closure is not None and not any(isinstance(unit, TrainingUnit) for unit in planned):
@@ -99,16 +106,6 @@ def _return_of(closure: Closure, scope: Scope) -> Event:
     return Event("step", closure.result, closure.calls[0], order, closure.path, closure.optimizer, returned=True)
 
 
-def _stay(backwards: Sequence[Event], results: Mapping[int, TrainingUnit | UnitLeft]) -> list[UnitLeft]:
-    """Leave every step of a scope that hands a loss over: a gradient that nothing takes would be lost."""
-    reason = "the loss is handed to what takes the step, and another step of this function stays as it is"
-    found = [results.get(id(event)) for event in backwards]
-    return [
-        unit if isinstance(unit, UnitLeft) else UnitLeft(event.statement, reason)
-        for event, unit in zip(backwards, found, strict=True)
-    ]
-
-
 def _machinery(unit: TrainingUnit) -> list[ast.stmt]:
     """The statements of the training machinery that a unit takes care of."""
     parts = [*unit.dropped, *unit.resets, *(step.statement for step in unit.steps)]
@@ -126,9 +123,9 @@ class _ScopePlanner:
         oracle: Oracle,
         names: Names,
         closures: Closures,
-        *,
+        events: list[Event],
         keeping: bool,
-        handing: bool = False,
+        handing: bool,
     ) -> None:
         self.scope = scope
         self.file = file
@@ -138,9 +135,9 @@ class _ScopePlanner:
         self.closures = closures
         self.keeping = keeping
         self.closure = closures.of.get(scope.node)
-        events = find_events(scope, file, oracle, handing=handing)
         self.is_taker = handing and bool(given_loss(scope.node))
         self.is_handed = self.is_taker or any(event.is_handed for event in events)
+        self.is_wrapped = any(event.is_wrapped for event in events)
         self.events = [event for event in events if event.kind != "closure" or not closures.is_planned(event.call)]
         self.has_closures = len(self.events) < len(events)
         if self.closure is not None:
@@ -178,13 +175,13 @@ class _ScopePlanner:
         self._fall_together(owned, results)
         placed_reads = dict(results)
         place_reads(read_later, self.scope, self.events, placed_reads)
-        wanted = self.keeping or self.is_handed or obstacle is not None or _are_by_hand(placed_reads)
+        wanted = self.keeping or self.is_handed or self.is_wrapped or obstacle is not None or _are_by_hand(placed_reads)
         if asked is not None and wanted:
             kept = keep_all(results, self.events, asked)
             if kept is not None:
                 return kept
-        if self.is_handed:
-            return [*_stay(self.backwards, results)]
+        if self.is_handed or self.is_wrapped:
+            return [*stay_left(self.backwards, results)]
         results = placed_reads
         if obstacle is not None:
             left = (event for event in self.backwards if not event.problem)

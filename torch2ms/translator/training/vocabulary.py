@@ -53,7 +53,8 @@ VALUE_METHODS = _words("""
 # Built-in functions.
 BUILTINS = _words("""
     len range enumerate zip map filter sorted list tuple dict set int float bool str min max abs round sum
-    print isinstance next iter getattr hasattr type any all reversed slice divmod pow
+    print isinstance next iter getattr hasattr type any all reversed slice divmod pow open input repr ord chr callable
+    frozenset bytes complex format hash id
 """)
 
 # Methods that fill or empty a container.

@@ -1,0 +1,109 @@
+"""Classes of a project that hold an optimizer and take its steps for whoever called backward."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torch2ms import translate_project, translate_source
+
+WRAPPER = """
+class Scheduled:
+    def __init__(self, optimizer, width):
+        self._optimizer = optimizer
+        self.width = width
+
+    def step_and_update_lr(self):
+        self.adjust()
+        self._optimizer.step()
+
+    def zero_grad(self):
+        self._optimizer.zero_grad()
+
+    def adjust(self):
+        for group in self._optimizer.param_groups:
+            group["lr"] = self.width
+"""
+TRAIN = """
+import torch
+from tools.schedule import Scheduled
+
+def train(model: torch.nn.Module, loader, criterion, optimizer):
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step_and_update_lr()
+
+def main(model: torch.nn.Module, loader, criterion):
+    train(model, loader, criterion, Scheduled(torch.optim.Adam(model.parameters()), 0.1))
+"""
+OTHER = """
+import torch
+
+def train(model: torch.nn.Module, loader, criterion, optimizer):
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def codes(source: str) -> set[str]:
+    return {item.code for item in translate_source(source).diagnostics}
+
+
+def test_the_gradients_wait_where_the_class_finds_them(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    (source / "tools").mkdir(parents=True)
+    (source / "tools" / "schedule.py").write_text(WRAPPER)  # names nothing of torch
+    (source / "engine.py").write_text(TRAIN)
+    (source / "other.py").write_text(OTHER)
+    report = translate_project(source, tmp_path / "out")
+    assert not {item.code for item in report.diagnostics} & {"T2M201", "T2M207", "T2M402", "T2M403", "T2M900"}
+    engine = (tmp_path / "out" / "engine.py").read_text()
+    assert "grad_fn = ms.value_and_grad(forward_fn, None, gradients.parameters_of(optimizer))" in engine
+    assert "optimizer.zero_grad()\n" in engine
+    assert (
+        "gradients.keep(gradients.parameters_of(optimizer), grads)\n        optimizer.step_and_update_lr()\n" in engine
+    )
+    schedule = (tmp_path / "out" / "tools" / "schedule.py").read_text()
+    assert "gradients.update(self._optimizer)" in schedule
+    assert "gradients.reset(self._optimizer)" in schedule
+    other = (tmp_path / "out" / "other.py").read_text()  # no import connects it with the class
+    assert "gradients" not in other
+    assert "optimizer(grads)" in other
+
+
+def test_one_that_may_be_such_an_object_is_asked_when_it_runs() -> None:
+    solver = """
+import torch
+class Solver:
+    def __init__(self, model: torch.nn.Module, optimizer):
+        self.model, self.optimizer = model, optimizer
+    def train(self, loader):
+        for x in loader:
+            self.optimizer.zero_grad()
+            loss = self.model(x).sum()
+            loss.backward()
+            self.optimizer.step()
+"""
+    found = translate_source(WRAPPER.replace("step_and_update_lr", "step") + solver)
+    assert "gradients.reset(self.optimizer)" in found.text
+    assert "gradients.update(self.optimizer)" in found.text
+    assert "value_and_grad(forward_fn, None, gradients.parameters_of(self.optimizer))" in found.text
+
+
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        ("self._optimizer.step()", "self.scaler.scale(self.loss()).backward()\n        self._optimizer.step()"),
+        ("self._optimizer.step()", "self._optimizer.step(self.closure)"),
+        ("class Scheduled:", "class Scheduled(Base):"),
+    ],
+)
+def test_what_is_no_plain_wrapper_is_marked(line: str, other: str) -> None:
+    source = TRAIN.replace("from tools.schedule import Scheduled", WRAPPER.replace(line, other))
+    assert codes(source) & {"T2M402", "T2M403"}

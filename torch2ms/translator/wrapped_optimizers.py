@@ -1,0 +1,58 @@
+"""Classes that hold an optimizer and take its steps for whoever called backward: by the text alone.
+
+``NoamOpt``, ``ScheduledOptim`` and their like set the learning rate in a ``step()`` of their own, which then calls that
+of the optimizer. The loss is unknown there, so the gradients are kept with the weights (``runtime.gradients``).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.trees import walk
+
+__all__ = ["stepping_methods", "wrapping_methods"]
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def stepping_methods(tree: ast.Module) -> dict[str, frozenset[str]]:
+    """Return the names of the methods that take a step, by the name of the class."""
+    found = {node.name: _steps(node) for node in walk(tree) if isinstance(node, ast.ClassDef)}
+    return {name: steps for name, steps in found.items() if steps}
+
+
+def wrapping_methods(tree: ast.Module, wrappers: Mapping[str, frozenset[str]]) -> set[ast.AST]:
+    """Return all methods of these classes of a file."""
+    classes = (node for node in walk(tree) if isinstance(node, ast.ClassDef) and node.name in wrappers)
+    return {part for node in classes for part in node.body if isinstance(part, _FUNCTIONS)}
+
+
+def _steps(node: ast.ClassDef) -> frozenset[str]:
+    """Return the methods that call ``self.optimizer.step()``, themselves or through another method of the class.
+
+    None where the class calls ``backward`` itself, or is derived from another: what that one does is not seen here.
+    """
+    derived = any(not isinstance(base, ast.Name) or base.id != "object" for base in node.bases)
+    methods = {part.name: _called(part) for part in node.body if isinstance(part, _FUNCTIONS)}
+    if derived or "__call__" in methods or any(getattr(part, "attr", "") == "backward" for part in walk(node)):
+        return frozenset()
+    found = {name for name, paths in methods.items() if any(map(_is_step, paths))}
+    grown = True
+    while grown:
+        more = {name for name, paths in methods.items() if any(f"self.{step}" in paths for step in found)} - found
+        found |= more
+        grown = bool(more)
+    return frozenset(name for name in found if not name.startswith("__"))
+
+
+def _called(function: ast.AST) -> frozenset[str]:
+    return frozenset((dotted_path(node.func) or "") for node in walk(function) if isinstance(node, ast.Call))
+
+
+def _is_step(path: str) -> bool:
+    owner, _, method = path.rpartition(".")
+    name = owner.rpartition(".")[2].lower().strip("_")
+    named = "optim" in name or name.startswith("opt") or name.endswith("opt")
+    return method == "step" and owner.startswith("self.") and named and "sched" not in name
