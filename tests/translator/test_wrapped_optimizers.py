@@ -107,3 +107,23 @@ class Solver:
 def test_what_is_no_plain_wrapper_is_marked(line: str, other: str) -> None:
     source = TRAIN.replace("from tools.schedule import Scheduled", WRAPPER.replace(line, other))
     assert codes(source) & {"T2M402", "T2M403"}
+
+
+def test_a_step_that_would_have_to_be_recorded_is_marked() -> None:
+    """The predictions come from another function: no function holds the forward pass."""
+    loop = """
+import torch
+net = torch.nn.Linear(4, 2)
+opt = Scheduled(torch.optim.Adam(net.parameters()), 0.1)
+saved = []
+def act(x):
+    saved.append(net(x)[0])
+def finish():
+    loss = torch.stack(saved).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step_and_update_lr()
+"""
+    found = translate_source(WRAPPER + loop)
+    assert "T2M402" in {item.code for item in found.diagnostics}
+    assert "recording" not in found.text

@@ -71,7 +71,7 @@ def find_units(
         closure = closures.of.get(scope.node)
         if closure is not None and not any(isinstance(unit, TrainingUnit) for unit in planned):
             closures.leave(closure, f"{closure.function.name} has no backward call that can be rewritten")
-        stays = bool(planner.reads) or closure is not None or planner.is_handed
+        stays = bool(planner.reads) or closure is not None or planner.is_handed or planner.is_wrapped
         parts.append(Planned(scope, planner.events, planned, stays))
     if recording:
         record_left(parts)
