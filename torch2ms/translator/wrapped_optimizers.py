@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.trees import walk
 
-__all__ = ["stepping_methods", "wrapping_methods"]
+__all__ = ["is_named_so", "stepping_methods", "wrapping_methods"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -53,6 +53,10 @@ def _called(function: ast.AST) -> frozenset[str]:
 
 def _is_step(path: str) -> bool:
     owner, _, method = path.rpartition(".")
-    name = owner.rpartition(".")[2].lower().strip("_")
-    named = "optim" in name or name.startswith("opt") or name.endswith("opt")
-    return method == "step" and owner.startswith("self.") and named and "sched" not in name
+    return method == "step" and owner.startswith("self.") and is_named_so(owner) and "sched" not in owner.lower()
+
+
+def is_named_so(path: str) -> bool:
+    """Whether a value is called an optimizer: ``self.optimizer``, ``opt``, ``g_opt``."""
+    name = path.rpartition(".")[2].lower()
+    return "optim" in name or name.startswith("opt") or name.endswith("opt")

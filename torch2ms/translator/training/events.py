@@ -15,6 +15,7 @@ from torch2ms.translator.training.gradient_reads import clamping_call
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.trees import children
+from torch2ms.translator.wrapped_optimizers import is_named_so
 
 __all__ = [
     "Event", "EventKind", "Wrappers", "find_events", "find_obstacle", "own_expressions",
@@ -268,9 +269,8 @@ class _Finder:
     def _plausible(self, receiver: ast.expr) -> bool:
         """Whether an untyped receiver is an optimizer by its use: it is zeroed too, or named for it."""
         path = dotted_path(receiver) or ""
-        last = path.rpartition(".")[2].lower()
-        named = "optim" in last or last.startswith("opt") or last.endswith("opt")
-        return bool(path) and (named or (path in self.zeroed and not last.endswith(("model", "net"))))
+        zeroed = path in self.zeroed and not path.lower().endswith(("model", "net"))
+        return bool(path) and (is_named_so(path) or zeroed)
 
     def _looks_scaler(self, receiver: ast.expr) -> bool:
         return self.oracle.kind(receiver).name == "GradScaler" or "scaler" in (dotted_path(receiver) or "").lower()
