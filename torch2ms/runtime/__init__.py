@@ -11,6 +11,11 @@ a ResNet-50 training step is 5.6 times faster. The price is large matrix product
 takes 20 ms instead of 12 ms. Programs without convolutions may set ``ONEDNN_MAX_CPU_ISA=DEFAULT`` themselves.
 oneDNN reads the variable at its first kernel, hence it may be set after ``import mindspore``, but not after the first
 operation. (Measured on two cores of an AVX-512 CPU; other CPUs and devices do not care.)
+
+It also makes PyNative compute each operation at once where the CPU is the only device (``wait_for_kernels``). By
+default MindSpore hands kernels to threads of its own and goes on; on a CPU these threads take the cores that the
+kernels need, and a training step takes 1.5 to 6 times as long (docs/speed.md). Nor can an array be read or changed
+while a kernel is still at work on it. Ascend and GPU compute beside Python, and are left alone.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ from __future__ import annotations
 import os
 from importlib import metadata
 
-__all__ = ["limit_onednn_isa"]
+__all__ = ["limit_onednn_isa", "wait_for_kernels"]
 
 
 def limit_onednn_isa() -> bool:
@@ -35,4 +40,26 @@ def limit_onednn_isa() -> bool:
     return True
 
 
+def wait_for_kernels() -> bool:
+    """Compute each operation at once where MindSpore has no device but the CPU; return whether it was set.
+
+    Releases that have no ``mindspore.runtime.launch_blocking`` stay as they are.
+    """
+    try:
+        import mindspore
+    except ImportError:
+        return False  # a configuration can be read without it
+    devices, launch_blocking = (
+        getattr(mindspore, "device_context", None),
+        getattr(getattr(mindspore, "runtime", None), "launch_blocking", None),
+    )
+    if devices is None or launch_blocking is None:
+        return False
+    if devices.ascend.is_available() or devices.gpu.is_available():
+        return False
+    launch_blocking()
+    return True
+
+
 limit_onednn_isa()
+wait_for_kernels()
