@@ -12,7 +12,8 @@ several lists share stand in ``model_lists/shared/``), and the models with their
 translated once; each framework has one process for all its models (started again when a model kills it or takes too
 long), and each model gets the same weights and inputs on both sides. Outputs in eval mode, gradients in eval mode and
 in train mode without dropout, statistics and the number of parameters are held against float64, as ``torch2ms verify``
-does. One seed is run; where that one is beyond its limits, the median of three decides.
+does. One seed is run; where that one is beyond its limits, the median of three decides, and where only gradients are
+beyond them then, nine seeds do (docs/parity.md).
 
 A model is
 

@@ -104,6 +104,17 @@ def test_a_gradient_that_is_no_number_in_pytorch_is_named(tmp_path: Path) -> Non
     assert "gradients, eval mode are no finite numbers" in report.problems[0]
 
 
+@pytest.mark.slow
+def test_one_percent_in_one_gradient_is_found_and_nine_seeds_do_not_hide_it(tmp_path: Path) -> None:
+    right = "return self.fc(x)"
+    wrong = "return self.fc(x) + 0.01 * (self.fc.bias - ops.stop_gradient(self.fc.bias))"
+    report = run(planted(tmp_path, right, wrong), seeds=(1, 2, 3))
+    single = [figure for figure in report.figures if figure.name == "worst single parameter"]
+    assert [(figure.passed, figure.note.partition(":")[0]) for figure in single] == [(False, "fc.bias")] * 2
+    assert all(figure.ours == pytest.approx(0.01, rel=0.01) for figure in single)
+    assert report.notes == ("gradients beyond a limit with 3 seeds: 6 more were run",)
+
+
 MISTAKES = {
     "epsilon": ("nn.BatchNorm2d(channels)", "nn.BatchNorm2d(channels, eps=1e-3)", "outputs: output"),
     "padding": ("padding=(2, 2, 1, 1)", "padding=(1, 3, 1, 1)", "outputs: output"),

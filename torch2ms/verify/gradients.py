@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from torch2ms.verify.comparison import Arrays, Comparison, Prepared, floating, select
-from torch2ms.verify.figures import Figure, judge, judge_single, norm_error, norm_errors
+from torch2ms.verify.figures import (
+    MANY,
+    PARAMETER_FACTOR,
+    Figure,
+    judge,
+    judge_many,
+    judge_single,
+    norm_error,
+    norm_errors,
+)
 
 __all__ = ["GradientCheck", "relative"]
 
@@ -88,8 +97,12 @@ class GradientCheck:
             self.comparison.notes.append(note)
 
     def finish(self) -> None:
-        """Add the figures: all parameters together, the worst single one, and so on."""
-        figures = self.comparison.figures
+        """Add the figures."""
+        self.comparison.figures += self.figures()
+
+    def figures(self) -> list[Figure]:
+        """Return the figures of the seeds so far: all parameters together, the worst single one, and so on."""
+        figures: list[Figure] = []
         for kind, together, alone in (
             ("loss", "loss", ""),
             ("gradient", "all parameters together", "worst single parameter"),
@@ -97,23 +110,26 @@ class GradientCheck:
         ):
             if kind not in self.samples.ours:
                 continue
-            figures.append(judge(self.group, together, self.samples.ours[kind], self.samples.floors[kind]))
+            ours, floors = self.samples.ours[kind], self.samples.floors[kind]
+            figures.append((judge_many if len(ours) >= MANY else judge)(self.group, together, ours, floors))
             worst = self._worst(kind, alone)
             if worst is not None:
                 figures.append(worst)
         if self.train and any(self.rates):
             figures.append(self._dropout())
+        return figures
 
     def _worst(self, kind: str, title: str) -> Figure | None:
         """Return the figure of the one array that comes closest to its limit, or passes it the furthest."""
-        figures = [
-            judge_single(
-                self.group, title, self.samples.ours[name], self.samples.floors[name], note=name.partition(":")[2]
-            )
-            for name in self.samples.ours
-            if name.startswith(f"{kind}:")
-        ]
-        return max(figures, key=lambda figure: figure.ours / figure.limit, default=None)
+        figures = [self._single(title, name) for name in self.samples.ours if name.startswith(f"{kind}:")]
+        return max(figures, key=lambda figure: (not figure.passed, figure.ours / figure.limit), default=None)
+
+    def _single(self, title: str, name: str) -> Figure:
+        """Return the figure of one array."""
+        ours, floors, note = self.samples.ours[name], self.samples.floors[name], name.partition(":")[2]
+        if len(ours) >= MANY:
+            return judge_many(self.group, title, ours, floors, factor=PARAMETER_FACTOR, note=note)
+        return judge_single(self.group, title, ours, floors, note=note)
 
     def _dropout(self) -> Figure:
         """Compare the rates of all dropout calls, in order: MindSpore's are measured, PyTorch's are its settings.
