@@ -7,7 +7,7 @@ import ast
 from torch2ms.translator.context import Context
 from torch2ms.translator.trees import walk
 
-__all__ = ["read_again", "read_beside"]
+__all__ = ["read_again", "read_before", "read_beside"]
 
 
 def read_again(name: str, statement: ast.AST | None, ctx: Context) -> bool:
@@ -45,6 +45,17 @@ def read_beside(name: str, call: ast.Call, statement: ast.AST, ctx: Context) -> 
             if behind or not _is_done(node, call, ctx):
                 return True
     return False
+
+
+def read_before(name: str, call: ast.Call, statement: ast.AST, ctx: Context) -> bool:
+    """Whether a part of the statement that is over before the call has read the name: ``g(x)`` of ``g(x) + f(x)``."""
+    return any(
+        isinstance(node, ast.Name)
+        and node.id == name
+        and (node.lineno, node.col_offset) < (call.lineno, call.col_offset)
+        and _is_done(node, call, ctx)
+        for node in walk(statement)
+    )
 
 
 def _is_done(read: ast.AST, call: ast.Call, ctx: Context) -> bool:

@@ -22,7 +22,7 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.exchanged_parts import taken_part
-from torch2ms.translator.passes.inplace import inplace_layer
+from torch2ms.translator.passes.inplace import changed_arguments, inplace_layer
 from torch2ms.translator.passes.layer_calls import named_inputs
 from torch2ms.translator.passes.older_calls import older_call
 from torch2ms.translator.passes.operators import doubled_arguments, promoted, rewrite_builtin, settled
@@ -64,6 +64,8 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
             return updated
         filled = rewrite_out(updated, tree, ctx, lambda new, plain: _api_call(node, new, plain, callee, ctx))
         return _api_call(node, updated, tree, callee, ctx) if filled is None else filled
+    if callee.name in ("Module", "function"):
+        changed_arguments(tree, ctx)
     if callee.name == "Module":
         inplace_layer(tree, ctx)
         return named_inputs(updated, tree, callee, ctx)

@@ -11,8 +11,9 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.changed_inputs import Change, change_of
 from torch2ms.translator.inference.own_attributes import is_inplace
-from torch2ms.translator.later_reads import read_again, read_beside
+from torch2ms.translator.later_reads import read_again, read_before, read_beside
 from torch2ms.translator.passes.members import is_handed_tensor
 from torch2ms.translator.passes.operators import shift
 from torch2ms.translator.recipes.views import (
@@ -27,7 +28,7 @@ from torch2ms.translator.recipes.views import (
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.training.names_used import own
 
-__all__ = ["augmented", "inplace_layer"]
+__all__ = ["augmented", "changed_arguments", "inplace_layer"]
 
 
 def inplace_layer(tree: ast.Call, ctx: Context) -> None:
@@ -106,6 +107,53 @@ def _first_layer(tree: ast.Call, name: str, ctx: Context) -> None:
         ctx.frame.before.append(cst.parse_statement(f"{name} = {layer}({name})"))
     else:
         ctx.report("T2M305", tree, f"{layer} changes {name} in place, which is read again; MindSpore leaves it")
+
+
+_SOMETIMES = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def changed_arguments(tree: ast.Call, ctx: Context) -> None:
+    """Keep the meaning of ``self.residual(x) + x`` where the method, or another network's, changes ``x`` in place.
+
+    As with a Sequential, ``x = self.relu(x)`` in front of the statement says so, where the layer may run twice.
+    """
+    callee, small = ctx.kind(tree.func), ctx.small
+    if small is None or "|" in callee.of or ":" not in callee.of or not isinstance(tree.func, ast.Attribute):
+        return
+    for position, given in enumerate(tree.args):
+        if not isinstance(given, ast.Name) or not _is_noticed(given.id, tree, small, ctx):
+            continue
+        is_network = callee.name == "Module"
+        key = ctx.world.method(callee.of, "forward") if is_network else callee.of
+        owner = callee.of if is_network else _own_class(tree, ctx)
+        holder = ast.unparse(tree.func if is_network else tree.func.value)
+        change = change_of(key, position, owner, ctx.world) if key is not None and owner is not None else None
+        if change is not None:
+            _say_change(given.id, f"{holder}.{change.layer}", change, tree, ctx)
+            return
+
+
+def _is_noticed(name: str, tree: ast.Call, small: ast.AST, ctx: Context) -> bool:
+    """Whether a name is read after a call that changes what it holds."""
+    if read_beside(name, tree, small, ctx):
+        return True
+    bound = any(_is_name(target, name) for target in getattr(small, "targets", ()))
+    return not bound and not isinstance(small, ast.Return) and read_again(name, small, ctx)
+
+
+def _say_change(name: str, layer: str, change: Change, tree: ast.Call, ctx: Context) -> None:
+    small = ctx.small
+    assert small is not None
+    node = ctx.parent(tree)
+    always = isinstance(small, (ast.Assign, ast.Expr, ast.Return))
+    while node is not None and node is not small:
+        always, node = always and not isinstance(node, _SOMETIMES), ctx.parent(node)
+    alone = seen_elsewhere(name, small, ctx) == "fresh" and not read_before(name, tree, small, ctx)
+    if change.first and always and alone and change.kind in _IDEMPOTENT:
+        ctx.frame.before.append(cst.parse_statement(f"{name} = {layer}({name})"))
+    else:
+        what = f"{ast.unparse(tree.func)} changes {name} in place ({layer}), which is read again; MindSpore leaves it"
+        ctx.report("T2M305", tree, what, symbol="inplace")
 
 
 def _own_class(tree: ast.Call, ctx: Context) -> str | None:
