@@ -20,20 +20,20 @@ __all__ = ["Pipeline"]
 
 
 class _Source:
-    """A dataset as GeneratorDataset reads it: arrays, random numbers by (seed, epoch, index)."""
+    """Samples of ``epochs`` epochs for GeneratorDataset: arrays, random numbers by (seed, epoch, index)."""
 
-    def __init__(self, dataset: Any, seed: int, epoch: int) -> None:
-        self.dataset, self.seed, self.epoch = dataset, seed, epoch
+    def __init__(self, dataset: Any, seed: int, epochs: int) -> None:
+        self.dataset, self.seed, self.epochs = dataset, seed, epochs
         self.local = threading.local()  # one generator a thread: seeding again is far cheaper than a new one
 
     def __len__(self) -> int:
-        return len(self.dataset)
+        return len(self.dataset) * self.epochs
 
-    def __getitem__(self, index: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        index = int(index)
+    def __getitem__(self, place: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        epoch, index = divmod(int(place), len(self.dataset))
         if not hasattr(self.local, "generator"):
             self.local.generator = Generator()
-        with use_generator(self.local.generator.manual_seed(mix(self.seed, self.epoch, index))):
+        with use_generator(self.local.generator.manual_seed(mix(self.seed, epoch, index))):
             image, label = self.dataset[index]
         array = image.asnumpy() if isinstance(image, ms.Tensor) else np.asarray(image)
         return array, np.asarray(label, dtype=np.int32)
@@ -81,15 +81,19 @@ class Pipeline:
 
     def batches(self, epoch: int = 0, first_step: int = 0) -> Iterator[Tuple[ms.Tensor, ms.Tensor]]:
         """Yield the batches of epoch ``epoch`` from step ``first_step`` on."""
-        order = self._order(epoch)[first_step * self.batch_size :]
-        if not order:
+        if first_step >= len(self):
             return
+        yield from self.stream(epoch, first_step, epoch + 1).create_tuple_iterator(num_epochs=1)
+
+    def stream(self, epoch: int, first_step: int, epochs: int) -> Any:
+        """Return the rest of the run, up to epoch ``epochs``, as one ``mindspore.dataset`` of batches."""
+        count = len(self.dataset)
+        order = [each * count + index for each in range(epoch, epochs) for index in self._order(each)]
         rows = ds.GeneratorDataset(
-            _Source(self.dataset, self.seed, epoch),
+            _Source(self.dataset, self.seed, epochs),
             ["image", "label"],
-            sampler=order,
+            sampler=order[first_step * self.batch_size :],
             num_parallel_workers=self.num_workers,
             python_multiprocessing=False,
         )
-        rows = rows.batch(self.batch_size, drop_remainder=self.drop_last)
-        yield from rows.create_tuple_iterator(num_epochs=1)
+        return rows.batch(self.batch_size, drop_remainder=self.drop_last)

@@ -205,6 +205,7 @@ def use_generator(generator: Generator) -> Iterator[Generator]:
 
 def set_seed(seed: int) -> None:
     """Seed MindSpore (initializers, operators), NumPy, Python's ``random`` and :func:`default_generator`."""
+    _give_initializers_a_stream()  # else the same seed would give other weights after the first manual_seed
     ms.set_seed(int(seed) & 0x7FFFFFFF)
     random.seed(seed)
     np.random.seed(int(seed) & 0xFFFFFFFF)
