@@ -6,7 +6,7 @@ import pytest
 from mindspore import Tensor
 
 from torch2ms.runtime import functional as F
-from torch2ms.runtime import seed
+from torch2ms.runtime import linalg, seed
 
 RANDOM = np.random.RandomState(5)
 
@@ -269,3 +269,20 @@ def test_what_a_bfloat16_holds():
     assert (info.bits, info.eps, info.tiny) == (16, 0.0078125, 1.1754943508222875e-38)
     assert info.max == -info.min == 3.3895313892515355e38
     assert F.finfo(ms.float16).max == 65504
+
+
+def test_the_gradients_of_symmetric_matrices_are_symmetric():
+    spd = np.array([[3.0, 1.0], [1.0, 2.0]], np.float32)
+    for function in (lambda x: F.cholesky(x).sum(), lambda x: linalg.eigvalsh(x).max()):
+        gradient = ms.grad(function)(Tensor(spd)).asnumpy()
+        np.testing.assert_allclose(gradient, gradient.T, rtol=1e-5)
+        assert gradient[0, 1] != 0
+    upper = np.array([[3.0, 1.0], [9.0, 2.0]], np.float32)
+    np.testing.assert_allclose(F.cholesky(Tensor(upper), upper=True).asnumpy(), np.linalg.cholesky(spd).T, rtol=1e-5)
+
+
+def test_quantiles_have_a_gradient():
+    x = Tensor(np.array([4.0, 1.0, 3.0], np.float32))
+    gradient = ms.grad(lambda x: (F.quantile(x, Tensor([0.25, 0.5])) * Tensor([1.0, 10.0])).sum())(x)
+    np.testing.assert_allclose(gradient.asnumpy(), [0, 0.5, 10.5])
+    assert np.isnan(F.quantile(Tensor([1.0, float("nan")]), 0.5).asnumpy())

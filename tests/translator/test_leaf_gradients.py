@@ -138,3 +138,42 @@ def test_gradients_of_tensors_are_clipped() -> None:
 def test_no_gradient_where_nothing_computes_any() -> None:
     assert translated(LEAF + "y = x.grad is None").endswith("y = None is None")
     assert "T2M201" in translated(LEAF + "def f(t):\n    return t.grad\n")
+
+
+def test_autograd_grad_inside_of_an_expression() -> None:
+    one = translated(LEAF + "g = torch.autograd.grad((x ** 2).sum(), x)[0].norm()")
+    assert one.endswith("return (x ** 2).sum()\n\n\nx_grad = ms.grad(forward_fn)(x)\ng = functional.norm(x_grad)")
+    two = translated(LEAF + "print(torch.autograd.grad(x.sum(), [x]), torch.autograd.grad((x * x).sum(), x)[0].shape)")
+    assert "x_grad = (ms.grad(forward_fn)(x),)\nx_grads = ms.grad(forward_fn_2)(x)\n" in two
+    assert two.endswith("print(x_grad, x_grads.shape)")
+
+
+def test_autograd_grad_in_a_returned_expression_is_cut_off() -> None:
+    text = translated(
+        "def f(x):\n    x = x.detach().requires_grad_(True)\n    y = (x ** 3).sum()\n"
+        "    return y, torch.autograd.grad(y, x)[0].mean()"
+    )
+    assert text.endswith(
+        "    y, x_grad = ms.value_and_grad(forward_fn)(x)\n    x_grad = ops.stop_gradient(x_grad)\n"
+        "    return y, x_grad.mean()"
+    )
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "[torch.autograd.grad((x * i).sum(), x)[0] for i in range(2)]",
+        "lambda: torch.autograd.grad(x.sum(), x)[0].norm()",
+        "x.sum() > 0 and torch.autograd.grad(x.sum(), x)[0].norm()",
+        "torch.autograd.grad(x.sum(), x)[0].norm() if len(x) else 0",
+    ],
+)
+def test_autograd_grad_that_may_not_run_once_stays(expression: str) -> None:
+    assert "T2M201" in translated(LEAF + f"g = {expression}")
+
+
+def test_what_is_written_into_a_view_belongs_to_the_forward_pass() -> None:
+    text = translated(LEAF + "h = x * 2\nv = h[:1]\nv[0] = 0\nh.sum().backward()\nprint(x.grad)")
+    assert "    h = x * 2\n    v = h[:1]\n    v[0] = 0\n    return h.sum()\n" in text
+    text = translated(LEAF + "h = x * 2\nv = h.view(2, 1)\nv[0] = 0\nh.sum().backward()\nprint(x.grad)")
+    assert "    # TORCH2MS T2M305: h.view(2, 1) shares its memory in torch and is a copy" in text

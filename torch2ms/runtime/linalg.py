@@ -164,6 +164,8 @@ def eigh(A: Tensor, UPLO: str = "L") -> Eigen:
     held = A if UPLO == "L" else _transposed(A)
     lower = ops.tril(held)
     whole = lower + _transposed(ops.tril(held, -1))
+    even = (held + _transposed(held)) / 2  # PyTorch's gradient is symmetric, also where one triangle is read
+    whole = even + ops.stop_gradient(whole - even)
     return Eigen((vectors * ops.matmul(whole, vectors)).sum(-2), vectors)
 
 

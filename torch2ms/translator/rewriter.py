@@ -90,6 +90,8 @@ class _Rewriter:
             and updated.test.value == "False"
         ):
             return _on_its_lines(node, updated.orelse) if updated.test is not node.test else updated
+        if tree in self.ctx.training.leaves.inner:
+            return cst.Name(self.ctx.training.leaves.inner[tree])
         if isinstance(tree, ast.Subscript) and isinstance(updated, cst.Subscript):
             updated = indexing.rewrite_index(updated, tree, self.ctx)
             if isinstance(updated, cst.Subscript):

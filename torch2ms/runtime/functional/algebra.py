@@ -66,8 +66,14 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
-    """Return the Cholesky factor of symmetric positive definite matrices, column by column; it has a gradient."""
+    """Return the Cholesky factor of symmetric positive definite matrices, column by column.
+
+    It reads the lower triangle, or the upper one; its gradient is symmetric, as PyTorch's is.
+    """
     size = A.shape[-1]
+    across = ops.swapaxes(A, -1, -2)
+    A, across = (across, A) if upper else (A, across)
+    A = (A + across) / 2 + ops.stop_gradient((A - across) / 2)
     columns: List[Tensor] = []
     for index in range(size):
         rest = A[..., index:, index]

@@ -125,11 +125,23 @@ def aminmax(input: Tensor, *, dim: Optional[int] = None, keepdim: bool = False) 
 def quantile(
     input: Tensor, q: Any, dim: Optional[int] = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
-    """Return the quantiles ``q`` of all values or along ``dim``; computed by numpy, hence without a gradient."""
+    """Return the quantiles ``q`` of all values or along ``dim``.
+
+    The numbers are numpy's; the gradient is that of the sorted values they lie between.
+    """
     values = input.asnumpy()
     points = q.asnumpy() if isinstance(q, Tensor) else np.asarray(q, values.dtype)
     result = np.quantile(values, points, axis=dim, keepdims=keepdim, method=interpolation)  # type: ignore[call-overload]
-    return Tensor(np.asarray(result, values.dtype))
+    found = Tensor(np.asarray(result, values.dtype))
+    rows = ops.sort(input.reshape(-1) if dim is None else ops.movedim(input, dim, -1).contiguous(), -1)[0]
+    places = points.reshape(-1) * (rows.shape[-1] - 1)
+    below, above = np.floor(places).astype(np.int64), np.ceil(places).astype(np.int64)
+    share = {"lower": 0.0, "higher": 1.0, "midpoint": 0.5, "nearest": np.rint(places) - below}
+    part = Tensor(np.asarray(share.get(interpolation, places - below), values.dtype))
+    low, high = (ops.gather(rows, Tensor(place), -1) for place in (below, above))
+    between = ops.movedim(low + (high - low) * part, -1, 0).reshape(found.shape)
+    rest = ops.stop_gradient(found - between)  # rounding, and what is no number
+    return ops.where(ops.isfinite(rest), between + rest, found)
 
 
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:

@@ -56,7 +56,8 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if tree in ctx.training.closure_calls:
         return call_closure(updated, tree, ctx)
     if tree in ctx.training.handled:
-        return updated
+        name = ctx.training.leaves.inner.get(tree)
+        return updated if name is None else cst.Name(name)
     updated = rename_call(updated, tree, ctx)
     callee = ctx.kind(tree.func)
     if callee.name == "api":

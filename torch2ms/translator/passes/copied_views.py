@@ -13,6 +13,13 @@ __all__ = ["report_copied_view"]
 # Views that MindSpore computes anew
 _COPIED = frozenset({"real", "imag", "flatten", "ravel", "unfold", "unflatten", "view_as_real", "broadcast_tensors"})
 
+# Views that share memory in MindSpore too, but not where it records operations for their gradients: there an index or a
+# slice is a view, and all else is a copy.
+_COPIED_IN_GRADIENTS = frozenset({
+    "view", "view_as", "reshape", "reshape_as", "transpose", "permute", "swapaxes", "swapdims", "squeeze", "unsqueeze",
+    "t", "T", "mT", "narrow", "select", "diagonal", "detach", "movedim", "moveaxis",
+})  # fmt: skip
+
 _CASTS = frozenset({"numpy", "to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "bool"})
 
 
@@ -23,6 +30,8 @@ def report_copied_view(tree: ast.AST | None, ctx: Context) -> None:
     for target in tree.targets if isinstance(tree, ast.Assign) else [tree.target]:
         if isinstance(target, ast.Subscript) and (ctx.kind(target.value).is_tensor or _is_array(target.value, ctx)):
             shown = _copied(target.value, tree, ctx)
+            if not shown and _is_differentiated(tree, ctx):
+                shown = _copied_in_gradients(target.value, tree, ctx)
             if shown:
                 message = f"{shown} shares its memory in torch and is a copy in MindSpore, where only the copy changes"
                 ctx.report("T2M305", tree, message, symbol="torch.Tensor.__setitem__")
@@ -44,6 +53,24 @@ def _copied(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
         return ast.unparse(view)
     view = _view(value, ctx)
     return ast.unparse(view) if view is not None else ""
+
+
+def _copied_in_gradients(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
+    """Return the view by a method, of the expression or the one binding of a name, if its whole is read later."""
+    view = ctx.once(_bindings).get((_scope(value, ctx), value.id)) if isinstance(value, ast.Name) else value
+    function = view.func if isinstance(view, ast.Call) else view
+    if view is None or not isinstance(function, ast.Attribute) or function.attr not in _COPIED_IN_GRADIENTS:
+        return ""
+    return ast.unparse(view) if root_of(view) is not None and _is_read_later(view, tree, ctx) else ""
+
+
+def _is_differentiated(tree: ast.stmt, ctx: Context) -> bool:
+    """Whether MindSpore may record a statement: in a forward pass, or in what is taken into a function of one."""
+    scope = _scope(tree, ctx)
+    if getattr(scope, "name", "") == "forward" and scope is not None and isinstance(ctx.parent(scope), ast.ClassDef):
+        return True
+    plan = ctx.training
+    return any(tree in unit.body for unit in (*plan.leaves.units, *plan.units))
 
 
 def _view(value: ast.expr, ctx: Context) -> ast.expr | None:

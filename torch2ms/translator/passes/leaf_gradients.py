@@ -31,7 +31,7 @@ class LeafWriter:
         for unit in self.plan.units:
             if unit.at is tree:
                 made.extend(self._definition(unit, at_start=first and not made))
-                if isinstance(unit.statement, ast.Expr) and unit.at is not unit.statement:
+                if unit.is_backward and unit.at is not unit.statement:
                     made.extend(self._spaced(unit, self._gradient(unit)))
         return made
 
@@ -47,11 +47,12 @@ class LeafWriter:
     def own(self, tree: ast.stmt, updated: list[Statement], gone: Callable[[list[Statement]], list[Statement]],
             like: Callable[[list[Statement], list[Statement]], list[Statement]]) -> list[Statement] | None:  # fmt: skip
         """Return what a statement becomes, None for one that the plan does not touch."""
-        unit = next((unit for unit in self.plan.units if unit.statement is tree), None)
-        if unit is not None:
-            if isinstance(tree, ast.Expr) and unit.at is not tree:
+        units = [unit for unit in self.plan.units if unit.statement is tree]
+        if units:
+            unit = units[0]
+            if unit.is_backward and unit.at is not tree:
                 return gone(updated)
-            lines = like(self._gradient(unit), updated)
+            lines = like(self._here(units, updated), updated)
             return self._spaced(unit, lines) if unit.at is tree else lines
         if tree in self.plan.gone:
             taken = any(tree in other.body for other in self.plan.units)
@@ -91,12 +92,17 @@ class LeafWriter:
         if hook is not None and is_retained(tree):
             name = ast.unparse(hook.value)
             return _lines(f"{name}.register_hook({unit.kept[name][1]}.append)") if name in unit.kept else []
-        inner = next((unit for unit in self.plan.units if unit.statement is tree), None)
-        return self.rewritten.get(tree, ()) if inner is None else self._gradient(inner)
+        units = [unit for unit in self.plan.units if unit.statement is tree]
+        return self._here(units, self.rewritten.get(tree, ()))
+
+    def _here(self, units: Sequence[LeafUnit], updated: Sequence[Statement]) -> list[Statement]:
+        """Return the gradients that a statement asks for, and the statement where it does more than that."""
+        lines = [line for unit in units for line in self._gradient(unit)]
+        return lines if units and units[0].inner is None else [*lines, *updated]
 
     def _account(self, unit: LeafUnit) -> None:
         func = unit.call.func
-        name = "torch.Tensor.backward" if isinstance(unit.statement, ast.Expr) else "torch.autograd.grad"
+        name = "torch.Tensor.backward" if unit.is_backward else "torch.autograd.grad"
         self.ctx.account(func, name, "mapped", "mindspore.grad")
 
     def _value(self, unit: LeafUnit) -> str:
@@ -133,7 +139,7 @@ class LeafWriter:
         call = f"{code_of(self.ctx.reference(f'mindspore.{name}'))}({', '.join(parts)})({', '.join(unit.tensors)})"
         loss = unit.loss.id if wanted and isinstance(unit.loss, ast.Name) else "_"
         outputs = f"({', '.join([loss, *extra])})" if extra else loss
-        if isinstance(unit.statement, ast.Assign):
+        if not unit.is_backward:
             return self._asked(unit, call, outputs if name != "grad" else "")
         scope = self.plan.scope_of[id(unit)]
         if unit.network:
@@ -188,15 +194,21 @@ class LeafWriter:
         norm = ast.unparse(tree.targets[0]) if isinstance(tree, ast.Assign) else "_"
         return _lines(f"{grads}, {norm} = {made}" if name == "clip_grad_norm" else f"{grads} = {made}")
 
+    def _target(self, unit: LeafUnit) -> tuple[ast.expr, ast.expr]:
+        """Return what the gradient is assigned to, and the call, with an index behind it."""
+        if unit.inner is not None:
+            return ast.Name(unit.name), unit.inner
+        assert isinstance(unit.statement, ast.Assign)
+        return unit.statement.targets[0], unit.statement.value
+
     def _asked(self, unit: LeafUnit, call: str, outputs: str) -> list[Statement]:
         """Return the assignment of ``autograd.grad``, whose result is a tuple even of one gradient."""
-        assert isinstance(unit.statement, ast.Assign)
-        target = unit.statement.targets[0]
+        target, value = self._target(unit)
         text = ", ".join(map(ast.unparse, target.elts)) if isinstance(target, ast.Tuple) else ast.unparse(target)
         single = len(unit.tensors) == 1
         if single and isinstance(target, (ast.Tuple, ast.List)):
             text, single = ast.unparse(target.elts[0]), False
-        elif isinstance(unit.statement.value, ast.Subscript):
+        elif isinstance(value, ast.Subscript):
             single = False
         cut = self._is_constant(unit)
         stop = code_of(self.ctx.reference("mindspore.ops.stop_gradient")) if cut else ""
@@ -222,6 +234,8 @@ class LeafWriter:
         if unit.call.keywords and any(k.arg == "create_graph" for k in unit.call.keywords):
             return False
         scope = self.plan.scope_of[id(unit)]
+        if unit.inner is not None:
+            return isinstance(scope, ast.FunctionDef) and not self._is_cut(unit.inner)
         assert isinstance(unit.statement, ast.Assign)
         names = {node.id for target in unit.statement.targets for node in walk(target) if isinstance(node, ast.Name)}
         return isinstance(scope, ast.FunctionDef) and not all(

@@ -13,7 +13,7 @@ __all__ = ["LeafPlan", "LeafUnit"]
 class LeafUnit:
     """One gradient: of ``loss`` (times ``seed``) by the leaves, computed in front of ``at``."""
 
-    statement: ast.stmt  # the backward call, or the assignment of autograd.grad
+    statement: ast.stmt  # the backward call, or what holds autograd.grad
     call: ast.Call
     block: Sequence[ast.stmt]
     body: list[ast.stmt]  # the function's body, without its return
@@ -29,6 +29,20 @@ class LeafUnit:
     kept: dict[str, tuple[str, str]] = field(default_factory=dict)  # y.retain_grad(): y -> (gradient, list of a hook)
     network: str = ""  # whose weights are the leaves, all of them
     asked: ast.expr | None = None  # of them, those that autograd.grad is asked for
+    inner: ast.expr | None = (
+        None  # autograd.grad inside of an expression, with the [0] behind it: a name takes its place
+    )
+    name: str = ""  # that name
+
+    @property
+    def is_backward(self) -> bool:
+        """Whether the gradients are those of a backward call, which stay with the leaves."""
+        return isinstance(self.call.func, ast.Attribute) and self.call.func.attr == "backward"
+
+    @property
+    def keeps_graph(self) -> bool:
+        """Whether ``autograd.grad`` is asked for a gradient that is differentiated once more."""
+        return any(k.arg == "create_graph" and getattr(k.value, "value", False) is True for k in self.call.keywords)
 
     @property
     def leaves(self) -> list[str]:
@@ -50,4 +64,5 @@ class LeafPlan:
     network_reads: dict[ast.AST, tuple[str, str]] = field(default_factory=dict)  # p.grad -> (network, its gradients)
     cleared: dict[ast.stmt, str] = field(default_factory=dict)  # net.zero_grad() -> the gradients that become None
     clips: dict[ast.stmt, str] = field(default_factory=dict)  # clip_grad_norm_(net.parameters(), 1) -> the gradients
+    inner: dict[ast.AST, str] = field(default_factory=dict)  # autograd.grad(...)[0] in an expression -> its name
     plain: set[ast.AST] = field(default_factory=set)  # x.requires_grad_() in an expression: its receiver stays

@@ -11,9 +11,11 @@ import ast
 from collections.abc import Sequence
 from functools import cached_property
 
-from torch2ms.translator.dataflow import certain_binds, live_in
+from torch2ms.translator.aliases import parts_of, wholes_of
+from torch2ms.translator.dataflow import certain_binds, effects, live_in
 from torch2ms.translator.effects import dotted_path, root
 from torch2ms.translator.training.gradient_reads import clears
+from torch2ms.translator.training.leaf_holders import holder_of
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
 from torch2ms.translator.training.names_used import FUNCTIONS, binds, blocks, is_enable_grad, is_no_grad, own, reads
@@ -26,11 +28,7 @@ __all__ = ["LeafScope", "Refused"]
 _RANDOM = frozenset({"rand", "randn", "randint", "randperm", "dropout", "bernoulli", "multinomial", "normal", "sample"})
 _OF_ALL = frozenset({"zero_grad", "clip_grad_norm_", "clip_grad_value_"})
 _GRADS = frozenset({"torch.autograd.grad"})
-
-
-def _keeps_graph(call: ast.Call) -> bool:
-    """Whether ``autograd.grad`` is asked for a gradient that is differentiated once more."""
-    return any(k.arg == "create_graph" and getattr(k.value, "value", False) is True for k in call.keywords)
+_SETTINGS = frozenset({"outputs", "inputs", "grad_outputs", "retain_graph", "create_graph", "only_inputs"})
 
 
 class Refused(Exception):
@@ -45,6 +43,7 @@ class LeafScope:
         self.scope, self.oracle, self.names, self.plan = scope, oracle, names, plan
         self.nodes = list(own(scope))
         self.grads = [n for n in self.nodes if isinstance(n, ast.Attribute) and n.attr == "grad"]
+        self.parts = parts_of(n for n in self.nodes if isinstance(n, ast.Assign))
         self.hooks: dict[ast.stmt, str] = {}
 
     @cached_property
@@ -59,7 +58,7 @@ class LeafScope:
 
     def _binds(self, node: ast.AST) -> set[str]:
         """Return what a statement binds or changes; ``nn.init.zeros_(w)`` does not change the module ``nn``."""
-        return binds(node) - self.modules
+        return (binds(node) | wholes_of(effects(node).mutates if self.parts else (), self.parts)) - self.modules
 
     # ---- the whole scope
 
@@ -86,14 +85,14 @@ class LeafScope:
         if any(self._is_weight(leaf) for leaf in leaves) and self._handles_all():
             raise Refused
         units = [self._unit(call, leaves) for call in calls]
-        kept = {path for unit in units if isinstance(unit.statement, ast.Expr) for path in unit.leaves}
+        kept = {path for unit in units if unit.is_backward for path in unit.leaves}
         self._check({path for unit in units for path in unit.leaves}, kept)
         shared = [s for unit in units for s in unit.body]
         for unit in units:
             if any(shared.count(statement) > 1 for statement in unit.body):
                 self._stay(unit)
             inner = [other for other in units if other.statement in unit.body]
-            if any(not _keeps_graph(other.call) for other in inner):
+            if any(not other.keeps_graph for other in inner):
                 raise Refused
             if inner:
                 self._stay(unit)  # the gradient of a gradient, whose value is wanted as well
@@ -105,7 +104,7 @@ class LeafScope:
         """Take the hooks into the function of the one gradient that they can belong to."""
         unit = units[0]
         made = with_hooks(unit.body, self.hooks, unit.tensors, self._binds)
-        in_place = unit.is_moved and isinstance(unit.statement, ast.Expr) and not self._loops(unit.statement)
+        in_place = unit.is_moved and unit.is_backward and not self._loops(unit.statement)
         early = any(statement not in unit.block or statement.lineno > unit.statement.lineno for statement in self.hooks)
         if made is None or len(units) > 1 or not in_place or early:
             raise Refused
@@ -159,9 +158,10 @@ class LeafScope:
     # ---- one gradient
 
     def _unit(self, call: ast.Call, leaves: set[str]) -> LeafUnit:
-        statement = self.parents[id(call)]
+        statement, inner = self.parents[id(call)], None
         keywords = {keyword.arg: keyword.value for keyword in call.keywords}
-        if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
+        is_backward = isinstance(call.func, ast.Attribute) and call.func.attr == "backward"
+        if is_backward and isinstance(call.func, ast.Attribute):
             if not isinstance(statement, ast.Expr) or set(keywords) - {"gradient", "retain_graph"}:
                 raise Refused
             loss, seed = call.func.value, keywords.get("gradient", call.args[0] if call.args else None)
@@ -169,7 +169,7 @@ class LeafScope:
             if not all(self._has_none(leaf, wanted) for leaf in leaves - wanted) or len(call.args) > 1:
                 raise Refused
         else:
-            statement, loss, seed, wanted = self._asked(call, keywords)
+            statement, inner, loss, seed, wanted = self._asked(call, keywords)
         assert isinstance(statement, ast.stmt)
         if isinstance(seed, ast.Constant) and seed.value is None:
             seed = None
@@ -178,35 +178,31 @@ class LeafScope:
         used = live_in([*body, ast.Expr(loss)])
         weights = sorted(path for path in wanted if self._is_weight(path) and root(path) in used)
         tensors = [path for path in self._in_order(wanted) if path not in weights and path in used]
-        if isinstance(statement, ast.Assign):  # asked for by name: in that order
+        if not is_backward:  # asked for by name: in that order
             tensors = [path for path in self._asked_paths(call) if path not in weights]
             if weights or any(path not in used for path in tensors):
                 raise Refused
         if not tensors and not weights:
             raise Refused
-        unit = LeafUnit(statement, call, block, body, statement, loss, seed, tensors, weights, is_moved=True)
+        unit = LeafUnit(statement, call, block, body, statement, loss, seed, tensors, weights, True)
+        unit.inner = inner
         self._place(unit)
         return unit
 
     def _asked(
         self, call: ast.Call, keywords: dict[str | None, ast.expr]
-    ) -> tuple[ast.AST, ast.expr, ast.expr | None, set[str]]:
-        """Return statement, output, seed and inputs of ``autograd.grad``."""
-        parent = self.parents[id(call)]
-        statement = self.parents[id(parent)] if isinstance(parent, ast.Subscript) else parent
-        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or len(call.args) > 3:
+    ) -> tuple[ast.AST, ast.expr | None, ast.expr, ast.expr | None, set[str]]:
+        """Return statement, the part of it that is no whole assignment, output, seed, inputs of ``autograd.grad``."""
+        statement, inner = holder_of(call, self.parents, is_single=len(self._asked_paths(call)) == 1)
+        if statement is None or len(call.args) > 3 or set(keywords) - _SETTINGS:
             raise Refused
-        if isinstance(parent, ast.Subscript) and not (
-            isinstance(parent.slice, ast.Constant) and parent.slice.value == 0 and len(self._asked_paths(call)) == 1
-        ):
-            raise Refused
-        if set(keywords) - {"outputs", "inputs", "grad_outputs", "retain_graph", "create_graph", "only_inputs"}:
+        if any(isinstance(n, ast.Call) and n is not call and self._is_gradient(n) for n in walk(call)):
             raise Refused
         outputs = call.args[0] if call.args else keywords["outputs"]
         if isinstance(outputs, (ast.List, ast.Tuple)):
             raise Refused
         seed = keywords.get("grad_outputs", call.args[2] if len(call.args) > 2 else None)
-        return statement, outputs, seed, set(self._asked_paths(call))
+        return statement, inner, outputs, seed, set(self._asked_paths(call))
 
     def _asked_paths(self, call: ast.Call) -> list[str]:
         inputs = call.args[1] if len(call.args) > 1 else next(k.value for k in call.keywords if k.arg == "inputs")
@@ -335,7 +331,7 @@ class LeafScope:
                 if unit.seed is not None or any(n in self.grads for i in touching for n in walk(block[i])):
                     self._stay(unit)
         if unit.is_moved:
-            inside = {id(n) for s in [*unit.body, unit.statement] for n in walk(s)}
+            inside = {id(n) for s in [*unit.body, unit.inner or unit.statement] for n in walk(s)}
             read = {n.id for n in walk(self.scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
                     and id(n) not in inside}  # fmt: skip
             unit.aux = sorted(carried & read)
@@ -358,7 +354,7 @@ class LeafScope:
     # ---- names, accumulation, what goes
 
     def _enter(self, units: list[LeafUnit]) -> None:
-        backwards = [unit for unit in units if isinstance(unit.statement, ast.Expr)]
+        backwards = [unit for unit in units if unit.is_backward]
         starts: dict[ast.stmt, list[str]] = {}
         names: dict[str, str] = {}
         for path in dict.fromkeys(path for unit in backwards for path in unit.leaves):
@@ -386,6 +382,10 @@ class LeafScope:
         for unit in units:
             unit.forward_name = self.names.fresh("forward_fn")
             self.plan.scope_of[id(unit)] = self.scope
+            if unit.inner is not None:
+                stem = f"{unit.tensors[0]}_grad" if len(unit.tensors) == 1 else "grad"
+                unit.name = self.names.fresh(stem, f"{stem}s", f"{stem}ients")
+                self.plan.inner[unit.inner] = unit.name
         self.plan.units.extend(units)
         self.plan.starts.update(starts)
         self.plan.grad_names.update(((self.scope, path), name) for path, name in names.items())

@@ -146,7 +146,7 @@ class NetworkScope(LeafScope):
         return unit
 
     def _enter(self, units: list[LeafUnit]) -> None:
-        backwards = [unit for unit in units if isinstance(unit.statement, ast.Expr)]
+        backwards = [unit for unit in units if unit.is_backward]
         name = self.names.fresh("grads", "gradients")
         zeros = [n for n in self.nodes if isinstance(n, ast.Expr) and self._clears(n, self.network)]
         if backwards:
