@@ -123,6 +123,18 @@ def start_afresh(seed: int) -> None:
         torch.manual_seed(seed)
     if "mindspore" in sys.modules:
         sys.modules["mindspore"].set_seed(seed)
+        _forget_gradients()
+
+
+def _forget_gradients() -> None:
+    # Recording lasts as long as the process, and after an error inside of a gradient function MindSpore 2.10 refuses
+    # every index that is a number: each snippet starts as in a process of its own.
+    from mindspore.common.api import _pynative_executor
+
+    if sys.modules.pop("torch2ms_runtime.recording", None) is not None:
+        del sys.modules["torch2ms_runtime"].recording
+    _pynative_executor.set_grad_flag(False)
+    _pynative_executor.clear_res()
 
 
 def main() -> None:

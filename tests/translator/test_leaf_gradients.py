@@ -177,3 +177,23 @@ def test_what_is_written_into_a_view_belongs_to_the_forward_pass() -> None:
     assert "    h = x * 2\n    v = h[:1]\n    v[0] = 0\n    return h.sum()\n" in text
     text = translated(LEAF + "h = x * 2\nv = h.view(2, 1)\nv[0] = 0\nh.sum().backward()\nprint(x.grad)")
     assert "    # TORCH2MS T2M305: h.view(2, 1) shares its memory in torch and is a copy" in text
+
+
+def test_second_derivatives_through_what_loses_them_are_reported() -> None:
+    twice = "d = torch.autograd.grad(y, x, create_graph=True)[0]\ne = torch.autograd.grad(d.sum(), x)[0]"
+    assert "T2M303" in translated(LEAF + f"s = (x ** 2).sum()\ny = s ** 2\n{twice}")
+    assert "T2M303" in translated(LEAF + f"y = (x.norm() ** 3).sum()\n{twice}")
+    assert "T2M303" not in translated(LEAF + f"y = (x ** 3).sum()\n{twice}")
+    assert "T2M303" not in translated(LEAF + "y = (x.sum() ** 2)\nd = torch.autograd.grad(y, x)[0]")
+    assert "T2M303" in translated("h = torch.autograd.functional.hessian(lambda a: a.sum() ** 2, torch.ones(2))")
+
+
+def test_views_are_copies_where_steps_are_recorded() -> None:
+    text = translated(
+        "net = torch.nn.Linear(2, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nlosses = []\n"
+        "def play(x):\n    losses.append(net(x).sum())\n"
+        "def learn():\n    opt.zero_grad()\n    loss = sum(losses)\n    loss.backward()\n    opt.step()\n"
+        "t = torch.zeros(4)\nv = t.view(2, 2)\nv[0] = 1\nprint(t)"
+    )
+    assert "recording.backward(" in text
+    assert "# TORCH2MS T2M305: t.view(2, 2) shares its memory in torch and is a copy" in text

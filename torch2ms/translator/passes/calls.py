@@ -42,6 +42,7 @@ from torch2ms.translator.trees import walk
 __all__ = ["DROPPED", "member_row", "rewrite_call"]
 
 _RESETS = frozenset({"torch.optim.Optimizer.zero_grad", "torch.nn.Module.zero_grad"})
+_SECOND = "MindSpore 2.10 loses parts of second derivatives through sums, means, norms, concatenations; compare them"
 DROPPED = cst.Name("__dropped__")  # stands for a call whose statement goes
 
 
@@ -56,6 +57,8 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if tree in ctx.training.closure_calls:
         return call_closure(updated, tree, ctx)
     if tree in ctx.training.handled:
+        if tree in ctx.training.leaves.lossy:
+            ctx.report("T2M303", tree, _SECOND)
         name = ctx.training.leaves.inner.get(tree)
         return updated if name is None else cst.Name(name)
     updated = rename_call(updated, tree, ctx)

@@ -65,12 +65,12 @@ def _copied_in_gradients(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
 
 
 def _is_differentiated(tree: ast.stmt, ctx: Context) -> bool:
-    """Whether MindSpore may record a statement: in a forward pass, or in what is taken into a function of one."""
+    """Whether MindSpore may record a statement: in a forward pass, in a function of one, where all is recorded."""
     scope = _scope(tree, ctx)
     if getattr(scope, "name", "") == "forward" and scope is not None and isinstance(ctx.parent(scope), ast.ClassDef):
         return True
     plan = ctx.training
-    return any(tree in unit.body for unit in (*plan.leaves.units, *plan.units))
+    return bool(plan.recorded) or any(tree in unit.body for unit in (*plan.leaves.units, *plan.units))
 
 
 def _view(value: ast.expr, ctx: Context) -> ast.expr | None:

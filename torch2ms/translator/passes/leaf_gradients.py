@@ -93,7 +93,11 @@ class LeafWriter:
             name = ast.unparse(hook.value)
             return _lines(f"{name}.register_hook({unit.kept[name][1]}.append)") if name in unit.kept else []
         units = [unit for unit in self.plan.units if unit.statement is tree]
-        return self._here(units, self.rewritten.get(tree, ()))
+        before = self.rewritten.get(tree, ())
+        made = self._here(units, before)
+        if made and before and units:  # the comments in front of the statement
+            made[0] = made[0].with_changes(leading_lines=before[0].leading_lines)
+        return made
 
     def _here(self, units: Sequence[LeafUnit], updated: Sequence[Statement]) -> list[Statement]:
         """Return the gradients that a statement asks for, and the statement where it does more than that."""

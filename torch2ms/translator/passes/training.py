@@ -159,6 +159,8 @@ def _enter_leaves(plan: TrainingPlan) -> None:
     plan.gradients.update(plan.leaves.names)
     for unit in plan.leaves.units:
         plan.handled.add(unit.call)
+        if unit.loses_second_derivatives:
+            plan.leaves.lossy.add(unit.call)
         plan.handled.update(
             node.value for node in unit.body if hooked(node) and isinstance(node, (ast.Expr, ast.Assign))
         )

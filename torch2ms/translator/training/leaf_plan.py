@@ -6,7 +6,11 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from torch2ms.translator.trees import walk
+
 __all__ = ["LeafPlan", "LeafUnit"]
+
+_LOST = frozenset({"sum", "mean", "norm", "cat", "concat", "concatenate", "logsumexp", "prod", "var", "std"})
 
 
 @dataclass(slots=True)
@@ -45,6 +49,21 @@ class LeafUnit:
         return any(k.arg == "create_graph" and getattr(k.value, "value", False) is True for k in self.call.keywords)
 
     @property
+    def loses_second_derivatives(self) -> bool:
+        """Whether it is differentiated once more, through what MindSpore 2.10 then loses parts of, without a word.
+
+        Seen: sums and means that drop an axis, norms, concatenations and products in front of something that is not
+        linear. What comes last has no such part.
+        """
+        last: ast.expr | None = self.loss
+        if isinstance(last, ast.Name):
+            name = last.id
+            made = [s.value for s in self.body if isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == name]
+            last = made[-1] if made else None
+        calls = (n for part in [*self.body, self.loss] for n in walk(part) if isinstance(n, ast.Call) and n is not last)
+        return self.keeps_graph and any(ast.unparse(n.func).rpartition(".")[2] in _LOST for n in calls)
+
+    @property
     def leaves(self) -> list[str]:
         """The paths of all leaves, tensors first."""
         return [*self.tensors, *self.weights, *([self.network] if self.network else [])]
@@ -65,4 +84,5 @@ class LeafPlan:
     cleared: dict[ast.stmt, str] = field(default_factory=dict)  # net.zero_grad() -> the gradients that become None
     clips: dict[ast.stmt, str] = field(default_factory=dict)  # clip_grad_norm_(net.parameters(), 1) -> the gradients
     inner: dict[ast.AST, str] = field(default_factory=dict)  # autograd.grad(...)[0] in an expression -> its name
+    lossy: set[ast.AST] = field(default_factory=set)  # calls whose gradient MindSpore differentiates wrongly
     plain: set[ast.AST] = field(default_factory=set)  # x.requires_grad_() in an expression: its receiver stays
