@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import textwrap
 
+import pytest
+
 from tests.translator.simulated_training import NameOracle
 from torch2ms import translate_source
 from torch2ms.translator.training import TrainingUnit, UnitLeft, find_units
@@ -420,3 +422,23 @@ def test_a_batch_that_the_forward_pass_cuts_is_new_in_every_iteration() -> None:
     emitted = translate_source(source).text
     assert "T2M402" not in emitted
     assert emitted.count("value_and_grad") == 1
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["dist = torch.distributions.Categorical(logits=net(x))"],
+        ["logits = net(x)", "dist = torch.distributions.Categorical(logits=logits)"],
+        ["dist = Head(inputs=net(x))"],
+    ],
+)
+def test_what_is_built_from_outputs_belongs_to_the_forward_pass(lines: list[str]) -> None:
+    body = [*lines, "loss = -dist.log_prob(y).mean()", "opt.zero_grad()", "loss.backward()", "opt.step()"]
+    source = (
+        "import torch\nfrom heads import Head\nnet = torch.nn.Linear(2, 2)\nx, y = torch.eye(2), torch.tensor([0, 1])"
+    )
+    source += "\n"
+    source += "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    " + "\n    ".join(body) + "\n"
+    text = translate_source(source).text
+    assert "def forward_fn():\n" in text
+    assert text.index("def forward_fn():") < text.index("net(x)") < text.index("return loss")

@@ -170,10 +170,14 @@ class GradientFlow:
             isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in QUIET_METHODS
         ):
             value = value.func.value
-        if not isinstance(value, ast.Call) or any(self.has_source(argument) for argument in value.args):
+        if not isinstance(value, ast.Call):
             return False
-        name = (dotted_path(value.func) or "").rpartition(".")[2]
-        known = self._oracle.kind(value.func).name
+        kind = self._oracle.kind(value.func)
+        if kind.name == "api" and kind.of.startswith("torch.distributions."):
+            return False  # it holds what it is given
+        if any(self.has_source(item) for item in (*value.args, *(keyword.value for keyword in value.keywords))):
+            return False
+        name, known = (dotted_path(value.func) or "").rpartition(".")[2], kind.name
         return _is_class_like(value.func, "unknown" if known in ("api", "class") else known) and not (
             name.endswith("Tensor") or name == "Variable"
         )
