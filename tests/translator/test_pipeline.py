@@ -76,7 +76,13 @@ def test_a_dry_run_writes_nothing(make_tree: MakeTree, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_processes_change_nothing(make_tree: MakeTree) -> None:
-    source = make_tree(FILES)
+    """Of a project of this size the index is made by several processes too."""
+    many = {
+        f"parts/layer{n}.py": f"import torch\n\n\ndef half{n}(x):\n    return torch.relu(x) / 2\n" for n in range(30)
+    }
+    source = make_tree(
+        {**FILES, **many, "parts/broken.py": "def f(:\n", "parts/late.py": "from parts.layer7 import *\n"}
+    )
     assert translate_project(source, None) == translate_project(source, None, Options(jobs=2))
 
 

@@ -108,7 +108,7 @@ def _translation(project: Project, options: Options, progress: Progress | None) 
     if found is not None:
         return found
     trees: dict[str, ast.Module] = {}
-    symbols, relevant, problems = _index(project, trees)
+    symbols, relevant, problems = _index(project, options, trees)
     results = _translate_all(project, symbols, relevant, options, progress, trees)
     made = cache.Translation(results, tuple(problems), frozenset(symbols.files), symbols.scripts())
     if key is not None:
@@ -116,22 +116,50 @@ def _translation(project: Project, options: Options, progress: Progress | None) 
     return made
 
 
-def _index(project: Project, trees: dict[str, ast.Module]) -> tuple[SymbolTable, list[str], list[Diagnostic]]:
-    """Return the symbol table, the files worth translating, and what is wrong with the others; keep a few trees."""
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What one cheap look at a file found; ``index`` is None when it cannot be parsed."""
+
+    index: FileIndex | None
+    diagnostics: tuple[Diagnostic, ...]
+    repaired: bool
+    lines: int = 0
+
+
+def _look(file: SourceFile, trees: dict[str, ast.Module] | None = None) -> _Look:
+    """Read, parse and index a file; put its tree into ``trees``."""
+    source = file.load()
+    if source.tree is None:
+        return _Look(None, source.diagnostics, source.repaired)
+    if trees is not None:
+        trees[file.path] = source.tree
+    return _Look(
+        index_file(file.path, source.tree), source.diagnostics, source.repaired, (source.text or "").count("\n")
+    )
+
+
+def _looks(project: Project, options: Options, trees: dict[str, ast.Module]) -> Iterator[_Look]:
+    """Look at every file, in order; keep the trees of the first ones when they are translated in this process."""
+    paths = project.python_files
+    if options.jobs > 1 and len(paths) > SMALL_PROJECT:
+        with ProcessPoolExecutor(options.jobs, initializer=gc.set_threshold, initargs=COLLECTIONS) as pool:
+            yield from pool.map(_look, paths, chunksize=8)
+        return
     room = LINES_KEPT
-    files: list[FileIndex] = []
-    problems: list[Diagnostic] = []
-    repaired: set[str] = set()
-    for file in project.python_files:
-        source = file.load()
-        problems.extend(source.diagnostics)
-        if source.tree is not None:
-            files.append(index_file(file.path, source.tree))
-            room -= (source.text or "").count("\n")
-            if room > 0:
-                trees[file.path] = source.tree
-            if source.repaired:
-                repaired.add(file.path)
+    for file in paths:
+        look = _look(file, trees if room > 0 else None)
+        room -= look.lines
+        yield look
+
+
+def _index(
+    project: Project, options: Options, trees: dict[str, ast.Module]
+) -> tuple[SymbolTable, list[str], list[Diagnostic]]:
+    """Return the symbol table, the files worth translating, and what is wrong with the others; keep a few trees."""
+    looks = list(_looks(project, options, trees))
+    files = [look.index for look in looks if look.index is not None]
+    problems = [problem for look in looks for problem in look.diagnostics]
+    repaired = {look.index.path for look in looks if look.index is not None and look.repaired}
     symbols = SymbolTable.build(files, project.root.name)
     users = {f.path for f in files if _uses_torch(f, symbols)}
     reached = _reached(symbols, users) | repaired
@@ -294,10 +322,19 @@ def _start_worker(files: Sequence[SourceFile], symbols: SymbolTable, options: Op
     _worker = _Worker(files, symbols, options)
 
 
-def _work(path: str) -> FileResult:
+def _work(paths: Sequence[str]) -> list[FileResult]:
     if _worker is None:
         raise RuntimeError("the worker process was not started")
-    return _worker.translate(path)
+    return [_worker.translate(path) for path in paths]
+
+
+def _shares(paths: Sequence[str], jobs: int) -> Iterator[Sequence[str]]:
+    """Split the work: large shares first, since neighbours ask for the same files; small ones, to end together."""
+    start = 0
+    while start < len(paths):
+        size = max(2, (len(paths) - start) // (3 * jobs))
+        yield paths[start : start + size]
+        start += size
 
 
 def _translate_all(
@@ -314,11 +351,11 @@ def _translate_all(
         with ProcessPoolExecutor(
             options.jobs, initializer=_start_worker, initargs=(project.python_files, symbols, options)
         ) as pool:
-            found: Iterator[FileResult] = pool.map(_work, paths, chunksize=4)
-            for index, result in enumerate(found):
-                results[result.path] = result
-                if progress is not None:
-                    progress(f"{index + 1}/{len(paths)} {result.path}")
+            for found in pool.map(_work, _shares(paths, options.jobs)):
+                for result in found:
+                    results[result.path] = result
+                    if progress is not None:
+                        progress(f"{len(results)}/{len(paths)} {result.path}")
         return results
     worker = _Worker(project.python_files, symbols, options, trees)
     for index, path in enumerate(paths):
