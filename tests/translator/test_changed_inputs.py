@@ -30,6 +30,7 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.block = Block()
+        self.blocks = nn.Sequential(Block(), nn.ReLU(True))
         self.conv = nn.Conv2d(3, 3, 1)
 
     def forward(self, x):
@@ -92,9 +93,11 @@ def test_the_identity_beside_the_call_is_changed_as_well() -> None:
     assert "        x = self.act(x)\n        return x + self.residual(x)\n" in result.text
 
 
-def test_a_block_that_begins_in_place_changes_what_its_network_reads_again() -> None:
-    result = translated(outer="y = self.block(x)\n        return y + self.conv(x)")
-    assert "        x = self.block.act(x)\n        y = self.block(x)\n" in result.text
+@pytest.mark.parametrize("place", ["block", "blocks[0]"])
+def test_a_block_that_begins_in_place_changes_what_its_network_reads_again(place: str) -> None:
+    name = place.partition("[")[0]
+    result = translated(outer=f"y = self.{name}(x)\n        return y + self.conv(x)")
+    assert f"        x = self.{place}.act(x)\n        y = self.{name}(x)\n" in result.text
     assert marks(result) == []
 
 

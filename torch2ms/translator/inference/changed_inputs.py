@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from torch2ms.translator.inference.world import World
 from torch2ms.translator.trees import walk
 
-__all__ = ["Change", "change_of"]
+__all__ = ["Change", "change_of", "first_network"]
 
 _DEPTH = 3  # calls of calls that are followed
 
@@ -84,10 +84,21 @@ def _change_by(name: str, positions: Sequence[int], owner: str, world: World, de
         return None
     method, prefix, holder = world.method(owner, name), "", owner
     if method is None:
+        place, holder = first_network(name, owner, world)
         part = next((world.attributes(key)[name] for key in keys if name in world.attributes(key)), None)
-        if part is None or part.name != "Module" or ":" not in part.of or "|" in part.of:
-            return None
-        method, prefix, holder = world.method(part.of, "forward"), f"{name}.", part.of
+        if not holder and part is not None and part.name == "Module" and ":" in part.of and "|" not in part.of:
+            place, holder = name, part.of
+        method, prefix = world.method(holder, "forward") if holder else None, f"{place}."
     found = (change_of(method, position, holder, world, depth - 1) for position in positions if method is not None)
     change = next(filter(None, found), None)
     return None if change is None else replace(change, layer=prefix + change.layer)
+
+
+def first_network(name: str, owner: str, world: World) -> tuple[str, str]:
+    """Return where the project's network stands that the Sequential ``self.name`` calls first, and its class."""
+    for key in world.ancestry(owner):
+        for place in (f"{name}[0]", f"{name}[0][0]") if ":" in key else ():
+            found = world.changes_input(key, f"{place}.forward")
+            if found:
+                return place, found
+    return "", ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.containers import PUTTING, added, element_of
-from torch2ms.translator.inference.own_attributes import inplace_start, targets_made_of_themselves
+from torch2ms.translator.inference.own_attributes import inplace_starts, targets_made_of_themselves
 from torch2ms.translator.inference.parameters import Parameters
 from torch2ms.translator.inference.scopes import as_load, leaves
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
@@ -190,8 +190,7 @@ class Flow(Parameters):
             if isinstance(target, ast.Name) and isinstance(node.value, ast.Lambda):
                 self.lambdas[target.id] = node.value
             if self.owner is not None and isinstance(target, ast.Attribute):
-                found = inplace_start(node.value)
-                self.owner.inplace.update({target.attr + found[0]: found[1]} if found is not None else {})
+                self.owner.inplace.update(inplace_starts(target.attr, node.value, self.expr))
 
     def _AnnAssign(self, node: ast.AnnAssign) -> None:
         kind = annotated(node.annotation, self.expr, self.world.family)

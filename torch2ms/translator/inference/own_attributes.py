@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from torch2ms.translator.inference.containers import PUTTING
 from torch2ms.translator.inference.declarations import FunctionInfo
+from torch2ms.translator.kinds import UNKNOWN, Kind
 from torch2ms.translator.trees import walk
 
-__all__ = ["inplace_start", "is_inplace", "made_of_themselves", "stores", "targets_made_of_themselves"]
+__all__ = ["inplace_starts", "is_inplace", "made_of_themselves", "stores", "targets_made_of_themselves"]
 
 
 def made_of_themselves(node: ast.AST) -> frozenset[str]:
@@ -88,12 +90,21 @@ def is_inplace(value: ast.expr) -> bool:
     return name in ("ReLU", "ReLU6", "SiLU", "Hardswish") and isinstance(first, ast.Constant) and first.value is True
 
 
-def inplace_start(value: ast.expr) -> tuple[str, str] | None:
-    """Return where the layer is that changes a layer's own input ("", or "[0]" in a Sequential), and its class."""
-    if not isinstance(value, ast.Call):
-        return None
-    name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
-    if is_inplace(value):
-        return "", name
-    first = inplace_start(value.args[0]) if name == "Sequential" and value.args else None
-    return None if first is None else (f"[0]{first[0]}", first[1])
+def inplace_starts(name: str, value: ast.expr, kind_of: Callable[[ast.expr], Kind]) -> dict[str, str]:
+    """Return what the layer in an attribute does to its own input: where it is changed in place, by which class.
+
+    ``name``, or ``name[0]`` in a Sequential; ``name[0].forward`` and its key where a network of the project stands first.
+    """
+    place, first = name, value
+    while True:
+        if not isinstance(first, ast.Call):
+            return {}
+        made = first.func.attr if isinstance(first.func, ast.Attribute) else getattr(first.func, "id", "")
+        if is_inplace(first):
+            return {place: made}
+        if made != "Sequential" or not first.args:
+            break
+        place, first = f"{place}[0]", first.args[0]
+    kind = kind_of(first) if place != name else UNKNOWN
+    own = kind.name == "Module" and ":" in kind.of and "|" not in kind.of
+    return {f"{place}.forward": kind.of} if own else {}

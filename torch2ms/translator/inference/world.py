@@ -350,7 +350,7 @@ class World:
         return next((info.constants[name] for info in infos if info is not None and name in info.constants), UNKNOWN)
 
     def changes_input(self, key: str, name: str) -> str:
-        """Return the class of the layer in an attribute (``name[0]``: the first in it), if it works in place."""
+        """Return the class of the layer in an attribute if it works in place, by the places of ``inplace_starts``."""
         self.attributes(key)
         return self._inplace.get(key, {}).get(name, "")
 

@@ -11,7 +11,7 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.inference.changed_inputs import Change, change_of
+from torch2ms.translator.inference.changed_inputs import Change, change_of, first_network
 from torch2ms.translator.inference.own_attributes import is_inplace
 from torch2ms.translator.later_reads import read_again, read_before, read_beside
 from torch2ms.translator.passes.members import is_handed_tensor
@@ -117,20 +117,31 @@ def changed_arguments(tree: ast.Call, ctx: Context) -> None:
 
     As with a Sequential, ``x = self.relu(x)`` in front of the statement says so, where the layer may run twice.
     """
-    callee, small = ctx.kind(tree.func), ctx.small
-    if small is None or "|" in callee.of or ":" not in callee.of or not isinstance(tree.func, ast.Attribute):
+    small = ctx.small
+    key, owner, holder = _called(tree, ctx)
+    if small is None or not key:
         return
     for position, given in enumerate(tree.args):
         if not isinstance(given, ast.Name) or not _is_noticed(given.id, tree, small, ctx):
             continue
-        is_network = callee.name == "Module"
-        key = ctx.world.method(callee.of, "forward") if is_network else callee.of
-        owner = callee.of if is_network else _own_class(tree, ctx)
-        holder = ast.unparse(tree.func if is_network else tree.func.value)
-        change = change_of(key, position, owner, ctx.world) if key is not None and owner is not None else None
+        change = change_of(key, position, owner, ctx.world)
         if change is not None:
             _say_change(given.id, f"{holder}.{change.layer}", change, tree, ctx)
             return
+
+
+def _called(tree: ast.Call, ctx: Context) -> tuple[str, str, str]:
+    """Return the method that a call runs, the class it is looked up in, and the object that has the method."""
+    callee, own = ctx.kind(tree.func), _own_class(tree, ctx)
+    if not isinstance(tree.func, ast.Attribute) or "|" in callee.of:
+        return "", "", ""
+    if callee.name == "function":
+        return (callee.of, own, ast.unparse(tree.func.value)) if own is not None else ("", "", "")
+    place, owner = tree.func.attr, callee.of
+    if callee.of == "torch.nn.Sequential" and own is not None:
+        place, owner = first_network(place, own, ctx.world)
+    method = ctx.world.method(owner, "forward") if ":" in owner else None
+    return method or "", owner, f"{ast.unparse(tree.func.value)}.{place}"
 
 
 def _is_noticed(name: str, tree: ast.Call, small: ast.AST, ctx: Context) -> bool:
