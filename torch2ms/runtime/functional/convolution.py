@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence, Tuple, Union
 
+import numpy as np
 from mindspore import Tensor, ops
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "transposed_to"]
@@ -13,8 +14,8 @@ IntOrInts = Union[int, Sequence[int]]
 
 def _ints(value: IntOrInts, count: int) -> Tuple[int, ...]:
     """Return ``count`` ints from an int or a sequence of 1 or ``count``."""
-    if isinstance(value, int):
-        return (value,) * count
+    if isinstance(value, (int, np.integer)):
+        return (int(value),) * count
     return tuple(value) * count if len(value) == 1 else tuple(value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence, Tuple, Union
 
+import numpy as np
 from mindspore import Tensor, ops
 
 from .image import pad
@@ -29,8 +30,8 @@ _LOWEST = -3.4028234e38  # what never is the largest
 
 def _ints(value: IntOrInts, count: int) -> Tuple[int, ...]:
     """Return ``count`` ints from an int or a sequence."""
-    if isinstance(value, int):
-        return (value,) * count
+    if isinstance(value, (int, np.integer)):
+        return (int(value),) * count
     return tuple(value) * count if len(value) == 1 else tuple(value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence, Tuple, Union
 
+import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 
 from .arguments import draw_own, reset_parameters, typed
@@ -24,24 +25,24 @@ IntOrInts = Union[int, Sequence[int]]
 
 def pair_to_tblr(padding: IntOrInts) -> Union[int, Tuple[int, int, int, int]]:
     """Return MindSpore's (top, bottom, left, right) for torch's (height, width); an int stays an int."""
-    if isinstance(padding, int):
-        return padding
+    if isinstance(padding, (int, np.integer)):
+        return int(padding)
     height, width = padding if len(padding) == 2 else (padding[0], padding[0])
     return (height, height, width, width)
 
 
 def triple_to_6(padding: IntOrInts) -> Union[int, Tuple[int, ...]]:
     """Return MindSpore's (head, tail, top, bottom, left, right) for torch's (depth, height, width); an int stays."""
-    if isinstance(padding, int):
-        return padding
+    if isinstance(padding, (int, np.integer)):
+        return int(padding)
     values = padding if len(padding) == 3 else tuple(padding) * 3
     return tuple(value for value in values for _ in range(2))
 
 
 def _ints(value: IntOrInts, count: int) -> Tuple[int, ...]:
     """Return ``count`` ints from an int or a sequence of 1 or ``count``."""
-    if isinstance(value, int):
-        return (value,) * count
+    if isinstance(value, (int, np.integer)):
+        return (int(value),) * count
     return tuple(value) * count if len(value) == 1 else tuple(value)
 
 

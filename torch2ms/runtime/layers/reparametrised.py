@@ -71,7 +71,8 @@ def parametrised_spectral_norm(
 
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     """Make ``name`` a parameter again, with the value it has."""
-    compute = getattr(module, "_torch2ms_weights", {}).pop(name, None)
+    own = _own_name(module, name)
+    compute = getattr(module, "_torch2ms_weights", {}).pop(own, None)
     if compute is None:
         raise ValueError(f"no normalisation of '{name}' in {module}")
     value = compute()
@@ -82,8 +83,8 @@ def remove_weight_norm(module: Any, name: str = "weight") -> Any:
         holder._cells.pop(name, None)
         if not holder._cells:
             module._cells.pop("parametrizations")
-    module.__dict__.pop(name, None)
-    setattr(module, name, Parameter(value.copy(), name=name))
+    module.__dict__.pop(own, None)
+    setattr(module, own, Parameter(value.copy(), name=own))
     if not module._torch2ms_weights:
         module.__class__ = type(module).__mro__[2]
     return module
@@ -112,16 +113,23 @@ def _holder(module: Any, name: str) -> Any:
 
 def take_parameter(module: Any, name: str) -> Any:
     """Take a parameter out of a layer; it stays as a plain attribute until the first call computes it."""
-    weight = module._params.pop(name, None)
+    own = _own_name(module, name)
+    weight = module._params.pop(own, None)
     if weight is None:
         raise ValueError(f"{type(module).__name__} has no parameter called {name!r} to normalise")
-    module.__dict__[name] = weight
+    module.__dict__[own] = weight
     return weight
+
+
+def _own_name(module: Any, name: str) -> str:
+    """Return what MindSpore calls a parameter of a layer."""
+    return "embedding_table" if name == "weight" and hasattr(module, "embedding_table") else name
 
 
 def place_parameter(holder: Any, name: str, value: Tensor, layer: Any, trained: bool = True) -> Any:
     """Give ``holder`` a parameter; those of MindSpore's own Conv1d are converted."""
-    parameter = Parameter(value, name=name, requires_grad=trained)
+    shared = isinstance(value, Parameter)
+    parameter = value if shared else Parameter(value, name=name, requires_grad=trained)
     holder.insert_param_to_cell(name, parameter)
     if _is_wide(layer, value):
         holder.__dict__.setdefault("_torch2ms_reshape", {})[name] = "conv1d"
@@ -131,7 +139,7 @@ def place_parameter(holder: Any, name: str, value: Tensor, layer: Any, trained: 
 def recompute(module: Any, name: str, compute: Callable[[], Tensor]) -> None:
     """Have ``module`` set ``name`` to ``compute()`` before each call."""
     weights: Dict[str, Callable[[], Tensor]] = module.__dict__.setdefault("_torch2ms_weights", {})
-    weights[name] = compute
+    weights[_own_name(module, name)] = compute
     cls = type(module)
     if not isinstance(module, Reparametrised):
         module.__class__ = type(cls.__name__, (Reparametrised, cls), {"__module__": __name__})
@@ -192,7 +200,9 @@ def _divide(
 
     value = weight.value().copy()
     height, width = matrix(value).shape
-    place_parameter(holder, original, value, module, weight.requires_grad)
+    if holder is module:  # torch shares the numbers: who draws ``layer.weight`` anew before a call draws the original
+        weight.name = original
+    place_parameter(holder, original, weight if holder is module else value, module, weight.requires_grad)
     place_parameter(vectors, left, unit(ops.randn(height)), module, False)
     place_parameter(vectors, right, unit(ops.randn(width)), module, False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence, Tuple, Union
 
+import numpy as np
 from mindspore import Tensor, nn
 
 from .. import functional as F
@@ -108,7 +109,9 @@ class _Pad(nn.Cell):
 
     def __init__(self, padding: IntOrInts, value: float = 0.0) -> None:
         super().__init__()
-        self.padding: Tuple[int, ...] = (padding,) * (2 * self.rank) if isinstance(padding, int) else tuple(padding)
+        single = isinstance(padding, (int, np.integer))  # widths are often counted with numpy
+        widths = (padding,) * (2 * self.rank) if single else padding
+        self.padding: Tuple[int, ...] = tuple(int(width) for width in widths)  # type: ignore[arg-type, union-attr]
         self.value = value
 
     def construct(self, x: Tensor) -> Tensor:

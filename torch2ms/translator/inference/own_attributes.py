@@ -93,7 +93,7 @@ def is_inplace(value: ast.expr) -> bool:
 def inplace_starts(name: str, value: ast.expr, kind_of: Callable[[ast.expr], Kind]) -> dict[str, str]:
     """Return what the layer in an attribute does to its own input: where it is changed in place, by which class.
 
-    ``name``, or ``name[0]`` in a Sequential; ``name[0].forward`` and its key where a network of the project stands first.
+    ``name``, or ``name[0]`` in a Sequential; ``name[0].forward`` and its key where the project's own network is first.
     """
     place, first = name, value
     while True:

@@ -1,0 +1,42 @@
+"""Normalised weights, beyond what the examples of the mapping tables show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+ms = pytest.importorskip("mindspore")
+
+from mindspore import nn  # noqa: E402
+
+from torch2ms.runtime import layers  # noqa: E402
+
+
+def names(cell: nn.Cell) -> list[str]:
+    return [parameter.name for parameter in cell.get_parameters()]
+
+
+def test_a_table_of_embeddings_is_normalised_as_any_weight() -> None:
+    table = layers.spectral_norm(layers.Embedding(5, 3), n_power_iterations=20)
+    assert names(table) == ["weight_orig", "weight_u", "weight_v"]
+    found = table.set_train()(ms.Tensor([1, 2])).asnumpy()
+    weight = table.weight_orig.asnumpy()
+    np.testing.assert_allclose(found, (weight / np.linalg.norm(weight, 2))[[1, 2]], rtol=1e-5)
+    layers.remove_spectral_norm(table)
+    assert names(table) == ["embedding_table"]
+    np.testing.assert_allclose(table(ms.Tensor([1, 2])).asnumpy(), found, rtol=1e-5)
+
+
+def test_a_weight_that_is_drawn_anew_before_the_first_call_is_the_one_that_is_normalised() -> None:
+    layer = layers.spectral_norm(nn.Dense(3, 4))
+    layer.weight.set_data(ms.ops.ones((4, 3)))
+    np.testing.assert_array_equal(layer.weight_orig.asnumpy(), np.ones((4, 3), np.float32))
+    layer(ms.ops.ones((1, 3)))
+    np.testing.assert_array_equal(layer.weight_orig.asnumpy(), np.ones((4, 3), np.float32))
+
+
+@pytest.mark.parametrize("count", [np.int64(2), np.int32(2)])
+def test_widths_and_kernels_counted_with_numpy_are_numbers(count: np.integer) -> None:
+    x = ms.Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
+    assert layers.ReflectionPad2d(count)(x).shape == (1, 1, 8, 8)
+    assert layers.Conv2d(1, 2, count, stride=count, padding=count)(x).shape == (1, 2, 4, 4)
