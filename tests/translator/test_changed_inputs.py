@@ -8,6 +8,12 @@ from torch2ms.translator.pipeline import SourceResult, translate_source
 
 BLOCK = """
 import torch.nn as nn
+import torch.nn.functional as F
+
+
+def lift(x):
+    h = x
+    return {function} * 2
 
 
 class Block(nn.Module):
@@ -41,9 +47,13 @@ BOTH = "return self.residual(x) + self.conv(x)"
 
 
 def translated(
-    layer: str = "nn.ReLU(True)", start: str = "h = x", use: str = BOTH, outer: str = "return self.block(x)"
+    layer: str = "nn.ReLU(True)",
+    start: str = "h = x",
+    use: str = BOTH,
+    outer: str = "return self.block(x)",
+    function: str = "F.relu(h, inplace=True)",
 ) -> SourceResult:
-    return translate_source(BLOCK.format(layer=layer, start=start, use=use, outer=outer))
+    return translate_source(BLOCK.format(layer=layer, start=start, use=use, outer=outer, function=function))
 
 
 def marks(result: SourceResult) -> list[str]:
@@ -86,6 +96,20 @@ def test_the_callers_tensor_is_changed_in_front_of_the_call(layer: str, act: str
     result = translated(layer)
     assert f"        x = {act}(x)\n        return self.residual(x) + self.conv(x)\n" in result.text
     assert marks(result) == []
+
+
+@pytest.mark.parametrize("function", ["F.relu(h, inplace=True)", "nn.ReLU(True)(h)", "F.relu6(h, inplace=True)"])
+def test_a_function_that_changes_its_argument_does_so_in_front_of_the_call(function: str) -> None:
+    result = translated(use="return lift(x) + x", outer="return lift(self.block(x))", function=function)
+    relu = "ops.relu6" if "relu6" in function else "ops.relu"
+    assert f"        x = {relu}(x)\n        return lift(x) + x\n" in result.text
+    assert "        return lift(self.block(x))\n" in result.text
+    assert marks(result) == []
+
+
+@pytest.mark.parametrize("function", ["F.elu(h, inplace=True)", "self_made(h, inplace=True)"])
+def test_a_change_by_another_function_is_marked(function: str) -> None:
+    assert marks(translated(use="return lift(x) + x", function=function)) == ["T2M305"]
 
 
 def test_the_identity_beside_the_call_is_changed_as_well() -> None:

@@ -1,4 +1,4 @@
-"""Which argument a method changes in place: by a layer made with ``inplace=True`` that gets it as it came.
+"""Which argument a function changes in place: by a layer or call with ``inplace=True`` that gets it as it came.
 
 ``h = x; h = self.relu(h)`` in a helper changes the caller's ``x``; so does a block whose ``forward`` begins like this.
 """
@@ -9,17 +9,22 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from torch2ms.translator.inference.own_attributes import is_inplace
 from torch2ms.translator.inference.world import World
 from torch2ms.translator.trees import walk
 
 __all__ = ["Change", "change_of", "first_network"]
 
+_LIKE = {"relu": "ReLU", "relu6": "ReLU6"}
 _DEPTH = 3  # calls of calls that are followed
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The change of an argument: by which layer, seen from the object whose method is called, and of which class."""
+    """The change of an argument: by which layer, seen from the object whose method is called, and of which class.
+
+    ``layer`` is empty for a function; the kind is then that of the layer that does the same, or the function's name.
+    """
 
     layer: str
     kind: str
@@ -27,14 +32,15 @@ class Change:
 
 
 def change_of(key: str, position: int, owner: str, world: World, depth: int = _DEPTH) -> Change | None:
-    """Return the change that the method ``key`` of the class ``owner`` makes to an argument, or None."""
+    """Return the change that a method of the class ``owner``, or a function ("": no class), makes to an argument."""
     info = world.function(key)
     if info is None or isinstance(info.node, ast.Lambda):
         return None
     parameters = [arg.arg for arg in (*info.node.args.posonlyargs, *info.node.args.args)]
-    if not parameters or parameters[0] != "self" or position + 1 >= len(parameters):
+    parameters = parameters[1:] if owner and parameters[:1] == ["self"] else [] if owner else parameters
+    if position >= len(parameters):
         return None
-    names, read = {parameters[position + 1]}, False
+    names, read = {parameters[position]}, False
     for statement in info.node.body:
         if isinstance(statement, ast.Assign) and _is_one_of(statement.value, names):
             names |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
@@ -60,13 +66,16 @@ def _change_in(
 ) -> tuple[Change | None, tuple[int, int]]:
     """Return the first change that a statement makes, and where the call that makes it starts."""
     for node in walk(statement):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-            continue
-        value = node.func.value
-        if not isinstance(value, ast.Name) or value.id != "self":
+        if not isinstance(node, ast.Call):
             continue
         positions = [position for position, given in enumerate(node.args) if _is_one_of(given, names)]
-        change = _change_by(node.func.attr, positions, owner, world, depth)
+        change = None
+        made = node.func if isinstance(node.func, ast.Call) else node  # nn.ReLU(True)(x), F.relu(x, inplace=True)
+        if 0 in positions and is_inplace(made):
+            name = getattr(made.func, "attr", getattr(made.func, "id", ""))
+            change = Change("", _LIKE.get(name, name), True)
+        elif owner and isinstance(node.func, ast.Attribute) and _is_one_of(node.func.value, {"self"}):
+            change = _change_by(node.func.attr, positions, owner, world, depth)
         if change is not None:
             return change, (node.lineno, node.col_offset)
     return None, (0, 0)
@@ -91,7 +100,7 @@ def _change_by(name: str, positions: Sequence[int], owner: str, world: World, de
         method, prefix = world.method(holder, "forward") if holder else None, f"{place}."
     found = (change_of(method, position, holder, world, depth - 1) for position in positions if method is not None)
     change = next(filter(None, found), None)
-    return None if change is None else replace(change, layer=prefix + change.layer)
+    return None if change is None else replace(change, layer=change.layer and prefix + change.layer)
 
 
 def first_network(name: str, owner: str, world: World) -> tuple[str, str]:

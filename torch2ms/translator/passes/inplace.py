@@ -112,6 +112,10 @@ def _first_layer(tree: ast.Call, name: str, ctx: Context) -> None:
 _SOMETIMES = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
+_NONE = ("", "", "")
+_FUNCTIONS = {"ReLU": "mindspore.ops.relu", "ReLU6": "mindspore.ops.relu6"}
+
+
 def changed_arguments(tree: ast.Call, ctx: Context) -> None:
     """Keep the meaning of ``self.residual(x) + x`` where the method, or another network's, changes ``x`` in place.
 
@@ -126,17 +130,21 @@ def changed_arguments(tree: ast.Call, ctx: Context) -> None:
             continue
         change = change_of(key, position, owner, ctx.world)
         if change is not None:
-            _say_change(given.id, f"{holder}.{change.layer}", change, tree, ctx)
+            _say_change(given.id, f"{holder}.{change.layer}" if change.layer else "", change, tree, ctx)
             return
 
 
 def _called(tree: ast.Call, ctx: Context) -> tuple[str, str, str]:
     """Return the method that a call runs, the class it is looked up in, and the object that has the method."""
     callee, own = ctx.kind(tree.func), _own_class(tree, ctx)
-    if not isinstance(tree.func, ast.Attribute) or "|" in callee.of:
-        return "", "", ""
+    if "|" in callee.of or (callee.name != "function" and not isinstance(tree.func, ast.Attribute)):
+        return _NONE
     if callee.name == "function":
-        return (callee.of, own, ast.unparse(tree.func.value)) if own is not None else ("", "", "")
+        info = ctx.world.function(callee.of)
+        if info is None or info.owner is None:
+            return callee.of, "", ""
+        return (callee.of, own, ast.unparse(tree.func.value)) if own and isinstance(tree.func, ast.Attribute) else _NONE
+    assert isinstance(tree.func, ast.Attribute)
     place, owner = tree.func.attr, callee.of
     if callee.of == "torch.nn.Sequential" and own is not None:
         place, owner = first_network(place, own, ctx.world)
@@ -161,10 +169,11 @@ def _say_change(name: str, layer: str, change: Change, tree: ast.Call, ctx: Cont
         always, node = always and not isinstance(node, _SOMETIMES), ctx.parent(node)
     alone = seen_elsewhere(name, small, ctx) == "fresh" and not read_before(name, tree, small, ctx)
     if change.first and always and alone and change.kind in _IDEMPOTENT:
-        ctx.frame.before.append(cst.parse_statement(f"{name} = {layer}({name})"))
+        function = layer or code_of(ctx.reference(_FUNCTIONS[change.kind]))
+        ctx.frame.before.append(cst.parse_statement(f"{name} = {function}({name})"))
     else:
-        what = f"{ast.unparse(tree.func)} changes {name} in place ({layer}), which is read again; MindSpore leaves it"
-        ctx.report("T2M305", tree, what, symbol="inplace")
+        what = f"{ast.unparse(tree.func)} changes {name} in place ({layer or change.kind}), which is read again"
+        ctx.report("T2M305", tree, f"{what}; MindSpore leaves it", symbol="inplace")
 
 
 def _own_class(tree: ast.Call, ctx: Context) -> str | None:
