@@ -44,6 +44,13 @@ def test_arrays_and_ranges(index: str, expected: str) -> None:
     assert f"return x[{expected}]" in translate_source(f"{HEAD}    return x[{index}]\n").text
 
 
+def test_a_range_beside_another_index_is_a_list_whatever_it_is_an_index_of() -> None:
+    source = f"{HEAD}    u[range(n), [0, 1]] = 1\n    return u[range(2)]\n"
+    emitted = translate_source(source).text
+    assert "u[list(range(n)), [0, 1]] = 1" in emitted
+    assert "return u[range(2)]" in emitted  # a dictionary has such keys
+
+
 def test_an_array_is_indexed_by_arrays_as_before() -> None:
     assert "return order[np.argmax(order)]" in translate_source(f"{HEAD}    return order[np.argmax(order)]\n").text
 

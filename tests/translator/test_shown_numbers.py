@@ -41,6 +41,22 @@ def test_the_best_of_what_meters_hold_is_formatted_as_a_number() -> None:
     assert "'{:.3f}'.format(metrics.number(best))" in translate_source(source).text
 
 
+RESULTS = (
+    "import torch\n\n\ndef evaluate(net, batches, full=False):\n    total = 0\n    for x in batches:\n"
+    "        total += net(x).sum()\n    if full:\n        return 1, total / 2, 3\n    return 1, total / 2\n\n\n"
+    "def main(net, batches):\n    hits, loss = evaluate(net, batches)\n    msg = 'Loss: {0:>%s} {1}'\n"
+    "    print(msg.format(loss, hits))\n"
+)
+
+
+def test_a_template_that_has_a_name_is_filled_in_with_numbers() -> None:
+    assert "print(metrics.formatted(msg, loss, hits))" in translate_source(RESULTS % "5.2").text
+
+
+def test_a_template_of_texts_stays() -> None:
+    assert "print(msg.format(loss, hits))" in translate_source(RESULTS % "10").text
+
+
 def test_settings_beside_the_loss_are_packed() -> None:
     source = (
         "import torch\nfrom torch import nn\n\n\ndef train(net: nn.Module, opt, x, y, args):\n    opt.zero_grad()\n"

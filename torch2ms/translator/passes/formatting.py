@@ -15,7 +15,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.inference.containers import element_of
 from torch2ms.translator.inference.dtypes import is_dtype
-from torch2ms.translator.passes.shown_numbers import METERED, is_number_format, may_be_tensor, may_hold_tensors
+from torch2ms.translator.passes.shown_numbers import METERED, is_number_format, may_be_tensor, may_hold_tensors, string_values
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.trees import walk
@@ -200,7 +200,11 @@ def _formats_tensors(template: ast.expr, tree: ast.Call, ctx: Context) -> bool:
     if ctx.kind(template).name != "str":
         return False
     given = [*tree.args, *(keyword.value for keyword in tree.keywords)]
-    return any(_holds(value, _perhaps_tensors(ctx), ctx) for value in given)
+    if any(_holds(value, _perhaps_tensors(ctx), ctx) for value in given):
+        return True
+    texts = string_values(template, ctx)
+    shows_numbers = any(is_number_format(spec) for text in texts for spec in _specs(text))
+    return shows_numbers and any(may_be_tensor(value, ctx) for value in given)
 
 
 def _at_run_time(updated: cst.Call, ctx: Context) -> cst.Call:

@@ -103,11 +103,12 @@ def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Sub
     if len(parts) != len(updated.slice):
         return updated
     elements = list(updated.slice)
-    if not ctx.kind(tree.value).known and len(parts) > 1:  # int() is right for an array as well as for a tensor
+    if not ctx.kind(tree.value).known and len(parts) > 1:  # these are right for an array as well as for a tensor
         for position, part in enumerate(parts):
             index = elements[position].slice
-            if isinstance(index, cst.Index) and _is_number_of_numpy(part, ctx):
-                made = index.with_changes(value=build("int({value})", value=index.value))
+            template = "int({value})" if _is_number_of_numpy(part, ctx) else "list({value})" if _is_range(part) else ""
+            if isinstance(index, cst.Index) and template:
+                made = index.with_changes(value=build(template, value=index.value))
                 elements[position] = elements[position].with_changes(slice=made)
     if not ctx.kind(tree.value).is_tensor:
         changed = any(new is not old for new, old in zip(elements, updated.slice, strict=True))
@@ -126,6 +127,10 @@ def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Sub
             elements[position] = elements[position].with_changes(slice=made)
     same = all(new is old for new, old in zip(elements, updated.slice, strict=True))
     return updated if same else updated.with_changes(slice=elements)
+
+
+def _is_range(tree: ast.expr) -> bool:
+    return isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "range"
 
 
 def _is_number_of_numpy(tree: ast.expr, ctx: Context) -> bool:
@@ -154,7 +159,7 @@ def _with_ints(index: cst.Slice, tree: ast.Slice, ctx: Context) -> cst.Slice:
 
 def _template(tree: ast.expr, ctx: Context) -> str:
     """Return how an index is to be written; empty where it stays."""
-    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "range":
+    if _is_range(tree):
         return "list({value})"
     kind = ctx.kind(tree)
     if kind.is_tensor and kind.of == "torch.uint8":

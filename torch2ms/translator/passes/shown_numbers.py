@@ -15,7 +15,7 @@ from torch2ms.translator.inference.declarations import FunctionInfo
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.trees import walk
 
-__all__ = ["METERED", "is_number_format", "may_be_tensor", "may_hold_tensors"]
+__all__ = ["METERED", "is_number_format", "may_be_tensor", "may_hold_tensors", "string_values"]
 
 METERED = frozenset({"val", "avg", "value", "average", "mean", "sum"})  # what meters call what they hold
 _GIVING = frozenset({"items", "values", "get", "pop"})  # methods of dictionaries that hand on what those hold
@@ -39,6 +39,12 @@ def may_be_tensor(tree: ast.expr, ctx: Context) -> bool:
 def may_hold_tensors(tree: ast.expr, ctx: Context) -> bool:
     """Whether a container may hold tensors, by where it comes from."""
     return _is_doubtful(tree, ctx, _STEPS)
+
+
+def string_values(tree: ast.expr, ctx: Context) -> list[str]:
+    """Return the strings written out that a name is given where it stands: ``msg = "{:.2f}"``."""
+    found = _origins(tree, ctx) if isinstance(tree, ast.Name) else ()
+    return [value.value for value in found if isinstance(value, ast.Constant) and isinstance(value.value, str)]
 
 
 def _is_doubtful(tree: ast.expr, ctx: Context, steps: int) -> bool:
