@@ -286,3 +286,11 @@ def test_quantiles_have_a_gradient():
     gradient = ms.grad(lambda x: (F.quantile(x, Tensor([0.25, 0.5])) * Tensor([1.0, 10.0])).sum())(x)
     np.testing.assert_allclose(gradient.asnumpy(), [0, 0.5, 10.5])
     assert np.isnan(F.quantile(Tensor([1.0, float("nan")]), 0.5).asnumpy())
+
+
+def test_spectra_are_real_and_imaginary_parts_unless_complex_ones_are_asked_for():
+    x = Tensor(np.random.default_rng(0).standard_normal((2, 64)), ms.float32)
+    whole = F.stft(x, 16, return_complex=True).asnumpy()
+    parts = F.stft(x, 16).asnumpy()
+    assert parts.shape == (*whole.shape, 2)
+    np.testing.assert_array_equal(parts[..., 0] + 1j * parts[..., 1], whole)

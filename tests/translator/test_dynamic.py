@@ -162,3 +162,19 @@ def test_optimizers_and_datasets_by_name_have_the_arguments_of_pytorch() -> None
     assert "make(optimizers)" in result.text
     assert set(codes(result)) <= {"T2M301", "T2M501"}
     assert "# TORCH2MS" not in result.text
+
+
+def test_the_module_of_summaries_is_imported_by_its_new_name() -> None:
+    source = (
+        "import importlib\n\nfor name in ['torch.utils.tensorboard', 'tensorboardX']:\n"
+        "    writer = importlib.import_module(name).SummaryWriter('runs')\nprint(name == 'torch.utils.tensorboard')\n"
+    )
+    emitted = translate_source(source).text
+    assert "for name in [events.__name__, 'tensorboardX']:" in emitted
+    assert "import events" in emitted
+    assert "print(name == 'torch.utils.tensorboard')" in emitted  # a comparison shows no import
+
+
+def test_a_string_that_is_only_shown_stays() -> None:
+    source = "import torch\n\nprint('torch.utils.tensorboard')\n"
+    assert "print('torch.utils.tensorboard')" in translate_source(source).text

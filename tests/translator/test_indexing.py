@@ -51,6 +51,23 @@ def test_a_range_beside_another_index_is_a_list_whatever_it_is_an_index_of() -> 
     assert "return u[range(2)]" in emitted  # a dictionary has such keys
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("x[i] = torch.rand(1, 5)", "x[i] = ops.rand(1, 5)[0]"),
+        ("x[i] = torch.zeros((1, 5))", "x[i] = ops.zeros((1, 5))[0]"),
+        ("x[i, 0] = x.unsqueeze(0)", "x[i, 0] = x.unsqueeze(0)[0]"),
+        ("x[i] = torch.rand(5)", "x[i] = ops.rand(5)"),
+        ("x[i] = torch.rand(n, 5)", "x[i] = ops.rand(n, 5)"),
+        ("x[i] = torch.Tensor([1, 5])", "x[i] = ms.Tensor([1, 5], dtype=ms.float32)"),
+        ("x[:i] = torch.rand(1, 5)", "x[:i] = ops.rand(1, 5)"),
+        ("u[i] = torch.rand(1, 5)", "u[i] = ops.rand(1, 5)"),  # perhaps a list
+    ],
+)
+def test_a_row_with_an_axis_of_one_is_assigned_without_it(line: str, expected: str) -> None:
+    assert f"    {expected}\n" in translate_source(f"{HEAD}    {line}\n").text
+
+
 def test_an_array_is_indexed_by_arrays_as_before() -> None:
     assert "return order[np.argmax(order)]" in translate_source(f"{HEAD}    return order[np.argmax(order)]\n").text
 

@@ -110,3 +110,9 @@ def test_graph_mode_and_old_releases_leave_it() -> None:
     assert "T2M402" in text(FINISH, mode="graph")
     assert "recording" not in text(FINISH, mode="graph")
     assert "T2M402" in text(FINISH, target=Target(mindspore=(2, 0)))
+
+
+def test_recorded_gradients_are_averaged_in_a_data_parallel_program() -> None:
+    source = "from torch.nn.parallel import DistributedDataParallel\nnet = DistributedDataParallel(net)\n" + FINISH
+    assert "recording.backward(loss, optimizer, average=distributed.average_gradients)\n" in text(source)
+    assert "recording.backward(loss, optimizer)\n" in text(FINISH)

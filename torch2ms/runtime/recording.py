@@ -18,7 +18,8 @@ then that is not needed.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Optional
 
 import mindspore as ms
 
@@ -48,10 +49,11 @@ def start() -> None:
     _pynative_executor.new_graph(_everything)
 
 
-def backward(loss: ms.Tensor, *owners: Any) -> None:
+def backward(loss: ms.Tensor, *owners: Any, average: Optional[Callable[[Any], Any]] = None) -> None:
     """Add the gradients of ``loss`` to those kept for the weights of ``owners``: optimizers, networks, weights.
 
-    ``loss``: a tensor computed since the recording began; one with several elements counts as their sum.
+    ``loss``: a tensor computed since the recording began; one with several elements counts as their sum. ``average``:
+    what makes one process's gradients those of all, :func:`.distributed.average_gradients`, in a data-parallel program.
     """
     weights = gradients.weights_of(owners)
     if not weights:
@@ -60,7 +62,8 @@ def backward(loss: ms.Tensor, *owners: Any) -> None:
     def finished() -> ms.Tensor:
         return loss
 
-    gradients.keep(weights, ms.grad(finished, None, weights)())
+    grads = ms.grad(finished, None, weights)()
+    gradients.keep(weights, grads if average is None else average(grads))
 
 
 if hasattr(ms, "_no_grad"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -52,7 +53,7 @@ def translate_source(text: str, *, filename: str = "<string>", options: Options 
     tree = ast.parse(text)
     index = index_file(path, tree)
     symbols = SymbolTable.build([index])
-    if not _uses_torch(index, symbols):
+    if not _uses_torch(index, symbols) and not _asks_by_name(index, lambda _: text):
         return SourceResult(text, ())
     world = World(lambda p: tree if p == path else None, symbols, load(options.mappings))
     result = translate_file(path, text, world, options)
@@ -161,11 +162,20 @@ def _index(
     problems = [problem for look in looks for problem in look.diagnostics]
     repaired = {look.index.path for look in looks if look.index is not None and look.repaired}
     symbols = SymbolTable.build(files, project.root.name)
-    users = {f.path for f in files if _uses_torch(f, symbols)}
+    sources = {file.path: file for file in project.python_files}
+    users = {f.path for f in files if _uses_torch(f, symbols) or _asks_by_name(f, lambda p: sources[p].load().text)}
     reached = _reached(symbols, users) | repaired
     reached |= _helpers(symbols, reached)
     # The runtime of an earlier translation reads torch's files on purpose.
     return symbols, sorted(path for path in reached if not path.startswith(f"{RUNTIME_NAME}/")), problems
+
+
+_MODULE_IN_QUOTES = re.compile(r"""["']torch(vision)?\.""")
+
+
+def _asks_by_name(file: FileIndex, text_of: Callable[[str], str | None]) -> bool:
+    """Whether a file may import modules of torch by name: ``import_module("torch.utils.tensorboard")``."""
+    return (0, "importlib") in file.imports and _MODULE_IN_QUOTES.search(text_of(file.path) or "") is not None
 
 
 def _uses_torch(file: FileIndex, symbols: SymbolTable) -> bool:

@@ -6,10 +6,11 @@ import ast
 
 from torch2ms.translator.context import Context
 
-__all__ = ["ranks"]
+__all__ = ["SIZED", "ranks"]
 
-_SIZED = frozenset({"zeros", "ones", "empty", "rand", "randn", "Tensor"})
+_MADE = frozenset({"zeros", "ones", "empty", "rand", "randn", "Tensor"})
 _SHAPED = frozenset({"view", "reshape", "expand", "new_zeros", "new_ones"})
+SIZED = _MADE | _SHAPED  # calls that are given the sizes of what they make
 _SAME = frozenset(
     "float double half to cpu cuda type clone detach contiguous requires_grad_ abs sin cos exp mul div add sub neg "
     "zeros_like ones_like rand_like randn_like flip sigmoid tanh relu".split()
@@ -44,7 +45,7 @@ def _of_call(call: ast.Call, ctx: Context, depth: int) -> frozenset[int]:
         return frozenset({2 if name == "eye" else 1})
     if name in ("tensor", "as_tensor", "FloatTensor"):
         return frozenset({_nesting(call.args[0])} if call.args else ())
-    if name in _SIZED | _SHAPED:
+    if name in SIZED:
         return _of_sizes(call.args, call)
     if name == "full":
         return _of_sizes(call.args[:1], call)

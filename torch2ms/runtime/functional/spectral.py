@@ -106,7 +106,8 @@ def stft(
 ) -> Tensor:
     """Return the spectra of overlapping windows of (length) or (batch, length): (..., frequencies, frames).
 
-    Real input only. With ``return_complex=False`` the real and imaginary parts stand in a new last axis.
+    Real input only. Without ``return_complex=True`` the real and imaginary parts stand in a new last axis, as programs
+    that do not say it expect them. PyTorch 2 refuses to guess.
     """
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
@@ -125,7 +126,7 @@ def stft(
     spectra = ops.swapaxes(spectra, 1, 2)
     if input.ndim == 1:
         spectra = spectra[0]
-    if return_complex is False:
+    if not return_complex:
         return ops.stack((ops.real(spectra), ops.imag(spectra)), -1)
     return spectra
 

@@ -19,7 +19,7 @@ from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.syntax import code_of
 from torch2ms.translator.trees import walk
 
-__all__ = ["BUILTINS", "report_patch", "report_string", "rewrite_dynamic"]
+__all__ = ["BUILTINS", "report_patch", "report_string", "rewrite_dynamic", "rewrite_module_name"]
 
 BUILTINS = frozenset({"getattr", "hasattr", "setattr", "delattr", "eval", "exec", "import_module", "__import__"})
 _TORCH_NAME = re.compile(r"torch(vision)?(\.\w+)+")
@@ -36,9 +36,27 @@ def rewrite_dynamic(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Base
     if name in ("eval", "exec") and isinstance(tree.func, ast.Name) and tree.args:
         _report_code(name, tree, ctx)
     text = _string(tree.args[0]) if tree.args else ""
-    if name in ("import_module", "__import__") and text.partition(".")[0] in ("torch", "torchvision"):
+    if name in _IMPORTERS and text not in _BY_MODULE and text.partition(".")[0] in ("torch", "torchvision"):
         ctx.report("T2M503", tree, f"{text} is imported by its name; the string is left as it is")
     return updated
+
+
+_IMPORTERS = ("import_module", "__import__")
+# Modules of torch that the runtime has as a whole: a program may ask for them by their names.
+_BY_MODULE = {"torch.utils.tensorboard": "torch2ms.runtime.events"}
+
+
+def rewrite_module_name(tree: ast.Constant, ctx: Context) -> cst.BaseExpression | None:
+    """Return the name of the runtime's module for a string that this file may import: ``events.__name__``."""
+    target = _BY_MODULE.get(tree.value) if isinstance(tree.value, str) else None
+    if target is None or not ctx.once(_imports_by_name) or isinstance(ctx.parent(tree), ast.Compare):
+        return None
+    return cst.Attribute(ctx.reference(target), cst.Name("__name__"))
+
+
+def _imports_by_name(ctx: Context) -> bool:
+    callees = (node.func for node in ctx.analysis.nodes if isinstance(node, ast.Call))
+    return any(getattr(func, "attr", getattr(func, "id", "")) in _IMPORTERS for func in callees)
 
 
 # The namespace of layers, and the module that has them under the same names, with torch's arguments.

@@ -15,7 +15,13 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.inference.containers import element_of
 from torch2ms.translator.inference.dtypes import is_dtype
-from torch2ms.translator.passes.shown_numbers import METERED, is_number_format, may_be_tensor, may_hold_tensors, string_values
+from torch2ms.translator.passes.shown_numbers import (
+    METERED,
+    is_number_format,
+    may_be_tensor,
+    may_hold_tensors,
+    string_values,
+)
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.trees import walk

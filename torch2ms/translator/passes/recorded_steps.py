@@ -18,6 +18,7 @@ from torch2ms.translator.training import Clip, RecordedCall, TrainingUnit
 __all__ = ["write_recorded"]
 
 RECORDING, GRADIENTS = "torch2ms.runtime.recording", "torch2ms.runtime.gradients"
+DISTRIBUTED = "torch2ms.runtime.distributed"
 
 
 def write_recorded(
@@ -41,6 +42,8 @@ def write_recorded(
             lines.append(f"{_name(GRADIENTS, 'keep', ctx)}({weights(call.unit)}, {call.unit.grads_name})")
         elif call.kind == "backward":
             owners = ", ".join(code(node) for node in call.optimizers)
+            if ctx.world.symbols.is_data_parallel:
+                owners += f", average={_name(DISTRIBUTED, 'average_gradients', ctx)}"
             lines.append(f"{_name(module, 'backward', ctx)}({code(call.target)}, {owners})")
             message = "the gradients are those of what was recorded as it ran: no function holds the forward pass"
             ctx.report("T2M401", call.statement, message)

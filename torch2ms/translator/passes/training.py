@@ -110,9 +110,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
     if not handing and not own and not (attributes | imported) & {"backward", "grad", "*"}:
         return plan
     recording = ctx.target.mindspore >= _RECORDING and ctx.options.mode == "pynative"
-    recording = (
-        recording and not ctx.world.symbols.is_data_parallel and not ctx.world.symbols.calls_any(ctx.path, _UNRECORDED)
-    )
+    recording = recording and not ctx.world.symbols.calls_any(ctx.path, _UNRECORDED)
     if ctx.target.mindspore >= _EXPERIMENTAL and "grad" in attributes:
         asked = asked_apart(ctx.analysis.tree)
         plan.kept.update(node for node, is_own in asked if (keeping or is_own) and is_weight(node, ctx.analysis))

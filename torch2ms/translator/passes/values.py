@@ -20,7 +20,7 @@ from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates, dotted
 from torch2ms.translator.passes.copied_views import report_copied_view
-from torch2ms.translator.passes.dynamic import report_patch, report_string
+from torch2ms.translator.passes.dynamic import report_patch, report_string, rewrite_module_name
 from torch2ms.translator.passes.exchanged_parts import exchanged_part
 from torch2ms.translator.passes.gradient_reads import put_gradient
 from torch2ms.translator.passes.inplace import augmented
@@ -232,6 +232,9 @@ def rewrite_expression(node: cst.CSTNode, updated: Any, tree: ast.AST, ctx: Cont
     if tree.__class__ is ast.Constant and isinstance(node, cst.SimpleString) and isinstance(tree, ast.Constant):
         if _is_annotation(tree, ctx):
             return _string_annotation(node, tree, ctx)
+        renamed = rewrite_module_name(tree, ctx)
+        if renamed is not None:
+            return renamed
         report_string(tree, ctx)
     return rewrite_operator(updated, tree, ctx)
 

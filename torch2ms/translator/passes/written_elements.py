@@ -2,7 +2,8 @@
 
 In MindSpore, assigning to what a mask or a list selects gives the tensor memory of its own: views keep the old values.
 ``x[...] = y`` with a tensor of fewer elements makes all of ``x`` one place in memory. And ``x[a:b, c:d] = y`` where
-``a`` is ``b`` fails on CPU, though there is nothing to write (all seen in 2.10).
+``a`` is ``b`` fails on CPU, though there is nothing to write. ``x[i] = row`` with a row of shape (1, n) is refused
+where ``x`` is (m, n): MindSpore drops no axis of what is assigned (all seen in 2.10).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.ranks import SIZED
 from torch2ms.translator.recipes.views import fills_whole, what_index_gives, writes_through
 from torch2ms.translator.syntax import build, code_of, parse_expression
 
@@ -33,6 +35,8 @@ def written_elements(node: cst.Assign | cst.AugAssign, tree: ast.AST, ctx: Conte
         if isinstance(node, cst.AugAssign):
             return node.with_changes(target=whole)
         return node.with_changes(targets=[node.targets[0].with_changes(target=whole)])
+    if isinstance(node, cst.Assign) and _picks_one(place, ctx) and _is_one_row(node, tree, ctx):
+        return node.with_changes(value=build("{value}[0]", value=node.value))
     if what_index_gives(place.slice, ctx) != "copy" or not _has_views(place, tree, ctx):
         return node
     parts = [_index(element.slice) for element in target.slice]
@@ -89,6 +93,27 @@ def _place(tree: ast.AST) -> ast.Subscript | None:
 
 def _has_views(place: ast.Subscript, tree: ast.AST, ctx: Context) -> bool:
     return isinstance(place.value, ast.Name) and writes_through(place.value.id, tree, ctx)
+
+
+def _picks_one(place: ast.Subscript, ctx: Context) -> bool:
+    """Whether an index is made of numbers alone: ``x[i]``, ``x[i, 0]``."""
+    parts = place.slice.elts if isinstance(place.slice, ast.Tuple) else [place.slice]
+    return all(ctx.kind(part).name == "int" for part in parts)
+
+
+def _is_one_row(node: cst.Assign, tree: ast.AST, ctx: Context) -> bool:
+    """Whether a tensor is made with a first axis of one, and more axes: without it, it fits wherever it did."""
+    made = tree.value if isinstance(tree, ast.Assign) else None
+    if not isinstance(made, ast.Call) or not ctx.kind(made).is_tensor or not isinstance(node.value, cst.Call):
+        return False
+    name = made.func.attr if isinstance(made.func, ast.Attribute) else getattr(made.func, "id", "")
+    if name == "unsqueeze":
+        return [ast.unparse(given) for given in made.args] == ["0"]
+    listed = bool(made.args) and isinstance(made.args[0], (ast.Tuple, ast.List))
+    sizes = made.args[0].elts if listed else made.args  # type: ignore[attr-defined]
+    holds = name == "Tensor" and listed  # what it holds, not its sizes
+    first = sizes[0] if name in SIZED and len(sizes) > 1 and not holds else None
+    return isinstance(first, ast.Constant) and first.value == 1
 
 
 def _index(part: cst.BaseSlice) -> str:
