@@ -49,6 +49,9 @@ def test_a_range_beside_another_index_is_a_list_whatever_it_is_an_index_of() -> 
     emitted = translate_source(source).text
     assert "u[list(range(n)), [0, 1]] = 1" in emitted
     assert "return u[range(2)]" in emitted  # a dictionary has such keys
+    source = "class Graph:\n    def __init__(self):\n        self.tags = 0\n\n\n"
+    source += "def f(g: Graph, n):\n    g.tags = torch.zeros(n, 2)\n    g.tags[range(n), [0, 1]] = 1\n"
+    assert "g.tags[list(range(n)), [0, 1]] = 1" in translate_source(f"import torch\n\n\n{source}").text
 
 
 @pytest.mark.parametrize(

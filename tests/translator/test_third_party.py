@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from torch2ms.translator.names import TORCH_ROOTS
-from torch2ms.translator.pipeline import translate_project
+from torch2ms.translator.pipeline import translate_project, translate_source
 from torch2ms.translator.third_party import _packages
 
 MakeTree = Callable[..., Path]
@@ -42,3 +42,10 @@ def test_modules_of_the_project_are_not_packages(make_tree: MakeTree, tmp_path: 
 def test_what_has_rows_is_not_listed() -> None:
     assert not TORCH_ROOTS & set(_packages())
     assert list(_packages()) == sorted(_packages(), key=str.lower)
+
+
+def test_tensorboardx_is_written_by_the_runtime() -> None:
+    source = "from tensorboardX import SummaryWriter\n\nwriter = SummaryWriter(logdir='runs/a', comment='b')\n"
+    emitted = translate_source(source).text
+    assert "from torch2ms_runtime.events import SummaryWriter" in emitted
+    assert "writer = SummaryWriter(log_dir='runs/a', comment='b')" in emitted

@@ -27,6 +27,8 @@ from torch2ms.mapping_tables.schema import Example
 
 __all__ = ["Mismatch", "canonical_body", "main", "mismatches", "source_of"]
 
+_KNOWN = frozenset("torchvision numpy math copy random PIL functools einops apex tensorboardX".split())
+
 
 _MADE = {"param": "torch.nn.Parameter", "array": "numpy.ndarray", "bfloat16": "torch.Tensor"}
 
@@ -59,7 +61,7 @@ def source_of(example: Example) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             root = ast.unparse(node).split(".")[0]
-            if root in ("torchvision", "numpy", "math", "copy", "random", "PIL", "functools", "einops", "apex"):
+            if root in _KNOWN:
                 modules.add(root)
     lines = [f"import {name}" for name in sorted(modules)]
     lines += [f"import {name}" for name in ("torchvision.transforms", "torchvision.datasets") if name in example.before]

@@ -13,7 +13,8 @@ from torch2ms.translator.kinds import Kind
 
 __all__ = ["PROJECT", "TORCH_ROOTS", "candidates", "dotted", "imported", "is_torch_name"]
 
-TORCH_ROOTS = frozenset({"torch", "torchvision", "einops", "apex"})  # the last two take torch's tensors and networks
+# The last three take torch's tensors and networks
+TORCH_ROOTS = frozenset({"torch", "torchvision", "einops", "apex", "tensorboardX"})
 PROJECT = "project:"  # prefix of Kind("module").of for modules of the project
 
 

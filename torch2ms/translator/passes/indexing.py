@@ -103,7 +103,8 @@ def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Sub
     if len(parts) != len(updated.slice):
         return updated
     elements = list(updated.slice)
-    if not ctx.kind(tree.value).known and len(parts) > 1:  # these are right for an array as well as for a tensor
+    held = ctx.kind(tree.value)
+    if not held.is_tensor and held.name != "dict" and len(parts) > 1:  # right for an array as well as for a tensor
         for position, part in enumerate(parts):
             index = elements[position].slice
             template = "int({value})" if _is_number_of_numpy(part, ctx) else "list({value})" if _is_range(part) else ""
