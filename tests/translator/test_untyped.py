@@ -242,3 +242,22 @@ def test_names_of_extensions_are_not_there() -> None:
     result = translate_source('import torch\n\nmusa = hasattr(torch, "is_musa_available")\n')
     assert "musa = False" in result.text
     assert [d.code for d in result.diagnostics] == ["T2M504"]
+
+
+@pytest.mark.parametrize("start", ["0", "0.0"])
+def test_a_number_that_tensors_are_added_to_becomes_a_tensor(start: str) -> None:
+    source = (
+        "import torch\nimport torch.nn.functional as F\n\n\nclass Net(torch.nn.Module):\n    def forward(self, xs):\n"
+        f"        score = {start}\n        for x in xs:\n            score += F.relu(x)\n        return score\n\n\n"
+        "def main(xs):\n    net = Net()\n    score = net(xs)\n"
+        "    return score.detach(), score.argmax(1, keepdim=True)\n"
+    )
+    found = translate_source(source)
+    assert "            score += ops.relu(x)\n        return score" in found.text  # it is nobody else's: no mark
+    assert "return ops.stop_gradient(score), score.argmax(1, keepdims=True)" in found.text
+
+
+def test_a_number_that_numbers_are_added_to_stays_one() -> None:
+    source = "import torch\n\n\ndef f(x: torch.Tensor, n=0):\n    n += x.size(0)\n    n += x.sum().item()\n"
+    source += "    return n.real\n"
+    assert "    return n.real\n" in translate_source(source).text

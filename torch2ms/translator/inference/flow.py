@@ -211,6 +211,8 @@ class Flow(Parameters):
                 kind = added(kind, item) if kind.items else kind
                 self.kinds[load] = kind
         elif isinstance(node.target, ast.Name):
+            if value.is_tensor and kind.name in _NUMBERS:  # ``score = 0``, ``score += layer(x)``
+                kind = self._arithmetic(kind, value, node.op)
             self.assign(node.target, value if value.is_tensor and not kind.known else kind)
         elif isinstance(node.target, ast.Attribute) and kind.name in ("int", "float") and value.name not in _NUMBERS:
             self._store(self.kinds.get(node.target.value, UNKNOWN), node.target, UNKNOWN)  # ``self.total += loss``
