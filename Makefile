@@ -60,7 +60,7 @@ fuzz: $(VENV)/.installed
 
 # What the scripts import besides; kept apart, so that the project's own environment stays as it is. The repositories
 # are taken from TORCH2MS_REPOS (owner+name), or cloned; where there is no network, their scripts are skipped.
-SCRIPTS_NEED := tqdm matplotlib scikit-learn pandas requests tiktoken wandb
+SCRIPTS_NEED := tqdm matplotlib scikit-learn pandas requests tiktoken wandb gym
 scripts: $(VENV)/.installed
 	@test -d $(VENV)/scripts-site || $(PIP) install --quiet --constraint constraints.txt --target $(VENV)/scripts-site \
 	  $(SCRIPTS_NEED) || echo "not all of $(SCRIPTS_NEED) could be installed: scripts that need them will fail"

@@ -141,6 +141,56 @@ def text(path: Path, count: int = 1500) -> None:
     path.write_text(_sentences(count, 1) + "\nO God, O God!\n")  # what minGPT begins its samples with
 
 
+def labelled_text(folder: Path, train: int = 768, test: int = 128, classes: int = 4) -> None:
+    """``folder/data`` in the format of THUCNews: train, dev and test.txt of "text<TAB>class", and class.txt."""
+    rng = np.random.default_rng(SEED)
+    letters = [chr(0x4E00 + number) for number in range(10 * (classes + 1))]  # ten a class, and ten that all use
+    data = folder / "data"
+    data.mkdir(parents=True, exist_ok=True)
+    (folder / "saved_dict").mkdir(exist_ok=True)
+    (data / "class.txt").write_text("\n".join(f"class{number}" for number in range(classes)))
+    vocabulary = {letter: number for number, letter in enumerate([*letters, "<UNK>", "<PAD>"])}
+    (data / "vocab.pkl").write_bytes(pickle.dumps(vocabulary))
+    for name, count in (("train", train), ("dev", test), ("test", test)):
+        lines = []
+        for label in np.arange(count) % classes:
+            own = rng.random(int(rng.integers(8, 30))) < 0.7
+            places = np.where(own, label * 10, classes * 10) + rng.integers(0, 10, own.size)
+            lines.append("".join(letters[place] for place in places) + f"\t{label}")
+        (data / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def hours(path: Path, count: int = 20 * 30 * 24) -> None:
+    """A table in the format of ETTh1.csv: a date and seven measurements, one hour a line."""
+    rng = np.random.default_rng(SEED)
+    times = np.arange(count)
+    waves = [np.sin(2 * np.pi * times / 24 + column) + 0.3 * np.sin(2 * np.pi * times / 168) for column in range(7)]
+    values = np.stack(waves, 1) + 0.1 * rng.standard_normal((count, 7))
+    dates = np.datetime64("2016-07-01T00", "h") + times
+    lines = ["date,HUFL,HULL,MUFL,MULL,LUFL,LULL,OT"]
+    for date, row in zip(dates, values, strict=True):
+        lines.append(f"{str(date).replace('T', ' ')}:00:00," + ",".join(f"{value:.4f}" for value in row))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n")
+
+
+def graphs(path: Path, count: int = 80) -> None:
+    """Graphs with a class in the format of MUTAG.txt: rings, every other one with chords across."""
+    rng = np.random.default_rng(SEED)
+    lines = [str(count)]
+    for number in range(count):
+        size = int(rng.integers(8, 14))
+        beside: list[set[int]] = [{(place - 1) % size, (place + 1) % size} for place in range(size)]
+        for place in range(0, size, 3) if number % 2 else ():
+            beside[place].add((place + size // 2) % size)
+            beside[(place + size // 2) % size].add(place)
+        lines.append(f"{size} {number % 2}")
+        for near in beside:
+            lines.append(" ".join(map(str, [int(rng.integers(0, 4)), len(near), *sorted(near)])))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n")
+
+
 def cora(folder: Path, nodes: int = 1600, features: int = 64) -> None:
     """A citation graph in the format of Cora: cora.content (id, words, class) and cora.cites (pairs of ids)."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -195,6 +245,9 @@ MAKERS: dict[str, Callable[..., None]] = {
     "segmentation": segmentation,
     "words": words,
     "text": text,
+    "labelled_text": labelled_text,
+    "hours": hours,
+    "graphs": graphs,
     "cora": cora,
     "cora_download": cora_download,
 }
