@@ -51,6 +51,13 @@ def test_arguments_find_their_parameters(code: str, expected: dict[str, str]) ->
     assert not bound.surplus
 
 
+def test_torchs_other_names_of_a_parameter_find_it() -> None:
+    split = Signature(tuple(Parameter(name, "positional") for name in ("input", "indices_or_sections", "dim")))
+    for name in ("indices", "sections"):
+        found = names(call(f"torch.tensor_split(x, {name}=2, axis=1)", split))
+        assert found == {"input": "x", "indices_or_sections": "2", "dim": "1"}
+
+
 @pytest.mark.parametrize("code", ["f(1, 2, 3, True, 5)", "f(unknown=1)", "f(1, i=2)"])
 def test_what_fits_no_parameter_is_surplus(code: str) -> None:
     bound = call(code)

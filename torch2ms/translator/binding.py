@@ -49,8 +49,12 @@ class BoundCall:
         return iter(self.arguments.values())
 
 
-# torch takes numpy's names of these parameters as well: torch.cat(xs, axis=1).
-_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+# torch takes numpy's names of these parameters as well: torch.cat(xs, axis=1). What cuts a tensor up is called by what
+# it is: torch.tensor_split(x, indices=(1,)), torch.tensor_split(x, sections=3).
+_OTHER_NAMES = {
+    **{"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"},
+    **{"indices": "indices_or_sections", "sections": "indices_or_sections"},
+}
 
 
 def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> BoundCall | None:
@@ -78,8 +82,8 @@ def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> Boun
         if arg.keyword is not None:
             value = next(keywords).value
             name = arg.keyword.value
-            if name not in names and _NUMPY_NAMES.get(name) in names:
-                name = _NUMPY_NAMES[name]
+            if name not in names and _OTHER_NAMES.get(name) in names:
+                name = _OTHER_NAMES[name]
             if name == var_positional and not extra:  # torch.zeros(size=(2, 3)) is torch.zeros((2, 3))
                 placed = arg.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)
                 extra.append(BoundArgument(name, value, arg.value, placed, True))
@@ -113,7 +117,7 @@ def accepts(signature: Signature, call: ast.Call) -> bool:
     if len(given) > slots and "var_positional" not in kinds:
         return False
     keywords = [keyword.arg for keyword in call.keywords if keyword.arg is not None]
-    return "var_keyword" in kinds or all(name in names or _NUMPY_NAMES.get(name) in names for name in keywords)
+    return "var_keyword" in kinds or all(name in names or _OTHER_NAMES.get(name) in names for name in keywords)
 
 
 _NO_LITERAL = object()
