@@ -124,6 +124,17 @@ def test_one_value_has_no_variance():
     assert np.isnan(F.var(Tensor([1.0])).asnumpy())
 
 
+@pytest.mark.parametrize("dim", [1, -1, (0, 1), None])
+def test_norms_over_an_axis_are_compiled_as_they_are_run(dim):
+    """A generator expression with a condition is empty in graph mode, and an empty tuple of axes means all of them."""
+    x = Tensor(np.arange(12, dtype=np.float32).reshape(3, 4))
+
+    def norm(x):
+        return F.norm(x, 2, dim=dim)
+
+    np.testing.assert_allclose(ms.jit(norm)(x).asnumpy(), norm(x).asnumpy(), rtol=1e-6)
+
+
 def test_the_norm_of_zero_has_slope_zero():
     gradient = ms.grad(lambda x: F.norm(x))(Tensor(np.zeros(3, np.float32)))
     np.testing.assert_array_equal(gradient.asnumpy(), 0)

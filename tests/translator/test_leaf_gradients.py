@@ -127,7 +127,7 @@ def test_gradients_in_a_function_are_constants_unless_a_graph_is_asked_for() -> 
     text = translate_source(source).text
     assert "g = ops.stop_gradient(ms.grad(forward_fn)(x_adv))\n" in text
     assert "g = ms.grad(forward_fn)(x)\n" in text
-    assert "TORCH2MS" not in text
+    assert text.count("TORCH2MS") == text.count("TORCH2MS T2M303: PyNative since MindSpore 2.7 forgets") == 1
 
 
 def test_gradients_of_tensors_are_clipped() -> None:
@@ -186,6 +186,14 @@ def test_second_derivatives_through_what_loses_them_are_reported() -> None:
     assert "T2M303" not in translated(LEAF + f"y = (x ** 3).sum()\n{twice}")
     assert "T2M303" not in translated(LEAF + "y = (x.sum() ** 2)\nd = torch.autograd.grad(y, x)[0]")
     assert "T2M303" in translated("h = torch.autograd.functional.hessian(lambda a: a.sum() ** 2, torch.ones(2))")
+    # What a network does inside is not looked at: nearly all of them change the shape somewhere.
+    penalty = (
+        "def penalty(net, x):\n    x = x.requires_grad_(True)\n    out = net(x)\n"
+        "    grads = torch.autograd.grad(out, x, torch.ones_like(out), create_graph=True)[0]\n    return grads.norm()\n"
+    )
+    text = translated(f"{penalty}print(penalty(torch.nn.Linear(2, 1), torch.ones(3, 2)))")
+    assert "    # TORCH2MS T2M303: PyNative since MindSpore 2.7 forgets parts of second derivatives" in text
+    assert "T2M303" not in translated(penalty.replace(", create_graph=True", ""))
 
 
 def test_views_are_copies_where_steps_are_recorded() -> None:

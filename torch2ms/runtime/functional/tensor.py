@@ -66,10 +66,10 @@ Axes = Union[None, int, Sequence[int]]
 
 def _axes(input: Tensor, dim: Axes) -> Tuple[int, ...]:
     """Return ``dim`` as non-negative axes; None is all."""
-    if dim is None:
+    listed = () if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    if input.ndim == 0 or len(listed) == 0:
         return tuple(range(input.ndim))
-    listed = (dim,) if isinstance(dim, int) else tuple(dim)
-    return tuple(axis % input.ndim for axis in listed if input.ndim) or tuple(range(input.ndim))
+    return tuple([axis % input.ndim for axis in listed])  # a generator is empty in graph mode
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:

@@ -42,7 +42,10 @@ from torch2ms.translator.trees import walk
 __all__ = ["DROPPED", "member_row", "rewrite_call"]
 
 _RESETS = frozenset({"torch.optim.Optimizer.zero_grad", "torch.nn.Module.zero_grad"})
-_SECOND = "MindSpore 2.10 loses parts of second derivatives through sums, means, norms, concatenations; compare them"
+_SECOND = (
+    "PyNative since MindSpore 2.7 forgets parts of second derivatives where a shape changes (reshape, flatten, sums "
+    "over an axis, cat); a compiled step, mindspore.jit(grad_fn), has them all: compare the weights that it trains"
+)
 DROPPED = cst.Name("__dropped__")  # stands for a call whose statement goes
 
 

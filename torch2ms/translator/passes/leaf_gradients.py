@@ -53,6 +53,8 @@ class LeafWriter:
             if unit.is_backward and unit.at is not tree:
                 return gone(updated)
             lines = like(self._here(units, updated), updated)
+            if updated and any(one.call in self.plan.lossy for one in units):  # converted, and to be looked at
+                lines[0] = lines[0].with_changes(leading_lines=updated[0].leading_lines)
             return self._spaced(unit, lines) if unit.at is tree else lines
         if tree in self.plan.gone:
             taken = any(tree in other.body for other in self.plan.units)

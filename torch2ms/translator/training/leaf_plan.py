@@ -10,7 +10,12 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["LeafPlan", "LeafUnit"]
 
-_LOST = frozenset({"sum", "mean", "norm", "cat", "concat", "concatenate", "logsumexp", "prod", "var", "std"})
+# Functions whose second derivatives MindSpore keeps: they work on each element alone, or come last
+_KEPT = frozenset(
+    "abs add clamp clone cos cosh div elu erf exp expm1 gelu leaky_relu log log1p mul neg ones_like pow reciprocal "
+    "relu requires_grad_ rsqrt sigmoid silu sin sinh softplus sqrt square sub tan tanh zeros_like".split()
+)
+_LAST = _KEPT | {"sum", "mean"}
 
 
 @dataclass(slots=True)
@@ -50,18 +55,28 @@ class LeafUnit:
 
     @property
     def loses_second_derivatives(self) -> bool:
-        """Whether it is differentiated once more, through what MindSpore 2.10 then loses parts of, without a word.
+        """Whether it is differentiated once more, through what MindSpore may lose parts of then, without a word.
 
-        Seen: sums and means that drop an axis, norms, concatenations and products in front of something that is not
-        linear. What comes last has no such part.
+        Since 2.7 PyNative forgets what stands before a change of shape when it differentiates a gradient (2.10, CPU,
+        compared with PyTorch): ``reshape``, ``flatten``, ``transpose``, sums and means over an axis, ``cat``, products
+        of matrices, linear layers over more than two axes, nearest upsampling, instance normalization. What a
+        network does inside is not looked at: convolutions and linear layers over two axes alone are kept.
         """
+        if not self.keeps_graph:
+            return False
         last: ast.expr | None = self.loss
         if isinstance(last, ast.Name):
             name = last.id
             made = [s.value for s in self.body if isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == name]
             last = made[-1] if made else None
-        calls = (n for part in [*self.body, self.loss] for n in walk(part) if isinstance(n, ast.Call) and n is not last)
-        return self.keeps_graph and any(ast.unparse(n.func).rpartition(".")[2] in _LOST for n in calls)
+        nodes = [node for part in [*self.body, self.loss] for node in walk(part)]
+        if any(isinstance(node, ast.MatMult) for node in nodes):
+            return True
+        return any(
+            ast.unparse(node.func).rpartition(".")[2] not in (_LAST if node is last else _KEPT)
+            for node in nodes
+            if isinstance(node, ast.Call) and node is not self.call
+        )
 
     @property
     def leaves(self) -> list[str]:
