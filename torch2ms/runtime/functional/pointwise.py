@@ -133,15 +133,15 @@ def quantile(
     points = q.asnumpy() if isinstance(q, Tensor) else np.asarray(q, values.dtype)
     result = np.quantile(values, points, axis=dim, keepdims=keepdim, method=interpolation)  # type: ignore[call-overload]
     found = Tensor(np.asarray(result, values.dtype))
-    rows = ops.sort(input.reshape(-1) if dim is None else ops.movedim(input, dim, -1).contiguous(), -1)[0]
+    rows = ops.sort(input.reshape(-1) if dim is None else ops.movedim(input, dim, -1).copy(), -1)[0]
     places = points.reshape(-1) * (rows.shape[-1] - 1)
     below, above = np.floor(places).astype(np.int64), np.ceil(places).astype(np.int64)
     share = {"lower": 0.0, "higher": 1.0, "midpoint": 0.5, "nearest": np.rint(places) - below}
     part = Tensor(np.asarray(share.get(interpolation, places - below), values.dtype))
     low, high = (ops.gather(rows, Tensor(place), -1) for place in (below, above))
-    between = ops.movedim(low + (high - low) * part, -1, 0).reshape(found.shape)
-    rest = ops.stop_gradient(found - between)  # rounding, and what is no number
-    return ops.where(ops.isfinite(rest), between + rest, found)
+    between, exact = ops.movedim(low + (high - low) * part, -1, 0).reshape(-1), found.reshape(-1)
+    rest = ops.stop_gradient(exact - between)  # rounding, and what is no number
+    return ops.where(ops.isfinite(rest), between + rest, exact).reshape(found.shape)
 
 
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
