@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import struct
+import wave
 from pathlib import Path
 
 import mindspore as ms
@@ -94,6 +96,20 @@ def test_distributions_pictures_and_texts(tmp_path):
     assert dict(fields(found[1][3]))[1] == 4
     assert dict(fields(found[2][3]))[2] == 10
     assert dict(fields(found[3][3]))[8] == b"done"
+
+
+def test_sounds(tmp_path):
+    with events.SummaryWriter(tmp_path) as writer:
+        writer.add_audio("voice", ms.Tensor([[0.0, 0.5, -2.0]]), 7, sample_rate=8000)
+        with pytest.raises(ValueError, match="one dimension"):
+            writer.add_audio("voice", np.zeros((2, 3)))
+    ((step, tag, field, content),) = written(tmp_path)
+    assert (step, tag, field) == (7, "voice", 6)
+    sound = dict(fields(content))
+    assert (sound[1], sound[2], sound[3], sound[5]) == (8000.0, 1, 3, b"audio/wav")
+    with wave.open(io.BytesIO(sound[4])) as file:
+        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (8000, 1, 2)
+        assert np.frombuffer(file.readframes(3), "<i2").tolist() == [0, 16383, -32767]
 
 
 def test_an_empty_histogram_is_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""TensorBoard's event files, written without TensorBoard: scalars, histograms, images and texts.
+"""TensorBoard's event files, written without TensorBoard: scalars, histograms, images, sounds and texts.
 
 A file is a sequence of records (length, CRC-32C of it, content, CRC-32C of that), each an ``Event`` in the protocol
 buffer encoding that ``tensorboard/compat/proto`` describes. MindSpore's ``SummaryRecord`` writes for MindInsight.
@@ -11,6 +11,7 @@ import os
 import socket
 import struct
 import time
+import wave
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -213,6 +214,23 @@ class SummaryWriter:
             self.add_image(tag, np.asarray(one.canvas.buffer_rgba())[..., :3], global_step, walltime, "HWC")
             if close:
                 one.clear()
+
+    def add_audio(
+        self, tag: str, snd_tensor: Any, global_step: Any = None, sample_rate: int = 44100,
+        walltime: Optional[float] = None,
+    ) -> None:  # fmt: skip
+        """Write a sound of one channel, -1 to 1, as 16 bits a sample; ``sample_rate`` in Hz."""
+        sound = _array(snd_tensor).squeeze()
+        if sound.ndim != 1:
+            raise ValueError(f"a sound has one dimension, not {sound.ndim}")
+        stream = io.BytesIO()
+        with wave.open(stream, "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(sample_rate)
+            file.writeframes((sound.clip(-1, 1) * 32767).astype("<i2").tobytes())
+        content = _float(1, sample_rate) + _int(2, 1) + _int(3, sound.size) + _bytes(4, stream.getvalue())
+        self._file().value(tag, _bytes(6, content + _bytes(5, "audio/wav")), global_step, walltime)
 
     def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: Optional[float] = None) -> None:
         """Write a text, which TensorBoard reads as Markdown."""

@@ -33,7 +33,7 @@ _MUTATORS = _words("""
 _READERS = _words("""
     item tolist numpy size dim numel cpu cuda detach clone mean sum max min argmax format join items keys
     values get parameters named_parameters state_dict print log info debug warning warn error critical write
-    flush log_metrics add_scalar add_scalars add_image add_images add_histogram add_figure add_text display
+    flush log_metrics add_scalar add_scalars add_audio add_image add_images add_histogram add_figure add_text display
     set_description set_postfix set_postfix_str log_scalar log_dict barrier synchronize
 """)
 
