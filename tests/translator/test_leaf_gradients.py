@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torch2ms import translate_source
+from torch2ms.diagnostics import Severity
 
 LEAF = "x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
 
@@ -126,8 +127,8 @@ def test_gradients_in_a_function_are_constants_unless_a_graph_is_asked_for() -> 
     )
     text = translate_source(source).text
     assert "g = ops.stop_gradient(ms.grad(forward_fn)(x_adv))\n" in text
-    assert "g = ms.grad(forward_fn)(x)\n" in text
-    assert text.count("TORCH2MS") == text.count("TORCH2MS T2M303: PyNative since MindSpore 2.7 forgets") == 1
+    assert "def penalty(net, x):\n    g = derivatives.by_input(net, x)\n" in text
+    assert "TORCH2MS" not in text
 
 
 def test_gradients_of_tensors_are_clipped() -> None:
@@ -186,14 +187,44 @@ def test_second_derivatives_through_what_loses_them_are_reported() -> None:
     assert "T2M303" not in translated(LEAF + f"y = (x ** 3).sum()\n{twice}")
     assert "T2M303" not in translated(LEAF + "y = (x.sum() ** 2)\nd = torch.autograd.grad(y, x)[0]")
     assert "T2M303" in translated("h = torch.autograd.functional.hessian(lambda a: a.sum() ** 2, torch.ones(2))")
-    # What a network does inside is not looked at: nearly all of them change the shape somewhere.
-    penalty = (
-        "def penalty(net, x):\n    x = x.requires_grad_(True)\n    out = net(x)\n"
-        "    grads = torch.autograd.grad(out, x, torch.ones_like(out), create_graph=True)[0]\n    return grads.norm()\n"
-    )
-    text = translated(f"{penalty}print(penalty(torch.nn.Linear(2, 1), torch.ones(3, 2)))")
+
+
+PENALTY = (
+    "import torch\n\n\ndef penalty(net, x, y, alpha):\n    mixed = (alpha * x + y).requires_grad_(True)\n"
+    "    out = net({})\n    w = torch.rand(4, 1)\n"
+    "    g = torch.autograd.grad({}, create_graph=True)[0]\n    return g.norm()\n\n\n"
+    "print(penalty(torch.nn.Linear(2, 1), torch.ones(3, 2), torch.ones(3, 2), 0.5))\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "asked", "expected"),
+    [
+        ("mixed", "out, mixed, torch.ones_like(out)", "derivatives.by_input(net, mixed)"),
+        ("mixed", "out.sum(), mixed", "derivatives.by_input(net, mixed)"),
+        ("mixed", "outputs=out, inputs=mixed, grad_outputs=w", "derivatives.by_input(net, mixed, seed=w)"),
+        ("mixed", "out, mixed, torch.ones(out.size()) if y.is_cuda else torch.ones(3, 1)", "by_input(net, mixed)"),
+        ("y, mixed", "out.sum(), [mixed]", "derivatives.by_input(net, y, mixed, place=1)"),
+    ],
+)  # fmt: skip
+def test_the_gradient_of_a_network_by_its_input_is_compiled_where_it_is_differentiated_again(
+    given: str, asked: str, expected: str
+) -> None:
+    found = translate_source(PENALTY.format(given, asked))
+    assert expected in found.text
+    assert not [d for d in found.diagnostics if d.severity is not Severity.NOTE]
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [("mixed", "(out ** 2).sum(), mixed"), ("mixed, k=2", "out.sum(), mixed"), ("mixed * 2", "out.sum(), mixed")],
+)
+def test_other_second_derivatives_through_networks_are_marked(given: str, asked: str) -> None:
+    """What a network does inside is not looked at: nearly all of them change a shape somewhere."""
+    text = translate_source(PENALTY.format(given, asked)).text
     assert "    # TORCH2MS T2M303: PyNative since MindSpore 2.7 forgets parts of second derivatives" in text
-    assert "T2M303" not in translated(penalty.replace(", create_graph=True", ""))
+    once = translate_source(PENALTY.format(given, asked).replace(", create_graph=True", "")).text
+    assert "T2M303" not in once
 
 
 def test_views_are_copies_where_steps_are_recorded() -> None:

@@ -10,9 +10,10 @@ from typing import Any, Callable, List, Sequence, Tuple, Union
 
 import mindspore as ms
 import numpy as np
-from mindspore import ops
+from mindspore import nn, ops
 
 __all__ = [
+    "by_input",
     "grad",
     "grad_and_value",
     "hessian",
@@ -181,3 +182,37 @@ def vmap(func: Function, in_dims: Any = 0, out_dims: int = 0, **_: Any) -> Funct
         return ops.stack(results, out_dims)
 
     return mapped
+
+
+def by_input(network: Any, *inputs: Any, place: int = 0, seed: Any = None) -> Any:
+    """Return the gradient of ``network(*inputs)``, summed with the weights ``seed``, by the input at ``place``.
+
+    The gradient can be differentiated again, by the weights and the inputs: what a gradient penalty does. PyNative
+    since MindSpore 2.7 forgets parts of such second derivatives, without a word, where the network changes a shape;
+    the network's gradient is therefore compiled, once for train and once for eval mode, and anew when a weight was
+    replaced: a compiled function goes on with the memory that ``set_data`` took from the weight. Raises RuntimeError
+    where MindSpore cannot compile it.
+    """
+    count = len(inputs)
+
+    def total(*values: Any) -> Any:
+        output = network(*values[:count])
+        return output.sum() if seed is None else (output * values[count]).sum()
+
+    given = inputs if seed is None else (*inputs, seed)
+    if not hasattr(ms.Tensor, "data_ptr"):  # 2.0, whose PyNative forgets nothing
+        return ms.grad(total, place)(*given)
+    # beside the network, and not in a table of its own, so that it goes with it
+    made = network.__dict__.setdefault("_torch2ms_gradients", {}) if isinstance(network, nn.Cell) else {}
+    key = (place, seed is None, count, getattr(network, "training", None))
+    memory = [weight.data_ptr() for weight in network.get_parameters()] if isinstance(network, nn.Cell) else []
+    if key not in made or made[key][0] != memory:
+        made[key] = (memory, ms.jit(ms.grad(total, place)))
+    try:
+        return made[key][1](*given)
+    except Exception as error:
+        name, reason = type(network).__name__, str(error).strip().partition("\n")[0]
+        raise RuntimeError(
+            f"the gradient of {name} by its input is differentiated again, which only graph mode does rightly, and "
+            f"MindSpore cannot compile it: {reason}"
+        ) from error

@@ -24,6 +24,7 @@ from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.exchanged_parts import taken_part
 from torch2ms.translator.passes.inplace import changed_arguments, inplace_layer
 from torch2ms.translator.passes.layer_calls import named_inputs
+from torch2ms.translator.passes.network_input import network_input
 from torch2ms.translator.passes.older_calls import older_call
 from torch2ms.translator.passes.operators import doubled_arguments, promoted, rewrite_builtin, settled
 from torch2ms.translator.passes.optimizers import call_closure, name_apart, with_options, without_options
@@ -60,7 +61,8 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if tree in ctx.training.closure_calls:
         return call_closure(updated, tree, ctx)
     if tree in ctx.training.handled:
-        if tree in ctx.training.leaves.lossy:
+        lossy = ctx.training.leaves.lossy.get(tree)
+        if lossy is not None and network_input(lossy, ctx) is None:
             ctx.report("T2M303", tree, _SECOND)
         name = ctx.training.leaves.inner.get(tree)
         return updated if name is None else cst.Name(name)

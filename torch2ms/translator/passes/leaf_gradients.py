@@ -9,6 +9,7 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.passes.network_input import NetworkInput, network_input
 from torch2ms.translator.syntax import code_of, parenthesised, parse_expression
 from torch2ms.translator.training.leaf_hooks import hooked, is_retained
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
@@ -55,7 +56,8 @@ class LeafWriter:
             lines = like(self._here(units, updated), updated)
             if updated and any(one.call in self.plan.lossy for one in units):  # converted, and to be looked at
                 lines[0] = lines[0].with_changes(leading_lines=updated[0].leading_lines)
-            return self._spaced(unit, lines) if unit.at is tree else lines
+            alone = network_input(unit, self.ctx) is not None  # no function stands in front of it
+            return self._spaced(unit, lines) if unit.at is tree and not alone else lines
         if tree in self.plan.gone:
             taken = any(tree in other.body for other in self.plan.units)
             return [] if taken else gone(updated)
@@ -72,6 +74,9 @@ class LeafWriter:
         return None
 
     def _definition(self, unit: LeafUnit, *, at_start: bool) -> list[Statement]:
+        if network_input(unit, self.ctx) is not None:
+            self._account(unit)
+            return []
         body = [s.deep_clone() for tree in unit.body for s in self._inside(tree, unit)]
         body = [s for s in body if not (isinstance(s, cst.SimpleStatementLine) and not s.body)]
         if body:
@@ -126,7 +131,21 @@ class LeafWriter:
         assert isinstance(made, cst.BaseExpression)
         return made
 
+    def _by_input(self, unit: LeafUnit, found: NetworkInput) -> list[Statement]:
+        """Return the gradient of a network by its input, which is differentiated again."""
+        parts = [code_of(self._code(part)) for part in (found.call.func, *found.call.args)]
+        if found.place:
+            parts.append(f"place={found.place}")
+        if unit.seed is not None:
+            seed = code_of(self._code(unit.seed))
+            parts += [] if found.seed is None else [f"seed={seed}"]
+        function = code_of(self.ctx.reference("torch2ms.runtime.derivatives.by_input"))
+        return self._asked(unit, f"{function}({', '.join(parts)})", "")
+
     def _gradient(self, unit: LeafUnit) -> list[Statement]:
+        found = network_input(unit, self.ctx)
+        if found is not None:
+            return self._by_input(unit, found)
         extra = _extra(unit)
         wanted = _is_kept(unit)
         name = "value_and_grad" if extra or wanted else "grad"

@@ -158,7 +158,7 @@ def _enter_leaves(plan: TrainingPlan) -> None:
     for unit in plan.leaves.units:
         plan.handled.add(unit.call)
         if unit.loses_second_derivatives:
-            plan.leaves.lossy.add(unit.call)
+            plan.leaves.lossy[unit.call] = unit
         plan.handled.update(
             node.value for node in unit.body if hooked(node) and isinstance(node, (ast.Expr, ast.Assign))
         )

@@ -68,16 +68,21 @@ _FROZEN = (("T2M303", "what is frozen when the optimizer is made stays out of it
 
 def _frees_later(ctx: Context) -> bool:
     """Whether the file lets a parameter be trained that may have been frozen: ``p.requires_grad = True``."""
-    return any(_frees(node) for node in walk(ctx.analysis.tree))
+    return any(not _is_no_weight(freed, ctx) for node in walk(ctx.analysis.tree) for freed in _freed(node))
 
 
-def _frees(node: ast.AST) -> bool:
-    if isinstance(node, ast.Assign):
-        named = any(isinstance(target, ast.Attribute) and target.attr == "requires_grad" for target in node.targets)
-        return named and not _is_false(node.value)
+def _freed(node: ast.AST) -> list[ast.expr]:
+    """Return what a statement or call lets have gradients."""
+    if isinstance(node, ast.Assign) and not _is_false(node.value):
+        return [t.value for t in node.targets if isinstance(t, ast.Attribute) and t.attr == "requires_grad"]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "requires_grad_":
-        return not (node.args and _is_false(node.args[0]))
-    return False
+        return [] if node.args and _is_false(node.args[0]) else [node.func.value]
+    return []
+
+
+def _is_no_weight(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a value is a tensor that no optimizer of a network has: one that was computed."""
+    return isinstance(tree, ast.BinOp) or ctx.kind(tree).name == "Tensor"
 
 
 def _is_false(tree: ast.expr) -> bool:

@@ -99,5 +99,5 @@ class LeafPlan:
     cleared: dict[ast.stmt, str] = field(default_factory=dict)  # net.zero_grad() -> the gradients that become None
     clips: dict[ast.stmt, str] = field(default_factory=dict)  # clip_grad_norm_(net.parameters(), 1) -> the gradients
     inner: dict[ast.AST, str] = field(default_factory=dict)  # autograd.grad(...)[0] in an expression -> its name
-    lossy: set[ast.AST] = field(default_factory=set)  # calls whose gradient MindSpore differentiates wrongly
+    lossy: dict[ast.AST, LeafUnit] = field(default_factory=dict)  # calls: MindSpore differentiates them wrongly again
     plain: set[ast.AST] = field(default_factory=set)  # x.requires_grad_() in an expression: its receiver stays

@@ -1,0 +1,98 @@
+"""Gradients that can be differentiated again."""
+
+from __future__ import annotations
+
+import mindspore as ms
+import numpy as np
+import pytest
+from mindspore import nn, ops
+
+from torch2ms.runtime import derivatives
+
+
+class Critic(nn.Cell):
+    """Changes the shape between two layers, which PyNative forgets when it differentiates the gradient again."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Dense(3, 4), nn.Dense(8, 1)
+
+    def construct(self, x):
+        return self.last(ops.tanh(self.first(x)).reshape(x.shape[0], 8))
+
+
+def made():
+    network = Critic()
+    for index, weight in enumerate(network.get_parameters()):
+        values = np.sin(np.arange(weight.size) * 1.7 + index).reshape(weight.shape)
+        weight.set_data(ms.Tensor(values.astype(np.float32)))
+    return network, ms.Tensor(np.cos(np.arange(30)).reshape(5, 2, 3).astype(np.float32))
+
+
+def penalty(network, x, **options):
+    return ops.square(derivatives.by_input(network, x, **options)).sum()
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+def test_its_own_gradient_is_that_of_finite_differences(weighed):
+    network, x = made()
+    options = {"seed": ms.Tensor(np.arange(5, dtype=np.float32).reshape(5, 1))} if weighed else {}
+    weights = network.trainable_params()
+    gradients = ms.grad(lambda: penalty(network, x, **options), None, weights)()
+    for weight, gradient in zip(weights[:3], gradients[:3], strict=True):  # the last bias has no part in it
+        before, direction = weight.asnumpy().copy(), np.cos(np.arange(weight.size)).reshape(weight.shape)
+        values = []
+        for step in (0.01, -0.01):
+            weight.set_data(ms.Tensor((before + step * direction).astype(np.float32)))
+            values.append(float(penalty(network, x, **options)))
+        weight.set_data(ms.Tensor(before))
+        expected = (values[0] - values[1]) / 0.02
+        assert float((gradient.asnumpy() * direction).sum()) == pytest.approx(expected, rel=5e-3, abs=1e-3)
+        assert expected != pytest.approx(0, abs=1e-2)
+
+
+def test_it_is_compiled_once_for_each_mode():
+    network, x = made()
+    network.set_train()
+    for _ in range(3):
+        ms.ops.assign(network.last.weight, network.last.weight * 2)
+        derivatives.by_input(network, x)
+    compiled = dict(network.__dict__["_torch2ms_gradients"])
+    network.set_train(False)
+    derivatives.by_input(network, x)
+    assert network.__dict__["_torch2ms_gradients"].items() > compiled.items()
+    assert len(network.__dict__["_torch2ms_gradients"]) == 2
+
+
+def replaced(weight):
+    weight.set_data(weight * 2)
+
+
+def loaded(weight):
+    weight.assign_value(ms.Tensor(weight.asnumpy() * 2))
+
+
+def written(weight):
+    weight[...] = weight * 2
+
+
+def assigned(weight):
+    ops.assign(weight, weight * 2)
+
+
+@pytest.mark.parametrize("change", [replaced, loaded, written, assigned])
+def test_it_sees_what_became_of_a_weight(change):
+    """A compiled function of MindSpore's goes on with the memory that a replaced weight had."""
+    network, x = made()
+    first = derivatives.by_input(network, x).asnumpy()
+    change(network.last.weight)
+    np.testing.assert_allclose(derivatives.by_input(network, x).asnumpy(), 2 * first, rtol=1e-5)
+
+
+def test_what_cannot_be_compiled_says_so():
+    class Stubborn(nn.Cell):
+        def construct(self, x):
+            yield x
+
+    with pytest.raises(RuntimeError, match="the gradient of Stubborn by its input is differentiated again, which only"):
+        derivatives.by_input(Stubborn(), ms.Tensor([1.0]))
