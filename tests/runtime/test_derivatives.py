@@ -64,6 +64,15 @@ def test_it_is_compiled_once_for_each_mode():
     assert len(network.__dict__["_torch2ms_gradients"]) == 2
 
 
+def test_a_layer_in_another_mode_is_seen():
+    network, x = made()
+    network.last = nn.SequentialCell(nn.Dropout(p=1 - 1e-9), network.last)
+    network.set_train(False)
+    assert np.abs(derivatives.by_input(network, x).asnumpy()).sum() > 0
+    network.last.set_train()
+    assert np.abs(derivatives.by_input(network, x).asnumpy()).sum() == 0
+
+
 def replaced(weight):
     weight.set_data(weight * 2)
 

@@ -189,9 +189,9 @@ def by_input(network: Any, *inputs: Any, place: int = 0, seed: Any = None) -> An
 
     The gradient can be differentiated again, by the weights and the inputs: what a gradient penalty does. PyNative
     since MindSpore 2.7 forgets parts of such second derivatives, without a word, where the network changes a shape;
-    the network's gradient is therefore compiled, once for train and once for eval mode, and anew when a weight was
-    replaced: a compiled function goes on with the memory that ``set_data`` took from the weight. Raises RuntimeError
-    where MindSpore cannot compile it.
+    the network's gradient is therefore compiled, once for each mode its layers are in, and anew when a weight was
+    frozen or replaced: a compiled function goes on with the memory that ``set_data`` took from the weight. Raises
+    RuntimeError where MindSpore cannot compile it.
     """
     count = len(inputs)
 
@@ -203,9 +203,14 @@ def by_input(network: Any, *inputs: Any, place: int = 0, seed: Any = None) -> An
     if not hasattr(ms.Tensor, "data_ptr"):  # 2.0, whose PyNative forgets nothing
         return ms.grad(total, place)(*given)
     # beside the network, and not in a table of its own, so that it goes with it
-    made = network.__dict__.setdefault("_torch2ms_gradients", {}) if isinstance(network, nn.Cell) else {}
-    key = (place, seed is None, count, getattr(network, "training", None))
-    memory = [weight.data_ptr() for weight in network.get_parameters()] if isinstance(network, nn.Cell) else []
+    made: Any = {}
+    modes: Any = ()
+    memory: Any = []
+    if isinstance(network, nn.Cell):
+        made = network.__dict__.setdefault("_torch2ms_gradients", {})
+        modes = tuple(layer.training for _, layer in network.cells_and_names())
+        memory = [(weight.data_ptr(), weight.requires_grad) for weight in network.get_parameters()]
+    key = (place, seed is None, count, modes)
     if key not in made or made[key][0] != memory:
         made[key] = (memory, ms.jit(ms.grad(total, place)))
     try:
