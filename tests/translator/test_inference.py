@@ -8,9 +8,10 @@ import pytest
 
 from torch2ms import translate_source
 from torch2ms.mapping_tables.loader import load
+from torch2ms.translator.file_index import index_file
 from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.inference.flow import Flow
-from torch2ms.translator.symbols import SymbolTable, index_file
+from torch2ms.translator.symbols import SymbolTable
 
 HEAD = "import queue\nimport numpy as np\nimport torch\nimport torch.nn as nn\nfrom torch import Tensor\n"
 
@@ -106,6 +107,22 @@ def test_classes_are_known_across_files() -> None:
     assert (
         kind_of_show("import lib\nshow(lib.Net())", lib="from torch import nn\nclass Net(nn.Module): pass") == "Module"
     )
+
+
+def test_what_a_file_defines_is_known_without_a_look_at_it() -> None:
+    text = "__all__ = ['Net', 'make']\nfrom torch import nn\nclass Net(nn.Module): pass\ndef make(): return Net()\n"
+    trees = {"m.py": ast.parse("from lib import *\nfrom lib import Net as Other\n"), "lib.py": ast.parse(text)}
+    symbols = SymbolTable.build([index_file(name, tree) for name, tree in trees.items()])
+    read: list[str] = []
+    world = World(lambda path: read.append(path) or trees[path], symbols, load(()))
+    names = world.names("m.py")
+    assert {name: kind.of for name, kind in names.items()} == {
+        "Net": "lib.py:Net",
+        "make": "lib.py:make",
+        "Other": "lib.py:Net",
+    }
+    assert read == ["m.py"]
+    assert world.returns("lib.py:make").name == "Module"
 
 
 def test_recursion_ends() -> None:

@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from torch2ms.translator.symbols import CallShape, SymbolTable, index_file
+from torch2ms.translator.file_index import CallShape, index_file
+from torch2ms.translator.symbols import SymbolTable
 
 
 def table(files: dict[str, str], root: str = "") -> SymbolTable:
@@ -156,3 +157,40 @@ def test_imports_lead_to_folders_that_a_script_puts_on_the_path(said: str) -> No
     files = {"train.py": f"import os, sys\n{said}\nfrom raft import RAFT", "core/raft.py": "", "other/net.py": ""}
     assert table(files).find_module("train.py", "raft", 0) == "core/raft.py"
     assert table(files).find_module("train.py", "net", 0) is None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def made(): pass\nmade = cached(made)",
+        "def made(): pass\nfrom other import made",
+        "def made(): pass\nfrom other import *",
+        "try:\n    pass\nexcept ImportError as made:\n    pass\ndef made(): pass",
+        "if fast:\n    def made(): pass\ndef made(): pass",
+        "def made(): pass\ndef made(x): pass",
+        "def made(): pass\ndef switch():\n    global made\n    made = None",
+        "def made(): pass\ndel made",
+        "match x:\n    case [1, *made]:\n        pass\ndef made(): pass",
+        "match x:\n    case {1: 2, **made}:\n        pass\ndef made(): pass",
+    ],
+)
+def test_a_name_bound_twice_is_no_definition(code: str) -> None:
+    assert "made" not in index_file("a.py", ast.parse(code)).definitions
+
+
+def test_definitions_are_what_one_statement_binds() -> None:
+    code = (
+        "class Net:\n    def made(self): made = 1\n@cached\ndef made(net=Net): net = net()\nx = [made for net in nets]"
+    )
+    assert index_file("a.py", ast.parse(code)).definitions == {"Net": "class", "made": "function"}
+
+
+def test_likely_callers_import_the_file_or_define_nothing_of_that_name() -> None:
+    files = {
+        "a_model.py": "class Net:\n    def encode(self): self.encode()",
+        "engine.py": "def train(net): net.encode()",
+        "main.py": "from package import Own\nOwn().encode()\ndef encode(): pass",
+        "package/__init__.py": "from .own import Own",
+        "package/own.py": "class Own:\n    def encode(self): self.encode()",
+    }
+    assert table(files).likely_callers("encode", "package/own.py") == ["package/own.py", "main.py", "engine.py"]

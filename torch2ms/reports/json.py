@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from torch2ms.diagnostics import Diagnostic
 from torch2ms.errors import InternalError
 from torch2ms.reports.escape import printable
+from torch2ms.reports.layout import laid_out
 from torch2ms.reports.model import ApiUse, ChecklistItem, FileReport, Place, Report
 from torch2ms.reports.summary import Proof, Summary, proof, summarize
 
@@ -46,7 +46,7 @@ def to_json(report: Report) -> str:
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in report.diagnostics],
         "facts": _plain(report.facts, "facts"),
     }
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return laid_out(document, levels=2) + "\n"
 
 
 def _summary(report: Report, summary: Summary) -> dict[str, Any]:

@@ -6,13 +6,13 @@ Source of the format: OASIS, Static Analysis Results Interchange Format 2.1.0.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from typing import Any
 from urllib.parse import quote
 
 from torch2ms.diagnostics import CODES, Code, Diagnostic
 from torch2ms.reports.escape import printable
+from torch2ms.reports.layout import laid_out
 from torch2ms.reports.model import Report
 from torch2ms.reports.summary import proof
 
@@ -36,7 +36,7 @@ def to_sarif(report: Report) -> str:
         "results": results,
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return laid_out(document, levels=4) + "\n"
 
 
 def _rule(entry: Code) -> dict[str, Any]:

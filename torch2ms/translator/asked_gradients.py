@@ -7,15 +7,15 @@ or an optimizer that the program wrote, they must be kept where that function fi
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torch2ms.translator.trees import children, walk
 
 if TYPE_CHECKING:
-    from torch2ms.translator.symbols import FileIndex
+    pass
 
-__all__ = ["asked_apart", "asks_apart", "connected", "looks_like_weight"]
+__all__ = ["asked_apart", "asks_apart", "looks_like_weight"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WORDS = ("param", "weight")
@@ -45,34 +45,6 @@ def _asked(holder: ast.AST, *, is_own: bool) -> Iterator[tuple[ast.Attribute, bo
                 yield from ((part, is_own) for part in asked if _is_named_so(part.value, variables))
         elif isinstance(node, ast.stmt):
             yield from _asked(node, is_own=isinstance(node, ast.ClassDef) and _is_optimizer(node))
-
-
-def connected(
-    start: frozenset[str], files: Mapping[str, FileIndex], find_module: Callable[[str, str, int], str | None]
-) -> frozenset[str]:
-    """Return some files, all that import these, and all that they import, over any number of steps.
-
-    ``find_module`` says which file, or folder with a trailing ``/``, an import of a file means.
-    """
-    imports: dict[str, set[str]] = {}
-    importers: dict[str, set[str]] = {}
-    for path, file in files.items() if start else ():
-        for level, module in file.imports:
-            found = find_module(path, module, level)
-            if found is not None:
-                found = f"{found}__init__.py" if found.endswith("/") else found
-                imports.setdefault(path, set()).add(found)
-                importers.setdefault(found, set()).add(path)
-    return _reached(start, imports) | _reached(start, importers)
-
-
-def _reached(start: frozenset[str], edges: Mapping[str, set[str]]) -> frozenset[str]:
-    found, queue = set(start), list(start)
-    while queue:
-        new = edges.get(queue.pop(), set()) - found
-        found |= new
-        queue.extend(new)
-    return frozenset(found)
 
 
 def looks_like_weight(value: ast.expr, function: ast.AST) -> bool:

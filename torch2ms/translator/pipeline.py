@@ -19,12 +19,13 @@ from torch2ms.mapping_tables.loader import load
 from torch2ms.reports.model import FileReport, Report
 from torch2ms.translator import cache
 from torch2ms.translator.context import Use
+from torch2ms.translator.file_index import FileIndex, index_file
 from torch2ms.translator.file_translation import FileResult, in_cells, translate_file
 from torch2ms.translator.inference import World
 from torch2ms.translator.notebooks import NotebookText
 from torch2ms.translator.project import Project, SourceFile, read_project
 from torch2ms.translator.source_text import SourceText
-from torch2ms.translator.symbols import FileIndex, SymbolTable, index_file
+from torch2ms.translator.symbols import SymbolTable
 from torch2ms.translator.third_party import torch_package
 
 __all__ = ["SourceResult", "translate_project", "translate_source"]
@@ -164,9 +165,10 @@ def _index(
     symbols = SymbolTable.build(files, project.root.name)
     sources = {file.path: file for file in project.python_files}
     users = {f.path for f in files if _uses_torch(f, symbols) or _asks_by_name(f, lambda p: sources[p].load().text)}
-    reached = _reached(symbols, users) | repaired
-    reached |= _helpers(symbols, reached)
     # The runtime of an earlier translation reads torch's files on purpose.
+    own = [path for path in users if not path.startswith(f"{RUNTIME_NAME}/")]
+    reached = users | repaired | symbols.importers(own)
+    reached |= _helpers(symbols, reached)
     return symbols, sorted(path for path in reached if not path.startswith(f"{RUNTIME_NAME}/")), problems
 
 
@@ -184,24 +186,6 @@ def _uses_torch(file: FileIndex, symbols: SymbolTable) -> bool:
         symbols.is_torch(file.path, module, level) or torch_package(symbols, file.path, module, level)
         for level, module in file.imports
     )
-
-
-def _reached(symbols: SymbolTable, users: set[str]) -> set[str]:
-    """Return the files that import torch or, directly or not, a project file that does."""
-    importers: dict[str, set[str]] = {}
-    for path, file in symbols.files.items():
-        for level, module in file.imports:
-            found = symbols.find_module(path, module, level)
-            if found is not None:
-                importers.setdefault(found, set()).add(path)
-    reached = set(users)
-    queue = [path for path in users if not path.startswith(f"{RUNTIME_NAME}/")]
-    while queue:
-        for importer in importers.get(queue.pop(), ()):
-            if importer not in reached:
-                reached.add(importer)
-                queue.append(importer)
-    return reached
 
 
 # Methods that hardly anything but a tensor has, and MindSpore has not, or otherwise

@@ -50,7 +50,6 @@ class World:
         self.evidence = Evidence(tables, symbols)
         self._files: OrderedDict[str, FileAnalysis | None] = OrderedDict()
         self._lines = 0  # of the files kept
-        self._returned: Counter[str] = Counter()  # how often a file was parsed
         self.depth = DEPTH
         self._names: dict[str, dict[str, Kind]] = {}
         self._inplace: dict[str, dict[str, str]] = {}
@@ -78,7 +77,6 @@ class World:
             self._files.move_to_end(path)
             return self._files[path]
         tree = self.parse(path)
-        self._returned[path] += 1
         analysis = None if tree is None else FileAnalysis(path, tree)
         self._files[path] = analysis
         if analysis is not None:
@@ -140,25 +138,19 @@ class World:
             analysis.provisional.append((answers, question))
 
     def _evict(self) -> None:
-        """Let go of files, the large and the rarely asked first, until few enough lines are kept."""
+        """Let go of files, those not asked about for longest first, until few enough lines are kept."""
         pinned = self._files.get(self._pinned)
         room = LINES - LINES_OF_TREES * (pinned.lines if pinned is not None else 0)
         limit = max(LINES_KEPT, room)
         if self._lines <= limit:
             return
-        # What has come back before will come back again, and giving up what is small gains little.
-        spare = [
-            (path, found)
-            for path, found in self._files.items()
-            if found is not None and found.complete and path != self._pinned and not self._held[path]
-        ]
-        spare.sort(key=lambda item: self._returned[item[0]] ** 2 / max(item[1].lines, 1))
-        for path, found in spare:
+        for path, found in list(self._files.items()):
             if self._lines <= limit:
                 break
-            self._lines -= found.lines
-            del self._files[path]
-            found.close()
+            if found is not None and found.complete and path != self._pinned and not self._held[path]:
+                self._lines -= found.lines
+                del self._files[path]
+                found.close()
 
     @contextmanager
     def _holding(self, path: str) -> Iterator[None]:
@@ -202,6 +194,11 @@ class World:
         """Return the kind of ``name`` in the module at ``path`` (a folder ends in ``/``)."""
         if path.endswith("/"):
             return self._submodule(path, name)
+        if path not in self._names and path not in self._loading:  # what is bound only once needs no look at the file
+            index = self.symbols.files.get(path)
+            defined = index.definitions.get(name) if index is not None else None
+            if defined is not None:
+                return Kind(defined, f"{path}:{name}")
         names = self.names(path)
         if name in names:
             return names[name]
@@ -227,11 +224,11 @@ class World:
 
     def star(self, path: str) -> dict[str, Kind]:
         """Return the names a star import of the module at ``path`` binds."""
-        names = {} if path.endswith("/") else self.names(path)
         self._doubt(path)
         public = self.symbols.files[path].public if path in self.symbols.files else None
         if public is not None:
             return {name: self.export(path, name) for name in public}
+        names = {} if path.endswith("/") else self.names(path)
         return {name: kind for name, kind in names.items() if not name.startswith("_")}
 
     # ---- classes
@@ -455,12 +452,13 @@ class World:
 
     def _calls(self, info: FunctionInfo) -> Iterator[Handed]:
         """Yield the project's calls of a function, of few files."""
-        name, paths = info.name, None
+        name, own = info.name, info.key.rpartition(":")[0]
+        is_layer = False
         if info.owner is not None and info.name == "__init__":
             name = info.owner.node.name
-            # Layers are made all over a project, with numbers mostly: their own file says enough.
-            paths = [info.owner.path] if self.family(info.owner.key).name == "Module" else None
-        for path in (self.symbols.callers(name) if paths is None else paths)[:CALLERS_READ]:
+            is_layer = self.family(info.owner.key).name == "Module"
+        # Layers are made all over a project, with numbers mostly: their own file says enough.
+        for path in ([own] if is_layer else self.symbols.likely_callers(name, own))[:CALLERS_READ]:
             if path not in self._sites:
                 self.file(path)
             for function, position in self._sites.get(path, _NOTHING).get(name, ()):

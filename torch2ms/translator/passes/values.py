@@ -16,6 +16,7 @@ import libcst as cst
 from torch2ms.diagnostics import Severity
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, MappedTo, Row
 from torch2ms.translator.context import Context
+from torch2ms.translator.file_index import CallShape
 from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates, dotted
@@ -29,7 +30,6 @@ from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.passes.operators import rewrite_operator
 from torch2ms.translator.passes.written_elements import written_elements
 from torch2ms.translator.recipes.views import owning
-from torch2ms.translator.symbols import CallShape
 from torch2ms.translator.syntax import code_of, parse_expression
 from torch2ms.translator.trees import walk
 

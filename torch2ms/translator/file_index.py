@@ -1,0 +1,277 @@
+"""The index of one file: what the rest of its project needs to know of it without reading it again."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from torch2ms.translator.asked_gradients import asks_apart
+from torch2ms.translator.handed_losses import steps_for_others
+from torch2ms.translator.optional_imports import optional_imports
+from torch2ms.translator.search_paths import added_folders
+from torch2ms.translator.trees import walk
+from torch2ms.translator.wrapped_optimizers import stepping_methods
+
+__all__ = ["CallShape", "FileIndex", "index_file"]
+
+Definition = Literal["function", "class"]
+
+
+@dataclass(frozen=True, slots=True)
+class CallShape:
+    """How a callee of some name is called somewhere: number of positional arguments, keywords, splats."""
+
+    positional: int
+    keywords: tuple[str, ...]
+    splat: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FileIndex:
+    """What the rest of the project needs to know of one Python file without reading it again."""
+
+    path: str
+    imports: frozenset[tuple[int, str]]  # (level, dotted module)
+    calls: Mapping[str, frozenset[CallShape]]  # last identifier of the callee -> shapes
+    passed: frozenset[str]  # names handed on as arguments: callbacks such as model.apply(init_weights)
+    flows: frozenset[tuple[str, str]]  # (from, to): plain copies between names, ``self._norm = norm_layer``
+    handed: frozenset[tuple[str, str, int]]  # (name, callee, position): plain names as positional arguments
+    escaped: frozenset[str]  # names whose value goes where it cannot be followed: results, containers, other libraries
+    parameters: Mapping[str, frozenset[tuple[str, ...]]]  # function or class -> names of its parameters, without self
+    public: tuple[str, ...] | None  # the literal ``__all__``
+    classes: Mapping[str, frozenset[str]]  # name of a class -> last identifiers of its bases
+    methods: Mapping[str, frozenset[str]]  # name of a method -> names of the classes of the file that define it
+    stored: frozenset[str]  # attributes set on ``self`` that may be called: layers, functions
+    roots: frozenset[str] = frozenset()  # folders that the file puts on sys.path, as far as it writes them out
+    asks_for_gradients: bool = False  # whether a function asks weights for gradients that another one computes
+    takes_losses: bool = False  # whether an object of the file is handed losses and takes the steps for them
+    wrappers: Mapping[str, frozenset[str]] = field(default_factory=dict)  # classes that step an optimizer -> methods
+    optional: frozenset[str] = frozenset()  # packages that the file can do without
+    definitions: Mapping[str, Definition] = field(default_factory=dict)  # names that only one statement binds
+
+
+def index_file(path: str, tree: ast.Module) -> FileIndex:
+    """Return the index of one parsed file."""
+    imports: set[tuple[int, str]] = set()
+    values, attributes, calls = _Values(), _Attributes(), _Calls()
+    classes: dict[str, set[str]] = {}
+    methods: dict[str, set[str]] = {}
+    parameters: dict[str, set[tuple[str, ...]]] = {}
+    changed: set[str] = set()
+    for node in walk(tree):
+        if node.__class__ is not ast.Constant:
+            values.see(node)
+        if node.__class__ in (ast.Constant, ast.Name):
+            continue
+        attributes.see(node)
+        if isinstance(node, ast.Call):
+            values.followed.update(calls.see(node))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            parameters.setdefault(node.name, set()).add(_parameter_names(node))
+        elif isinstance(node, ast.ClassDef):
+            classes.setdefault(node.name, set()).update(_last(base) for base in node.bases)
+            for method in _methods(node.body):
+                methods.setdefault(method, set()).add(node.name)
+            parameters.setdefault(node.name, set()).update(_starting_names(node))
+        elif isinstance(node, ast.Import):
+            imports.update((0, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Global):
+            changed.update(node.names)
+        elif isinstance(node, ast.ImportFrom):
+            imports.add((node.level, node.module or ""))
+            imports.update((node.level, f"{node.module or ''}.{a.name}".lstrip(".")) for a in node.names)
+    return FileIndex(
+        path,
+        frozenset(imports),
+        {name: frozenset(found) for name, found in calls.shapes.items()},
+        frozenset(calls.passed),
+        frozenset(values.flows),
+        frozenset(calls.handed),
+        values.escaped(),
+        {name: frozenset(found) for name, found in parameters.items()},
+        _declared_all(tree),
+        {name: frozenset(found) for name, found in classes.items()},
+        {name: frozenset(found) for name, found in methods.items()},
+        attributes.callable(),
+        frozenset(calls.roots),
+        attributes.has_gradients and asks_apart(tree),
+        "backward" in calls.shapes and steps_for_others(tree),
+        stepping_methods(tree) if "step" in calls.shapes else {},
+        optional_imports(tree, imports),
+        _definitions(tree, changed),
+    )
+
+
+class _Calls:
+    """What a file calls, and what it hands over."""
+
+    def __init__(self) -> None:
+        self.shapes: dict[str, set[CallShape]] = {}
+        self.passed: set[str] = set()
+        self.handed: set[tuple[str, str, int]] = set()
+        self.roots: set[str] = set()  # folders put on sys.path
+
+    def see(self, node: ast.Call) -> list[ast.expr]:
+        """Take in one call; return the arguments whose parameters are known."""
+        name = _last(node.func)
+        starred = any(isinstance(a, ast.Starred) for a in node.args)
+        if name:
+            keywords = tuple(sorted(k.arg for k in node.keywords if k.arg))
+            splat = starred or any(k.arg is None for k in node.keywords)
+            self.shapes.setdefault(name, set()).add(CallShape(len(node.args), keywords, splat))
+        self.roots.update(added_folders(node) if name in ("append", "insert") else ())
+        self.passed.update(a.id for a in node.args if isinstance(a, ast.Name))
+        if starred:
+            return []
+        self.handed.update((_last(a), name, i) for i, a in enumerate(node.args) if _last(a))
+        return node.args
+
+
+def _definitions(tree: ast.Module, changed: set[str]) -> dict[str, Definition]:
+    """Return the functions and classes of a module whose names nothing else in it binds; ``changed`` by functions."""
+    found: dict[str, Definition] = {}
+    other = set(changed)
+    for statement in tree.body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if statement.name in found:
+                other.add(statement.name)
+            found[statement.name] = "class" if isinstance(statement, ast.ClassDef) else "function"
+            continue
+        for node in walk(statement):
+            if isinstance(node, ast.Name):
+                if not isinstance(node.ctx, ast.Load):
+                    other.add(node.id)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                other.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+            elif isinstance(node, _NAMED):
+                other.add(node.name or "")
+            elif isinstance(node, ast.MatchMapping):
+                other.add(node.rest or "")
+    return {} if "*" in other else {name: kind for name, kind in found.items() if name not in other}
+
+
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+_PLAIN_MAKERS = frozenset({"int", "float", "bool", "str", "len", "tuple", "list", "dict", "set", "min", "max", "sum"})
+
+
+class _Attributes:
+    """The attributes that a file's classes set on ``self`` and that may be called: layers, functions."""
+
+    def __init__(self) -> None:
+        self._set: set[str] = set()
+        self._made: set[str] = set()
+        self._called: set[str] = set()
+        self.has_gradients = False  # whether anything is asked for an attribute called ``grad``
+
+    def see(self, node: ast.AST) -> None:
+        """Take in one node."""
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute) and _last(node.func.value) == "self":
+                self._called.add(node.func.attr)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = {t.attr for t in targets if isinstance(t, ast.Attribute) and _last(t.value) == "self"}
+            self._set |= names
+            made = isinstance(node.value, ast.Call) and _last(node.value.func) not in _PLAIN_MAKERS
+            if made or isinstance(node.value, ast.Lambda):
+                self._made |= names
+        elif isinstance(node, ast.Attribute) and node.attr == "grad":
+            self.has_gradients = True
+
+    def callable(self) -> frozenset[str]:
+        """Return those that are set to something that may be called, or set and called."""
+        return frozenset(self._made | (self._set & self._called))
+
+
+def _methods(body: Iterable[ast.stmt]) -> Iterator[str]:
+    """Yield the names that the body of a class gives to methods and attributes."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.name
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+        elif isinstance(node, (ast.If, ast.Try)):
+            yield from _methods([*node.body, *node.orelse])
+
+
+class _Values:
+    """Where the values of plain names go: to other names, to nothing that matters, or out of sight."""
+
+    def __init__(self) -> None:
+        self.flows: set[tuple[str, str]] = set()
+        self.followed: set[ast.AST] = set()
+        self._loads: list[ast.Name | ast.Attribute] = []
+
+    def see(self, node: ast.AST) -> None:
+        """Take in one node; parents come before their children."""
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            if isinstance(node.ctx, ast.Load):
+                self._loads.append(node)
+            if isinstance(node, ast.Attribute):
+                self.followed.add(node.value)
+        elif isinstance(node, ast.Call):
+            self.followed.add(node.func)
+            for keyword in node.keywords:
+                if keyword.arg:
+                    self._flow(keyword.value, [keyword.arg])
+        elif isinstance(node, ast.Assign):
+            self._flow(node.value, [target for t in node.targets if (target := _last(t))])
+        elif isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+            self._tested(node.test)
+        elif isinstance(node, ast.Compare):
+            self.followed.update((node.left, *node.comparators))
+        elif isinstance(node, ast.FormattedValue):
+            self.followed.add(node.value)
+
+    def _flow(self, value: ast.expr, targets: list[str]) -> None:
+        """Follow a value, or each of several it may be, to the names it goes to."""
+        if isinstance(value, ast.BoolOp):
+            for part in value.values:
+                self._flow(part, targets)
+        elif isinstance(value, ast.IfExp):
+            self._flow(value.body, targets)
+            self._flow(value.orelse, targets)
+        elif _last(value) and targets:
+            self.flows.update((_last(value), target) for target in targets)
+            self.followed.add(value)
+
+    def _tested(self, test: ast.expr) -> None:
+        if isinstance(test, ast.BoolOp):
+            for part in test.values:
+                self._tested(part)
+        elif isinstance(test, ast.UnaryOp):
+            self._tested(test.operand)
+        else:
+            self.followed.add(test)
+
+    def escaped(self) -> frozenset[str]:
+        """Return the names whose value went out of sight somewhere."""
+        return frozenset(_last(node) for node in self._loads if node not in self.followed)
+
+
+def _parameter_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    names = [arg.arg for arg in [*node.args.posonlyargs, *node.args.args]]
+    return tuple(names[1:] if names[:1] in (["self"], ["cls"]) else names)
+
+
+def _starting_names(node: ast.ClassDef) -> list[tuple[str, ...]]:
+    return [_parameter_names(n) for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
+
+
+def _declared_all(tree: ast.Module) -> tuple[str, ...] | None:
+    """Return the literal names of ``__all__``, or None when there is none or it cannot be read."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
+            try:
+                return tuple(str(name) for name in ast.literal_eval(node.value))
+            except ValueError:
+                return None
+    return None
+
+
+def _last(node: ast.expr) -> str:
+    """Return the last identifier of a name or attribute chain, else an empty string."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
