@@ -20,6 +20,10 @@ def translated(source: str) -> str:
         ("type(m) not in (nn.Conv2d, nn.Linear)", "not modules.is_exactly(m, (nn.Conv2d, nn.Dense))"),
         ("type(m) is Own", "type(m) is Own"),
         ("type(x) == int", "type(x) == int"),
+        ("norm == nn.BatchNorm2d", "norm == nn.BatchNorm2d"),
+        ("norm is nn.BatchNorm2d", "norm == nn.BatchNorm2d"),
+        ("norm is not nn.BatchNorm2d", "norm != nn.BatchNorm2d"),
+        ("norm is None", "norm is None"),
     ],
 )
 def test_instances_are_told_by_the_class_that_both_are_of(test: str, expected: str) -> None:

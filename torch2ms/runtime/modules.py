@@ -14,6 +14,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Set
 import mindspore as ms
 from mindspore import nn, ops
 
+from .kinds import MINDSPORE_NAMES, kind_of
 from .names import torch_names, torch_order
 
 __all__ = [
@@ -442,41 +443,17 @@ def _member(layer: nn.Cell, name: str) -> Any:
     return get(layer, name)
 
 
-_CLASS_NAMES = {
-    "Dense": "Linear",
-    "SequentialCell": "Sequential",
-    "CellList": "ModuleList",
-    "CellDict": "ModuleDict",
-    "Conv1dTranspose": "ConvTranspose1d",
-    "Conv2dTranspose": "ConvTranspose2d",
-    "Conv3dTranspose": "ConvTranspose3d",
-    "BiDense": "Bilinear",
-}
-
-
 def class_name(value: Any) -> str:
     """Return the name of a value's class; of MindSpore's layers that which PyTorch's have."""
     name = type(value).__name__
     is_layer = isinstance(value, nn.Cell) and type(value).__module__.startswith("mindspore.")
-    return _CLASS_NAMES.get(name, name) if is_layer else name
+    return MINDSPORE_NAMES.get(name, name) if is_layer else name
 
 
 def is_exactly(value: Any, classes: Any) -> bool:
     """``type(value) in classes`` as PyTorch has it: a layer of this package counts as MindSpore's of its kind."""
     listed = classes if isinstance(classes, tuple) else (classes,)
-    return _kind(type(value)) in [_kind(item) for item in listed]
-
-
-def _kind(of: Any) -> Any:
-    """Return the class of MindSpore's that a layer of this package stands for; other classes are their own."""
-    if isinstance(of, type) and of.__module__.startswith(f"{__package__}.layers"):
-        for base in of.__mro__[1:]:
-            if (
-                base.__module__.startswith("mindspore.nn.")
-                and _CLASS_NAMES.get(base.__name__, base.__name__) == of.__name__
-            ):
-                return base
-    return of
+    return kind_of(type(value)) in [kind_of(item) for item in listed]
 
 
 def padding(layer: nn.Cell) -> Any:

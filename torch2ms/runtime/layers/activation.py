@@ -8,6 +8,7 @@ import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 
 from .. import functional as F
+from ..kinds import Kind
 
 __all__ = [
     "CELU",
@@ -40,7 +41,7 @@ __all__ = [
 ]
 
 
-class ReLU(nn.Cell):
+class ReLU(nn.Cell, metaclass=Kind):
     """``max(x, 0)``."""
 
     def __init__(self, inplace: bool = False) -> None:
@@ -51,7 +52,7 @@ class ReLU(nn.Cell):
         return ops.relu(x)
 
 
-class ReLU6(nn.Cell):
+class ReLU6(nn.Cell, metaclass=Kind):
     """``min(max(x, 0), 6)``."""
 
     def __init__(self, inplace: bool = False) -> None:
@@ -62,7 +63,7 @@ class ReLU6(nn.Cell):
         return ops.relu6(x)
 
 
-class LeakyReLU(nn.Cell):
+class LeakyReLU(nn.Cell, metaclass=Kind):
     """``x`` where positive, else ``negative_slope * x``."""
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
@@ -74,7 +75,7 @@ class LeakyReLU(nn.Cell):
         return ops.leaky_relu(x, self.negative_slope)
 
 
-class ELU(nn.Cell):
+class ELU(nn.Cell, metaclass=Kind):
     """``x`` where positive, else ``alpha * (exp(x) - 1)``."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
@@ -86,7 +87,7 @@ class ELU(nn.Cell):
         return F.elu(x, self.alpha)
 
 
-class CELU(nn.Cell):
+class CELU(nn.Cell, metaclass=Kind):
     """``max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0)``."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
@@ -109,7 +110,7 @@ class SELU(nn.Cell):
         return F.selu(x)
 
 
-class GELU(nn.Cell):
+class GELU(nn.Cell, metaclass=Kind):
     """Gaussian error linear unit, exact or its tanh form (``approximate="tanh"``)."""
 
     def __init__(self, approximate: str = "none") -> None:
@@ -121,7 +122,7 @@ class GELU(nn.Cell):
         return ops.gelu(x, approximate=self.approximate)
 
 
-class GLU(nn.Cell):
+class GLU(nn.Cell, metaclass=Kind):
     """First half of ``dim`` times the sigmoid of the second."""
 
     def __init__(self, dim: int = -1) -> None:
@@ -133,7 +134,7 @@ class GLU(nn.Cell):
         return F.glu(x, self.dim)
 
 
-class SiLU(nn.Cell):
+class SiLU(nn.Cell, metaclass=Kind):
     """``x * sigmoid(x)``."""
 
     def __init__(self, inplace: bool = False) -> None:
@@ -144,7 +145,7 @@ class SiLU(nn.Cell):
         return ops.silu(x)
 
 
-class Mish(nn.Cell):
+class Mish(nn.Cell, metaclass=Kind):
     """``x * tanh(softplus(x))``."""
 
     def __init__(self, inplace: bool = False) -> None:
@@ -177,7 +178,7 @@ class Hardsigmoid(nn.Cell):
         return ops.hardsigmoid(x)
 
 
-class Hardtanh(nn.Cell):
+class Hardtanh(nn.Cell, metaclass=Kind):
     """``x`` held between ``min_val`` and ``max_val``."""
 
     def __init__(
@@ -221,7 +222,7 @@ class Softshrink(nn.Cell):
         return F.softshrink(x, self.lambd)
 
 
-class Tanhshrink(nn.Cell):
+class Tanhshrink(nn.Cell, metaclass=Kind):
     """``x - tanh(x)``."""
 
     def construct(self, x: Tensor) -> Tensor:
@@ -229,7 +230,7 @@ class Tanhshrink(nn.Cell):
         return x - F.tanh(x)
 
 
-class Sigmoid(nn.Cell):
+class Sigmoid(nn.Cell, metaclass=Kind):
     """``1 / (1 + exp(-x))``."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -240,7 +241,7 @@ class Sigmoid(nn.Cell):
         return ops.sigmoid(x)
 
 
-class Tanh(nn.Tanh):
+class Tanh(nn.Tanh, metaclass=Kind):
     """Hyperbolic tangent."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -251,7 +252,7 @@ class Tanh(nn.Tanh):
         return F.tanh(x)
 
 
-class LogSigmoid(nn.Cell):
+class LogSigmoid(nn.Cell, metaclass=Kind):
     """``log(sigmoid(x))``."""
 
     def construct(self, x: Tensor) -> Tensor:
@@ -271,7 +272,7 @@ class Softplus(nn.Cell):
         return F.softplus(x, self.beta, self.threshold)
 
 
-class Softsign(nn.Cell):
+class Softsign(nn.Cell, metaclass=Kind):
     """``x / (1 + |x|)``."""
 
     def construct(self, x: Tensor) -> Tensor:
@@ -279,7 +280,7 @@ class Softsign(nn.Cell):
         return x / (1 + ops.abs(x))
 
 
-class Threshold(nn.Cell):
+class Threshold(nn.Cell, metaclass=Kind):
     """``x`` above ``threshold``, else ``value``."""
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
@@ -291,7 +292,7 @@ class Threshold(nn.Cell):
         return F.threshold(x, self.threshold, self.value)
 
 
-class PReLU(nn.Cell):
+class PReLU(nn.Cell, metaclass=Kind):
     """``x`` where positive, else ``w * x``; the parameter ``w`` is one number, or one a channel (axis 1)."""
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
@@ -304,7 +305,7 @@ class PReLU(nn.Cell):
         return F.prelu(x, self.w)
 
 
-class Softmax(nn.Cell):
+class Softmax(nn.Cell, metaclass=Kind):
     """Softmax over ``dim``; without it torch's old rule holds: axis 0 for 0, 1 and 3 dimensions, else 1."""
 
     def __init__(self, dim: Optional[int] = None) -> None:
@@ -316,7 +317,7 @@ class Softmax(nn.Cell):
         return F.softmax(x, self.dim)
 
 
-class LogSoftmax(nn.Cell):
+class LogSoftmax(nn.Cell, metaclass=Kind):
     """Logarithm of the softmax over ``dim``."""
 
     def __init__(self, dim: Optional[int] = None) -> None:
@@ -328,7 +329,7 @@ class LogSoftmax(nn.Cell):
         return F.log_softmax(x, self.dim)
 
 
-class Softmin(nn.Cell):
+class Softmin(nn.Cell, metaclass=Kind):
     """Softmax of ``-x`` over ``dim``."""
 
     def __init__(self, dim: Optional[int] = None) -> None:
@@ -340,7 +341,7 @@ class Softmin(nn.Cell):
         return F.softmax(-x, self.dim)
 
 
-class Softmax2d(nn.Cell):
+class Softmax2d(nn.Cell, metaclass=Kind):
     """Softmax over the channels of (batch, channels, height, width)."""
 
     def construct(self, x: Tensor) -> Tensor:

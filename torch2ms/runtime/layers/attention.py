@@ -9,6 +9,7 @@ import numpy as np
 from mindspore import Tensor, nn
 
 from .. import functional as F
+from ..kinds import Kind
 from .normalization import LayerNorm
 
 __all__ = [
@@ -21,7 +22,7 @@ __all__ = [
 ]
 
 
-class MultiheadAttention(nn.MultiheadAttention):
+class MultiheadAttention(nn.MultiheadAttention, metaclass=Kind):
     """Multi-head attention that always returns two values; the second is None with ``need_weights=False``."""
 
     def __init__(
@@ -68,7 +69,7 @@ def _drop_biases(layer: nn.Cell) -> None:
             setattr(layer, name, type(dense)(dense.in_channels, dense.out_channels, has_bias=False))
 
 
-class TransformerEncoderLayer(nn.TransformerEncoderLayer):
+class TransformerEncoderLayer(nn.TransformerEncoderLayer, metaclass=Kind):
     """Self-attention and a feed-forward network (Vaswani et al. 2017)."""
 
     def __init__(
@@ -106,7 +107,7 @@ class TransformerEncoderLayer(nn.TransformerEncoderLayer):
         return super().construct(src, src_mask, src_key_padding_mask)
 
 
-class TransformerDecoderLayer(nn.TransformerDecoderLayer):
+class TransformerDecoderLayer(nn.TransformerDecoderLayer, metaclass=Kind):
     """Self-attention, attention to a memory and a feed-forward network (Vaswani et al. 2017)."""
 
     def __init__(
@@ -150,7 +151,7 @@ class TransformerDecoderLayer(nn.TransformerDecoderLayer):
         return super().construct(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
 
 
-class TransformerEncoder(nn.Cell):
+class TransformerEncoder(nn.Cell, metaclass=Kind):
     """``num_layers`` copies of a layer, one after another, and a final ``norm``."""
 
     def __init__(
@@ -180,7 +181,7 @@ class TransformerEncoder(nn.Cell):
         return output if self.norm is None else self.norm(output)
 
 
-class TransformerDecoder(nn.Cell):
+class TransformerDecoder(nn.Cell, metaclass=Kind):
     """``num_layers`` copies of a decoder layer, one after another, and a final ``norm``."""
 
     def __init__(self, decoder_layer: nn.Cell, num_layers: int, norm: Optional[nn.Cell] = None) -> None:
@@ -214,7 +215,7 @@ class TransformerDecoder(nn.Cell):
         return output if self.norm is None else self.norm(output)
 
 
-class Transformer(nn.Cell):
+class Transformer(nn.Cell, metaclass=Kind):
     """Encoder and decoder (Vaswani et al. 2017), both with a final layer normalisation."""
 
     def __init__(

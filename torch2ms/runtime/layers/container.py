@@ -8,6 +8,8 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from mindspore import Parameter, Tensor, nn
 
+from ..kinds import Kind
+
 __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
@@ -117,7 +119,7 @@ class ParameterDict(nn.Cell):
 _CellDict: Any = getattr(nn, "CellDict", nn.Cell)  # MindSpore 2.0 has none
 
 
-class _Placed(nn.Cell):
+class _Placed(nn.Cell, metaclass=Kind):
     """A container that knows under which name it was put into a network, for what it is given later.
 
     MindSpore names the parameters of a part when the part is added, and a container that was empty until then knows no
@@ -208,7 +210,7 @@ class ModuleList(_Placed, nn.CellList):
         return None if isinstance(found, _Nothing) else found
 
 
-class Sequential(nn.SequentialCell):
+class Sequential(nn.SequentialCell, metaclass=Kind):
     """``mindspore.nn.SequentialCell`` for subclasses that set their layers as attributes.
 
     SequentialCell runs the layers that its constructor was given and ignores those that are set later, which

@@ -7,6 +7,7 @@ from typing import Any, Sequence, Tuple, Union
 import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 
+from ..kinds import Kind
 from .arguments import draw_own, reset_parameters, typed
 
 __all__ = [
@@ -100,7 +101,7 @@ def _without_height(weight: Parameter) -> Parameter:
     return Parameter(ops.squeeze(weight, 2), name=weight.name)
 
 
-class Conv1d(nn.Conv1d):
+class Conv1d(nn.Conv1d, metaclass=Kind):
     """Convolution over (batch, channels, length); unbatched (channels, length) works as well.
 
     The weight has PyTorch's three axes; MindSpore's has a height of 1 between them.
@@ -156,7 +157,7 @@ class Conv1d(nn.Conv1d):
         return ops.squeeze(y, 0) if unbatched else y
 
 
-class Conv2d(nn.Conv2d):
+class Conv2d(nn.Conv2d, metaclass=Kind):
     """Convolution over (batch, channels, height, width); unbatched (channels, height, width) works as well."""
 
     reset_parameters = reset_parameters
@@ -204,7 +205,7 @@ class Conv2d(nn.Conv2d):
         return ops.squeeze(y, 0) if unbatched else y
 
 
-class Conv3d(nn.Conv3d):
+class Conv3d(nn.Conv3d, metaclass=Kind):
     """Convolution over (batch, channels, depth, height, width)."""
 
     reset_parameters = reset_parameters
@@ -254,7 +255,7 @@ def _check_zeros(padding_mode: str) -> None:
         raise ValueError('Only "zeros" padding mode is supported for a transposed convolution')
 
 
-class ConvTranspose1d(nn.Conv1dTranspose):
+class ConvTranspose1d(nn.Conv1dTranspose, metaclass=Kind):
     """Transposed convolution over (batch, channels, length), whose weight has PyTorch's three axes.
 
     ``output_padding`` enlarges the result at its end: the full result is computed without padding and cropped. The new
@@ -324,7 +325,7 @@ class ConvTranspose1d(nn.Conv1dTranspose):
         return y[:, :, width : y.shape[2] - max(0, width - extra)]
 
 
-class ConvTranspose2d(nn.Conv2dTranspose):
+class ConvTranspose2d(nn.Conv2dTranspose, metaclass=Kind):
     """Transposed convolution over (batch, channels, height, width).
 
     MindSpore's own ``output_padding`` leaves the last row and column wrong; here the full result is computed without
@@ -384,7 +385,7 @@ class ConvTranspose2d(nn.Conv2dTranspose):
         return y
 
 
-class ConvTranspose3d(nn.Conv3dTranspose):
+class ConvTranspose3d(nn.Conv3dTranspose, metaclass=Kind):
     """Transposed convolution over (batch, channels, depth, height, width)."""
 
     def __init__(

@@ -9,12 +9,13 @@ from mindspore import Parameter, Tensor, nn
 from mindspore.common.initializer import Normal, initializer
 
 from .. import functional as F
+from ..kinds import Kind
 from .arguments import draw_own
 
 __all__ = ["Embedding", "EmbeddingBag"]
 
 
-class _Table(nn.Cell):
+class _Table(nn.Cell, metaclass=Kind):
     """A table of ``num_embeddings`` rows drawn from N(0, 1), as in torch; the row ``padding_idx`` is zero."""
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int], weight: Any) -> None:

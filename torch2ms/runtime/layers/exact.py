@@ -11,12 +11,13 @@ from mindspore import Tensor, nn
 
 from .. import functional as F
 from ..functional import nans
+from ..kinds import Kind
 from . import activation
 
 __all__ = ["LeakyReLU", "ReLU", "ReLU6", "Softmax"]
 
 
-class ReLU(nn.ReLU):
+class ReLU(nn.ReLU, metaclass=Kind):
     """``max(x, 0)``, NaN where ``x`` is."""
 
     def __init__(self, inplace: bool = False) -> None:
@@ -27,7 +28,7 @@ class ReLU(nn.ReLU):
         return nans.relu(x)
 
 
-class ReLU6(nn.ReLU6):
+class ReLU6(nn.ReLU6, metaclass=Kind):
     """``min(max(x, 0), 6)``, whose gradient is 0 at 6."""
 
     def __init__(self, inplace: bool = False) -> None:
@@ -38,7 +39,7 @@ class ReLU6(nn.ReLU6):
         return F.hardtanh(x, 0.0, 6.0)
 
 
-class LeakyReLU(nn.LeakyReLU):
+class LeakyReLU(nn.LeakyReLU, metaclass=Kind):
     """``x`` where positive, else ``negative_slope * x``; the gradient at 0 is the slope."""
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:

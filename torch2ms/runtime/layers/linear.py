@@ -6,12 +6,13 @@ from typing import Any
 
 from mindspore import nn
 
+from ..kinds import Kind
 from .arguments import draw_own, reset_parameters, typed
 
 __all__ = ["Bilinear", "Identity", "Linear"]
 
 
-class Linear(nn.Dense):
+class Linear(nn.Dense, metaclass=Kind):
     """``x @ weight.T + bias`` over the last axis."""
 
     reset_parameters = reset_parameters
@@ -25,7 +26,7 @@ class Linear(nn.Dense):
         draw_own(self)
 
 
-class Bilinear(nn.BiDense):
+class Bilinear(nn.BiDense, metaclass=Kind):
     """``x1 @ weight @ x2 + bias``."""
 
     def __init__(
@@ -40,7 +41,7 @@ class Bilinear(nn.BiDense):
         super().__init__(in1_features, in2_features, out_features, has_bias=bool(bias), **typed(dtype))
 
 
-class Identity(nn.Cell):
+class Identity(nn.Cell, metaclass=Kind):
     """Return the input; arguments of the constructor are ignored, as in torch."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

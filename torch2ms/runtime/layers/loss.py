@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional
 from mindspore import Tensor, nn
 
 from .. import functional as F
+from ..kinds import Kind
 
 __all__ = [
     "BCELoss",
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 
-class _Loss(nn.Cell):
+class _Loss(nn.Cell, metaclass=Kind):
     """A loss that is a function of two tensors and keyword options."""
 
     function: Any = None
@@ -152,7 +153,7 @@ class PoissonNLLLoss(_Loss):
         super().__init__(size_average, reduce, reduction, log_input=log_input, full=full, eps=eps)
 
 
-class CrossEntropyLoss(nn.Cell):
+class CrossEntropyLoss(nn.Cell, metaclass=Kind):
     """Cross entropy of logits against class indices (any integer type) or probabilities."""
 
     def __init__(
@@ -182,7 +183,7 @@ class CrossEntropyLoss(nn.Cell):
         )
 
 
-class NLLLoss(nn.Cell):
+class NLLLoss(nn.Cell, metaclass=Kind):
     """Negative log likelihood of log-probabilities against class indices (any integer type)."""
 
     def __init__(
@@ -203,7 +204,7 @@ class NLLLoss(nn.Cell):
         return F.nll_loss(x, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
-class BCELoss(nn.Cell):
+class BCELoss(nn.Cell, metaclass=Kind):
     """Binary cross entropy of probabilities."""
 
     def __init__(
@@ -222,7 +223,7 @@ class BCELoss(nn.Cell):
         return F.binary_cross_entropy(x, target, self.weight, reduction=self.reduction)
 
 
-class BCEWithLogitsLoss(nn.Cell):
+class BCEWithLogitsLoss(nn.Cell, metaclass=Kind):
     """Binary cross entropy of logits."""
 
     def __init__(
@@ -244,7 +245,7 @@ class BCEWithLogitsLoss(nn.Cell):
         )
 
 
-class GaussianNLLLoss(nn.Cell):
+class GaussianNLLLoss(nn.Cell, metaclass=Kind):
     """Negative log likelihood of a normal distribution with given variance."""
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
@@ -256,7 +257,7 @@ class GaussianNLLLoss(nn.Cell):
         return F.gaussian_nll_loss(x, target, var, self.full, self.eps, self.reduction)
 
 
-class MultiLabelSoftMarginLoss(nn.Cell):
+class MultiLabelSoftMarginLoss(nn.Cell, metaclass=Kind):
     """Mean over classes of the binary cross entropy of logits."""
 
     def __init__(
@@ -275,7 +276,7 @@ class MultiLabelSoftMarginLoss(nn.Cell):
         return F.multilabel_soft_margin_loss(x, target, self.weight, reduction=self.reduction)
 
 
-class MultiMarginLoss(nn.Cell):
+class MultiMarginLoss(nn.Cell, metaclass=Kind):
     """Multi-class margin loss."""
 
     def __init__(
@@ -296,7 +297,7 @@ class MultiMarginLoss(nn.Cell):
         return F.multi_margin_loss(x, target, self.p, self.margin, self.weight, reduction=self.reduction)
 
 
-class MarginRankingLoss(nn.Cell):
+class MarginRankingLoss(nn.Cell, metaclass=Kind):
     """``max(0, -target * (x1 - x2) + margin)``."""
 
     def __init__(
@@ -315,7 +316,7 @@ class MarginRankingLoss(nn.Cell):
         return F.margin_ranking_loss(x1, x2, target, self.margin, reduction=self.reduction)
 
 
-class CosineEmbeddingLoss(nn.Cell):
+class CosineEmbeddingLoss(nn.Cell, metaclass=Kind):
     """``1 - cos`` for target 1, ``max(0, cos - margin)`` for target -1."""
 
     def __init__(
@@ -334,7 +335,7 @@ class CosineEmbeddingLoss(nn.Cell):
         return F.cosine_embedding_loss(x1, x2, target, self.margin, reduction=self.reduction)
 
 
-class TripletMarginLoss(nn.Cell):
+class TripletMarginLoss(nn.Cell, metaclass=Kind):
     """``max(0, d(anchor, positive) - d(anchor, negative) + margin)``."""
 
     def __init__(
@@ -358,7 +359,7 @@ class TripletMarginLoss(nn.Cell):
         )
 
 
-class CTCLoss(nn.Cell):
+class CTCLoss(nn.Cell, metaclass=Kind):
     """Connectionist temporal classification (Graves et al. 2006) of (time, batch, classes) log-probabilities."""
 
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
@@ -372,7 +373,7 @@ class CTCLoss(nn.Cell):
         )
 
 
-class TripletMarginWithDistanceLoss(nn.Cell):
+class TripletMarginWithDistanceLoss(nn.Cell, metaclass=Kind):
     """``max(0, d(anchor, positive) - d(anchor, negative) + margin)`` for any distance ``d``."""
 
     def __init__(

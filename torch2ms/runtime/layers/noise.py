@@ -5,11 +5,12 @@ from __future__ import annotations
 from mindspore import Tensor, nn
 
 from .. import functional as F
+from ..kinds import Kind
 
 __all__ = ["AlphaDropout", "FeatureAlphaDropout", "RReLU"]
 
 
-class RReLU(nn.Cell):
+class RReLU(nn.Cell, metaclass=Kind):
     """``x`` where positive, else a slope times ``x``: drawn in training, the mean of its bounds otherwise."""
 
     def __init__(self, lower: float = 0.125, upper: float = 0.3333333333333333, inplace: bool = False) -> None:

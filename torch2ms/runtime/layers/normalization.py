@@ -11,6 +11,7 @@ import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 
 from ..functional.normalization import batch_norm, instance_norm, layer_norm
+from ..kinds import Kind
 from .arguments import draw_own, typed
 
 __all__ = [
@@ -88,19 +89,19 @@ class _Average:
         )
 
 
-class BatchNorm1d(_Average, nn.BatchNorm1d):
+class BatchNorm1d(_Average, nn.BatchNorm1d, metaclass=Kind):
     """Batch normalisation of (batch, features) or (batch, features, length)."""
 
 
-class BatchNorm2d(_Average, nn.BatchNorm2d):
+class BatchNorm2d(_Average, nn.BatchNorm2d, metaclass=Kind):
     """Batch normalisation of (batch, channels, height, width)."""
 
 
-class BatchNorm3d(_Average, nn.BatchNorm3d):
+class BatchNorm3d(_Average, nn.BatchNorm3d, metaclass=Kind):
     """Batch normalisation of (batch, channels, depth, height, width)."""
 
 
-class LayerNorm(nn.LayerNorm):
+class LayerNorm(nn.LayerNorm, metaclass=Kind):
     """Normalise over the last ``len(normalized_shape)`` axes.
 
     Without ``elementwise_affine`` the parameters ``gamma`` (ones) and ``beta`` (zeros) are not trained; without
@@ -135,7 +136,7 @@ class LayerNorm(nn.LayerNorm):
         return layer_norm(x, self.gamma.shape, self.gamma, self.beta, self.epsilon)
 
 
-class GroupNorm(nn.GroupNorm):
+class GroupNorm(nn.GroupNorm, metaclass=Kind):
     """Normalise ``num_channels / num_groups`` channels of a sample together."""
 
     def __init__(
@@ -153,7 +154,7 @@ class GroupNorm(nn.GroupNorm):
         draw_own(self)
 
 
-class _InstanceNorm(nn.Cell):
+class _InstanceNorm(nn.Cell, metaclass=Kind):
     """Normalise each channel of each sample over its places: (batch, channels, ...)."""
 
     rank = 2  # number of axes of one sample

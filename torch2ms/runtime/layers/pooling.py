@@ -7,6 +7,7 @@ from typing import Any, Optional, Sequence, Union
 from mindspore import Tensor, nn
 
 from .. import functional as F
+from ..kinds import Kind
 
 __all__ = [
     "AdaptiveAvgPool1d",
@@ -32,7 +33,7 @@ __all__ = [
 IntOrInts = Union[int, Sequence[int]]
 
 
-class _MaxPool(nn.Cell):
+class _MaxPool(nn.Cell, metaclass=Kind):
     """Largest value of each window."""
 
     function: Any = None
@@ -77,7 +78,7 @@ class MaxPool3d(_MaxPool):
     function = staticmethod(F.max_pool3d)
 
 
-class AvgPool1d(nn.Cell):
+class AvgPool1d(nn.Cell, metaclass=Kind):
     """Average pooling of (batch, channels, length)."""
 
     def __init__(
@@ -98,7 +99,7 @@ class AvgPool1d(nn.Cell):
         return F.avg_pool1d(x, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
 
-class _AvgPool(nn.Cell):
+class _AvgPool(nn.Cell, metaclass=Kind):
     """Mean of each window."""
 
     function: Any = None
@@ -143,7 +144,7 @@ class AvgPool3d(_AvgPool):
     function = staticmethod(F.avg_pool3d)
 
 
-class _Adaptive(nn.Cell):
+class _Adaptive(nn.Cell, metaclass=Kind):
     """Pooling to a given size."""
 
     function: Any = None
@@ -175,7 +176,7 @@ class AdaptiveAvgPool3d(_Adaptive):
     function = staticmethod(F.adaptive_avg_pool3d)
 
 
-class _AdaptiveMax(nn.Cell):
+class _AdaptiveMax(nn.Cell, metaclass=Kind):
     """Largest value of each of ``output_size`` windows, with its place when asked for."""
 
     function: Any = None
@@ -207,7 +208,7 @@ class AdaptiveMaxPool3d(_AdaptiveMax):
     function = staticmethod(F.adaptive_max_pool3d)
 
 
-class _LPPool(nn.Cell):
+class _LPPool(nn.Cell, metaclass=Kind):
     """Power-average pooling: ``(sum of x ** p over the window) ** (1 / p)``."""
 
     function: Any = None
@@ -241,7 +242,7 @@ class LPPool3d(_LPPool):
     function = staticmethod(F.lp_pool3d)
 
 
-class _MaxUnpool(nn.Cell):
+class _MaxUnpool(nn.Cell, metaclass=Kind):
     """The inverse of max pooling: the maxima at their places, zeros elsewhere."""
 
     function: Any = None

@@ -7,6 +7,7 @@ from typing import Any
 import mindspore as ms
 from mindspore import nn, ops
 
+from ..kinds import Kind
 from .arguments import draw_own
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
@@ -22,7 +23,7 @@ def _affine(x: Any, weight: Any, bias: Any) -> Any:
     return total if bias is None else total + bias
 
 
-class LSTM(nn.LSTM):
+class LSTM(nn.LSTM, metaclass=Kind):
     """Long short-term memory over (length, batch, features), or (batch, length, features) with ``batch_first``."""
 
     def __init__(
@@ -44,7 +45,7 @@ class LSTM(nn.LSTM):
         draw_own(self)
 
 
-class GRU(nn.GRU):
+class GRU(nn.GRU, metaclass=Kind):
     """Gated recurrent unit over (length, batch, features), or (batch, length, features) with ``batch_first``."""
 
     def __init__(
@@ -63,7 +64,7 @@ class GRU(nn.GRU):
         draw_own(self)
 
 
-class RNN(nn.RNN):
+class RNN(nn.RNN, metaclass=Kind):
     """Elman network over (length, batch, features), or (batch, length, features) with ``batch_first``."""
 
     def __init__(
@@ -92,7 +93,7 @@ class RNN(nn.RNN):
         draw_own(self)
 
 
-class LSTMCell(nn.LSTMCell):
+class LSTMCell(nn.LSTMCell, metaclass=Kind):
     """One step of an LSTM."""
 
     def __init__(
@@ -115,7 +116,7 @@ class LSTMCell(nn.LSTMCell):
         return ops.sigmoid(out) * ops.tanh(cell), cell
 
 
-class GRUCell(nn.GRUCell):
+class GRUCell(nn.GRUCell, metaclass=Kind):
     """One step of a GRU."""
 
     def __init__(
@@ -136,7 +137,7 @@ class GRUCell(nn.GRUCell):
         return new + update * (before - new)
 
 
-class RNNCell(nn.RNNCell):
+class RNNCell(nn.RNNCell, metaclass=Kind):
     """One step of an Elman network."""
 
     def __init__(

@@ -8,6 +8,7 @@ import numpy as np
 from mindspore import Tensor, nn
 
 from .. import functional as F
+from ..kinds import Kind
 
 __all__ = [
     "ChannelShuffle",
@@ -45,7 +46,7 @@ __all__ = [
 IntOrInts = Union[int, Sequence[int]]
 
 
-class _Dropout(nn.Cell):
+class _Dropout(nn.Cell, metaclass=Kind):
     """A share ``p`` of the input (or of its channels) becomes 0 in training."""
 
     function: Any = None
@@ -89,7 +90,7 @@ class Dropout3d(_Dropout, nn.Dropout3d):
     function = staticmethod(F.dropout3d)
 
 
-class Flatten(nn.Cell):
+class Flatten(nn.Cell, metaclass=Kind):
     """Join the axes from ``start_dim`` to ``end_dim``."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
@@ -101,7 +102,7 @@ class Flatten(nn.Cell):
         return F.flatten(x, self.start_dim, self.end_dim)
 
 
-class _Pad(nn.Cell):
+class _Pad(nn.Cell, metaclass=Kind):
     """Pad the last ``rank`` axes; ``padding`` is one width or (left, right, top, bottom, ...)."""
 
     rank = 1
@@ -205,7 +206,7 @@ class CircularPad3d(_Pad):
     rank, mode = 3, "circular"
 
 
-class Upsample(nn.Cell):
+class Upsample(nn.Cell, metaclass=Kind):
     """Resize (batch, channels, ...)."""
 
     def __init__(
@@ -242,7 +243,7 @@ class UpsamplingBilinear2d(Upsample):
         super().__init__(size, scale_factor, "bilinear", True)
 
 
-class PixelShuffle(nn.Cell):
+class PixelShuffle(nn.Cell, metaclass=Kind):
     """(batch, c*r*r, h, w) to (batch, c, h*r, w*r)."""
 
     def __init__(self, upscale_factor: int) -> None:
@@ -254,7 +255,7 @@ class PixelShuffle(nn.Cell):
         return F.pixel_shuffle(x, self.upscale_factor)
 
 
-class PixelUnshuffle(nn.Cell):
+class PixelUnshuffle(nn.Cell, metaclass=Kind):
     """(batch, c, h*r, w*r) to (batch, c*r*r, h, w)."""
 
     def __init__(self, downscale_factor: int) -> None:
@@ -266,7 +267,7 @@ class PixelUnshuffle(nn.Cell):
         return F.pixel_unshuffle(x, self.downscale_factor)
 
 
-class ChannelShuffle(nn.Cell):
+class ChannelShuffle(nn.Cell, metaclass=Kind):
     """Interleave the channels of ``groups`` groups."""
 
     def __init__(self, groups: int) -> None:
@@ -278,7 +279,7 @@ class ChannelShuffle(nn.Cell):
         return F.channel_shuffle(x, self.groups)
 
 
-class Unfold(nn.Cell):
+class Unfold(nn.Cell, metaclass=Kind):
     """Windows of images as columns."""
 
     def __init__(
@@ -312,7 +313,7 @@ class Fold(nn.Cell):
         return F.fold(x, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
 
-class CosineSimilarity(nn.Cell):
+class CosineSimilarity(nn.Cell, metaclass=Kind):
     """Cosine of the angle along ``dim``."""
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:

@@ -25,7 +25,7 @@ def exact_class_test(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -
     """Return ``modules.is_exactly(m, nn.Conv2d)`` where a layer may be of two classes; None for other comparisons."""
     asked, operator = tree.left, tree.ops[0]
     if not isinstance(asked, ast.Call) or getattr(asked.func, "id", "") != "type" or len(asked.args) != 1:
-        return None
+        return _identity_test(updated, tree, ctx)
     classes = tree.comparators[0]
     listed = classes.elts if isinstance(classes, (ast.Tuple, ast.List, ast.Set)) else [classes]
     if not isinstance(operator, (*_EQUAL, *_UNEQUAL)) or not any(_has_two(node, ctx) for node in listed):
@@ -36,6 +36,15 @@ def exact_class_test(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -
     function = ctx.reference("torch2ms.runtime.modules.is_exactly")
     test = build("{f}({m}, {c})", f=function, m=left.args[0].value, c=updated.comparisons[0].comparator)
     return build("not {test}", test=test) if isinstance(operator, _UNEQUAL) else test
+
+
+def _identity_test(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``norm == nn.BatchNorm2d`` for ``norm is nn.BatchNorm2d``: the two classes are equal, not identical."""
+    operator = tree.ops[0]
+    if not isinstance(operator, (ast.Is, ast.IsNot)) or not _has_two(tree.comparators[0], ctx):
+        return None
+    sign = "==" if isinstance(operator, ast.Is) else "!="
+    return build(f"{{a}} {sign} {{b}}", a=updated.left, b=updated.comparisons[0].comparator)
 
 
 def _has_two(node: ast.expr, ctx: Context) -> bool:

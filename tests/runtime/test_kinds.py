@@ -1,0 +1,67 @@
+"""Classes of layers as values: MindSpore's own and the runtime's stand for one class of PyTorch's."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import pickle
+
+import pytest
+from mindspore import nn
+
+from torch2ms.runtime import layers, modules
+
+PAIRS = [
+    (layers.BatchNorm2d, nn.BatchNorm2d),
+    (layers.LayerNorm, nn.LayerNorm),
+    (layers.Linear, nn.Dense),
+    (layers.Conv2d, nn.Conv2d),
+    (layers.ReLU, nn.ReLU),
+    (layers.Sequential, nn.SequentialCell),
+]
+
+
+@pytest.mark.parametrize(("own", "native"), PAIRS)
+def test_both_classes_are_equal_and_found_as_keys(own: type, native: type) -> None:
+    assert own == native
+    assert native == own
+    assert not (native != own)
+    assert {native: 1}[own] == {own: 1}[native] == 1
+    assert own in [native]
+
+
+def test_other_classes_are_not_equal() -> None:
+    assert layers.BatchNorm2d != nn.BatchNorm1d
+    assert layers.BatchNorm2d != layers.InstanceNorm2d
+    assert layers.ReLU != functools.partial
+    assert layers.ReLU != "ReLU"
+
+
+def test_instances_of_mindspores_class_are_instances_of_the_runtimes() -> None:
+    assert isinstance(nn.LayerNorm((3,)), layers.LayerNorm)
+    assert isinstance(layers.LayerNorm(3), nn.LayerNorm)
+    assert not isinstance(nn.BatchNorm2d(3), layers.LayerNorm)
+
+
+def test_a_class_derived_by_a_program_is_a_class_of_its_own() -> None:
+    class Own(layers.BatchNorm2d):
+        pass
+
+    assert Own != nn.BatchNorm2d
+    assert isinstance(Own(3), layers.BatchNorm2d)
+    assert not isinstance(nn.BatchNorm2d(3), Own)
+    assert not modules.is_exactly(Own(3), nn.BatchNorm2d)
+    assert modules.is_exactly(layers.BatchNorm2d(3), nn.BatchNorm2d)
+
+
+def test_the_choice_of_a_bias_by_the_class_of_the_norm() -> None:
+    def has_bias(norm: object) -> bool:
+        return norm != nn.BatchNorm2d
+
+    assert not has_bias(layers.BatchNorm2d)
+    assert has_bias(layers.InstanceNorm2d)
+
+
+def test_classes_are_copied_and_pickled_by_name() -> None:
+    assert copy.deepcopy(layers.ReLU) is layers.ReLU
+    assert pickle.loads(pickle.dumps(layers.LayerNorm)) is layers.LayerNorm
