@@ -25,7 +25,6 @@ PAIRS = [
 def test_both_classes_are_equal_and_found_as_keys(own: type, native: type) -> None:
     assert own == native
     assert native == own
-    assert not (native != own)
     assert {native: 1}[own] == {own: 1}[native] == 1
     assert own in [native]
 
@@ -65,3 +64,8 @@ def test_the_choice_of_a_bias_by_the_class_of_the_norm() -> None:
 def test_classes_are_copied_and_pickled_by_name() -> None:
     assert copy.deepcopy(layers.ReLU) is layers.ReLU
     assert pickle.loads(pickle.dumps(layers.LayerNorm)) is layers.LayerNorm
+
+
+def test_the_number_of_slopes_of_any_prelu() -> None:
+    for layer in (nn.PReLU(3), layers.PReLU(3)):
+        assert modules.get(layer, "num_parameters") == 3

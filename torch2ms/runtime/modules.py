@@ -260,6 +260,7 @@ _OTHER_NAMES = {
     "out_features": ("out_channels",),
     "num_embeddings": ("vocab_size",),
     "embedding_dim": ("embedding_size",),
+    "num_parameters": ("w.size",),
 }
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "irfft",
     "irfft2",
     "irfftn",
+    "istft",
     "rfft",
     "rfft2",
     "rfftfreq",
@@ -120,15 +121,65 @@ def stft(
     count = (signal.shape[1] - n_fft) // hop + 1
     places = np.arange(count)[:, None] * hop + np.arange(n_fft)[None, :]
     frames = ops.gather(signal, Tensor(places.reshape(-1), ms.int32), 1).reshape((-1, count, n_fft)) * shape
+    if normalized:  # the real numbers: a product of complex ones has no gradient
+        frames = frames * n_fft**-0.5
     spectra = ops.rfft(frames) if onesided is not False else ops.fft(frames)
-    if normalized:
-        spectra = spectra * Tensor(n_fft**-0.5, ms.complex64)
     spectra = ops.swapaxes(spectra, 1, 2)
     if input.ndim == 1:
         spectra = spectra[0]
     if not return_complex:
         return ops.stack((ops.real(spectra), ops.imag(spectra)), -1)
     return spectra
+
+
+def _overlapped(frames: Tensor, hop: int) -> Tensor:
+    """Return the sum of windows (batch, frames, width), each ``hop`` behind the one before: (batch, length)."""
+    batch, count, width = frames.shape
+    parts = -(-width // hop)
+    pieces = pad(frames, (0, parts * hop - width)).reshape((batch, count, parts, hop))
+    total = pad(pieces[:, :, 0], (0, 0, 0, parts - 1))
+    for part in range(1, parts):
+        total = total + pad(pieces[:, :, part], (0, 0, part, parts - 1 - part))
+    return total.reshape((batch, -1))[:, : hop * (count - 1) + width]
+
+
+def istft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: Optional[int] = None,
+    win_length: Optional[int] = None,
+    window: Optional[Tensor] = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: Optional[bool] = None,
+    length: Optional[int] = None,
+    return_complex: bool = False,
+) -> Tensor:
+    """Return the signal whose spectra (frequencies, frames) or (batch, frequencies, frames) :func:`stft` gives.
+
+    Of all signals it is the one whose spectra come closest (Griffin and Lim, 1984). PyTorch refuses windows whose sum
+    has a zero; here the signal is not finite there. Of two-sided spectra, a real signal needs the first half.
+    """
+    hop = n_fft // 4 if hop_length is None else hop_length
+    width = n_fft if win_length is None else win_length
+    shape = ops.ones((width,), ms.float32) if window is None else window
+    left = (n_fft - width) // 2
+    shape = pad(shape, (left, n_fft - width - left))
+    spectra = ops.swapaxes(input if input.ndim == 3 else ops.expand_dims(input, 0), 1, 2)
+    weight = _overlapped(ops.broadcast_to(shape * shape, (1, spectra.shape[1], n_fft)), hop)
+    start = n_fft // 2 if center else 0
+    end = weight.shape[1] - start if length is None else start + length
+    scale = n_fft**0.5 if normalized else 1.0
+
+    def joined(frames: Tensor) -> Tensor:
+        signal = _overlapped(frames * shape, hop)[:, start:end] / weight[:, start:end] * scale
+        signal = pad(signal, (0, max(end - weight.shape[1], 0)))
+        return signal if input.ndim == 3 else signal[0]
+
+    if return_complex:
+        frames = ops.ifft(spectra)
+        return ops.Complex()(joined(ops.real(frames)), joined(ops.imag(frames)))
+    return joined(ops.irfft(spectra[:, :, : n_fft // 2 + 1], n_fft))
 
 
 def _norm(norm: Optional[str]) -> str:

@@ -16,7 +16,8 @@ from torch2ms.translator.passes.layer_calls import class_name
 from torch2ms.translator.passes.layer_members import (
     LAYER_MEMBERS,
     LAYER_SETTINGS,
-    LINEAR_SETTINGS,
+    UNTYPED_SETTINGS,
+    is_forward,
     is_mixed_in,
     is_settings,
     new_names,
@@ -56,8 +57,9 @@ def rewrite_attribute(
         return cst.Name("True")
     if row.kind == "method" and not ctx.kind(tree.value).known:
         return updated  # the name of a method, not called, on a value nothing is known of: any object may have it
-    if row.keep:
-        ctx.account(tree, row.name, "kept", advice=row.keep)
+    keep = row.keep or _own_name(tree, row, ctx)
+    if keep:
+        ctx.account(tree, row.name, "kept", advice=keep)
         return updated
     options = ctx.tables.select(row, ctx.target)
     if row.unsupported or not options:
@@ -95,6 +97,15 @@ def rewrite_attribute(
         return _handed_on(walked, updated, tree, row, ctx)
     name = option.target.rpartition(".")[2]
     return updated if updated.attr.value == name else updated.with_changes(attr=cst.Name(name))
+
+
+def _own_name(tree: ast.Attribute, row: Row, ctx: Context) -> str:
+    """Say that an attribute is the program's own, though a method of all networks has its name: ``layer.type = t``."""
+    if row.kind != "method" or not row.name.startswith("torch.nn.Module."):
+        return ""
+    written = (node for node in ctx.analysis.nodes if isinstance(node, ast.Attribute) and node.attr == tree.attr)
+    is_written = any(isinstance(node.ctx, ast.Store) for node in written)
+    return "an attribute that the program gives its networks" if is_written else ""
 
 
 def _handed_on(
@@ -156,7 +167,7 @@ def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cs
         shown = ast.unparse(tree.value)
         message = f"{shown} could not be typed; .{tree.attr} has another name on a normalisation layer or an embedding"
         ctx.report("T2M207", tree, message, symbol=f"torch.nn.Module.{tree.attr}")
-    if tree.attr in LINEAR_SETTINGS and not is_settings(tree.value):
+    if tree.attr in UNTYPED_SETTINGS and not is_settings(tree.value):
         return _of_any_layer(updated, tree, ctx)
     return updated
 
@@ -197,6 +208,8 @@ def _is_guarded(tree: ast.Attribute, ctx: Context) -> bool:
 def _of_layer(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression | None:
     """Rename a parameter or setting of a layer: ``bn.weight`` -> ``bn.gamma``; all candidate classes must agree."""
     base = ctx.kind(tree.value)
+    if is_forward(tree, ctx):
+        return updated.with_changes(attr=cst.Name("construct"))
     if base.name != "Module":
         return _of_any_layer(updated, tree, ctx) if is_mixed_in(base, tree, ctx) else None
     found = new_names(base, tree.attr, ctx)

@@ -24,6 +24,7 @@ from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.exchanged_parts import taken_part
 from torch2ms.translator.passes.inplace import changed_arguments, inplace_layer
 from torch2ms.translator.passes.layer_calls import named_inputs
+from torch2ms.translator.passes.layer_members import is_forward
 from torch2ms.translator.passes.network_input import network_input
 from torch2ms.translator.passes.older_calls import older_call
 from torch2ms.translator.passes.operators import doubled_arguments, promoted, rewrite_builtin, settled
@@ -94,7 +95,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         if found is not None:
             row, base = found
             return _row_call(row, updated, tree, ctx, base)
-        if _is_forward(tree.func, ctx) and isinstance(updated.func, cst.Attribute):
+        if is_forward(tree.func, ctx) and isinstance(updated.func, cst.Attribute):
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("construct")))
         if tree.func.attr == "extra_repr" and ctx.kind(tree.func.value).name == "Module":
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("extend_repr")))
@@ -121,15 +122,6 @@ def _class_test(updated: cst.Call) -> cst.BaseExpression:
         return cst.Name("False")
     new = left[0].value if len(left) == 1 else classes.with_changes(elements=left)
     return updated.with_changes(args=[updated.args[0], updated.args[1].with_changes(value=new)])
-
-
-def _is_forward(func: ast.Attribute, ctx: Context) -> bool:
-    """Whether ``value.forward`` is the method of a network of the project: ``super().forward``, ``Base.forward``."""
-    base = ctx.kind(func.value)
-    if func.attr != "forward" or base.name not in ("Module", "class"):
-        return False
-    families = {ctx.world.family(key).name for key in candidates(base) if ":" in key}
-    return base.name == "Module" or families == {"Module"}
 
 
 # What stays together with a training step that stays: the T2M402 at its backward call speaks for all of it.

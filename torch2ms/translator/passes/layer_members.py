@@ -9,16 +9,33 @@ from torch2ms.translator.inference.families import LAYERS_OF
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 
-__all__ = ["LAYER_MEMBERS", "LAYER_SETTINGS", "LINEAR_SETTINGS", "is_mixed_in", "is_settings", "new_names"]
+__all__ = [
+    "LAYER_MEMBERS",
+    "LAYER_SETTINGS",
+    "UNTYPED_SETTINGS",
+    "is_forward",
+    "is_mixed_in",
+    "is_settings",
+    "new_names",
+]
 
 # What layers call otherwise, and the runtime finds under either name.
 LAYER_MEMBERS = frozenset({"weight", "bias", "running_mean", "running_var"})
 # And settings that only layers have.
-LINEAR_SETTINGS = frozenset({"in_features", "out_features"})
-LAYER_SETTINGS = LINEAR_SETTINGS | {"num_embeddings", "embedding_dim"}
+UNTYPED_SETTINGS = frozenset({"in_features", "out_features", "num_parameters"})
+LAYER_SETTINGS = UNTYPED_SETTINGS | {"num_embeddings", "embedding_dim"}
 
 # Names of settings, whose attributes may be called anything.
 _SETTINGS = frozenset({"args", "opt", "opts", "cfg", "config", "hparams", "params", "flags", "options"})
+
+
+def is_forward(member: ast.Attribute, ctx: Context) -> bool:
+    """Whether ``value.forward`` is the method of a network of the project: ``super().forward``, ``Base.forward``."""
+    base = ctx.kind(member.value)
+    if member.attr != "forward" or base.name not in ("Module", "class"):
+        return False
+    families = {ctx.world.family(key).name for key in candidates(base) if ":" in key}
+    return base.name == "Module" or families == {"Module"}
 
 
 def is_settings(tree: ast.expr) -> bool:
