@@ -38,13 +38,52 @@ def _everything() -> None:
     """Stand for the program as a whole, which MindSpore wants to know whose operations it records."""
 
 
+class _Pauses:
+    """Puts the record of the program aside while a gradient function of its own runs.
+
+    MindSpore 2.8 to 2.10 take such a function for a second derivative when it runs inside of a record, and there
+    ``x[0]`` and LayerNorm fail. The tensors recorded so far keep what is known of them.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0  # of gradient functions inside of each other
+        self.is_own = False  # the gradient that is asked for is that of the record
+        self._check_run, self._grad = _pynative_executor.check_run, _pynative_executor.grad
+        _pynative_executor.check_run, _pynative_executor.grad = self.check_run, self.grad
+
+    def check_run(self, *args: Any, **kwargs: Any) -> Any:
+        """Stand for what every gradient function calls first."""
+        if not self.is_own:
+            self.depth += 1
+            if self.depth == 1:
+                _pynative_executor.end_graph(_everything, ms.Tensor(0.0))
+                _pynative_executor.set_grad_flag(False)
+        return self._check_run(*args, **kwargs)
+
+    def grad(self, *args: Any, **kwargs: Any) -> Any:
+        """Stand for what it calls last."""
+        try:
+            return self._grad(*args, **kwargs)
+        finally:
+            if not self.is_own:
+                self.depth -= 1
+                if self.depth == 0:
+                    start()
+
+
+_pauses: Optional[_Pauses] = None
+
+
 def start() -> None:
     """Record from here on. Importing the module does this; a second call does nothing that can be seen.
 
     MindSpore 2.0 keeps no record outside of a gradient function: there is nothing to start, RuntimeError says so.
     """
+    global _pauses
     if not hasattr(ms, "_no_grad"):
         raise RuntimeError("MindSpore 2.7 or newer is needed to ask for gradients of what was computed before")
+    _pauses = _pauses or _Pauses()
+    _pauses.depth = 0
     _pynative_executor.set_grad_flag(True)
     _pynative_executor.new_graph(_everything)
 
@@ -62,7 +101,13 @@ def backward(loss: ms.Tensor, *owners: Any, average: Optional[Callable[[Any], An
     def finished() -> ms.Tensor:
         return loss
 
-    grads = ms.grad(finished, None, weights)()
+    if _pauses is None or _pauses.depth:
+        raise RuntimeError("nothing is recorded: a gradient function raised before, or this is called inside of one")
+    _pauses.is_own = True
+    try:
+        grads = ms.grad(finished, None, weights)()
+    finally:
+        _pauses.is_own = False
     gradients.keep(weights, grads if average is None else average(grads))
 
 
