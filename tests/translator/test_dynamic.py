@@ -178,3 +178,24 @@ def test_the_module_of_summaries_is_imported_by_its_new_name() -> None:
 def test_a_string_that_is_only_shown_stays() -> None:
     source = "import torch\n\nprint('torch.utils.tensorboard')\n"
     assert "print('torch.utils.tensorboard')" in translate_source(source).text
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("eval(name)", "eval(name, {**globals(), **locals(), 'nn': layers})"),
+        ("eval('nn.' + name)(3, 4)", "eval('nn.' + name, {**globals(), **locals(), 'nn': layers})(3, 4)"),
+        ("eval(name, space)", "eval(name, space)"),
+        ("exec(name)", "exec(name)"),
+    ],
+)
+def test_layers_that_a_running_program_names(call: str, expected: str) -> None:
+    result = translated(f"def make(name, space):\n    return {call}\n")
+    assert f"return {expected}" in result.text
+    assert "T2M502" in codes(result)
+
+
+def test_a_file_without_layers_evaluates_as_it_did() -> None:
+    result = translate_source("import torch\n\n\ndef make(name):\n    return eval(name)\n")
+    assert "return eval(name)\n" in result.text
+    assert [d.code for d in result.diagnostics] == ["T2M502"]

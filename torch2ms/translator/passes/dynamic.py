@@ -16,7 +16,7 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.passes.exchanged_parts import exchanged_by_name
 from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, is_settings, new_names
 from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
-from torch2ms.translator.syntax import code_of
+from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk
 
 __all__ = ["BUILTINS", "report_patch", "report_string", "rewrite_dynamic", "rewrite_module_name"]
@@ -34,6 +34,9 @@ def rewrite_dynamic(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Base
             return _looked_up(name, updated, tree, ctx)
         return _member(name, updated, tree, ctx)
     if name in ("eval", "exec") and isinstance(tree.func, ast.Name) and tree.args:
+        made = _evaluated(updated, tree, ctx) if name == "eval" else None
+        if made is not None:
+            return made
         _report_code(name, tree, ctx)
     text = _string(tree.args[0]) if tree.args else ""
     if name in _IMPORTERS and text not in _BY_MODULE and text.partition(".")[0] in ("torch", "torchvision"):
@@ -221,6 +224,24 @@ def _patched(tree: ast.AST, owner: str, attribute: str, ctx: Context) -> None:
 
 
 # ---- strings
+
+
+def _evaluated(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``eval(text)`` in which torch.nn is the module that has its layers under the same names.
+
+    For texts that only the running program knows, ``eval(layer["type"])``; None where the file does not hold torch.nn.
+    """
+    spaces = [word for word, kind in ctx.analysis.names.items() if kind.name == "api" and kind.of == _LAYERS]
+    if len(spaces) != 1 or len(tree.args) != 1 or tree.keywords or _string(tree.args[0]):
+        return None
+    message = f"names of {_LAYERS} that eval() finds are layers that take PyTorch's arguments"
+    ctx.report("T2M502", tree, message, symbol=_LAYERS, severity=Severity.NOTE)
+    names = build(
+        "{**globals(), **locals(), {word}: {layers}}",
+        word=ctx.literal(f"'{spaces[0]}'"),
+        layers=ctx.reference(_BY_NAME),
+    )
+    return updated.with_changes(args=[updated.args[0].with_changes(comma=cst.MaybeSentinel.DEFAULT), cst.Arg(names)])
 
 
 def _report_code(name: str, tree: ast.Call, ctx: Context) -> None:
