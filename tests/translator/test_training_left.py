@@ -78,7 +78,7 @@ LEFT = {
     "backward through a wrapper": ("wrapper", "T2M402", """
         optimizer.zero_grad()
         loss = criterion(model(data), target)
-        accelerator.backward(loss)
+        fabric.backward(loss)
         optimizer.step()
      """),
     "branches that differentiate different things": ("another branch", "T2M402", """

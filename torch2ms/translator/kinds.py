@@ -26,6 +26,7 @@ KindName = Literal[
     "Sampler",
     "Transform",
     "GradScaler",
+    "Accelerator",  # of accelerate
     "Generator",  # torch.Generator
     "Distribution",  # of torch.distributions: of = canonical class
     "dtype",  # of = canonical name when known

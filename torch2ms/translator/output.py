@@ -43,7 +43,7 @@ def generated_files(
 def _is_data_parallel(result: FileResult) -> bool:
     """Whether a file joins a group of processes, or trains in one: MindSpore's launcher must start the program."""
     names = {finding.name for finding in result.program.findings if finding.topic == "distribution"}
-    return any(name.endswith((".init_process_group", ".DistributedDataParallel")) for name in names)
+    return any(name.endswith((".init_process_group", ".DistributedDataParallel", ".Accelerator")) for name in names)
 
 
 def _is_script(result: FileResult, scripts: Container[str]) -> bool:

@@ -81,6 +81,7 @@ _TOPICS: tuple[tuple[str, str], ...] = (
     ("torch.distributed.", "distribution"),
     ("torch.nn.parallel.", "distribution"),
     ("torch.nn.DataParallel", "distribution"),
+    ("accelerate.Accelerator", "distribution"),
     ("torch.nn.utils.clip_grad", "optimizer"),
 )
 

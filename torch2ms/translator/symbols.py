@@ -36,6 +36,7 @@ class _Memory:
 
 
 _NETWORKS = frozenset({"Module", "ModuleList", "ModuleDict", "Sequential"})
+_PARALLEL = frozenset({"DistributedDataParallel", "DDP", "Accelerator"})
 _Graph = Mapping[str, set[str]]
 _Edges = dict[str | int, set[str | int]]  # name -> names that get its value; a number stands for a position, see _flows
 _NOTHING: frozenset[str | int] = frozenset()
@@ -189,7 +190,7 @@ class SymbolTable:
     @property
     def is_data_parallel(self) -> bool:
         """Whether the project wraps a network in DistributedDataParallel: its steps must average the gradients."""
-        return any("DistributedDataParallel" in file.calls or "DDP" in file.calls for file in self.files.values())
+        return any(not _PARALLEL.isdisjoint(file.calls) for file in self.files.values())
 
     def is_near(self, fact: str, path: str) -> bool:
         """Whether imports connect a file with one of which a fact holds: ``"asks_for_gradients"``, ``"wrappers"``."""
@@ -198,6 +199,12 @@ class SymbolTable:
             imports, importers = self._imports()
             self._memory.near[fact] = _reached(start, imports) | _reached(start, importers)
         return path in self._memory.near[fact]
+
+    @property
+    def adds_gradients(self) -> bool:
+        """Whether an accelerator of the project adds up the gradients of several passes."""
+        shapes = self.shapes(frozenset({"Accelerator"}))
+        return any("gradient_accumulation_steps" in shape.keywords or shape.splat for shape in shapes)
 
     @property
     def takes_losses(self) -> bool:

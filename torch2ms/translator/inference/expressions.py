@@ -462,7 +462,7 @@ class Expressions(Callables):
         if base.name == "Module" and name == "apply":
             return base
         if base.known:
-            return self._member(base, name, "method")
+            return of_arguments(self._member(base, name, "method"), arguments)
         told = self.world.evidence.of_call(name)
         if told.known:
             return self._member(told, name, "method")

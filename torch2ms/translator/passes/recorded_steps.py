@@ -39,7 +39,8 @@ def write_recorded(
             lines.append(f"{_name(GRADIENTS, 'take_over', ctx)}({_settings(call.call, code)})")
             ctx.report("T2M401", call.statement, "the gradients are those that were handed over with the loss")
         elif call.unit is not None:
-            lines.append(f"{_name(GRADIENTS, 'keep', ctx)}({weights(call.unit)}, {call.unit.grads_name})")
+            keep = _name(GRADIENTS, "keep", ctx) if call.engine is None else f"{code(call.engine)}.keep"
+            lines.append(f"{keep}({weights(call.unit)}, {call.unit.grads_name})")
         elif call.kind == "backward":
             owners = ", ".join(code(node) for node in call.optimizers)
             if ctx.world.symbols.is_data_parallel:
@@ -49,7 +50,8 @@ def write_recorded(
             ctx.report("T2M401", call.statement, message)
         else:
             function = "reset" if call.kind == "zero" else "update"
-            lines.append(f"{_name(module, function, ctx)}({code(call.target)})")
+            name = _name(module, function, ctx) if call.engine is None else f"{code(call.engine)}.{function}"
+            lines.append(f"{name}({code(call.target)})")
     return list(cst.parse_module("\n".join(lines) + "\n").body)
 
 

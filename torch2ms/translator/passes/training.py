@@ -119,6 +119,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
         units = find_units(
             ctx.analysis.tree, ctx.analysis, recording=recording, keeping=keeping, handing=handing,
             wrappers=wrappers, wrapping=wrapping_methods(ctx.analysis.tree, own),
+            adding=ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.adds_gradients,
         )  # fmt: skip
     taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
@@ -397,11 +398,12 @@ class _Writer:
             code = f"{pair}, {unit.grads_name} = {function}({arguments})\n"
         else:
             code = f"{pair}, new_{unit.grads_name} = {function}({arguments})\n"
-            code += "" if unit.is_late else self._addition(unit)
         if self.ctx.world.symbols.is_data_parallel:
             average = code_of(self.ctx.reference("torch2ms.runtime.distributed.average_gradients"))
-            line = f"{unit.grads_name} = {average}({unit.grads_name})\n"
-            code += line if unit.gradient == "assign" else ""
+            name = unit.grads_name if unit.gradient == "assign" else f"new_{unit.grads_name}"
+            code += f"{name} = {average}({name})\n"
+        if unit.gradient != "assign" and not unit.is_late:
+            code += self._addition(unit)
         if unit.guard is not None:
             inner = "".join(f"    {line}\n" for line in code.splitlines())
             code = f"if {self._code(unit.guard)}:\n{inner}else:\n    {target} = {unit.forward_name}({arguments})\n"

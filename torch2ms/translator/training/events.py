@@ -80,6 +80,7 @@ class Event:
     is_handed: bool = False  # the call hands a loss and its optimizer to an object that takes the step
     is_wrapped: bool = False  # a method of an object that holds the optimizer, or may do so
     stays: bool = False  # such a method, which does by itself what is to be done
+    engine: ast.expr | None = None  # the accelerator that is handed the loss
 
 
 def weighted(loss: ast.expr, seed: ast.expr) -> ast.expr:
@@ -297,6 +298,8 @@ class _Finder:
         kind = self.oracle.kind(receiver).name
         if kind in ("Module", "instance", "function", "class"):
             return None  # a method of the project that happens to have this name
+        if self._is_engine(receiver, kind):
+            return _through_engine(statement, call, order)
         scaler: ast.expr | None = None
         loss = receiver
         if (
@@ -317,7 +320,7 @@ class _Finder:
             problem = "backward() is part of a larger expression"
         elif seed is not None and is_seeded:
             loss = weighted(loss, seed)
-        elif kind in ("api", "module", "Optimizer", "GradScaler") or "accelerator" in (dotted_path(receiver) or ""):
+        elif kind in ("api", "module", "Optimizer", "GradScaler"):
             problem = "backward is called through a wrapper, not on the loss"
         elif call.args and kind == "unknown":
             problem = "backward is called on an untyped object with arguments, perhaps through a wrapper"
@@ -331,6 +334,10 @@ class _Finder:
                 problem = problem or f"backward({keyword.arg}=...) differentiates through the gradient"
         return Event("backward", statement, call, order, dotted_path(loss) or "", loss, scaler, problem)
 
+    def _is_engine(self, receiver: ast.expr, kind: str) -> bool:
+        """Whether an object is accelerate's, by its kind or, where it came from elsewhere, by its name."""
+        return kind == "Accelerator" or (kind == "unknown" and (dotted_path(receiver) or "").endswith("accelerator"))
+
     def _clip(self, statement: ast.stmt, call: ast.Call, order: int) -> Event:
         weights = call.args[0] if call.args else None
         for keyword in call.keywords:
@@ -342,6 +349,19 @@ class _Finder:
         if not plain and not assigned:
             problem = "the norm of the gradients is used inside a larger expression"
         return Event("clip", statement, call, order, "", weights, problem=problem)
+
+
+def _through_engine(statement: ast.stmt, call: ast.Call, order: int) -> Event:
+    """Return the backward call of ``accelerator.backward(loss)``."""
+    assert isinstance(call.func, ast.Attribute)
+    plain = len(call.args) == 1 and not isinstance(call.args[0], ast.Starred)
+    settings = [keyword.arg for keyword in call.keywords if keyword.arg != "retain_graph"]
+    problem = "" if plain and not settings else "backward of the accelerator takes more than the loss"
+    if not isinstance(statement, ast.Expr) or statement.value is not call:
+        problem = "backward() is part of a larger expression"
+    loss = call.args[0] if plain else call.func.value
+    path = dotted_path(loss) or ""
+    return Event("backward", statement, call, order, path, loss, problem=problem, engine=call.func.value)
 
 
 def placed_gradients(scope: Scope, oracle: Oracle) -> set[int]:

@@ -82,6 +82,8 @@ def keep_all(
             clip = clip_of(event) if event.kind == "clip" else None
             calls.append(RecordedCall(event.statement, event.call, event.kind, event.target, (), clip, is_kept=True))
     stay |= {id(call.statement) for call in calls}
+    engine = next((event.engine for event in events if event.engine is not None), None)
+    calls = [call if call.clip is not None else replace(call, engine=engine) for call in calls]
     wrapped = {event.path for event in events if event.is_wrapped}
     reads = tuple(node for _, node in asked)
     kept = [

@@ -164,6 +164,7 @@ class RecordedCall:
     clip: Clip | None = None
     unit: TrainingUnit | None = None
     is_kept: bool = False
+    engine: ast.expr | None = None  # the accelerator that knows when gradients that are kept are complete
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ def find_units(
     handing: bool = False,
     wrappers: Wrappers | None = None,
     wrapping: Collection[ast.AST] = (),
+    adding: bool = False,
 ) -> list[TrainingUnit | UnitLeft | RecordedCall]:
     """Return, in source order, a plan for every backward call and a reason for each that stays as it is.
 
@@ -46,7 +47,8 @@ def find_units(
     cannot be a function may be recorded as it runs instead. ``keeping``: whether functions of the project ask for
     gradients that others compute, so that all are kept where they find them. ``handing``: whether objects of the
     project are handed losses and take the steps for them. ``wrappers``: its classes that hold an optimizer, and
-    ``wrapping``: the methods of those of this file.
+    ``wrapping``: the methods of those of this file. ``adding``: whether an accelerator of the project says when the
+    gradients of several passes are complete.
     """
     module = tree if isinstance(tree, ast.Module) else ast.Module(list(tree), [])
     starts = any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module))
@@ -66,12 +68,12 @@ def find_units(
         if scope.node in wrapping:
             parts.append(Planned(scope, events, [*update_kept(events)], True))
             continue
-        planner = _ScopePlanner(scope, file, flow, oracle, Names(taken), closures, events, keeping, handing)
+        planner = _ScopePlanner(scope, file, flow, oracle, Names(taken), closures, events, keeping, handing, adding)
         planned = planner.plan()
         closure = closures.of.get(scope.node)
         if closure is not None and not any(isinstance(unit, TrainingUnit) for unit in planned):
             closures.leave(closure, f"{closure.function.name} has no backward call that can be rewritten")
-        stays = bool(planner.reads) or closure is not None or planner.is_handed or planner.is_wrapped
+        stays = bool(planner.reads) or closure is not None or planner.is_shared
         parts.append(Planned(scope, planner.events, planned, stays))
     if recording:
         record_left(parts)
@@ -126,6 +128,7 @@ class _ScopePlanner:
         events: list[Event],
         keeping: bool,
         handing: bool,
+        adding: bool,
     ) -> None:
         self.scope = scope
         self.file = file
@@ -136,8 +139,10 @@ class _ScopePlanner:
         self.keeping = keeping
         self.closure = closures.of.get(scope.node)
         self.is_taker = handing and bool(given_loss(scope.node))
-        self.is_handed = self.is_taker or any(event.is_handed for event in events)
-        self.is_wrapped = any(event.is_wrapped for event in events)
+        # Another object takes the step, or says when: it finds the gradients with the weights.
+        self.is_shared = self.is_taker or any(
+            event.is_handed or event.is_wrapped or (adding and event.engine is not None) for event in events
+        )
         self.events = [event for event in events if event.kind != "closure" or not closures.is_planned(event.call)]
         self.has_closures = len(self.events) < len(events)
         if self.closure is not None:
@@ -175,12 +180,12 @@ class _ScopePlanner:
         self._fall_together(owned, results)
         placed_reads = dict(results)
         place_reads(read_later, self.scope, self.events, placed_reads)
-        wanted = self.keeping or self.is_handed or self.is_wrapped or obstacle is not None or _are_by_hand(placed_reads)
+        wanted = self.keeping or self.is_shared or obstacle is not None or _are_by_hand(placed_reads)
         if asked is not None and wanted:
             kept = keep_all(results, self.events, asked)
             if kept is not None:
                 return kept
-        if self.is_handed or self.is_wrapped:
+        if self.is_shared:
             return [*stay_left(self.backwards, results)]
         results = placed_reads
         if obstacle is not None:
