@@ -97,3 +97,12 @@ def test_different_literals(code: str, text: str | None) -> None:
 def test_literals() -> None:
     assert is_literal(ast.parse("(1, -2, [None])", mode="eval").body)
     assert not is_literal(ast.parse("x", mode="eval").body)
+
+
+def test_torch_calls_the_first_tensor_input_whatever_the_signature_says() -> None:
+    norm = Signature((Parameter("A", "positional"), Parameter("ord", "positional", "None")))
+    assert names(call("f(ord=1, input=x)", norm)) == {"ord": "1", "A": "x"}
+    assert names(call("f(x, input2=2)", norm)) == {"A": "x", "ord": "2"}
+    bound = call("f(x, inputs=2)", norm)
+    assert bound is not None
+    assert [ast.unparse(a.tree) for a in bound.surplus] == ["2"]

@@ -216,6 +216,7 @@ def test_what_the_text_does_not_show_stays(text: str, expected: str) -> None:
         ("w = torch.tensor([-1.0, 4.0])\ny = torch.sqrt(w).clamp(min=0.5)", "nans.clamp("),
         ("y = x.masked_fill(x > 2, -float('inf')).softmax(-1)", "nans.softmax("),
         ("def total(t):\n    return t.sum()\ntotal(x[x > 10])", "selections.sum(t)"),
+        ("y = (x[x > 10] > 20).any()", "selections.any(x[x > 10] > 20)"),
     ],
 )
 def test_what_the_text_shows(text: str, expected: str) -> None:

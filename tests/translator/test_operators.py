@@ -63,6 +63,24 @@ def test_the_dtype_of_a_cast_is_followed() -> None:
     assert body("x = torch.ones(3).long()\ny = torch.exp(x)") == "y = functional.exp(x.astype(ms.float32))"
 
 
+def test_each_of_several_arguments_is_cast() -> None:
+    made = "y = ops.cos(*(item.astype(ms.float32) for item in args))"
+    assert body("args = (torch.arange(3),)\ny = torch.cos(*args)") == made
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("torch.add(b, b)", "functional.add(b, b)"),
+        ("b.add(b)", "functional.add(b, b)"),
+        ("torch.add(torch.ones(2), torch.ones(2))", "ops.add(ops.ones(2), ops.ones(2))"),
+        ("torch.sub(torch.ones(2), torch.ones(2))", "ops.sub(ops.ones(2), ops.ones(2))"),
+    ],
+)
+def test_sums_of_bools(call: str, expected: str) -> None:
+    assert body(f"b = torch.tensor([True, False])\ny = {call}") == f"y = {expected}"
+
+
 def test_tensors_of_several_dtypes_are_promoted_when_they_are_joined() -> None:
     joined = "y = functional.cat([ops.ones(2), ops.arange(3)])"
     assert body("y = torch.cat([torch.ones(2), torch.arange(3)])") == joined
@@ -76,6 +94,8 @@ def test_tensors_of_several_dtypes_are_promoted_when_they_are_joined() -> None:
     [
         ("x = torch.zeros(3)\ntorch.add(x, 2, out=x)", "x[...] = ops.add(x, 2)"),
         ("b = torch.empty(0)\ntorch.cat([x, x], out=b)", "b = ops.cat([x, x])"),
+        ("b = torch.empty(0)\ntorch.ge(x, 2, out=b)", "b = ops.ge(x, 2).astype(b.dtype)"),
+        ("b = torch.empty(0)\ntorch.exp(x, out=b)", "b = functional.exp(x)"),
         ("torch.max(x, 1, out=(v, i))", "v[...], i[...] = ops.max(x, 1)"),
         ("y = torch.zeros(3)\nz = torch.mul(y, 2, out=y)", "z = y"),
     ],

@@ -24,6 +24,9 @@ def _last(text: str) -> str:
         "x.requires_grad_(flag)\nprint(x.requires_grad)",
         "z.add_(x)\nprint(z.requires_grad)",
         "with torch.set_grad_enabled(flag):\n    y = x * 2\nprint(y.requires_grad)",
+        "if flag:\n    torch.set_grad_enabled(False)\ny = x * 2\nprint(y.requires_grad)",
+        "@torch.no_grad()\ndef f(a):\n    return a\nprint(f(x).requires_grad)",
+        "weights = [p.requires_grad for p in things]",
     ],
 )
 def test_what_the_text_leaves_open_is_not_answered(text: str) -> None:
@@ -46,6 +49,9 @@ def test_what_the_text_leaves_open_is_not_answered(text: str) -> None:
         ("z.requires_grad_()\nprint(z.requires_grad)", "True"),
         ("y = torch.cat([z, x])\nprint(y.requires_grad)", "True"),
         ("print(x.is_leaf)", "True"),
+        ("torch.set_grad_enabled(False)\ny = x * 2\nprint(y.requires_grad)", "False"),
+        ("torch.set_grad_enabled(False)\ntorch.set_grad_enabled(True)\ny = x * 2\nprint(y.requires_grad)", "True"),
+        ("@torch.no_grad()\ndef f(a):\n    return a * 2\nprint(f(x).requires_grad)", "False"),
         ("y = x * 2\nprint(y.is_leaf)", "False"),
         ("y = z * 2\nprint(y.is_leaf)", "True"),
     ],
@@ -64,3 +70,16 @@ def test_what_torch_would_answer(text: str, answer: str) -> None:
 )
 def test_methods_called_through_their_class(text: str, made: str) -> None:
     assert _last(text) == made
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("def f(a):\n    return a.requires_grad", True),
+        ("y = unknown(x).requires_grad", True),
+        ("def f(param):\n    return param.requires_grad", False),  # a weight by its name
+        ("kept = [p for p in things if p.requires_grad]", False),
+    ],
+)
+def test_the_mark_of_what_nothing_is_known_of_is_told_unless_it_may_be_a_weight_s(text: str, is_told: bool) -> None:
+    assert ("T2M207" in {d.code for d in translate_source(HEAD + text + "\n").diagnostics}) is is_told

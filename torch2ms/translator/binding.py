@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 import libcst as cst
 
-from torch2ms.mapping_tables.schema import Signature
+from torch2ms.mapping_tables.schema import Parameter, Signature
 
 __all__ = ["BoundArgument", "BoundCall", "accepts", "bind", "is_literal", "literal", "parsed", "same_literal"]
 
@@ -54,7 +54,10 @@ class BoundCall:
 _OTHER_NAMES = {
     **{"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"},
     **{"indices": "indices_or_sections", "sections": "indices_or_sections"},
+    **{"tensor": "tensor1", "other": "tensor2"},
 }
+# Whatever the documentation calls them (torch.linalg.norm(A)), what torch's C++ knows as self is called input by name.
+_PLACES = {"input": 0, "input2": 1}
 
 
 def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> BoundCall | None:
@@ -82,8 +85,8 @@ def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> Boun
         if arg.keyword is not None:
             value = next(keywords).value
             name = arg.keyword.value
-            if name not in names and _OTHER_NAMES.get(name) in names:
-                name = _OTHER_NAMES[name]
+            if name not in names:
+                name = _other_name(name, names, () if var_keyword else slots)
             if name == var_positional and not extra:  # torch.zeros(size=(2, 3)) is torch.zeros((2, 3))
                 placed = arg.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)
                 extra.append(BoundArgument(name, value, arg.value, placed, True))
@@ -117,7 +120,16 @@ def accepts(signature: Signature, call: ast.Call) -> bool:
     if len(given) > slots and "var_positional" not in kinds:
         return False
     keywords = [keyword.arg for keyword in call.keywords if keyword.arg is not None]
-    return "var_keyword" in kinds or all(name in names or _OTHER_NAMES.get(name) in names for name in keywords)
+    placed = [p for p in signature.parameters if p.kind in ("positional_only", "positional")]
+    return "var_keyword" in kinds or all(_other_name(name, names, placed) in names for name in keywords)
+
+
+def _other_name(name: str, names: set[str], slots: Sequence[Parameter]) -> str:
+    """Return the name that the signature has for a keyword, which may be another one that torch takes as well."""
+    if name in names or _OTHER_NAMES.get(name) in names:
+        return name if name in names else _OTHER_NAMES[name]
+    place = _PLACES.get(name, len(slots))
+    return slots[place].name if place < len(slots) else name
 
 
 _NO_LITERAL = object()

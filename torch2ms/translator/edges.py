@@ -158,6 +158,8 @@ def may_be_empty(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> bo
         return any(_may_select_nothing(part, ctx) for part in parts) or may_be_empty(tree.value, ctx, depth - 1)
     if isinstance(tree, ast.BinOp):
         return may_be_empty(tree.left, ctx, depth - 1) or may_be_empty(tree.right, ctx, depth - 1)
+    if isinstance(tree, ast.Compare):
+        return any(may_be_empty(part, ctx, depth - 1) for part in (tree.left, *tree.comparators))
     if isinstance(tree, ast.UnaryOp):
         return may_be_empty(tree.operand, ctx, depth - 1)
     return isinstance(tree, ast.Call) and _makes_nothing(tree, ctx, depth)

@@ -127,11 +127,26 @@ def _of_call(tree: ast.Call, ctx: Context, depth: int) -> bool | None:
     parts: list[ast.expr] = [*tree.args, *(keyword.value for keyword in tree.keywords)]
     if callee.name == "Module" and _WEIGHTED.fullmatch(callee.of) and not ctx.once(_is_frozen):
         return True
+    if isinstance(tree.func, ast.Name) and tree.func.id in ctx.once(_unrecorded):
+        return False
     if callee.name != "api":
         if not isinstance(tree.func, ast.Attribute) or not ctx.kind(tree.func.value).is_tensor:
             return None
         parts.append(tree.func.value)
     return _any(parts, ctx, depth)
+
+
+def _unrecorded(ctx: Context) -> frozenset[str]:
+    """Return the functions of the file that run under ``torch.no_grad()`` and return what they compute themselves."""
+    found: dict[str, bool] = {}
+    for node in ctx.analysis.nodes:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            marks = [mark.func if isinstance(mark, ast.Call) else mark for mark in node.decorator_list]
+            is_off = any(ctx.kind(mark).of in _OFF for mark in marks)
+            values = [part.value for part in ast.walk(node) if isinstance(part, ast.Return)]
+            computed = bool(values) and all(value is not None and _computes(value, ctx) for value in values)
+            found[node.name] = found.get(node.name, True) and is_off and computed
+    return frozenset(name for name, is_so in found.items() if is_so)
 
 
 def _flag(value: ast.expr | None, *, default: bool | None) -> bool | None:
@@ -180,17 +195,32 @@ def _is_recording(tree: ast.AST, ctx: Context) -> bool | None:
                 return _flag(call.args[0] if call.args else None, default=None)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.decorator_list:
             return None
-    return None if ctx.once(_is_switched) else True
+    switches = ctx.once(_switches)
+    if not switches:
+        return True
+    top = ctx.analysis.tree
+    around = [tree, *_around(tree, ctx)]
+    if any(ctx.parent(switch) is not top for switch in switches) or any(map(_is_nested, around)):
+        return None
+    before = [switch for switch in switches if switch.lineno < getattr(around[0], "lineno", 0)]
+    last = before[-1].value if before else None
+    return _flag(last.args[0] if last.args else None, default=None) if isinstance(last, ast.Call) else True
 
 
-def _is_switched(ctx: Context) -> bool:
-    """Whether the file turns recording on or off by a statement."""
-    return any(
-        isinstance(node, ast.Expr)
+def _is_nested(node: ast.AST) -> bool:
+    """Whether what stands in a statement runs at another time than its place shows, or more than once."""
+    return isinstance(node, (*_BRANCHES, *_SCOPES)) and not isinstance(node, ast.Module)
+
+
+def _switches(ctx: Context) -> list[ast.Expr]:
+    """Return the statements of the file that turn recording on or off."""
+    return [
+        node
+        for node in ctx.analysis.nodes
+        if isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Call)
         and ctx.kind(node.value.func).of == "torch.set_grad_enabled"
-        for node in ctx.analysis.nodes
-    )
+    ]
 
 
 def _is_frozen(ctx: Context) -> bool:

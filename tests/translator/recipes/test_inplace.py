@@ -239,3 +239,23 @@ def test_a_view_of_itself_in_a_loop_is_no_circle() -> None:
     source = "import torch\n\n\ndef f(x: torch.Tensor, n: int):\n    for _ in range(n):\n        x = x[..., 2:]\n"
     result = translate_source(source + "        x *= 2\n    return x\n")
     assert "T2M900" not in [item.code for item in result.diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("loop", "line"),
+    [
+        ("for i, x in enumerate(xs):\n    x += i", "x[...] = x + i"),
+        ("for x in xs:\n    x -= 1", "x[...] = x - 1"),
+        ("for x, k in zip(xs, [1, 2]):\n    x *= k", "x[...] = x * k"),
+        ("for k, x in {'a': xs[0]}.items():\n    x += 1", "x[...] = x + 1"),
+    ],
+)
+def test_what_a_loop_takes_from_a_list_is_changed_where_it_is(loop: str, line: str) -> None:
+    found = translate_source(f"import torch\nxs = [torch.zeros(2), torch.ones(2)]\n{loop}\nprint(xs)\n")
+    assert f"    {line}\n" in found.text
+    assert "T2M305" not in {d.code for d in found.diagnostics}
+
+
+def test_a_name_of_a_loop_that_is_bound_anew_holds_another_tensor() -> None:
+    source = "import torch\nxs = [torch.zeros(2), torch.ones(2)]\nfor x in xs:\n    x = x + 1\n    x += 1\n"
+    assert "[...]" not in translate_source(source + "print(xs)\n").text

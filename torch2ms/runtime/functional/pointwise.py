@@ -40,7 +40,7 @@ __all__ = [
 
 def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
     """Return ``input + alpha * other``."""
-    return ops.add(input, other if alpha == 1 else other * alpha)
+    return input + (other if alpha == 1 else other * alpha)  # the operator takes two tensors of bools as well
 
 
 def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:

@@ -7,6 +7,8 @@ import ast
 import libcst as cst
 
 from torch2ms.mapping_tables.schema import RECEIVER, Row
+from torch2ms.translator import recording
+from torch2ms.translator.asked_gradients import looks_like_weight
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.overloads import field_of
 from torch2ms.translator.names import candidates
@@ -169,6 +171,23 @@ def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cs
         ctx.report("T2M207", tree, message, symbol=f"torch.nn.Module.{tree.attr}")
     if tree.attr in UNTYPED_SETTINGS and not is_settings(tree.value):
         return _of_any_layer(updated, tree, ctx)
+    return _mark_of_unknown(updated, tree, ctx) if tree.attr == "requires_grad" else updated
+
+
+def _mark_of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression:
+    """Return ``value.requires_grad`` of what may be a weight, which has it in MindSpore, or another tensor."""
+    found = recording.requires_grad(tree.value, ctx)
+    if found is not None:
+        message = f"torch would answer {found}; MindSpore's tensors do not say"
+        ctx.report("T2M302", tree, message, symbol="torch.Tensor.requires_grad")
+        return cst.Name(str(found))
+    function = ctx.functions[-1]
+    given = {a.arg for a in function.node.args.args} if function is not None else set()
+    is_given = isinstance(tree.value, ast.Name) and tree.value.id in given
+    if isinstance(tree.value, ast.Call) or (is_given and not looks_like_weight(tree.value, ctx.analysis.tree)):
+        shown = ast.unparse(tree.value)
+        message = f"{shown} could not be typed; of tensors, only weights have .requires_grad in MindSpore"
+        ctx.report("T2M207", tree, message, symbol="torch.Tensor.requires_grad")
     return updated
 
 

@@ -27,6 +27,7 @@ from torch2ms.translator.recipes.views import (
 )
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.training.names_used import own
+from torch2ms.translator.trees import walk
 
 __all__ = ["augmented", "changed_arguments", "inplace_layer"]
 
@@ -258,17 +259,44 @@ def _is_for_others(name: str, tree: ast.AugAssign, ctx: Context) -> bool:
     info = ctx.functions[-1]
     if owner != "object" or (info is not None and (info.owner is not None or isinstance(info.node, ast.Lambda))):
         return False
-    values = [
-        node.value
+    if _walks_over(name, tree, ctx):
+        return True  # for x in tensors
+    made = [
+        node
         for node in ctx.analysis.nodes
         if isinstance(node, ast.Assign) and any(_is_name(target, name) for target in node.targets)
     ]
-    if values and all(_is_held(value, ctx) for value in values):
+    if info is None and all(ctx.parent(node) is ctx.analysis.tree for node in (tree, *made)):
+        made = [node for node in made if node.lineno < tree.lineno][-1:]  # line by line: the last one counts
+    if made and all(_is_held(node.value, ctx) for node in made):
         return True  # y = x: two names of one tensor
     if info is None:
         return False
     returned = [n for n in own(info.node) if isinstance(n, (ast.Return, ast.Yield)) and n.value is not None]
     return name in {arg.arg for arg in info.node.args.args} and (not returned or fills_whole(ctx))
+
+
+def _walks_over(name: str, tree: ast.AugAssign, ctx: Context) -> bool:
+    """Whether a name is bound by the loop around alone, which goes over tensors that a list or a dictionary holds."""
+    loop = ctx.parent(tree)
+    while loop is not None and not isinstance(loop, (ast.For, ast.FunctionDef, ast.Lambda)):
+        loop = ctx.parent(loop)
+    if not isinstance(loop, ast.For) or ctx.kind(loop.iter).is_tensor:
+        return False
+    bound = [n for n in walk(loop) if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
+    own = {id(node) for node in walk(loop.target)}
+    sources = [loop.iter]
+    while isinstance(sources[0], ast.Call):  # enumerate(tensors), zip(tensors, others), tensors.items()
+        call = sources[0]
+        func = call.func
+        if isinstance(func, ast.Attribute) and func.attr in ("items", "values") and not call.args:
+            sources = [func.value]
+        elif isinstance(func, ast.Name) and func.id in ("enumerate", "zip", "reversed", "list") and call.args:
+            sources = list(call.args)
+        else:
+            return False
+    held = all(ctx.kind(source).name in ("list", "tuple", "dict") for source in sources)
+    return held and all(id(node) in own or node is tree.target for node in bound)
 
 
 def _is_held(value: ast.expr, ctx: Context) -> bool:

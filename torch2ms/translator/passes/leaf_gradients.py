@@ -85,7 +85,7 @@ class LeafWriter:
                 lines.pop(0)
             body[0] = body[0].with_changes(leading_lines=lines)
         body.extend(_lines(f"return {', '.join([self._value(unit), *_extra(unit)])}"))
-        head = f"def {unit.forward_name}({', '.join(unit.tensors)}): pass\n"
+        head = f"def {unit.forward_name}({_given(unit)}): pass\n"
         made = cst.ensure_type(cst.parse_statement(head), cst.FunctionDef)
         top = unit.block is self.ctx.analysis.tree.body
         blank = [] if at_start else [cst.EmptyLine(indent=False)] * (2 if top else 1)
@@ -150,7 +150,9 @@ class LeafWriter:
         wanted = _is_kept(unit)
         name = "value_and_grad" if extra or wanted else "grad"
         parts = [unit.forward_name]
-        if unit.weights or unit.network or len(unit.tensors) > 1:
+        if unit.is_spread:
+            parts.append(f"tuple(range(len({unit.tensors[0]})))")
+        elif unit.weights or unit.network or len(unit.tensors) > 1:
             places = (
                 "None" if not unit.tensors else "0" if len(unit.tensors) == 1 else str(tuple(range(len(unit.tensors))))
             )
@@ -161,7 +163,7 @@ class LeafWriter:
             parts.append("[" + ", ".join(self._path(unit, path) for path in unit.weights) + "]")
         if extra:
             parts.append("has_aux=True")
-        call = f"{code_of(self.ctx.reference(f'mindspore.{name}'))}({', '.join(parts)})({', '.join(unit.tensors)})"
+        call = f"{code_of(self.ctx.reference(f'mindspore.{name}'))}({', '.join(parts)})({_given(unit)})"
         loss = unit.loss.id if wanted and isinstance(unit.loss, ast.Name) else "_"
         outputs = f"({', '.join([loss, *extra])})" if extra else loss
         if not unit.is_backward:
@@ -230,26 +232,27 @@ class LeafWriter:
         """Return the assignment of ``autograd.grad``, whose result is a tuple even of one gradient."""
         target, value = self._target(unit)
         text = ", ".join(map(ast.unparse, target.elts)) if isinstance(target, ast.Tuple) else ast.unparse(target)
-        single = len(unit.tensors) == 1
+        single = _is_single(unit)
         if single and isinstance(target, (ast.Tuple, ast.List)):
             text, single = ast.unparse(target.elts[0]), False
         elif isinstance(value, ast.Subscript):
             single = False
         cut = self._is_constant(unit)
+        none = _missing(unit, target, text)
         stop = code_of(self.ctx.reference("mindspore.ops.stop_gradient")) if cut else ""
         if not outputs:
             if cut:
-                call = f"{stop}({call})" if len(unit.tensors) == 1 else f"tuple(map({stop}, {call}))"
-            return _lines(f"{text} = ({call},)" if single else f"{text} = {call}")
+                call = f"{stop}({call})" if _is_single(unit) else f"tuple(map({stop}, {call}))"
+            return _lines((f"{text} = ({call},)" if single else f"{text} = {call}") + none)
         if cut:
             several = f"{text} = map({stop}, {text if isinstance(target, ast.Name) else f'({text})'})"
-            after = f"{text} = {stop}({text})\n" if len(unit.tensors) == 1 else f"{several}\n"
+            after = f"{text} = {stop}({text})\n" if _is_single(unit) else f"{several}\n"
         else:
             after = ""
         if isinstance(target, ast.Tuple) and len(target.elts) > 1:
             text = f"({text})"
         lines = f"{outputs}, {text} = {call}\n"
-        return _lines(lines + after + (f"{text} = ({text},)\n" if single else ""))
+        return _lines(lines + after + (f"{text} = ({text},)\n" if single else "") + none)
 
     def _is_constant(self, unit: LeafUnit) -> bool:
         """Whether the gradient must be cut off: PyTorch's is a constant, unless it is asked for a graph of it.
@@ -282,6 +285,25 @@ class LeafWriter:
             if isinstance(node, ast.Attribute) and ast.unparse(node.value) == path:
                 return code_of(self._code(node.value))
         return path
+
+
+def _is_single(unit: LeafUnit) -> bool:
+    return len(unit.tensors) == 1 and not unit.is_spread
+
+
+def _given(unit: LeafUnit) -> str:
+    """Return the parameters of a unit's function, which are its arguments as well."""
+    return f"*{unit.tensors[0]}" if unit.is_spread else ", ".join(unit.tensors)
+
+
+def _missing(unit: LeafUnit, target: ast.expr, text: str) -> str:
+    """Return the lines that make None of gradients by tensors that the output does not depend on."""
+    if not unit.missing:
+        return ""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return "".join(f"\n{ast.unparse(target.elts[place])} = None" for place in unit.missing)
+    count = range(len(unit.tensors))
+    return f"\n{text} = ({', '.join('None' if place in unit.missing else f'{text}[{place}]' for place in count)})"
 
 
 def _is_kept(unit: LeafUnit) -> bool:

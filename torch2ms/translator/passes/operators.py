@@ -275,7 +275,7 @@ def promoted(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, *, is_me
     for position, value in enumerate(values if len(values) == len(args) else ()):
         if _is_whole(value, ctx):
             dtype = "float32" if name in _IN_FLOATS else "int64"
-            args[position] = args[position].with_changes(value=_floats(args[position].value, ctx, dtype))
+            args[position] = args[position].with_changes(value=_given_floats(args[position], ctx, dtype))
             changed = True
     return updated.with_changes(args=args) if changed else None
 
@@ -330,8 +330,10 @@ def _has_complex(ctx: Context) -> bool:
 
 
 def _adapted(name: str, dtype: str) -> bool:
-    """Whether a reduction of this dtype gives another one in MindSpore, or none at all."""
-    return (name in ("all", "any") and dtype == "torch.uint8") or (name in ("amax", "amin") and dtype == "torch.bool")
+    """Whether a function of this dtype gives another one in MindSpore, or none at all."""
+    if dtype == "torch.uint8":
+        return name in ("all", "any")
+    return dtype == "torch.bool" and name in ("amax", "amin", "add")
 
 
 def _is_whole(tree: ast.expr, ctx: Context) -> bool:
@@ -350,3 +352,10 @@ def _clamps_bools(tree: ast.Call, ctx: Context) -> bool:
 
 def _floats(code: cst.BaseExpression, ctx: Context, dtype: str = "float32") -> cst.BaseExpression:
     return build("{x}.astype({dtype})", x=code, dtype=ctx.reference(f"mindspore.{dtype}"))
+
+
+def _given_floats(arg: cst.Arg, ctx: Context, dtype: str) -> cst.BaseExpression:
+    if arg.star == "*":  # f(*tensors): each of them
+        item = cst.Name("item")
+        return build("({cast} for item in {x})", cast=_floats(item, ctx, dtype), x=arg.value)
+    return _floats(arg.value, ctx, dtype)

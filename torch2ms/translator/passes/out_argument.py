@@ -8,8 +8,9 @@ from collections.abc import Callable
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.recipes.views import is_fresh, reaches_views, writes_through
-from torch2ms.translator.syntax import bare, fix_commas, parse_expression
+from torch2ms.translator.syntax import bare, build, fix_commas, parenthesised, parse_expression
 from torch2ms.translator.trees import walk
 
 __all__ = ["rewrite_out"]
@@ -41,6 +42,8 @@ def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrit
     rest = [arg for arg in updated.args if arg is not updated.args[position]]
     made = rewrite(updated.with_changes(args=fix_commas(rest, ())), plain)
     targets = ", ".join(_target(place, ctx) for place in places)
+    if targets.isidentifier() and _differs(places[0], plain, tree, ctx):
+        made = build("{x}.astype({y}.dtype)", x=parenthesised(bare(made)), y=cst.Name(targets))
     if alone:
         ctx.rebind.append(targets)
         return made
@@ -49,6 +52,15 @@ def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrit
     assigned = cst.Assign([cst.AssignTarget(target)], bare(made))
     ctx.frame.before.append(cst.SimpleStatementLine([assigned]))
     return code
+
+
+def _differs(place: ast.expr, plain: ast.Call, tree: ast.Call, ctx: Context) -> bool:
+    """Whether a result has another dtype than the tensor without elements that it takes the name of."""
+    found, own = family(ctx.kind(tree).of), family(ctx.kind(place).of)
+    name = plain.func.attr if isinstance(plain.func, ast.Attribute) else ""
+    if not found and name.startswith("bitwise_"):
+        found = "int"
+    return bool(found and own) and found != own
 
 
 def _without_place(updated: cst.Call, tree: ast.Call, position: int, rewrite: Rewrite) -> cst.BaseExpression:

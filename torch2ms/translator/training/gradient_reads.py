@@ -7,7 +7,7 @@ loops that hold every gradient between two bounds in place, which are clipping w
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from torch2ms.translator.trees import children, walk
 if TYPE_CHECKING:
     from torch2ms.translator.training.events import Event
 
-__all__ = ["changed_parts", "clamped_to", "clamping_call", "clears", "find_reads", "place_reads"]
+__all__ = ["changed_parts", "clamped_to", "clamping_call", "clears", "find_reads", "place_reads", "zeroed"]
 
 Read = tuple[ast.stmt, ast.Attribute]
 _WEIGHTS = ("parameters", "named_parameters")
@@ -168,6 +168,17 @@ def clamped_to(call: ast.Call) -> ast.expr | None:
     if not isinstance(low, ast.UnaryOp) or not isinstance(low.op, ast.USub) or high is None or len(bounds) != 2:
         return None
     return high if ast.dump(low.operand) == ast.dump(high) else None
+
+
+def zeroed(node: ast.Expr, gradients: Container[ast.AST]) -> ast.Attribute | None:
+    """Return the ``x.grad`` of ``x.grad.zero_()`` and ``x.grad.data.zero_()``, one of the ``gradients``."""
+    call = node.value
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "zero_":
+        return None
+    inner = call.func.value
+    if isinstance(inner, ast.Attribute) and inner.attr == "data":
+        inner = inner.value
+    return inner if isinstance(inner, ast.Attribute) and inner in gradients else None
 
 
 def clears(statement: ast.stmt, path: str) -> bool:

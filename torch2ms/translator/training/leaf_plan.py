@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from torch2ms.translator.trees import walk
 
-__all__ = ["LeafPlan", "LeafUnit"]
+__all__ = ["LeafPlan", "LeafUnit", "Refused", "is_kept_twice"]
 
 # Functions whose second derivatives MindSpore keeps: they work on each element alone, or come last
 _KEPT = frozenset(
@@ -16,6 +16,10 @@ _KEPT = frozenset(
     "relu requires_grad_ rsqrt sigmoid silu sin sinh softplus sqrt square sub tan tanh zeros_like".split()
 )
 _LAST = _KEPT | {"sum", "mean"}
+
+
+class Refused(Exception):
+    """The text does not show that a function would compute the same."""
 
 
 @dataclass(slots=True)
@@ -36,6 +40,8 @@ class LeafUnit:
     accumulates: bool = False
     forward_name: str = "forward_fn"
     kept: dict[str, tuple[str, str]] = field(default_factory=dict)  # y.retain_grad(): y -> (gradient, list of a hook)
+    is_spread: bool = False  # the one leaf is a list of tensors, which the function takes one by one
+    missing: list[int] = field(default_factory=list)  # which of the gradients asked for are None
     network: str = ""  # whose weights are the leaves, all of them
     asked: ast.expr | None = None  # of them, those that autograd.grad is asked for
     inner: ast.expr | None = (
@@ -69,14 +75,8 @@ class LeafUnit:
             name = last.id
             made = [s.value for s in self.body if isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == name]
             last = made[-1] if made else None
-        nodes = [node for part in [*self.body, self.loss] for node in walk(part)]
-        if any(isinstance(node, ast.MatMult) for node in nodes):
-            return True
-        return any(
-            ast.unparse(node.func).rpartition(".")[2] not in (_LAST if node is last else _KEPT)
-            for node in nodes
-            if isinstance(node, ast.Call) and node is not self.call
-        )
+        nodes = [node for part in [*self.body, self.loss] for node in walk(part) if node is not self.call]
+        return not is_kept_twice(nodes, last)
 
     @property
     def leaves(self) -> list[str]:
@@ -84,9 +84,25 @@ class LeafUnit:
         return [*self.tensors, *self.weights, *([self.network] if self.network else [])]
 
 
+def is_kept_twice(nodes: Iterable[ast.AST], last: ast.expr | None) -> bool:
+    """Whether MindSpore has all parts of the second derivatives of a computation; ``last`` is its last step."""
+    for node in nodes:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            return False
+        if isinstance(node, ast.Subscript) and not isinstance(node.value, ast.Call):  # x[None]; grad(y, x)[0] is a part
+            return False
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func).rpartition(".")[2]
+            if name not in (_LAST if node is last else _KEPT):
+                return False
+    return True
+
+
 @dataclass(slots=True)
 class LeafPlan:
     """The units of a file and what else changes for them."""
+
+    is_unread: bool = False  # nothing in the file looks at gradients
 
     units: list[LeafUnit] = field(default_factory=list)
     names: dict[ast.AST, str] = field(default_factory=dict)  # x.grad -> the name that holds it

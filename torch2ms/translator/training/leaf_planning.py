@@ -11,6 +11,7 @@ from torch2ms.translator.training.leaves import LeafScope
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.network_gradients import NetworkScope
 from torch2ms.translator.training.plan import Oracle
+from torch2ms.translator.training.unread import is_unread
 from torch2ms.translator.trees import walk
 
 __all__ = ["plan_leaves"]
@@ -18,7 +19,7 @@ __all__ = ["plan_leaves"]
 
 def plan_leaves(tree: ast.Module, oracle: Oracle, taken: set[str], planned: Collection[ast.stmt]) -> LeafPlan:
     """Return the plan for the gradients that a file asks for by hand; ``planned``: backward calls of training steps."""
-    plan = LeafPlan()
+    plan = LeafPlan(is_unread=not planned and is_unread(tree, oracle))
     imports = [node for node in walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     modules = {(alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names}
     for scope in [tree, *(n for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))]:

@@ -8,19 +8,22 @@ this computes the same, nothing is planned.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Sequence
 from functools import cached_property
 
 from torch2ms.translator.aliases import parts_of, wholes_of
 from torch2ms.translator.dataflow import certain_binds, effects, live_in
 from torch2ms.translator.effects import dotted_path, root
-from torch2ms.translator.training.gradient_reads import clears
-from torch2ms.translator.training.leaf_holders import holder_of
+from torch2ms.translator.training.asked_inputs import AskedInputs, allows_unused, fills_unused
+from torch2ms.translator.training.gradient_reads import clears, zeroed
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
-from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
+from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit, Refused
+from torch2ms.translator.training.marks import is_marked, marks
 from torch2ms.translator.training.names_used import FUNCTIONS, binds, blocks, is_enable_grad, is_no_grad, own, reads
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.plan import Oracle
+from torch2ms.translator.training.unread import kept_tensors
 from torch2ms.translator.trees import children, walk
 
 __all__ = ["LeafScope", "Refused"]
@@ -28,14 +31,9 @@ __all__ = ["LeafScope", "Refused"]
 _RANDOM = frozenset({"rand", "randn", "randint", "randperm", "dropout", "bernoulli", "multinomial", "normal", "sample"})
 _OF_ALL = frozenset({"zero_grad", "clip_grad_norm_", "clip_grad_value_"})
 _GRADS = frozenset({"torch.autograd.grad"})
-_SETTINGS = frozenset({"outputs", "inputs", "grad_outputs", "retain_graph", "create_graph", "only_inputs"})
 
 
-class Refused(Exception):
-    """The text does not show that a function would compute the same."""
-
-
-class LeafScope:
+class LeafScope(AskedInputs):
     """Plans the gradients by tensors and by single weights in one scope."""
 
     def __init__(self, scope: ast.AST, oracle: Oracle, names: Names, plan: LeafPlan, modules: set[str]) -> None:
@@ -45,6 +43,7 @@ class LeafScope:
         self.grads = [n for n in self.nodes if isinstance(n, ast.Attribute) and n.attr == "grad"]
         self.parts = parts_of(n for n in self.nodes if isinstance(n, ast.Assign))
         self.hooks: dict[ast.stmt, str] = {}
+        self.marks = marks(self.nodes)
 
     @cached_property
     def parents(self) -> dict[int, ast.AST]:
@@ -80,6 +79,8 @@ class LeafScope:
         if not calls:
             return []
         leaves = {path for n in self.grads if self._is_tensor_path(n.value) and (path := dotted_path(n.value))}
+        if self.plan.is_unread:
+            leaves = {leaf for leaf in kept_tensors(self.nodes, self.marks) if self._requires_grad(leaf)}
         if any(not self._is_tensor_path(n.value) for n in self.grads if self.oracle.kind(n).name != "api"):
             raise Refused
         if any(self._is_weight(leaf) for leaf in leaves) and self._handles_all():
@@ -138,9 +139,19 @@ class LeafScope:
             targets = node.targets if isinstance(node, ast.Assign) else []
             targets = [node.target] if isinstance(node, ast.AugAssign) else targets
             named = {target.id for target in targets if isinstance(target, ast.Name)}
-            computed = named & leaf_roots and reads(node) & (roots | derived) and not self._is_network(node)
+            computed = (
+                named & leaf_roots and reads(node) & self._computed_at(node, roots) and not self._is_network(node)
+            )
             if computed and not any(is_no_grad(parent) for parent in self._around(node)):
                 raise Refused
+
+    def _computed_at(self, node: ast.AST, roots: set[str]) -> set[str]:
+        """Return the leaves that are there when a statement runs, and what may be computed from them by then."""
+        if self._loops(node):
+            return roots | self._derived(roots)
+        line = getattr(node, "lineno", 0)
+        made = {name for name in roots if self.marks.get(name, 0) < line}
+        return made | self._derived(made, line)
 
     def _is_network(self, node: ast.AST) -> bool:
         """Whether a statement binds a network: ``net = net.to(device)``."""
@@ -180,42 +191,17 @@ class LeafScope:
         tensors = [path for path in self._in_order(wanted) if path not in weights and path in used]
         if not is_backward:  # asked for by name: in that order
             tensors = [path for path in self._asked_paths(call) if path not in weights]
-            if weights or any(path not in used for path in tensors):
+            unused = [path for path in tensors if path not in used]
+            if weights or (unused and (len(unused) == len(tensors) or not allows_unused(call))):
                 raise Refused
         if not tensors and not weights:
             raise Refused
         unit = LeafUnit(statement, call, block, body, statement, loss, seed, tensors, weights, True)
-        unit.inner = inner
+        unit.inner, unit.is_spread = inner, not is_backward and self._is_list(call)
+        if not is_backward and not fills_unused(call):
+            unit.missing = [tensors.index(path) for path in unused]
         self._place(unit)
         return unit
-
-    def _asked(
-        self, call: ast.Call, keywords: dict[str | None, ast.expr]
-    ) -> tuple[ast.AST, ast.expr | None, ast.expr, ast.expr | None, set[str]]:
-        """Return statement, the part of it that is no whole assignment, output, seed, inputs of ``autograd.grad``."""
-        statement, inner = holder_of(call, self.parents, is_single=len(self._asked_paths(call)) == 1)
-        if statement is None or len(call.args) > 3 or set(keywords) - _SETTINGS:
-            raise Refused
-        if any(isinstance(n, ast.Call) and n is not call and self._is_gradient(n) for n in walk(call)):
-            raise Refused
-        outputs = call.args[0] if call.args else keywords["outputs"]
-        if isinstance(outputs, (ast.List, ast.Tuple)):
-            raise Refused
-        seed = keywords.get("grad_outputs", call.args[2] if len(call.args) > 2 else None)
-        return statement, inner, outputs, seed, set(self._asked_paths(call))
-
-    def _asked_paths(self, call: ast.Call) -> list[str]:
-        inputs = call.args[1] if len(call.args) > 1 else next(k.value for k in call.keywords if k.arg == "inputs")
-        listed = inputs.elts if isinstance(inputs, (ast.List, ast.Tuple)) else [inputs]
-        whole = listed[0] is not inputs  # what is listed are tensors; a name alone may be a list of weights
-        paths = [node.id for node in listed if isinstance(node, ast.Name) and self._is_asked_tensor(node, whole)]
-        if len(paths) != len(listed) or not paths:
-            raise Refused
-        return paths
-
-    def _is_asked_tensor(self, node: ast.Name, is_listed: bool) -> bool:
-        kind = self.oracle.kind(node)
-        return kind.is_tensor or (not kind.known and (is_listed or self._is_marked(node.id)))
 
     def _is_weight(self, path: str) -> bool:
         return any(
@@ -235,16 +221,7 @@ class LeafScope:
         if "." in path or self._is_weight(path):
             return True
         made = self._definitions(path)
-        return bool(made) and (self._is_marked(path) or any("requires_grad" in ast.unparse(node) for node in made))
-
-    def _is_marked(self, path: str) -> bool:
-        """Whether the scope says that a gradient is wanted: ``x.requires_grad_()``, ``x.requires_grad = True``."""
-        return any(
-            isinstance(n, ast.Attribute)
-            and (n.attr == "requires_grad_" or (n.attr == "requires_grad" and isinstance(n.ctx, ast.Store)))
-            and dotted_path(n.value) == path
-            for n in self.nodes
-        )
+        return bool(made) and (path in self.marks or any("requires_grad" in ast.unparse(node) for node in made))
 
     def _has_none(self, path: str, leaves: set[str]) -> bool:
         """Whether a tensor certainly gets no gradient: nobody asked for one, or it was computed and is no leaf."""
@@ -257,7 +234,9 @@ class LeafScope:
         return [
             n
             for n in self.nodes
-            if isinstance(n, (ast.Assign, ast.AnnAssign)) and path in self._binds(n) and path not in reads(n)
+            if isinstance(n, (ast.Assign, ast.AnnAssign))
+            and path in self._binds(n)
+            and (path not in reads(n) or (n.value is not None and is_marked(n.value)))
         ]
 
     def _body(self, block: list[ast.stmt], index: int, loss: ast.expr, leaves: set[str]) -> list[ast.stmt]:
@@ -296,11 +275,12 @@ class LeafScope:
     def _is_jump(self, node: ast.AST) -> bool:
         return not isinstance(node, ast.Call) or self._is_gradient(node)
 
-    def _derived(self, roots: set[str]) -> set[str]:
-        """Return the names that may hold values computed from the leaves, wherever in the scope."""
+    def _derived(self, roots: set[str], line: float = math.inf) -> set[str]:
+        """Return the names that may hold values computed from the leaves, wherever in the scope above a line."""
         found: set[str] = set()
         kinds = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.Expr)
-        simple = [n for n in self.nodes if isinstance(n, kinds) and not any(map(is_no_grad, self._around(n)))]
+        simple = [n for n in self.nodes if isinstance(n, kinds) and n.lineno < line]
+        simple = [n for n in simple if not any(map(is_no_grad, self._around(n)))]
         for _ in range(len(simple) + 1):
             before = len(found)
             for node in simple:
@@ -321,7 +301,7 @@ class LeafScope:
         if unit.body:
             first, last = block.index(unit.body[0]), block.index(unit.body[-1])
             others = [i for i in range(first, end) if block[i] not in unit.body and block[i] not in self.hooks]
-            if any(self._binds(block[i]) & entering for i in others):
+            if any(self._binds(block[i]) & entering & self._read_before(i, unit) for i in others):
                 raise Refused
             touching = [i for i in others if (reads(block[i]) | self._binds(block[i])) & carried]
             if any(i < last for i in touching) or any(self._binds(block[i]) & carried for i in touching):
@@ -332,9 +312,15 @@ class LeafScope:
                     self._stay(unit)
         if unit.is_moved:
             inside = {id(n) for s in [*unit.body, unit.inner or unit.statement] for n in walk(s)}
+            if unit.body and not self._loops(unit.statement):  # what the scope itself reads above is another value
+                inside |= {id(n) for n in self.nodes if getattr(n, "lineno", 0) < unit.body[0].lineno}
             read = {n.id for n in walk(self.scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
                     and id(n) not in inside}  # fmt: skip
             unit.aux = sorted(carried & read)
+
+    def _read_before(self, place: int, unit: LeafUnit) -> set[str]:
+        """Return the names that the body reads in front of a place of its block: it runs behind that, once moved."""
+        return set().union(*(reads(s) | self._binds(s) for s in unit.body if unit.block.index(s) < place))
 
     def _stay(self, unit: LeafUnit) -> None:
         """Compute the body twice, where that gives the same twice."""
@@ -362,7 +348,8 @@ class LeafScope:
             own = [unit for unit in backwards if path in unit.leaves]
             repeated = self._is_repeated(own[0], path)
             for unit in own:
-                unit.accumulates = unit.accumulates or not self._is_clear(unit, path, own, repeated=repeated)
+                is_added = not self.plan.is_unread and not self._is_clear(unit, path, own, repeated=repeated)
+                unit.accumulates = unit.accumulates or is_added
             places = [n for n in self.grads if dotted_path(n.value) == path]
             early = any(n.lineno < own[0].statement.lineno for n in places) or self._is_uncertain(own[0], places)
             if early and "." in path:
@@ -408,7 +395,7 @@ class LeafScope:
                 ):
                     self.plan.gone.add(node)
                 else:
-                    self._reset(node, self._zeroed(node))
+                    self._reset(node, zeroed(node, self.plan.names))
             elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Attribute):
                 target = node.targets[0]
                 if target.attr == "requires_grad" and dotted_path(target.value) in leaves:
@@ -432,16 +419,6 @@ class LeafScope:
             self.plan.gone.add(node)
         elif isinstance(node, ast.Expr):
             self.plan.resets[node] = name
-
-    def _zeroed(self, node: ast.stmt) -> ast.Attribute | None:
-        """Return the ``x.grad`` of ``x.grad.zero_()`` and ``x.grad.data.zero_()``."""
-        call = node.value if isinstance(node, ast.Expr) else None
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "zero_":
-            return None
-        inner = call.func.value
-        if isinstance(inner, ast.Attribute) and inner.attr == "data":
-            inner = inner.value
-        return inner if isinstance(inner, ast.Attribute) and inner in self.plan.names else None
 
     def _loops(self, node: ast.AST) -> list[ast.AST]:
         return [parent for parent in self._around(node) if isinstance(parent, (ast.For, ast.While, ast.AsyncFor))]

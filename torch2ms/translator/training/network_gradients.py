@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.gradient_reads import changed_parts
-from torch2ms.translator.training.leaf_plan import LeafUnit
-from torch2ms.translator.training.leaves import LeafScope, Refused
+from torch2ms.translator.training.leaf_plan import LeafUnit, Refused
+from torch2ms.translator.training.leaves import LeafScope
+from torch2ms.translator.training.unread import only_network
 from torch2ms.translator.trees import walk
 
 __all__ = ["NetworkScope"]
@@ -42,6 +43,8 @@ class NetworkScope(LeafScope):
         found = {self._network_of(n.value, n) for n in reads if getattr(n.value, "id", "") not in self.tensors}
         found |= {self._clipped(n) for n in self.clips}
         found |= {self._network_of_asked(call) for call in calls if not self._is_backward(call)}
+        if self.plan.is_unread and not found:
+            found = {only_network(self.scope, self.nodes, self.oracle)}
         if len(found) != 1 or not (network := found.pop()):
             raise Refused
         self.network = network
@@ -153,7 +156,8 @@ class NetworkScope(LeafScope):
             first = backwards[0]
             repeated = self._is_repeated(first, self.network)
             for unit in backwards:
-                unit.accumulates = not self._is_clear(unit, self.network, backwards, repeated=repeated)
+                is_clear = self._is_clear(unit, self.network, backwards, repeated=repeated)
+                unit.accumulates = not is_clear and not self.plan.is_unread
             early = any(n.lineno < first.statement.lineno for n in self.reads)
             if self.tensors and (early or self._is_uncertain(first, self.reads)):
                 raise Refused

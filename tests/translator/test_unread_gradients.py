@@ -1,0 +1,112 @@
+"""Backward calls whose gradients nobody reads, leaves that take the name of what they come from, asked lists."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+from torch2ms.diagnostics import Severity
+
+HEAD = "import torch\nimport torch.nn as nn\n"
+LEAF = "x = torch.randn(3, 5, requires_grad=True)\nt = torch.tensor([1, 0, 4])\ncriterion = nn.CrossEntropyLoss()\n"
+
+
+def translated(source: str) -> tuple[str, list[str]]:
+    result = translate_source(f"{HEAD}{source}\n")
+    return result.text, [d.code for d in result.diagnostics if d.severity >= Severity.WARNING]
+
+
+def test_a_loss_that_is_only_shown_is_differentiated_by_what_is_marked() -> None:
+    text, codes = translated(LEAF + "output = criterion(x, t)\noutput.backward()\nprint(output)")
+    assert "output, x_grad = ms.value_and_grad(forward_fn)(x)" in text
+    assert not codes
+
+
+def test_a_second_loss_of_the_same_name_adds_nothing_up() -> None:
+    part = "output = criterion(x, t)\noutput.backward()\n"
+    text, codes = translated(LEAF + part + "x = torch.randn(3, 5, requires_grad=True)\n" + part + "print(output)")
+    assert text.count("output, x_grad = ms.value_and_grad(") == 2
+    assert "new_x_grad" not in text
+    assert not codes
+
+
+def test_without_a_marked_tensor_it_is_the_one_network() -> None:
+    source = "net = nn.Linear(5, 3)\nx = torch.randn(2, 5)\nout = net(x)\nt = torch.tensor([1, 2])\n"
+    text, codes = translated(source + "net.zero_grad()\nloss = nn.CrossEntropyLoss()(out, t)\nloss.backward()\n")
+    assert "grads = ms.grad(forward_fn, None, net.trainable_params())()" in text
+    assert text.index("t = ms.tensor") < text.index("def forward_fn")
+    assert not codes
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "def step(optimizer):\n    optimizer.step()",  # somebody steps
+        "def show(p):\n    print(p.grad)",  # somebody reads
+        "from .training import finish",  # who knows what that does
+    ],
+)
+def test_gradients_that_somebody_may_want_are_not_dropped(rest: str) -> None:
+    source = "net = nn.Linear(5, 3)\nloss = net(torch.randn(2, 5)).sum()\nloss.backward()\n"
+    text, codes = translated(source + rest)
+    assert "loss.backward()" in text
+    assert "T2M402" in codes
+
+
+def test_two_networks_are_left() -> None:
+    source = "a = nn.Linear(5, 3)\nb = nn.Linear(3, 1)\nloss = b(a(torch.randn(2, 5))).sum()\nloss.backward()\n"
+    text, codes = translated(source)
+    assert "loss.backward()" in text
+    assert "T2M402" in codes
+
+
+def test_a_statement_between_is_left_in_front_when_nothing_before_it_reads_it() -> None:
+    source = "w = torch.ones(2, requires_grad=True)\ny = w * 2\nk = torch.ones(2)\nz = (y * k).sum()\nz.backward()\n"
+    text, _ = translated(source + "print(w.grad)")
+    assert text.index("k = ops.ones(2)") < text.index("y = w * 2")
+    text, codes = translated(source.replace("y = w * 2", "k = torch.zeros(2)\ny = w * k") + "print(w.grad)")
+    assert ".backward()" in text
+    assert "T2M404" in codes
+
+
+@pytest.mark.parametrize("made", ["x.clone().requires_grad_(True)", "x.detach().requires_grad_()"])
+def test_a_leaf_may_take_the_name_of_what_it_is_made_of(made: str) -> None:
+    text, codes = translated(f"x = torch.tensor([1., 2.])\nx = {made}\n(x * 2).sum().backward()\nprint(x.grad)")
+    assert "x_grad = ms.grad(forward_fn)(x)" in text
+    assert not codes
+
+
+def test_what_a_leaf_was_made_of_may_be_bound_anew() -> None:
+    source = "p = torch.tensor([1., 2.])\nleaf = p.clone().requires_grad_(True)\np = leaf * 2\np.sum().backward()\n"
+    text, codes = translated(source + "print(leaf.grad)")
+    assert "    p = leaf * 2\n    return p.sum()\n" in text
+    assert "leaf_grad = ms.grad(forward_fn)(leaf)" in text
+    assert not codes
+
+
+def test_a_computed_tensor_that_takes_a_leaf_s_name_has_no_gradient() -> None:
+    source = "x = torch.tensor([1., 2.], requires_grad=True)\nx = x * 2\nx.sum().backward()\nprint(x.grad)"
+    _, codes = translated(source)
+    assert codes
+
+
+def test_a_list_of_tensors_is_asked_for_one_by_one() -> None:
+    source = "ws = [torch.ones(2, requires_grad=True), torch.tensor(0.5, requires_grad=True)]\n"
+    text, codes = translated(source + "loss = (ws[0] * ws[1]).sum()\ngrads = torch.autograd.grad(loss, ws)\n")
+    assert "def forward_fn(*ws):" in text
+    assert "grads = ms.grad(forward_fn, tuple(range(len(ws))))(*ws)" in text
+    assert not codes
+
+
+def test_unused_tensors_have_none_or_zeros() -> None:
+    two = "x = torch.ones(2, requires_grad=True)\ny = torch.ones(2, requires_grad=True)\n"
+    ask = "torch.autograd.grad((x ** 2).sum(), [x, y], {})"
+    text, codes = translated(f"{two}g = {ask.format('allow_unused=True')}\n")
+    assert "g = (g[0], None)" in text
+    assert not codes
+    text, codes = translated(f"{two}a, b = {ask.format('allow_unused=True')}\n")
+    assert "\nb = None\n" in text
+    text, codes = translated(f"{two}g = {ask.format('materialize_grads=True')}\n")
+    assert "None" not in text
+    _, codes = translated(f"{two}g = {ask.format('retain_graph=True')}\n")
+    assert "T2M201" in codes  # torch raises

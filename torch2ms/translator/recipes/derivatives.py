@@ -1,0 +1,75 @@
+"""Functions that give derivatives, ``torch.func.grad(f)``: reported where they are derived once more."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.base import CallSite, Outcome, Replace, recipe
+from torch2ms.translator.shown_values import values_of
+from torch2ms.translator.training.leaf_plan import is_kept_twice
+from torch2ms.translator.trees import walk
+
+__all__: list[str] = []
+
+_DERIVATIVES = ("torch.func.", "torch.autograd.")
+_WALKS = frozenset({"torch.func.vmap", "torch.func.functional_call", "torch.func.stack_module_state"})
+_AGAIN = (
+    "MindSpore 2.10 loses parts of second derivatives through what is no last step: sums and means over an axis, "
+    "norms, concatenations, products of matrices. Compare them"
+)
+_DEPTH = 4
+
+
+@recipe("derivative")
+def derivative(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.func.grad(f)``: the same call, with a word where ``f`` is a derivative itself."""
+    made = site.updated.with_changes(func=ctx.reference(site.option.target))
+    given = next(iter(site.tree.args), next((k.value for k in site.tree.keywords if k.arg == "func"), None))
+    inner = _derived(given, ctx) if given is not None else None
+    lossy = inner is not None and not (inner and all(_is_plain(function, ctx) for function in inner))
+    return Replace(cst.ensure_type(made, cst.Call), (("T2M303", f"{site.row.name}: {_AGAIN}"),) if lossy else ())
+
+
+def _derived(given: ast.expr, ctx: Context, depth: int = _DEPTH) -> list[ast.expr] | None:
+    """Return the functions that are derived inside of another one, which is derived again; None when none is."""
+    found: list[ast.expr] = []
+    seen = False
+    for node in _body(given, ctx):
+        if isinstance(node, ast.Call) and _is_derivative(node, ctx):
+            seen = True
+            inner = _derived(node.args[0], ctx, depth - 1) if node.args and depth else None
+            found += node.args[:1] if inner is None else inner
+        elif isinstance(node, ast.Name) and node is not given and depth:
+            for value in values_of(node, ctx):
+                deeper = _derived(value, ctx, depth - 1) if isinstance(value, ast.Call) else None
+                seen, found = seen or deeper is not None, found + (deeper or [])
+    return found if seen else None
+
+
+def _is_derivative(call: ast.Call, ctx: Context) -> bool:
+    kind = ctx.kind(call.func)
+    return kind.name == "api" and kind.of.startswith(_DERIVATIVES) and kind.of not in _WALKS
+
+
+def _body(function: ast.expr, ctx: Context) -> Iterator[ast.AST]:
+    """Yield the nodes of what an expression is or computes: a lambda, a call, a function of the file by its name."""
+    if isinstance(function, ast.Name):
+        for value in values_of(function, ctx):
+            yield from walk(value)
+        for node in ctx.analysis.nodes:
+            if isinstance(node, ast.FunctionDef) and node.name == function.id:
+                yield from walk(node)
+        return
+    yield from walk(function)
+
+
+def _is_plain(function: ast.expr, ctx: Context) -> bool:
+    """Whether the text shows a computation whose second derivatives MindSpore has all of."""
+    nodes = list(_body(function, ctx))
+    ends = [n.body if isinstance(n, ast.Lambda) else n.value for n in nodes if isinstance(n, (ast.Lambda, ast.Return))]
+    calls = (node for node in nodes if not isinstance(node, (ast.FunctionDef, ast.arguments)))
+    return len(ends) == 1 and is_kept_twice(calls, ends[0])

@@ -1,0 +1,36 @@
+"""Where the text marks a tensor as one whose gradient is wanted: ``requires_grad=True``, ``x.requires_grad_()``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from torch2ms.translator.trees import walk
+
+__all__ = ["is_marked", "marks"]
+
+_WORD = "requires_grad"
+
+
+def marks(nodes: Iterable[ast.AST]) -> dict[str, int]:
+    """Return the variables that are marked, each with the line of the first mark."""
+    found: dict[str, int] = {}
+    for node in nodes:
+        name = ""
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id if is_marked(node.value) else ""
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            is_set = node.attr == _WORD and isinstance(node.ctx, ast.Store)
+            name = node.value.id if is_set or node.attr == f"{_WORD}_" else ""
+        if name and isinstance(node, (ast.Assign, ast.Attribute)):
+            found[name] = min(node.lineno, found.get(name, node.lineno))
+    return found
+
+
+def is_marked(value: ast.expr) -> bool:
+    """Whether an expression makes a tensor with the mark."""
+    return any(
+        (isinstance(node, ast.keyword) and node.arg == _WORD and getattr(node.value, "value", None) is True)
+        or (isinstance(node, ast.Attribute) and node.attr == f"{_WORD}_")
+        for node in walk(value)
+    )
