@@ -15,7 +15,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.trees import walk
 
-__all__ = ["in_train_mode"]
+__all__ = ["in_train_mode", "is_sensitive_file"]
 
 _SENSITIVE = re.compile(
     r"BatchNorm|[Dd]ropout|Transformer|RReLU|rrelu|track_running_stats|spectral_norm|\.training\b"
@@ -46,15 +46,15 @@ def _is_sensitive(tree: ast.Call, ctx: Context) -> bool:
         return (
             _SENSITIVE.search(ast.unparse(tree)) is not None
             or _reads_mode(ctx)
-            or (names[0].endswith(".Sequential") and _is_opaque(tree, ctx) and _file_is_sensitive(ctx))
+            or (names[0].endswith(".Sequential") and _is_opaque(tree, ctx) and is_sensitive_file(ctx))
         )
     if callee.name == "function":  # a helper that returns plain layers; one that returns a class's sets their mode
         kind = ctx.kind(tree)
-        return kind.of.startswith("torch.nn.") and ":" not in kind.of and _file_is_sensitive(ctx)
+        return kind.of.startswith("torch.nn.") and ":" not in kind.of and is_sensitive_file(ctx)
     if callee.name != "class":
         return False
     keys = [key for key in candidates(callee) if ":" in key]
-    return bool(keys) and (_file_is_sensitive(ctx) or any(key.partition(":")[0] != ctx.path for key in keys))
+    return bool(keys) and (is_sensitive_file(ctx) or any(key.partition(":")[0] != ctx.path for key in keys))
 
 
 def _reads_mode(ctx: Context) -> bool:
@@ -71,7 +71,8 @@ def _is_opaque(tree: ast.Call, ctx: Context) -> bool:
     return any(isinstance(node, (ast.Starred, ast.Name)) and not ctx.is_import_root(node) for node in walk(tree))
 
 
-def _file_is_sensitive(ctx: Context) -> bool:
+def is_sensitive_file(ctx: Context) -> bool:
+    """Whether a file names layers that train otherwise than they predict, or asks for the mode."""
     names = (_name(node) for node in ctx.analysis.nodes)
     return any(name == "training" or _SENSITIVE.search(name) for name in names if name)
 

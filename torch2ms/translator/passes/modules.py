@@ -8,6 +8,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.passes.delegation import guard_delegation
+from torch2ms.translator.passes.first_run import in_mode_of_birth
 from torch2ms.translator.passes.own_mode import is_own_mode, with_own_mode
 from torch2ms.translator.passes.recomputed import with_recorded_base
 from torch2ms.translator.passes.reserved import RESERVED, is_free
@@ -101,6 +102,8 @@ def rewrite_function(
         return updated
     if tree.name == "forward":
         return _with_self(updated, tree).with_changes(name=cst.Name("construct"))
+    if tree.name == "__init__":
+        return in_mode_of_birth(updated, tree, ctx)
     if tree.name == "__getattr__" and "raise AttributeError" not in ast.unparse(tree):
         return guard_delegation(updated, tree)
     if tree.name == "train" and is_own_mode(tree):

@@ -250,6 +250,17 @@ def _is_assigned(name: str, where: ast.AST) -> bool:
     return False
 
 
+def _is_set_outside(name: str, ctx: Context) -> bool:
+    """Whether the file binds the attribute of another object than ``self`` anew: ``head.anchors /= stride``."""
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == name
+        and isinstance(node.ctx, ast.Store)
+        and getattr(node.value, "id", "") != "self"
+        for node in ctx.analysis.nodes
+    )
+
+
 def _registers(name: str, node: ast.AST) -> bool:
     """Whether a node is a call ``x.register_buffer(name, ...)``."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
@@ -268,7 +279,10 @@ def register_buffer(site: CallSite, ctx: Context) -> Outcome:
     name, value = site.argument("name"), site.argument("tensor")
     literal = name.tree.value if name is not None and isinstance(name.tree, ast.Constant) else None
     is_none = value is not None and isinstance(value.tree, ast.Constant) and value.tree.value is None
-    stays = isinstance(literal, str) and not is_none and not _is_assigned(literal, _class_node(site.tree, ctx))
+    assigned = isinstance(literal, str) and (
+        _is_assigned(literal, _class_node(site.tree, ctx)) or _is_set_outside(literal, ctx)
+    )
+    stays = isinstance(literal, str) and not is_none and not assigned
     has_method = ctx.tables.target_signature(site.option.target, ctx.target.mindspore) is not None
     if stays and has_method and ctx.target.mindspore >= (2, 7):
         return Replace(site.updated)
