@@ -49,3 +49,27 @@ def test_tensorboardx_is_written_by_the_runtime() -> None:
     emitted = translate_source(source).text
     assert "from torch2ms_runtime.events import SummaryWriter" in emitted
     assert "writer = SummaryWriter(log_dir='runs/a', comment='b')" in emitted
+
+
+WATCHED = """import wandb as w
+import torch
+
+net = torch.nn.Linear(2, 2)
+if True:
+    w.watch(net, log="all")
+w.log({"loss": 1.0})
+"""
+
+
+def test_what_watches_networks_goes() -> None:
+    """``wandb.watch`` refuses MindSpore's networks; what else it does takes numbers."""
+    report = translate_source(WATCHED)
+    assert "watch" not in report.text
+    assert 'w.log({"loss": 1.0})' in report.text
+    assert [d.code for d in report.diagnostics] == ["T2M304"]
+
+
+@pytest.mark.parametrize("code", ["observer.watch(net)", "import wandb\nwandb.log(net)", "import wandb\nx = wandb.watch"])
+def test_other_watchers_stay(code: str) -> None:
+    source = f"import torch\n{code}\n"
+    assert code.splitlines()[-1] in translate_source(source).text

@@ -209,6 +209,10 @@ class Optimizer(_Base):
         super().__init__(params, {"lr": 0.0, **defaults})
         self.defaults = defaults
 
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients kept for the weights."""
+        reset(self)
+
     def step(self) -> Any:
         """Change the weights."""
         raise NotImplementedError(f"{type(self).__name__} defines no step")

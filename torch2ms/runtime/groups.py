@@ -103,7 +103,12 @@ class ParameterGroup(MutableMapping[str, Any]):
 
 
 def param_groups(optimizer: Any) -> List[ParameterGroup]:
-    """Return the parameter groups of an optimizer of ``mindspore.experimental.optim``."""
+    """Return the parameter groups of an optimizer of ``mindspore.experimental.optim``.
+
+    An optimizer of the program's own may have taken over those of the one it holds.
+    """
+    if optimizer.param_groups and all(isinstance(group, ParameterGroup) for group in optimizer.param_groups):
+        return list(optimizer.param_groups)
     return [ParameterGroup(optimizer, index) for index in range(len(optimizer.param_groups))]
 
 

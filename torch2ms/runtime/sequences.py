@@ -7,6 +7,8 @@ from typing import Iterable, List, Sequence
 import mindspore as ms
 from mindspore import ops
 
+from .modules import write_into
+
 __all__ = ["pad_sequence", "parameters_to_vector", "vector_to_parameters"]
 
 
@@ -42,5 +44,6 @@ def vector_to_parameters(vec: ms.Tensor, parameters: Iterable[ms.Parameter]) -> 
     start = 0
     for parameter in parameters:
         count = int(parameter.size)
-        parameter.set_data(vec[start : start + count].reshape(parameter.shape).astype(parameter.dtype))
+        value = vec[start : start + count].reshape(parameter.shape).astype(parameter.dtype)
+        write_into(parameter, value)  # an optimizer that has stepped trains no more what set_data replaced
         start += count

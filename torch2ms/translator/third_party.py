@@ -16,8 +16,10 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["report_packages", "torch_package"]
+__all__ = ["is_watch", "report_packages", "torch_package"]
 
+# Functions of packages for any framework that look into PyTorch's networks, and refuse others
+_WATCHES = frozenset({("wandb", "watch"), ("wandb", "unwatch")})
 _FILE = Path(__file__).resolve().parent.parent / "mapping_tables" / "packages.toml"
 
 
@@ -33,6 +35,21 @@ def torch_package(symbols: SymbolTable, path: str, module: str, level: int = 0) 
         return None
     own = symbols.find_module(path, root, 0) or symbols.find_module(path, module, 0)  # not itself: p/__init__.py
     return None if own is not None else root
+
+
+def is_watch(tree: ast.AST, ctx: Context) -> bool:
+    """Whether a statement lets a logger look at a network's gradients, ``wandb.watch(net)``; says that it goes."""
+    call = tree.value if isinstance(tree, ast.Expr) else None
+    func = call.func if isinstance(call, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+        return False
+    for node in ctx.analysis.all(ast.Import):
+        for alias in node.names:
+            if (alias.asname or alias.name) == func.value.id and (alias.name, func.attr) in _WATCHES:
+                message = f"{alias.name}.{func.attr} takes PyTorch's networks only: gradients are not logged; dropped"
+                ctx.report("T2M304", tree, message)
+                return True
+    return False
 
 
 def report_packages(ctx: Context) -> None:

@@ -1,7 +1,8 @@
 """Classes that hold an optimizer and take its steps for whoever called backward: by the text alone.
 
 ``NoamOpt``, ``ScheduledOptim`` and their like set the learning rate in a ``step()`` of their own, which then calls that
-of the optimizer. The loss is unknown there, so the gradients are kept with the weights (``runtime.gradients``).
+of the optimizer. The loss is unknown there, so the gradients are kept with the weights (``runtime.gradients``). So they
+are for optimizers of the program's own whose steps have other names: ``SAM.first_step()`` and ``second_step()``.
 """
 
 from __future__ import annotations
@@ -32,19 +33,34 @@ def wrapping_methods(tree: ast.Module, wrappers: Mapping[str, frozenset[str]]) -
 def _steps(node: ast.ClassDef) -> frozenset[str]:
     """Return the methods that call ``self.optimizer.step()``, themselves or through another method of the class.
 
-    None where the class calls ``backward`` itself, or is derived from another: what that one does is not seen here.
+    None where the class calls ``backward`` itself, or is derived from another: what that one does is not seen here. An
+    optimizer's own ``step()`` is none of these: it is called as any optimizer's is.
     """
+    is_optimizer = [(dotted_path(base) or "").rpartition(".")[2] for base in node.bases] == ["Optimizer"]
     derived = any(not isinstance(base, ast.Name) or base.id != "object" for base in node.bases)
     methods = {part.name: _called(part) for part in node.body if isinstance(part, _FUNCTIONS)}
-    if derived or "__call__" in methods or any(getattr(part, "attr", "") == "backward" for part in walk(node)):
+    if derived and not is_optimizer:
+        return frozenset()
+    if "__call__" in methods or any(getattr(part, "attr", "") == "backward" for part in walk(node)):
         return frozenset()
     found = {name for name, paths in methods.items() if any(map(_is_step, paths))}
+    if is_optimizer:
+        return _steps_of_optimizer(node, found)
     grown = True
     while grown:
         more = {name for name, paths in methods.items() if any(f"self.{step}" in paths for step in found)} - found
         found |= more
         grown = bool(more)
     return frozenset(name for name in found if not name.startswith("__"))
+
+
+def _steps_of_optimizer(node: ast.ClassDef, found: set[str]) -> frozenset[str]:
+    """Return the steps of an optimizer of the program's own that holds another one, besides ``step()``."""
+    if not found - {"step"}:
+        return frozenset()
+    methods = (part for part in node.body if isinstance(part, _FUNCTIONS) and not part.name.startswith("_"))
+    asking = {m.name for m in methods if any(getattr(part, "attr", "") == "grad" for part in walk(m))}
+    return frozenset((found | asking) - {"step"})
 
 
 def _called(function: ast.AST) -> frozenset[str]:

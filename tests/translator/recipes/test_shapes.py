@@ -61,6 +61,29 @@ def test_what_cannot_be_said_is_marked(source: str) -> None:
     assert "T2M203" in value_of(source)[1]
 
 
-def test_setting_the_data_of_a_parameter_stays() -> None:
-    result = translate_source("import torch\n\n\ndef f(p: torch.nn.Parameter, x: torch.Tensor):\n    p.data = x\n")
-    assert result.text.splitlines()[-1] == "    p.data = x"
+def _last_line(code: str) -> str:
+    return translate_source(f"import torch\n\n\n{code}\n").text.splitlines()[-1].strip()
+
+
+def test_the_data_of_a_parameter_are_copied() -> None:
+    """An optimizer of MindSpore trains no more a parameter whose memory was replaced."""
+    assert _last_line("def f(p: torch.nn.Parameter, x):\n    p.data = x") == "weight_data.put(p, x)"
+    assert _last_line("def f(p: torch.nn.Parameter):\n    p.data *= 0.5") == "weight_data.put(p, p * 0.5)"
+    loop = "def f(group):\n    for p in group['params']:\n        p.data = p.data - 1"
+    assert _last_line(loop) == "weight_data.put(p, p.data - 1)"
+
+
+def test_other_data_stay() -> None:
+    assert _last_line("def f(x: torch.Tensor):\n    x.data = x + 1") == "x.data = x + 1"
+    assert _last_line("def f(batch, x: torch.Tensor):\n    batch.data = x") == "batch.data = x"
+    assert _last_line("class C:\n    def f(self, x: torch.Tensor):\n        self.data = x") == "self.data = x"
+
+
+def test_first_values_are_set() -> None:
+    assert _last_line("def init_weights(p: torch.nn.Parameter, x):\n    p.data = x") == "p.data = x"
+
+
+def test_data_that_are_kept_are_copied_where_others_are_put() -> None:
+    head = "def f(p: torch.nn.Parameter, x):\n    "
+    assert _last_line(f"{head}p.data = x\n    saved = p.data") == "saved = ops.stop_gradient(p).copy()"
+    assert _last_line(f"{head}saved = p.data") == "saved = ops.stop_gradient(p)"

@@ -28,9 +28,11 @@ from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.passes.layer_settings import changed_setting, kept_optimizer
 from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.passes.operators import rewrite_operator
+from torch2ms.translator.passes.weight_data import put_data
 from torch2ms.translator.passes.written_elements import written_elements
 from torch2ms.translator.recipes.views import owning
 from torch2ms.translator.syntax import code_of, parse_expression
+from torch2ms.translator.third_party import is_watch
 from torch2ms.translator.trees import walk
 
 __all__ = ["NO_CLASS", "choose_row", "drops_setting", "rewrite_expression", "rewrite_small", "rewrite_value"]
@@ -304,7 +306,7 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     """Return what a small statement becomes; None when it goes."""
     from torch2ms.translator.passes.calls import DROPPED
 
-    if type(updated) is cst.Expr and updated.value is DROPPED:
+    if (type(updated) is cst.Expr and updated.value is DROPPED) or is_watch(tree, ctx):
         return None
     report_patch(tree, ctx)
     report_copied_view(tree, ctx)
@@ -315,6 +317,7 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     if isinstance(tree, ast.Assign) and isinstance(updated, cst.Assign) and _sets_data(tree):
         updated = updated.with_changes(value=owning(updated.value, tree.value, ctx))
     updated = put_gradient(kept_optimizer(changed_setting(updated, tree, ctx), tree, ctx), tree, ctx)
+    updated = put_data(updated, tree, ctx)
     updated = exchanged_part(updated, tree, ctx)
     if ctx.rebind:
         names, ctx.rebind = ctx.rebind, []

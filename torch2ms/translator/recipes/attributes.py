@@ -8,6 +8,7 @@ import libcst as cst
 
 from torch2ms.translator import recording
 from torch2ms.translator.context import Context
+from torch2ms.translator.passes.weight_data import is_stored_data
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.views import trained_paths
 from torch2ms.translator.syntax import build, code_of, parenthesised
@@ -30,6 +31,10 @@ def tensor_data(site: CallSite, ctx: Context) -> Outcome:
     parent = ctx.parent(site.tree.func)
     if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store):
         return Replace(site.receiver)  # x.data[0] = 1 writes into x itself
+    assert isinstance(site.tree.func, ast.Attribute)
+    if is_stored_data(site.tree.func, ctx):
+        stop = ctx.reference("mindspore.ops.stop_gradient")
+        return Replace(build("{stop}({x}).copy()", stop=stop, x=site.receiver))
     return Replace(build("{stop}({x})", stop=ctx.reference("mindspore.ops.stop_gradient"), x=site.receiver))
 
 

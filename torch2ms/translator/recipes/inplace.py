@@ -14,6 +14,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
+from torch2ms.translator.passes.weight_data import gives_first_values, goes_over_weights
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.inplace_values import bare_name, functional, is_inplace
 from torch2ms.translator.recipes.views import (
@@ -80,6 +81,8 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
     if isinstance(place.tree, ast.Name):
         kind = ctx.kind(place.tree).name
         if kind == "Parameter" or is_trained(place.tree.id, ctx) or (place.stripped and kind != "Tensor"):
+            return _assigned(site, place, direct, statement, ctx)
+        if statement and goes_over_weights(place.tree, ctx):  # an optimizer trains no more what x[...] = y has filled
             return _assigned(site, place, direct, statement, ctx)
         return _seen(_name(site, place.tree.id, direct, statement, ctx), place, ctx)
     if isinstance(place.tree, ast.Attribute) and not is_fresh(place.tree, ctx):
@@ -289,7 +292,7 @@ def _keeps_assignable(site: CallSite, ctx: Context) -> bool:
 
     From 2.8 on it refuses one that ``p[...] = x`` has given a tensor; a number does no harm.
     """
-    return _initializes(ctx) and ctx.target.mindspore >= (2, 8) and bare_name(site) not in ("zero", "fill")
+    return gives_first_values(ctx) and ctx.target.mindspore >= (2, 8) and bare_name(site) not in ("zero", "fill")
 
 
 def _is_spread(site: CallSite, ctx: Context) -> bool:
@@ -319,24 +322,13 @@ def _assigned(site: CallSite, place: _Place, direct: _Place, statement: bool, ct
     made = Replace(source.code) if source is not None else functional(site, direct.code, ctx)
     if isinstance(made, Leave):
         return made
-    if source is None and statement and _initializes(ctx):
+    if source is None and statement and gives_first_values(ctx):
         return replace(made, code=build("{p}.set_data({x})", p=place.code.deep_clone(), x=made.code))
     if source is not None and _may_be_float64(source.tree, ctx):  # assign refuses another dtype than the parameter's
         dtyped = build("{x}.astype({p}.dtype)", x=made.code, p=place.code.deep_clone())
         made = replace(made, code=dtyped)
     args = fix_commas([cst.Arg(place.code.deep_clone()), cst.Arg(made.code)], ())
     return replace(made, code=cst.Call(ctx.reference("mindspore.ops.assign"), args))
-
-
-def _initializes(ctx: Context) -> bool:
-    """Whether a function gives weights their first values, by its name: ``__init__``, ``init_weights``, ``normal_``.
-
-    ``ops.assign`` refuses a weight that was written into as a whole, ``p[...] = x``, as such functions do; elsewhere it
-    is what graph mode takes.
-    """
-    function = ctx.functions[-1]
-    name = function.name if function is not None else ""
-    return "init" in name or "reset" in name or (name.endswith("_") and not name.endswith("__"))
 
 
 def _initial(site: CallSite, place: _Place, ctx: Context) -> cst.BaseExpression | None:

@@ -231,13 +231,15 @@ class _Finder:
         assert isinstance(call.func, ast.Attribute)
         receiver, name = call.func.value, call.func.attr
         kind = self.oracle.kind(receiver)
-        known = [key for key in candidates(kind) if key in self.wrappers] if kind.name == "instance" else []
+        is_optimizer = kind.name == "Optimizer"  # of the program's own, which has another one
+        known = [key for key in candidates(kind) if key in self.wrappers and (is_optimizer or kind.name == "instance")]
         named = kind.name == "unknown" and self._plausible(receiver)
         steps = known or ([*self.wrappers] if named else [])
         if not path or not any(name in self.wrappers[key] or (known and name == "zero_grad") for key in steps):
             return None
         event: EventKind = "zero" if name == "zero_grad" else "step"
         stays = bool(known) or name != "step" or not isinstance(statement, ast.Expr)
+        stays = stays and not (is_optimizer and event == "zero")  # the base has none
         return Event(event, statement, call, order, path, receiver, is_wrapped=True, stays=stays)
 
     def handed_over(self, statement: ast.stmt, call: ast.Call, order: int) -> list[Event]:

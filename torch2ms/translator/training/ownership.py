@@ -188,7 +188,8 @@ def _own(owners: _Owners, backward: Event) -> Ownership | Refused:
         and any(owners.resets(path, event) for path in optimizers)
         and not owners.is_foreign(event, backward)
     )
-    for path in optimizers:
+    by_themselves = {step.path for step in steps if step.stays}  # first_step(zero_grad=True): what is kept shows it
+    for path in set(optimizers) - by_themselves:
         if not any(owners.resets(path, zero) for zero in zeros) and not owners.starts_clean(path, siblings):
             return Refused(f"no zero_grad resets the gradients of {path} in this function")
     if owners.are_alternatives(optimizers, steps):

@@ -379,7 +379,7 @@ class _ScopePlanner:
         """One name for all units that share a step."""
         key = frozenset(id(sibling) for sibling in owner.siblings)
         if key not in self.grads_names:
-            wanted = ["grads", f"grads_{suffix}"] if suffix else ["grads", "gradients"]
+            wanted = ["grads", f"grads_{suffix}"] if suffix else ["grads"]
             self.grads_names[key] = self.names.fresh(*wanted)
         return self.grads_names[key]
 

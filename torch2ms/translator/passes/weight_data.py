@@ -1,0 +1,86 @@
+"""``weight.data = value`` behind the first step: an optimizer of MindSpore trains no more what was replaced.
+
+Functions that give weights their first values keep the statement, as MindSpore has it too.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import libcst as cst
+
+from torch2ms.translator.asked_gradients import looks_like_weight
+from torch2ms.translator.context import Context
+from torch2ms.translator.syntax import build, code_of
+from torch2ms.translator.trees import walk
+
+__all__ = ["gives_first_values", "goes_over_weights", "is_stored_data", "put_data"]
+
+
+def gives_first_values(ctx: Context) -> bool:
+    """Whether a function gives weights their first values, by its name: ``__init__``, ``init_weights``, ``normal_``."""
+    function = ctx.functions[-1]
+    name = function.name if function is not None else ""
+    return "init" in name or "reset" in name or (name.endswith("_") and not name.endswith("__"))
+
+
+def goes_over_weights(tree: ast.Name, ctx: Context) -> bool:
+    """Whether a name of which only its use is known is that of a loop over weights: ``for p in group["params"]``."""
+    function, kind = ctx.functions[-1], ctx.kind(tree)
+    if function is None or (kind.name == "Tensor" and not kind.evidence.startswith("only tensors")):
+        return False
+    loops = (node for node in walk(function.node) if isinstance(node, ast.For))
+    named = (loop for loop in loops if any(isinstance(n, ast.Name) and n.id == tree.id for n in walk(loop.target)))
+    return any("param" in ast.unparse(loop.iter).lower() for loop in named)
+
+
+def put_data(updated: Any, tree: ast.AST, ctx: Context) -> Any:
+    """Return ``weight_data.put(weight, value)`` for a statement that gives a weight other data; else what it is."""
+    if not isinstance(tree, (ast.Assign, ast.AugAssign)) or not isinstance(updated, (cst.Assign, cst.AugAssign)):
+        return updated
+    targets = [tree.target] if isinstance(tree, ast.AugAssign) else tree.targets
+    new = updated.target if isinstance(updated, cst.AugAssign) else updated.targets[0].target
+    if len(targets) > 1 or not _is_weight(targets[0], ctx) or gives_first_values(ctx):
+        return updated
+    if not isinstance(new, cst.Attribute) or new.attr.value != "data":
+        return updated
+    value = updated.value
+    if isinstance(updated, cst.AugAssign):
+        operator = code_of(updated.operator).strip().removesuffix("=")
+        value = build(f"{{x}} {operator} {{value}}", x=new.value.deep_clone(), value=value)
+    put = ctx.reference("torch2ms.runtime.weight_data.put")
+    return cst.Expr(build("{put}({x}, {value})", put=put, x=new.value, value=value))
+
+
+def is_stored_data(tree: ast.Attribute, ctx: Context) -> bool:
+    """Whether ``weight.data`` is kept, ``backup[name] = weight.data``, in a file that gives weights other data.
+
+    In PyTorch what is kept stays as it was then; values that are copied into the weight would reach it.
+    """
+    parent = ctx.parent(tree)
+    is_kept = (isinstance(parent, (ast.Assign, ast.AnnAssign, ast.DictComp)) and parent.value is tree) or (
+        isinstance(parent, ast.ListComp) and parent.elt is tree
+    )
+    is_appended = isinstance(parent, ast.Call) and getattr(parent.func, "attr", "") == "append" and tree in parent.args
+    return (is_kept or is_appended) and _may_be_weight(tree.value, ctx) and ctx.once(_puts_data)
+
+
+def _puts_data(ctx: Context) -> bool:
+    stored = (n for n in ctx.analysis.all(ast.Attribute) if n.attr == "data" and isinstance(n.ctx, ast.Store))
+    return any(_may_be_weight(node.value, ctx) for node in stored)
+
+
+def _is_weight(target: ast.expr, ctx: Context) -> bool:
+    is_data = isinstance(target, ast.Attribute) and target.attr == "data"
+    return is_data and isinstance(target, ast.Attribute) and _may_be_weight(target.value, ctx)
+
+
+def _may_be_weight(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an expression is a weight; one that nothing is known of, by its name or by the loop it comes from."""
+    kind = ctx.kind(tree)
+    if kind.name == "Parameter":
+        return True
+    by_use = kind.name == "unknown" or (kind.name == "Tensor" and kind.evidence.startswith("only tensors"))
+    function = ctx.functions[-1]
+    return by_use and looks_like_weight(tree, function.node if function is not None else ctx.analysis.tree)
