@@ -36,6 +36,11 @@ class Net(nn.Module):
             CLASS + "def run(n):\n    return n(1)\n\n\nnet = Net()\nrun(net)\nnet.train()",
             "net = Net().set_train()",
         ),
+        (
+            CLASS + "def prepare(n):\n    return n\n\n\nother = prepare(Net())\n\n\n"
+            "def main():\n    net = prepare(nn.Sequential(nn.Linear(4, 4), nn.Dropout()))",
+            "prepare(nn.SequentialCell(nn.Dense(4, 4), nn.Dropout()).set_train())",
+        ),
         (CLASS + "nets = [Net() for _ in range(2)]", "nets = [Net().set_train() for _ in range(2)]"),
     ],
 )

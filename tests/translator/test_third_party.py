@@ -69,7 +69,9 @@ def test_what_watches_networks_goes() -> None:
     assert [d.code for d in report.diagnostics] == ["T2M304"]
 
 
-@pytest.mark.parametrize("code", ["observer.watch(net)", "import wandb\nwandb.log(net)", "import wandb\nx = wandb.watch"])
+@pytest.mark.parametrize(
+    "code", ["observer.watch(net)", "import wandb\nwandb.log(net)", "import wandb\nx = wandb.watch"]
+)
 def test_other_watchers_stay(code: str) -> None:
     source = f"import torch\n{code}\n"
     assert code.splitlines()[-1] in translate_source(source).text

@@ -111,10 +111,17 @@ def _is_used(tree: ast.Call, ctx: Context) -> bool:
         if ctx.functions[-1] is None and isinstance(parent.func, ast.Name):
             # A script hands a layer to a function: net = fill(nn.BatchNorm2d(3)).
             return ctx.kind(parent.func).name in ("function", "unknown") or _is_own(tree, ctx)
-        return _is_own(tree, ctx) and _takes_whole_networks(parent, ctx)
+        return (_is_own(tree, ctx) or _is_prepared(tree, parent, ctx)) and _takes_whole_networks(parent, ctx)
     if isinstance(parent, ast.Return):
         return ctx.kind(tree.func).name == "class"
     return isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr))
+
+
+def _is_prepared(tree: ast.Call, call: ast.Call, ctx: Context) -> bool:
+    """Whether ``net = prepare(nn.Sequential(...))`` stands in a function, and what comes back shows no mode to set."""
+    known = ctx.kind(call).of.startswith("torch.nn.") and ":" not in ctx.kind(call).of
+    whole = candidates(ctx.kind(tree.func)) == ("torch.nn.Sequential",) and isinstance(ctx.parent(call), ast.Assign)
+    return whole and not known
 
 
 _DISPLAYS = (ast.List, ast.Dict, ast.ListComp, ast.DictComp)
