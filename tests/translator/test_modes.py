@@ -37,9 +37,10 @@ class Net(nn.Module):
             "net = Net().set_train()",
         ),
         (
-            CLASS + "def prepare(n):\n    return n\n\n\nother = prepare(Net())\n\n\n"
+            "class A(nn.Module):\n    pass\n\n\ndef prepare(n):\n    for p in n.parameters():\n"
+            "        p.requires_grad = True\n    return n\n\n\nother = prepare(A())\n\n\n"
             "def main():\n    net = prepare(nn.Sequential(nn.Linear(4, 4), nn.Dropout()))",
-            "prepare(nn.SequentialCell(nn.Dense(4, 4), nn.Dropout()).set_train())",
+            "nn.Dropout(p=0.5)).set_train())",
         ),
         (CLASS + "nets = [Net() for _ in range(2)]", "nets = [Net().set_train() for _ in range(2)]"),
     ],
