@@ -39,7 +39,8 @@ class Net(nn.Module):
         (
             "class A(nn.Module):\n    pass\n\n\ndef prepare(n):\n    for p in n.parameters():\n"
             "        p.requires_grad = True\n    return n\n\n\nother = prepare(A())\n\n\n"
-            "def main():\n    net = prepare(nn.Sequential(nn.Linear(4, 4), nn.Dropout()))",
+            "def main(x):\n    net = prepare(nn.Sequential(nn.Linear(4, 4), nn.Dropout()))\n"
+            "    return net(x), prepare(A())",
             "nn.Dropout(p=0.5)).set_train())",
         ),
         (CLASS + "nets = [Net() for _ in range(2)]", "nets = [Net().set_train() for _ in range(2)]"),
