@@ -21,8 +21,8 @@ class Critic(nn.Cell):
         return self.last(ops.tanh(self.first(x)).reshape(x.shape[0], 8))
 
 
-def made():
-    network = Critic()
+def made(kind=Critic):
+    network = kind()
     for index, weight in enumerate(network.get_parameters()):
         values = np.sin(np.arange(weight.size) * 1.7 + index).reshape(weight.shape)
         weight.set_data(ms.Tensor(values.astype(np.float32)))
@@ -71,6 +71,22 @@ def test_a_layer_in_another_mode_is_seen():
     assert np.abs(derivatives.by_input(network, x).asnumpy()).sum() > 0
     network.last.set_train()
     assert np.abs(derivatives.by_input(network, x).asnumpy()).sum() == 0
+
+
+def test_a_number_that_a_layer_keeps_is_seen():
+    """Networks that grow fade their layers in: ``self.alpha`` changes from step to step."""
+
+    class Fading(Critic):
+        alpha = 1.0
+
+        def construct(self, x):
+            return super().construct(x) * self.alpha
+
+    network, x = made(Fading)
+    network.alpha = 1.0
+    first = derivatives.by_input(network, x).asnumpy()
+    network.alpha = 0.5
+    np.testing.assert_allclose(derivatives.by_input(network, x).asnumpy(), first / 2, rtol=1e-5)
 
 
 def replaced(weight):

@@ -14,7 +14,7 @@ operation. (Measured on two cores of an AVX-512 CPU; other CPUs and devices do n
 
 It also makes PyNative compute each operation at once where the CPU is the only device (``wait_for_kernels``). By
 default MindSpore hands kernels to threads of its own and goes on; on a CPU these threads take the cores that the
-kernels need, and a training step takes 1.5 to 6 times as long (docs/speed.md). Nor can an array be read or changed
+kernels need, and a training step takes 1.4 to 7.5 times as long (docs/speed.md). Nor can an array be read or changed
 while a kernel is still at work on it. Ascend and GPU compute beside Python, and are left alone.
 """
 

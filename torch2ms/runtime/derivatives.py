@@ -184,14 +184,23 @@ def vmap(func: Function, in_dims: Any = 0, out_dims: int = 0, **_: Any) -> Funct
     return mapped
 
 
+def _settings(network: Any) -> Tuple[Any, ...]:
+    """Return what a compiled network takes for constant: the modes of its layers, and their numbers and words."""
+    found: List[Any] = []
+    for name, layer in network.cells_and_names() if isinstance(network, nn.Cell) else ():
+        values = {key: value for key, value in vars(layer).items() if isinstance(value, (bool, int, float, str))}
+        found.append((name, layer.training, tuple(item for item in values.items() if not item[0].startswith("_"))))
+    return tuple(found)
+
+
 def by_input(network: Any, *inputs: Any, place: int = 0, seed: Any = None) -> Any:
     """Return the gradient of ``network(*inputs)``, summed with the weights ``seed``, by the input at ``place``.
 
     The gradient can be differentiated again, by the weights and the inputs: what a gradient penalty does. PyNative
     since MindSpore 2.7 forgets parts of such second derivatives, without a word, where the network changes a shape;
-    the network's gradient is therefore compiled, once for each mode its layers are in, and anew when a weight was
-    frozen or replaced: a compiled function goes on with the memory that ``set_data`` took from the weight. Raises
-    RuntimeError where MindSpore cannot compile it.
+    the network's gradient is therefore compiled, once for the settings of its layers (train mode, numbers, words) and
+    anew when one of them changes, or a weight was frozen or replaced: a compiled function goes on with the settings,
+    and with the memory that ``set_data`` took from the weight. Raises RuntimeError where MindSpore cannot compile it.
     """
     count = len(inputs)
 
@@ -204,13 +213,11 @@ def by_input(network: Any, *inputs: Any, place: int = 0, seed: Any = None) -> An
         return ms.grad(total, place)(*given)
     # beside the network, and not in a table of its own, so that it goes with it
     made: Any = {}
-    modes: Any = ()
     memory: Any = []
     if isinstance(network, nn.Cell):
         made = network.__dict__.setdefault("_torch2ms_gradients", {})
-        modes = tuple(layer.training for _, layer in network.cells_and_names())
         memory = [(weight.data_ptr(), weight.requires_grad) for weight in network.get_parameters()]
-    key = (place, seed is None, count, modes)
+    key = (place, seed is None, count, _settings(network))
     if key not in made or made[key][0] != memory:
         made[key] = (memory, ms.jit(ms.grad(total, place)))
     try:

@@ -10,13 +10,17 @@ from collections.abc import Iterable, Mapping
 
 from torch2ms.translator.trees import walk
 
-__all__ = ["parts_of", "wholes_of"]
+__all__ = ["REARRANGED", "parts_of", "wholes_of"]
 
-_PARTS = frozenset({
+# Views of the same elements, or of some of them, in another order or shape
+REARRANGED = frozenset({
     "view", "view_as", "reshape", "reshape_as", "transpose", "permute", "swapaxes", "swapdims", "squeeze", "unsqueeze",
-    "t", "T", "mT", "expand", "expand_as", "chunk", "split", "tensor_split", "unbind", "narrow", "select", "diagonal",
-    "flatten", "unflatten", "ravel", "movedim", "moveaxis", "detach", "data", "real", "imag",
+    "t", "T", "mT", "narrow", "select", "diagonal", "movedim", "moveaxis",
 })  # fmt: skip
+_PARTS = REARRANGED | {
+    "expand", "expand_as", "chunk", "split", "tensor_split", "unbind", "flatten", "unflatten", "ravel", "detach",
+    "data", "real", "imag",
+}  # fmt: skip
 
 
 def parts_of(statements: Iterable[ast.AST]) -> dict[str, set[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from torch2ms.translator.aliases import REARRANGED
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.names import candidates
@@ -15,10 +16,7 @@ _COPIED = frozenset({"real", "imag", "flatten", "ravel", "unfold", "unflatten", 
 
 # Views that share memory in MindSpore too, but not where it records operations for their gradients: there an index or a
 # slice is a view, and all else is a copy.
-_COPIED_IN_GRADIENTS = frozenset({
-    "view", "view_as", "reshape", "reshape_as", "transpose", "permute", "swapaxes", "swapdims", "squeeze", "unsqueeze",
-    "t", "T", "mT", "narrow", "select", "diagonal", "detach", "movedim", "moveaxis",
-})  # fmt: skip
+_COPIED_IN_GRADIENTS = REARRANGED | {"detach"}
 
 _CASTS = frozenset({"numpy", "to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "bool"})
 

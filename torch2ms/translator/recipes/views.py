@@ -8,6 +8,7 @@ from typing import Literal
 
 import libcst as cst
 
+from torch2ms.translator.aliases import REARRANGED
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import build, parenthesised
@@ -36,29 +37,22 @@ Owner = Literal["fresh", "object", "shared", "view"]
 # view: it shares its memory with another tensor, which MindSpore does not do.
 
 # Methods and functions whose result may share the memory of their input.
-VIEWS = frozenset({
-    "view", "view_as", "reshape", "reshape_as", "transpose", "permute", "swapaxes", "swapdims", "squeeze",
-    "unsqueeze", "t", "T", "mT", "expand", "expand_as", "chunk", "split", "split_with_sizes", "tensor_split",
-    "unbind", "narrow", "select", "diagonal", "detach", "data", "flatten", "unflatten", "ravel", "movedim",
-    "moveaxis", "contiguous", "to", "cuda", "cpu", "type", "type_as", "float", "half", "double", "bfloat16", "int",
-    "long", "bool", "real", "imag", "unfold", "as_tensor", "from_numpy", "asarray", "numpy", "broadcast_to",
+VIEWS = REARRANGED | {
+    "expand", "expand_as", "chunk", "split", "split_with_sizes", "tensor_split", "unbind", "detach", "data", "flatten",
+    "unflatten", "ravel", "contiguous", "to", "cuda", "cpu", "type", "type_as", "float", "half", "double", "bfloat16",
+    "int", "long", "bool", "real", "imag", "unfold", "as_tensor", "from_numpy", "asarray", "numpy", "broadcast_to",
     "atleast_1d", "atleast_2d", "atleast_3d", "requires_grad_", "grad", "hsplit", "vsplit", "view_as_real",
     "view_as_complex", "adjoint", "H", "squeeze_", "unsqueeze_", "transpose_", "t_", "detach_",
-})  # fmt: skip
+}  # fmt: skip
 
 
 # Views that share memory in another shape: MindSpore refuses to assign to a parameter that is made of one.
-_SHAPED = frozenset({
-    "view", "view_as", "reshape", "reshape_as", "transpose", "permute", "swapaxes", "swapdims", "squeeze", "unsqueeze",
-    "t", "T", "mT", "expand", "expand_as", "narrow", "select", "diagonal", "flatten", "unflatten", "ravel", "movedim",
-    "moveaxis", "contiguous", "unfold", "broadcast_to",
-})  # fmt: skip
+_SHAPED = REARRANGED | {
+    "expand", "expand_as", "flatten", "unflatten", "ravel", "contiguous", "unfold", "broadcast_to",
+}  # fmt: skip
 
 # Views whose memory MindSpore shares as well, from 2.7 on; that of arrays from 2.10 on.
-_SHARED = frozenset({
-    "view", "view_as", "reshape", "reshape_as", "transpose", "permute", "swapaxes", "swapdims", "squeeze", "unsqueeze",
-    "t", "T", "mT", "chunk", "split", "unbind", "narrow", "select", "diagonal", "detach", "data",
-})  # fmt: skip
+_SHARED = REARRANGED - {"movedim", "moveaxis"} | {"chunk", "split", "unbind", "detach", "data"}
 _VIEWS_SINCE, _ARRAYS_SINCE = (2, 7), (2, 10)
 
 # What says that a file computes gradients, which do not see what is written through a view.
