@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -32,13 +35,16 @@ def run(command: list[str], folder: Path, **variables: str) -> subprocess.Comple
     return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False, timeout=480)
 
 
-def launch(script: str, *arguments: str, workers: int = 2, folder: Path, **variables: str) -> tuple[int, str]:
-    """Run a script with the launch script that is beside it."""
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        return int(probe.getsockname()[1])
+
+
+def launch(script: str, *arguments: str, workers: int = 2, folder: Path, **variables: str) -> tuple[int, str]:
+    """Run a script with the launch script that is beside it."""
     command = ["bash", "scripts/run_distribute_train.sh", str(workers), script, *arguments]
-    done = run(command, folder, MASTER_PORT=str(port), LOG_DIR="logs", **variables)
+    done = run(command, folder, MASTER_PORT=str(free_port()), LOG_DIR="logs", **variables)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -56,6 +62,69 @@ def test_a_launched_program_has_the_losses_of_one_process(translated: Path) -> N
     assert len(losses(text)) == 10  # printed by rank 0 alone
     assert losses(text) == pytest.approx(losses(single.stdout), abs=5e-6)
     assert (translated / "last.pth").exists()
+
+
+@pytest.mark.slow
+def test_gradients_that_are_added_up_are_those_of_one_process(translated: Path) -> None:
+    single = run([sys.executable, "added.py"], translated)
+    assert single.returncode == 0, single.stderr[-2000:]
+    code, text = launch("added.py", folder=translated)
+    assert code == 0, text[-2000:]
+    assert len(losses(text)) == 10
+    assert losses(text) == pytest.approx(losses(single.stdout), abs=5e-6)
+
+
+@pytest.mark.slow
+def test_accelerate_shares_the_batches_out(translated: Path) -> None:
+    single = run([sys.executable, "accelerated.py", "--batch-size", "8"], translated)
+    assert single.returncode == 0, single.stderr[-2000:]
+    (translated / "accelerated.pth").unlink()
+    code, text = launch("accelerated.py", "--batch-size", "4", folder=translated)
+    assert code == 0, text[-2000:]
+    assert len(losses(text)) == 10
+    assert losses(text) == pytest.approx(losses(single.stdout), abs=5e-6)
+    assert (translated / "accelerated.pth").exists()
+
+
+@pytest.fixture
+def machines() -> Iterator[tuple[str, str]]:
+    """Two network namespaces of this machine, linked as two machines are: 10.77.0.1 and 10.77.0.2."""
+    names = tuple(f"t2m-{os.getpid()}-{number}" for number in (1, 2))
+    ends = tuple(f"t2m{os.getpid() % 10**6}{letter}" for letter in "ab")
+    steps = [["ip", "netns", "add", name] for name in names]
+    steps.append(["ip", "link", "add", ends[0], "type", "veth", "peer", "name", ends[1]])
+    for number, (name, end) in enumerate(zip(names, ends, strict=True), 1):
+        inside = ["ip", "-netns", name]
+        steps.append(["ip", "link", "set", end, "netns", name])
+        steps.append([*inside, "addr", "add", f"10.77.0.{number}/24", "dev", end])
+        steps.extend([*inside, "link", "set", device, "up"] for device in (end, "lo"))
+    try:
+        for step in steps:
+            if shutil.which("ip") is None or subprocess.run(step, capture_output=True, check=False).returncode:
+                pytest.skip("network namespaces cannot be made here")
+        yield names[0], names[1]
+    finally:
+        for name in names if shutil.which("ip") else ():
+            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+
+@pytest.mark.slow
+def test_two_machines_have_the_losses_of_one_process(translated: Path, machines: tuple[str, str]) -> None:
+    """The launch script as it is run on each of two machines."""
+    single = run([sys.executable, "launched.py"], translated)
+    own = {"NODES": "2", "MASTER_ADDR": "10.77.0.1", "MASTER_PORT": "8118"}
+    script = ["bash", "scripts/run_distribute_train.sh", "1", "launched.py"]
+    with ThreadPoolExecutor(2) as pool:
+        runs = [
+            pool.submit(
+                run, ["ip", "netns", "exec", name, *script], translated, **own, NODE_RANK=rank, LOG_DIR=f"logs{rank}"
+            )
+            for rank, name in zip("01", machines, strict=True)
+        ]
+    for done in (found.result() for found in runs):
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert losses(runs[0].result().stdout) == pytest.approx(losses(single.stdout), abs=5e-6)
+    assert len(losses(runs[0].result().stdout)) == 10
 
 
 @pytest.mark.slow
