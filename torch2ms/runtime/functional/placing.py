@@ -31,7 +31,12 @@ def _places(indices: Sequence[Any], shape: Sequence[int]) -> Any:
 
 
 def as_index(value: Any) -> Any:
-    """Return an index as MindSpore takes it: NumPy's arrays as tensors, its numbers as Python's; all else as it is."""
+    """Return an index as MindSpore takes it: NumPy's arrays as tensors, its numbers as Python's; all else as it is.
+
+    What ``np.where(mask)`` gives is one array for each axis.
+    """
+    if isinstance(value, tuple):
+        return tuple(map(as_index, value))
     if isinstance(value, np.ndarray):
         return Tensor(value)
     if isinstance(value, np.generic):

@@ -152,7 +152,11 @@ _DICT_METHODS = {
 
 
 def container_method(base: Kind, name: str) -> Kind:
-    """Return what a method of a list, tuple, dictionary or iterator gives."""
+    """Return what a method of a list, tuple, dictionary, iterator or NumPy array gives."""
+    if base.name == "ndarray":
+        if name == "nonzero":
+            return Kind("iterator", items=(Kind("ndarray"),))
+        return Kind("ndarray") if name not in ("item", "tolist") else Kind("python")
     if base.name == "dict":
         value = element_of(base)
         what = _DICT_METHODS.get(name)
@@ -185,7 +189,10 @@ _SEVERAL_ARRAYS = frozenset(
 
 
 # Those that give several whatever they get, and functions of random that give elements of what they get.
-_LISTED = frozenset(f"numpy.{name}" for name in ("nonzero", "unravel_index", "triu_indices", "tril_indices", "split"))
+_LISTED = frozenset(
+    f"numpy.{name}"
+    for name in ("nonzero", "unravel_index", "triu_indices", "tril_indices", "ix_", "diag_indices", "split")
+)
 _PICKS = frozenset({"random.choice", "random.choices", "random.sample"})
 
 

@@ -447,14 +447,12 @@ class Expressions(Callables):
         return result if result.known else Kind("Tensor", evidence="result of a network")
 
     def _method_result(self, base: Kind, name: str, arguments: list[Kind]) -> Kind:
-        if base.name in ("list", "tuple", "dict", "iterator"):
+        if base.name in ("list", "tuple", "dict", "iterator", "ndarray"):
             return container_method(base, name)
         if self.world.evidence.makes_network(base, name):
             return Kind("Module", evidence=f"the project's classes called {name}")
         if base.name == "module":
             return library_result(f"{base.of}.{name}", arguments)
-        if base.name == "ndarray":
-            return Kind("ndarray") if name not in ("item", "tolist") else Kind("python")
         if base.name == "str":
             return Kind("list", items=(Kind("str"),)) if name == "split" else Kind("str")
         if base.name in _PLAIN or base.name == "python":

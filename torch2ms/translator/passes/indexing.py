@@ -165,6 +165,8 @@ def _template(tree: ast.expr, ctx: Context) -> str:
     kind = ctx.kind(tree)
     if kind.is_tensor and kind.of == "torch.uint8":
         return "{value}.astype({bool})"  # a mask: numbers to MindSpore
+    if kind.name == "iterator" and [item.name for item in kind.items] == ["ndarray"]:
+        return "{index}({value})"  # np.where(mask): one array for each axis
     listed = kind.name == "list" and [item.name for item in kind.items] == ["ndarray"]
     return "{tensor}({value})" if kind.name == "ndarray" or listed else ""
 
