@@ -9,6 +9,7 @@ import numpy as np
 from mindspore import ops
 
 from .gradients import Optimizer
+from .modules import distinct
 
 __all__ = ["OptimizerState", "add_param_group", "state"]
 
@@ -141,11 +142,11 @@ def add_param_group(optimizer: Any, param_group: Dict[str, Any]) -> None:
         raise NotImplementedError(f"{type(optimizer).__name__} has made steps: give it all parameters when it is made")
     numbers = {name: float(value) for name, value in param_group.items() if type(value) is int}
     settings = {name: float(value) for name, value in optimizer.defaults.items() if type(value) is int}
-    param_group = {**settings, **param_group, **numbers}
+    group = distinct([*optimizer.parameters, {**settings, **param_group, **numbers}])[-1]  # told apart by their names
     count = len(optimizer.parameters)
     held = {**vars(optimizer), **getattr(optimizer, "_params_list", {})}
     moments = {name: value for name, value in held.items() if name not in _OTHERS and _are_moments(value, count)}
-    optimizer.add_param_group(param_group)
+    optimizer.add_param_group(group)
     new = ms.ParameterTuple(tuple(optimizer.parameters)[count:])
     for name, value in moments.items():
         if name == "mu_product":

@@ -7,7 +7,7 @@ from typing import Any, Sequence, Tuple, Union
 import mindspore as ms
 from mindspore import Tensor, ops
 
-__all__ = """all amax amin any chunk clamp_max clamp_min index_select narrow rot90 split squeeze
+__all__ = """all amax amin any chunk clamp_max clamp_min clone index_select narrow rot90 split squeeze
 transpose""".split()
 
 
@@ -54,6 +54,11 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """Return the values, those below ``min`` brought up to it."""
     return ops.clamp(input, min=min)
+
+
+def clone(input: Tensor, **_: Any) -> Tensor:
+    """Return a tensor of its own with the same values."""
+    return input.copy()
 
 
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:

@@ -22,6 +22,7 @@ __all__ = [
     "broadcast_tensors",
     "cartesian_prod",
     "copysign",
+    "cummax",
     "cummin",
     "deepcopy",
     "fill_diagonal",
@@ -105,8 +106,16 @@ def cummin(input: Tensor, dim: int) -> Tuple[Tensor, Tensor]:
     """Return the smallest values so far along ``dim`` and where they stand."""
     if input.ndim == 0:
         return input.copy(), ops.zeros((), ms.int64)
-    values, indices = ops.cummin(input, dim)
-    return values, indices.astype(ms.int64)
+    _, indices = ops.cummin(ops.stop_gradient(input), dim)  # which has no gradient on CPU
+    return ops.gather_elements(input, dim, indices.astype(ms.int64)), indices.astype(ms.int64)
+
+
+def cummax(input: Tensor, dim: int) -> Tuple[Tensor, Tensor]:
+    """Return the largest values so far along ``dim`` and where they stand; with a gradient, on CPU too."""
+    if input.ndim == 0:
+        return input.copy(), ops.zeros((), ms.int64)
+    _, indices = ops.cummax(ops.stop_gradient(input), dim)
+    return ops.gather_elements(input, dim, indices.astype(ms.int64)), indices.astype(ms.int64)
 
 
 def vdot(input: Tensor, other: Tensor) -> Tensor:

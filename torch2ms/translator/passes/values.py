@@ -134,9 +134,11 @@ def _for_keywords(row: Row, option: MappedTo, ctx: Context) -> MappedTo:
 
 
 def _keywords(ctx: Context) -> set[str]:
-    """Return the keywords of the calls of names that no import binds."""
-    calls = (node for node in ctx.analysis.nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
-    return {word.arg or "" for call in calls if not ctx.is_import_root(call.func) for word in call.keywords}
+    """Return the keywords of the calls of names that no import binds, and of ``functools.partial``."""
+    calls = [node for node in ctx.analysis.nodes if isinstance(node, ast.Call)]
+    own = [c for c in calls if isinstance(c.func, ast.Name) and not ctx.is_import_root(c.func)]
+    own += [c for c in calls if getattr(c.func, "attr", getattr(c.func, "id", "")) == "partial"]
+    return {word.arg or "" for call in own for word in call.keywords}
 
 
 def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, option: MappedTo, ctx: Context) -> Any:

@@ -19,7 +19,7 @@ from torch2ms.translator.training.asked_inputs import AskedInputs, allows_unused
 from torch2ms.translator.training.gradient_reads import clears, zeroed
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit, Refused
-from torch2ms.translator.training.marks import is_marked, marks
+from torch2ms.translator.training.marks import frozen, is_marked, marks
 from torch2ms.translator.training.names_used import FUNCTIONS, binds, blocks, is_enable_grad, is_no_grad, own, reads
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.plan import Oracle
@@ -43,7 +43,7 @@ class LeafScope(AskedInputs):
         self.grads = [n for n in self.nodes if isinstance(n, ast.Attribute) and n.attr == "grad"]
         self.parts = parts_of(n for n in self.nodes if isinstance(n, ast.Assign))
         self.hooks: dict[ast.stmt, str] = {}
-        self.marks = marks(self.nodes)
+        self.marks, self.frozen = marks(self.nodes), frozen(self.nodes)
 
     @cached_property
     def parents(self) -> dict[int, ast.AST]:
@@ -219,12 +219,14 @@ class LeafScope(AskedInputs):
     def _requires_grad(self, path: str) -> bool:
         """Whether the scope itself makes the leaf, and says that its gradient is wanted."""
         if "." in path or self._is_weight(path):
-            return True
+            return path not in self.frozen
         made = self._definitions(path)
         return bool(made) and (path in self.marks or any("requires_grad" in ast.unparse(node) for node in made))
 
     def _has_none(self, path: str, leaves: set[str]) -> bool:
         """Whether a tensor certainly gets no gradient: nobody asked for one, or it was computed and is no leaf."""
+        if path in self.frozen:
+            return True
         made = self._definitions(path)
         calls = [n.value for n in made if isinstance(n.value, ast.Call)]
         plain = len(calls) == len(made) and all(self.oracle.kind(call.func).name == "api" for call in calls)
@@ -363,7 +365,8 @@ class LeafScope(AskedInputs):
                 self.plan.names[node] = kept[path]
                 continue
             if self.oracle.kind(node).name != "api" and path not in names:
-                if not self._definitions(path) or not isinstance(node.ctx, ast.Load):
+                known = self._definitions(path) or path in self.frozen
+                if not known or not isinstance(node.ctx, ast.Load):
                     raise Refused
                 self.plan.names[node] = "None"  # a tensor that nothing differentiated depends on
         for unit in units:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.trees import walk
 
-__all__ = ["is_marked", "marks"]
+__all__ = ["frozen", "is_marked", "marks"]
 
 _WORD = "requires_grad"
 
@@ -25,6 +26,21 @@ def marks(nodes: Iterable[ast.AST]) -> dict[str, int]:
         if name and isinstance(node, (ast.Assign, ast.Attribute)):
             found[name] = min(node.lineno, found.get(name, node.lineno))
     return found
+
+
+def frozen(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Return the paths of what is frozen, and never thawed: ``net.weight.requires_grad_(False)``."""
+    flags: dict[str, bool] = {}
+    for node in nodes:
+        target, value = None, None
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
+            target, value = node.targets[0], node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            target, value = node.func, node.args[0]
+        path = dotted_path(target.value) if target is not None and target.attr.rstrip("_") == _WORD else None
+        if path is not None:
+            flags[path] = flags.get(path, False) or getattr(value, "value", None) is not False
+    return frozenset(path for path, thawed in flags.items() if not thawed)
 
 
 def is_marked(value: ast.expr) -> bool:
