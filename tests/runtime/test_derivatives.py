@@ -121,3 +121,32 @@ def test_what_cannot_be_compiled_says_so():
 
     with pytest.raises(RuntimeError, match="the gradient of Stubborn by its input is differentiated again, which only"):
         derivatives.by_input(Stubborn(), ms.Tensor([1.0]))
+
+
+def test_gradients_by_dictionaries_and_lists_come_as_such():
+    held = {"a": ms.Tensor([1.0, 2.0]), "b": ms.Tensor([3.0, 4.0])}
+    found = derivatives.grad(lambda p: (p["a"] * p["b"]).sum())(held)
+    assert {name: value.asnumpy().tolist() for name, value in found.items()} == {"a": [3.0, 4.0], "b": [1.0, 2.0]}
+    slopes, value = derivatives.grad_and_value(lambda p, k: (p[0] * k).sum())([held["a"]], 2.0)
+    assert [slope.asnumpy().tolist() for slope in slopes] == [[2.0, 2.0]]
+    assert float(value) == 6.0
+    assert float(derivatives.grad(lambda x: x * x)(ms.Tensor(3.0))) == 6.0
+
+
+def test_a_network_computes_with_other_weights_for_one_call():
+    network = nn.SequentialCell(nn.Dense(2, 2), nn.LayerNorm([2], 1, 1, epsilon=1e-5))
+    x = ms.Tensor([[1.0, 2.0]])
+    before = network(x).asnumpy()
+    given = {"0.weight": ops.eye(2), "1.bias": ops.full((2,), 5.0, dtype=ms.float32)}  # PyTorch's names
+    found = derivatives.functional_call(network, given, x).asnumpy()
+    assert not np.allclose(found, before)
+    assert np.array_equal(network(x).asnumpy(), before)
+
+    def loss(parameters):
+        return derivatives.functional_call(network, (parameters,), (x,)).sum()
+
+    slopes = derivatives.grad(loss)(given)
+    assert slopes["1.bias"].asnumpy().tolist() == [1.0, 1.0]
+    with pytest.raises(KeyError):
+        derivatives.functional_call(network, {"7.weight": x}, x)
+    assert np.array_equal(network(x).asnumpy(), before)

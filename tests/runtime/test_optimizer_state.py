@@ -102,3 +102,11 @@ def test_what_was_computed_before_a_tensor_is_filled_keeps_its_value() -> None:
         before = initializers.constant_(tensor, 2).sum()
         after = initializers.zeros_(tensor).sum()
         assert (float(before), float(after)) == (30.0, 0.0)
+
+
+def test_parameters_of_another_network_are_told_apart() -> None:
+    first, second = _weight("weight"), _weight("weight")
+    optimizer = optim.SGD([first], lr=0.1)
+    optimizer_state.add_param_group(optimizer, {"params": [second], "lr": 0.5})
+    optimizer((ops.ones((2,)), ops.ones((2,))))
+    assert [float(p[0]) for p in (first, second)] == pytest.approx([0.9, 0.5])

@@ -103,3 +103,10 @@ def test_a_trained_tensor_of_a_network_is_none_of_its_parameters() -> None:
         found = translated(source)
         assert "object.__setattr__(self, 'log_alpha', ms.Parameter(" in found.replace('"', "'")
         assert "# TORCH2MS T2M2" not in found
+
+
+def test_a_tensor_of_a_group_that_is_added_later_is_trained() -> None:
+    source = "w = torch.ones(2, requires_grad=True)\nv = torch.ones(2, requires_grad=True)\n"
+    made = "opt = torch.optim.SGD([w], lr=0.1)\nopt.add_param_group({'params': [v], 'lr': 0.01})\n"
+    text = translate_source(f"import torch\n{source}{made}").text
+    assert "v = ms.Parameter(ops.ones(2))" in text

@@ -110,3 +110,13 @@ def test_unused_tensors_have_none_or_zeros() -> None:
     assert "None" not in text
     _, codes = translated(f"{two}g = {ask.format('retain_graph=True')}\n")
     assert "T2M201" in codes  # torch raises
+
+
+def test_a_frozen_weight_has_no_gradient() -> None:
+    source = "net = nn.Linear(2, 2)\nnet.weight.requires_grad_(False)\nnet(torch.ones(1, 2)).sum().backward()\n"
+    text, _ = translated(source + "print(net.weight.grad, net.bias.grad)")
+    assert "print(functional.tensor_text(None), " in text or "print(None, " in text
+    assert "ms.grad(forward_fn, None, [net.bias])()" in text
+    thawed = source.replace("net(torch", "net.weight.requires_grad_(True)\nnet(torch")
+    text, _ = translated(thawed + "print(net.weight.grad)")
+    assert "[net.weight]" in text

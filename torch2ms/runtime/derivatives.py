@@ -6,14 +6,17 @@ meant for few values; memory and time grow with the number of outputs.
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
 
 import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
 
+from .names import torch_names
+
 __all__ = [
     "by_input",
+    "functional_call",
     "grad",
     "grad_and_value",
     "hessian",
@@ -126,9 +129,44 @@ vhp = hvp
 
 
 def grad(func: Function, argnums: Positions = 0, has_aux: bool = False) -> Function:
-    """Return the function that gives the gradient of ``func``, one number, by its arguments ``argnums``."""
+    """Return the function that gives the gradient of ``func``, one number, by its arguments ``argnums``.
+
+    The gradient by a dictionary or list of tensors is one as well.
+    """
     positions = argnums if isinstance(argnums, int) else tuple(argnums)
-    return ms.grad(func, positions, has_aux=has_aux)  # type: ignore[no-any-return]
+    plain = ms.grad(func, positions, has_aux=has_aux)
+
+    def derivative(*args: Any) -> Any:
+        held = args[argnums] if isinstance(argnums, int) else None
+        if not isinstance(held, (dict, list, tuple)):
+            return plain(*args)
+        found = ms.grad(_unpacked(func, args, argnums), tuple(range(len(held))), has_aux=has_aux)(*_tensors(held))
+        if has_aux:
+            return _like(held, found[0]), found[1]
+        return _like(held, found)
+
+    return derivative
+
+
+def _tensors(held: Any) -> List[Any]:
+    """Return the tensors of a dictionary or list; a parameter's value, which a gradient can be taken by."""
+    values = list(held.values() if isinstance(held, dict) else held)
+    return [ops.stop_gradient(value) if isinstance(value, ms.Parameter) else value for value in values]
+
+
+def _like(held: Any, values: Any) -> Any:
+    """Return ``values`` in the container that ``held`` is."""
+    whole = _as_tuple(values)
+    return dict(zip(held, whole)) if isinstance(held, dict) else type(held)(whole)
+
+
+def _unpacked(func: Function, args: Tuple[Any, ...], place: Any) -> Function:
+    """Return ``func`` as a function of the tensors that its argument number ``place`` holds."""
+
+    def flat(*values: Any) -> Any:
+        return func(*args[:place], _like(args[place], values), *args[place + 1 :])
+
+    return flat
 
 
 def grad_and_value(func: Function, argnums: Positions = 0, has_aux: bool = False) -> Function:
@@ -137,6 +175,11 @@ def grad_and_value(func: Function, argnums: Positions = 0, has_aux: bool = False
     function = ms.value_and_grad(func, positions, has_aux=has_aux)
 
     def both(*args: Any) -> Any:
+        held = args[argnums] if isinstance(argnums, int) else None
+        if isinstance(held, (dict, list, tuple)):
+            flat = _unpacked(func, args, argnums)
+            value, slope = ms.value_and_grad(flat, tuple(range(len(held))), has_aux=has_aux)(*_tensors(held))
+            return _like(held, slope), value
         value, slope = function(*args)
         return slope, value
 
@@ -191,6 +234,31 @@ def _settings(network: Any) -> Tuple[Any, ...]:
         values = {key: value for key, value in vars(layer).items() if isinstance(value, (bool, int, float, str))}
         found.append((name, layer.training, tuple(item for item in values.items() if not item[0].startswith("_"))))
     return tuple(found)
+
+
+def functional_call(module: nn.Cell, parameters: Any, args: Any = None, kwargs: Any = None, **_: Any) -> Any:
+    """Return what a network computes with other weights and buffers: a dictionary by PyTorch's paths, or several.
+
+    What they do not name stays the network's own. Gradients flow to the values given.
+    """
+    given = parameters if isinstance(parameters, dict) else {k: v for part in parameters for k, v in part.items()}
+    names: Dict[str, str] = {torch: own for own, torch in torch_names(module).items()}
+    shapes = {path: parameter.shape for path, parameter in module.parameters_and_names()}
+    held: List[Tuple[Any, str]] = []
+    try:
+        for path, value in given.items():
+            own = str(names.get(path, path))
+            *steps, last = own.split(".")
+            owner = module
+            for step in steps:
+                owner = owner._cells[step]
+            # An entry of its own comes before the parameter of that name, which Cell.__getattr__ would find.
+            owner.__dict__[last] = value.reshape(shapes[own]) if own in shapes else value
+            held.append((owner, last))
+        return module(*(args if isinstance(args, tuple) else () if args is None else (args,)), **(kwargs or {}))
+    finally:
+        for owner, last in held:
+            del owner.__dict__[last]
 
 
 def by_input(network: Any, *inputs: Any, place: int = 0, seed: Any = None) -> Any:

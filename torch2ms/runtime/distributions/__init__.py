@@ -34,6 +34,14 @@ from .discrete import (
 from .divergence import kl_divergence, register_kl
 from .gamma import Beta, Chi2, Gamma, StudentT
 from .multivariate import Dirichlet, MixtureSameFamily, MultivariateNormal
+from .seldom import (
+    FisherSnedecor,
+    InverseGamma,
+    Kumaraswamy,
+    LowRankMultivariateNormal,
+    OneHotCategoricalStraightThrough,
+    VonMises,
+)
 from .transforms import (
     AffineTransform,
     ComposeTransform,
@@ -58,20 +66,25 @@ __all__ = [
     "Distribution",
     "ExpTransform",
     "Exponential",
+    "FisherSnedecor",
     "Gamma",
     "Geometric",
     "Gumbel",
     "HalfCauchy",
     "HalfNormal",
     "Independent",
+    "InverseGamma",
+    "Kumaraswamy",
     "Laplace",
     "LogNormal",
+    "LowRankMultivariateNormal",
     "MixtureSameFamily",
     "Multinomial",
     "MultivariateNormal",
     "NegativeBinomial",
     "Normal",
     "OneHotCategorical",
+    "OneHotCategoricalStraightThrough",
     "Pareto",
     "Poisson",
     "PowerTransform",
@@ -84,6 +97,7 @@ __all__ = [
     "Transform",
     "TransformedDistribution",
     "Uniform",
+    "VonMises",
     "Weibull",
     "constraints",
     "kl_divergence",

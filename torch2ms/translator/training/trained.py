@@ -44,9 +44,9 @@ def trained_tensors(nodes: Sequence[ast.AST], oracle: Oracle) -> dict[str, set[a
     for node in optimizers:
         given = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "params")]
         listed = listed.union(*map(listed_weights, given))
-    for node in nodes:
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_param_group":
-            listed |= listed_weights(ast.List([*node.args[:1], *(k.value for k in node.keywords)]))
+    for call in nodes:
+        if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "add_param_group":
+            listed |= listed_weights(ast.List([*call.args[:1], *(k.value for k in call.keywords)]))
     made: dict[str, set[ast.expr]] = {path: set() for path in listed}
     # A network's tensor is made as an attribute of self, and handed over as one of the network: optim.SGD([net.scale])
     bound = list(_bound(nodes))

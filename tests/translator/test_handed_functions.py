@@ -1,0 +1,30 @@
+"""Functions that are handed on instead of being called: what they are called with later decides what they become."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+from torch2ms.diagnostics import Severity
+
+HEAD = "import torch\nimport torch.nn.functional as F\nfrom functools import partial\nx = torch.ones(3, 4)\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("f = partial(torch.nonzero, as_tuple=True)", "partial(functional.nonzero, as_tuple=True)"),
+        ("f = partial(F.leaky_relu, negative_slope=0.2)", "partial(functional.leaky_relu, negative_slope=0.2)"),
+        ("ys = list(map(torch.clone, [x, x]))", "map(functional.clone, [x, x])"),
+        ("ys = list(map(torch.abs, [x, x]))", "map(ops.abs, [x, x])"),
+    ],
+)
+def test_the_function_that_takes_such_calls_is_handed_on(source: str, expected: str) -> None:
+    found = translate_source(f"{HEAD}{source}\n")
+    assert expected in found.text
+    assert not [d for d in found.diagnostics if d.severity >= Severity.WARNING]
+
+
+def test_a_rounded_quotient_is_a_function_s() -> None:
+    text = translate_source(f"{HEAD}a = x.div(2)\nb = x.div(2, rounding_mode='trunc')\n").text
+    assert text.endswith("a = x.div(2)\nb = ops.div(x, 2, rounding_mode='trunc')\n")
