@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 import mindspore as ms
 import numpy as np
 import pytest
@@ -45,3 +47,18 @@ def test_trained_weights_are_read_not_downloaded(monkeypatch: pytest.MonkeyPatch
     ms.save_checkpoint(network, str(tmp_path / "resnet18.ckpt"))
     again = vision_models.resnet18(weights=vision_models.TRAINED, num_classes=2)
     assert np.array_equal(again.fc.weight.asnumpy(), network.fc.weight.asnumpy())
+
+
+def test_the_outputs_of_some_children() -> None:
+    network = ms.nn.SequentialCell(
+        OrderedDict(a=ms.nn.Dense(3, 4), b=ms.nn.ReLU(), c=ms.nn.Dense(4, 2), d=ms.nn.Dense(2, 2))
+    )
+    stages = vision_models.IntermediateLayerGetter(network, {"a": "first", "c": 2})
+    x = ms.Tensor(np.ones((2, 3), np.float32))
+    found = stages(x)
+    assert list(found) == ["first", 2]
+    assert found["first"].shape == (2, 4)
+    assert np.array_equal(found[2].asnumpy(), network.c(network.b(network.a(x))).asnumpy())
+    assert {weight.name for weight in stages.trainable_params()} == {"a.weight", "a.bias", "c.weight", "c.bias"}
+    with pytest.raises(ValueError, match="not present in model: e"):
+        vision_models.IntermediateLayerGetter(network, {"e": 1})

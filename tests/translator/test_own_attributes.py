@@ -58,3 +58,9 @@ def test_the_number_of_slopes_is_asked_of_a_layer_of_any_class() -> None:
 
 def test_a_method_of_that_name_stays() -> None:
     assert "return model.num_parameters()" in text_of("def count(model):\n    return model.num_parameters()\n")
+
+
+def test_the_class_behind_weight_norm() -> None:
+    head = "from torch.nn.utils.weight_norm import WeightNorm\n\n\n"
+    source = head + "def norm(layer):\n    WeightNorm.apply(layer, 'weight', dim=0)\n"
+    assert "layers.weight_norm(layer, 'weight', dim=0)" in text_of(source)

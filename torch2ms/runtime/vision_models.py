@@ -12,6 +12,7 @@ Convolutional Networks" (2014); Krizhevsky, "One weird trick for parallelizing c
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
@@ -19,6 +20,7 @@ from mindspore import Tensor, nn, ops
 from mindspore.common.initializer import HeNormal, Normal, initializer
 
 from . import checkpoint
+from .layers.container import ModuleDict
 from .layers.linear import Linear
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "TRAINED",
     "VGG",
     "AlexNet",
+    "IntermediateLayerGetter",
     "ResNet",
     "alexnet",
     "resnet18",
@@ -53,6 +56,33 @@ def _conv(inputs: int, outputs: int, size: int, stride: int = 1, padding: int = 
     conv = nn.Conv2d(inputs, outputs, size, stride=stride, pad_mode="pad", padding=padding, group=group, has_bias=False)
     conv.weight.set_data(initializer(HeNormal(mode="fan_out", nonlinearity="relu"), conv.weight.shape))
     return conv
+
+
+class IntermediateLayerGetter(ModuleDict):
+    """The first children of a network, one after the other, up to the last whose output is asked for.
+
+    ``return_layers``: the names of children, with the key that each one's output gets in the result. The network must
+    run its children in the order in which it has them. Raises ValueError where it has none of a name.
+    """
+
+    def __init__(self, model: nn.Cell, return_layers: Dict[str, Any]) -> None:
+        children = model.name_cells()
+        missing = [name for name in return_layers if name not in children]
+        if missing:
+            raise ValueError(f"return_layers are not present in model: {', '.join(missing)}")
+        names = list(children)
+        last = max((names.index(name) for name in return_layers), default=-1)
+        super().__init__({name: children[name] for name in names[: last + 1]})
+        self.return_layers = dict(return_layers)
+
+    def construct(self, x: Tensor) -> Dict[Any, Tensor]:
+        """Return the outputs asked for, by their keys, in the order of the children."""
+        found: Dict[Any, Tensor] = OrderedDict()
+        for name, cell in self.items():
+            x = cell(x)
+            if name in self.return_layers:
+                found[self.return_layers[name]] = x
+        return found
 
 
 class _Basic(nn.Cell):

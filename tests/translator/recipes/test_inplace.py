@@ -259,3 +259,24 @@ def test_what_a_loop_takes_from_a_list_is_changed_where_it_is(loop: str, line: s
 def test_a_name_of_a_loop_that_is_bound_anew_holds_another_tensor() -> None:
     source = "import torch\nxs = [torch.zeros(2), torch.ones(2)]\nfor x in xs:\n    x = x + 1\n    x += 1\n"
     assert "[...]" not in translate_source(source + "print(xs)\n").text
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("y.chunk(4)[1].fill_(1)", "y.chunk(4)[1][()] = 1"),
+        ("getattr(y, 'b').chunk(4)[1].fill_(1)", "getattr(y, 'b').chunk(4)[1][()] = 1"),
+        ("y.chunk(2)[0].mul_(2)", "y.chunk(2)[0][()] = y.chunk(2)[0] * 2"),
+        ("y.unbind(0)[0].zero_()", "y.unbind(0)[0][()] = 0"),
+    ],
+)
+def test_a_piece_of_what_was_cut_up(statement: str, expected: str) -> None:
+    assert lines_of(f"def f(y):\n    {statement}\n    return y\n")[0] == expected
+
+
+def test_a_piece_of_a_release_without_views_is_reported() -> None:
+    from torch2ms import Options, Target
+
+    source = HEADER + "def f(y: torch.Tensor):\n    y.chunk(4)[1].fill_(1)\n"
+    result = translate_source(source, options=Options(target=Target((2, 0))))
+    assert "T2M203" in [item.code for item in result.diagnostics]

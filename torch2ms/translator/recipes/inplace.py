@@ -411,11 +411,22 @@ def _rebound(site: CallSite, place: _Place, direct: _Place, ctx: Context) -> Out
     return made
 
 
+def _is_piece(base: ast.expr, ctx: Context) -> bool:
+    """Whether ``base[i]`` is a view of what was cut up: ``x.chunk(4)[1]``, which MindSpore's ``[()] =`` reaches too."""
+    cuts = isinstance(base, ast.Call) and isinstance(base.func, ast.Attribute) and base.func.attr in _CUTS
+    return cuts and ctx.target.mindspore >= (2, 7)
+
+
+_CUTS = ("chunk", "split", "unbind")
+
+
 def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:
     """``x[i].add_(y)`` -> ``x[i] = x[i] + y`` in a tensor, ``xs[i][...] = xs[i] + y`` in a list or a dictionary."""
     assert isinstance(place.tree, ast.Subscript)
     if not statement:
         return Leave("a part of a tensor is changed in place in the middle of an expression: do it in a statement")
+    if _is_piece(place.tree.value, ctx):
+        return _filled(site, place.code, direct, True, ctx, index="()")
     if not _repeatable(place.tree):
         return Leave(f"{ast.unparse(place.tree)} is computed: give it a name")
     base = place.tree.value
