@@ -25,6 +25,8 @@ def value_of(expression: str) -> tuple[str, list[str]]:
         ("torch.zeros(*size, 3)", "ops.zeros((*size, 3))"),
         ("torch.zeros(*map(int, a))", "ops.zeros((*map(int, a),))"),
         ("torch.zeros(n, x.max())", "ops.zeros((n, int(x.max())))"),
+        ("torch.zeros(n, *x)", "ops.zeros((n, *x))"),
+        ("torch.zeros(*x)", "ops.zeros(x)"),
         ("torch.zeros([])", "ops.zeros([], dtype=ms.float32)"),
         ("torch.ones(size=(2, 3))", "ops.ones((2, 3))"),
         ("torch.ones(2, dtype=torch.int64, device='cuda')", "ops.ones(2, dtype=ms.int64)"),

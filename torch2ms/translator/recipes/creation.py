@@ -51,8 +51,8 @@ def sizes(given: Sequence[tuple[ast.expr, cst.Arg]], ctx: Context) -> cst.BaseEx
 
 
 def _as_int(tree: ast.expr, code: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:
-    """A size that is a tensor is written as an int: torch takes either."""
-    return build("int({x})", x=code) if ctx.kind(tree).is_tensor else code
+    """A size that is a tensor is written as an int: torch takes either. What is unpacked is several sizes."""
+    return build("int({x})", x=code) if ctx.kind(tree).is_tensor and not isinstance(tree, ast.Starred) else code
 
 
 def _keywords(site: CallSite) -> dict[str, tuple[ast.expr, cst.Arg]] | None:
