@@ -106,3 +106,19 @@ for change in (averaged, clipped, shrunk, normalised, swapped, flattened):
     print(change.__name__)
     train(change)
 train(averaged, adam=True)
+
+net = fill(Net())
+optimizer = torch.optim.SGD(net.parameters(), lr=0.5, momentum=0.9)
+for epoch in range(6):
+    optimizer.zero_grad()
+    loss = F.cross_entropy(net(x), y)
+    loss.backward()
+    optimizer.step()
+    print("filled", epoch, loss.item())
+    if epoch == 1:
+        nn.init.constant_(net.last.bias, 0.1)
+        net.first.bias.data.zero_()
+    elif epoch == 3:
+        for layer in net.children():
+            if isinstance(layer, nn.Linear):
+                nn.init.zeros_(layer.bias)

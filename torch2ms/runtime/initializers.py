@@ -12,6 +12,8 @@ from typing import Any, Union
 import mindspore as ms
 import mindspore.common.initializer as init
 
+from .modules import write_into
+
 __all__ = [
     "calculate_gain",
     "constant_",
@@ -52,7 +54,7 @@ def fill(tensor: ms.Tensor, how: Any) -> ms.Tensor:
 
 def _assign(tensor: ms.Tensor, made: ms.Tensor) -> ms.Tensor:
     if isinstance(tensor, ms.Parameter):
-        tensor.set_data(made)
+        write_into(tensor, made)  # what set_data replaced, an optimizer that has stepped trains no more
     else:
         tensor[...] = made  # not assign_value: what was computed from the tensor just before may see the new values
     return tensor

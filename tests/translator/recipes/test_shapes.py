@@ -87,3 +87,27 @@ def test_data_that_are_kept_are_copied_where_others_are_put() -> None:
     head = "def f(p: torch.nn.Parameter, x):\n    "
     assert _last_line(f"{head}p.data = x\n    saved = p.data") == "saved = ops.stop_gradient(p).copy()"
     assert _last_line(f"{head}saved = p.data") == "saved = ops.stop_gradient(p)"
+
+
+STEPS = """
+    net = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    {first}
+    for x in loader:
+        optimizer.zero_grad()
+        loss = net(x).sum()
+        loss.backward()
+        optimizer.step()
+    {last}
+"""
+
+
+def test_first_values_behind_a_step_are_copied() -> None:
+    """An optimizer that has stepped trains no more what ``set_data`` replaces."""
+    fill = "torch.nn.init.zeros_(net.bias)"
+    first = translate_source("import torch\ndef f(loader):" + STEPS.format(first=fill, last="")).text
+    assert 'net.bias.set_data(init.initializer("zeros", net.bias.shape, net.bias.dtype))' in first
+    last = translate_source("import torch\ndef f(loader):" + STEPS.format(first="", last=fill)).text
+    assert "initializers.zeros_(net.bias)" in last
+    last = translate_source("import torch\ndef f(loader):" + STEPS.format(first="", last="net.bias.data.zero_()")).text
+    assert "ops.assign(net.bias, ops.zeros_like(net.bias))" in last

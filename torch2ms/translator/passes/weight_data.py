@@ -15,7 +15,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk
 
-__all__ = ["gives_first_values", "goes_over_weights", "is_stored_data", "put_data"]
+__all__ = ["gives_first_values", "goes_over_weights", "is_stored_data", "may_have_stepped", "put_data"]
 
 
 def gives_first_values(ctx: Context) -> bool:
@@ -33,6 +33,26 @@ def goes_over_weights(tree: ast.Name, ctx: Context) -> bool:
     loops = (node for node in walk(function.node) if isinstance(node, ast.For))
     named = (loop for loop in loops if any(isinstance(n, ast.Name) and n.id == tree.id for n in walk(loop.target)))
     return any("param" in ast.unparse(loop.iter).lower() for loop in named)
+
+
+def may_have_stepped(tree: ast.AST, ctx: Context) -> bool:
+    """Whether a training step of the same function, or of the script, stands before a place, or in a loop around it."""
+    scope, around = _scope(tree, ctx)
+    steps = [unit.backward for unit in ctx.training.units if unit.scope is scope]
+    steps += [statement for statement in ctx.training.recorded if _scope(statement, ctx)[0] is scope]
+    loops = [node for node in around if isinstance(node, (ast.For, ast.While, ast.AsyncFor))]
+    line = getattr(tree, "lineno", 0)
+    return any(step.lineno < line or any(step in walk(loop) for loop in loops) for step in steps)
+
+
+def _scope(tree: ast.AST, ctx: Context) -> tuple[ast.AST, list[ast.AST]]:
+    """Return the function that a node stands in, or the script, and what is around it in there."""
+    around: list[ast.AST] = []
+    node = ctx.parent(tree)
+    while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        around.append(node)
+        node = ctx.parent(node)
+    return (node if node is not None else ctx.analysis.tree), around
 
 
 def put_data(updated: Any, tree: ast.AST, ctx: Context) -> Any:

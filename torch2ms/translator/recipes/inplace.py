@@ -14,7 +14,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
-from torch2ms.translator.passes.weight_data import gives_first_values, goes_over_weights
+from torch2ms.translator.passes.weight_data import gives_first_values, goes_over_weights, may_have_stepped
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.inplace_values import bare_name, functional, is_inplace
 from torch2ms.translator.recipes.views import (
@@ -334,6 +334,8 @@ def _assigned(site: CallSite, place: _Place, direct: _Place, statement: bool, ct
 def _initial(site: CallSite, place: _Place, ctx: Context) -> cst.BaseExpression | None:
     """Return ``p.set_data(init.initializer(...))`` for what fills a parameter without reading it; None for the rest."""
     if is_inplace(site.receiver_tree, ctx) or site.argument("generator") is not None or not site.bound:
+        return None
+    if may_have_stepped(site.tree, ctx):
         return None
     how = _initializer(site, ctx)
     if how is None:
