@@ -240,3 +240,16 @@ def test_a_tensor_that_an_object_was_made_with_is_not_changed_in_silence() -> No
 )
 def test_casts_that_share_memory_are_told_where_it_shows(text: str, is_told: bool) -> None:
     assert ("T2M305" in {d.code for d in translate_source(HEAD + text + "\n").diagnostics}) is is_told
+
+
+@pytest.mark.parametrize(
+    ("rest", "is_counted"),
+    [
+        ("out = {k: v for k, v in state.items()}", True),
+        ("out = state['weight']", False),
+        ("def f():\n    return state['weight']\nout = list(state.values())", False),
+    ],
+)
+def test_a_state_whose_values_are_all_asked_for_has_the_counter(rest: str, is_counted: bool) -> None:
+    text = _translated(f"m = torch.nn.BatchNorm1d(4)\nstate = m.state_dict()\n{rest}")
+    assert ("counted.BatchNorm1d" in text) is is_counted

@@ -28,3 +28,18 @@ def test_the_function_that_takes_such_calls_is_handed_on(source: str, expected: 
 def test_a_rounded_quotient_is_a_function_s() -> None:
     text = translate_source(f"{HEAD}a = x.div(2)\nb = x.div(2, rounding_mode='trunc')\n").text
     assert text.endswith("a = x.div(2)\nb = ops.div(x, 2, rounding_mode='trunc')\n")
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("torch.outer(*args)", "ops.outer(*args)"),
+        ("torch.clamp(*args, max=2)", "ops.clamp(*args, max=2)"),
+        ("torch.full_like(*args)", "ops.full_like(*args)"),
+        ("torch.outer(**kw)", None),  # out= may be among them
+    ],
+)
+def test_arguments_in_a_tuple_go_by_their_places(call: str, expected: str | None) -> None:
+    found = translate_source(f"{HEAD}args, kw = make()\ny = {call}\n")
+    assert ("T2M203" in {d.code for d in found.diagnostics}) is (expected is None)
+    assert expected is None or found.text.endswith(f"y = {expected}\n")

@@ -49,6 +49,7 @@ def test_what_the_text_leaves_open_is_not_answered(text: str) -> None:
         ("z.requires_grad_()\nprint(z.requires_grad)", "True"),
         ("y = torch.cat([z, x])\nprint(y.requires_grad)", "True"),
         ("print(x.is_leaf)", "True"),
+        ("z.add_(1)\nz[0] = 2\nprint(z.requires_grad)", "False"),
         ("torch.set_grad_enabled(False)\ny = x * 2\nprint(y.requires_grad)", "False"),
         ("torch.set_grad_enabled(False)\ntorch.set_grad_enabled(True)\ny = x * 2\nprint(y.requires_grad)", "True"),
         ("@torch.no_grad()\ndef f(a):\n    return a * 2\nprint(f(x).requires_grad)", "False"),

@@ -53,9 +53,12 @@ def test_gradients_that_somebody_may_want_are_not_dropped(rest: str) -> None:
     assert "T2M402" in codes
 
 
-def test_two_networks_are_left() -> None:
+def test_several_networks_are_differentiated_by_together() -> None:
     source = "a = nn.Linear(5, 3)\nb = nn.Linear(3, 1)\nloss = b(a(torch.randn(2, 5))).sum()\nloss.backward()\n"
     text, codes = translated(source)
+    assert "ms.grad(forward_fn, None, [*a.trainable_params(), *b.trainable_params()])()" in text
+    assert not codes
+    text, codes = translated(source.replace("b(a(", "b(nn.Linear(5, 3)("))  # a network without a name
     assert "loss.backward()" in text
     assert "T2M402" in codes
 

@@ -114,8 +114,16 @@ def _is_state(call: ast.Call, ctx: Context) -> bool:
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "state_dict" or not isinstance(parent, ast.Assign):
         return False
     names = {target.id for target in parent.targets if isinstance(target, ast.Name)}
+    is_script = ctx.parent(parent) is ctx.analysis.tree
     reads = (n for n in ctx.analysis.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
-    return len(names) == len(parent.targets) and names.isdisjoint(read.id for read in reads)
+    unseen = (read.id for read in reads if not (is_script and _goes_over(read, ctx)))
+    return len(names) == len(parent.targets) and names.isdisjoint(unseen)
+
+
+def _goes_over(read: ast.Name, ctx: Context) -> bool:
+    """Whether all values of a dictionary are asked for, whatever their names: ``state.items()``."""
+    member = ctx.parent(read)
+    return isinstance(member, ast.Attribute) and member.attr in ("items", "values")
 
 
 def _names_infinity(ctx: Context) -> bool:

@@ -87,11 +87,17 @@ def _needs_names(option: MappedTo) -> bool:
 
 def _by_place(option: MappedTo, bound: BoundCall, ctx: Context) -> bool:
     """Whether arguments given by their places mean the same to a target whose parameters are called otherwise."""
-    changes = option.transform or option.write_default or option.add or option.drop or option.recipe
+    changes = option.transform or option.write_default or option.add or option.recipe
     signature = ctx.tables.target_signature(option.target, ctx.target.mindspore)
-    if changes or bound.by_name or signature is None or any(not argument.positional for argument in bound):
+    if changes or bound.by_name or signature is None:
         return False
-    source = [option.rename.get(p.name, p.name) for p in bound.signature.parameters]
+    named = {argument.parameter for argument in bound if not argument.positional}
+    if named & {*option.rename, *option.drop}:
+        return False
+    given = [p.name for p in bound.signature.parameters if p.kind in ("positional_only", "positional")]
+    if any(name in given for name in option.drop):  # else a * holds nothing that goes: out= has a name
+        return False
+    source = [option.rename.get(name, name) for name in given]
     places = [p.name for p in signature.parameters if p.kind in ("positional_only", "positional")]
     return places[: len(source)] == source
 

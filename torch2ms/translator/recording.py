@@ -246,7 +246,9 @@ def _of_name(tree: ast.Name, ctx: Context, depth: int) -> bool | None:
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == f"{_FLAG}_":
             found = _flag(node.args[0] if node.args else None, default=True)
         elif not found:  # what is written into it may be recorded
-            return None
+            written = [node.value] if isinstance(node, ast.Assign) else [*node.args, *(k.value for k in node.keywords)]
+            if _any(written, ctx, depth) is not False:
+                return None
     return found
 
 

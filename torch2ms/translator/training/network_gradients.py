@@ -7,13 +7,13 @@ as a whole, and a read of one gradient picks it out.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.gradient_reads import changed_parts
 from torch2ms.translator.training.leaf_plan import LeafUnit, Refused
 from torch2ms.translator.training.leaves import LeafScope
-from torch2ms.translator.training.unread import only_network
+from torch2ms.translator.training.unread import networks_of, weights_of_all
 from torch2ms.translator.trees import walk
 
 __all__ = ["NetworkScope"]
@@ -26,6 +26,7 @@ class NetworkScope(LeafScope):
     """Plans the gradients of one network in one scope."""
 
     network = ""
+    networks: Sequence[str] = ()  # several, where nobody reads their gradients
 
     def _units(self) -> list[LeafUnit]:
         names = {n.attr for n in self.nodes if isinstance(n, ast.Attribute)}
@@ -43,13 +44,14 @@ class NetworkScope(LeafScope):
         found = {self._network_of(n.value, n) for n in reads if getattr(n.value, "id", "") not in self.tensors}
         found |= {self._clipped(n) for n in self.clips}
         found |= {self._network_of_asked(call) for call in calls if not self._is_backward(call)}
-        if self.plan.is_unread and not found:
-            found = {only_network(self.scope, self.nodes, self.oracle)}
+        if self.plan.is_unread and not found and len(calls) == 1:
+            self.networks = networks_of(self.scope, self.nodes, self.oracle)
+            found = set(self.networks[:1])
         if len(found) != 1 or not (network := found.pop()):
             raise Refused
-        self.network = network
+        self.network, self.networks = network, self.networks or [network]
         self.reads = reads
-        leaves = {network, *self.tensors}
+        leaves = {*self.networks, *self.tensors}
         self._check(leaves, leaves)
         units = [self._network_unit(call) for call in calls]
         shared = [statement for unit in units for statement in unit.body]
@@ -136,15 +138,16 @@ class NetworkScope(LeafScope):
         if isinstance(seed, ast.Constant) and seed.value is None:
             seed = None
         block = self.blocks[id(statement)]
-        body = self._body(block, block.index(statement), loss, {self.network, *self.tensors})
+        body = self._body(block, block.index(statement), loss, {*self.networks, *self.tensors})
         named = {n.id for s in [*body, loss] for n in walk(s) if isinstance(n, ast.Name)}
-        if not named.issuperset([self.network, *self.tensors]):
+        if not named.issuperset([*self.networks, *self.tensors]):
             raise Refused
         if self.tensors and (weights is not None or self._loops(statement)):
             raise Refused
         tensors = self._in_order(set(self.tensors))
         unit = LeafUnit(statement, call, block, body, statement, loss, seed, tensors, [], is_moved=True)
-        unit.network, unit.asked = self.network, weights
+        several = weights_of_all(self.networks) if len(self.networks) > 1 else None
+        unit.network, unit.asked = self.network, several or weights
         self._place(unit)
         return unit
 

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.trees import walk
 
-__all__ = ["is_unread", "kept_tensors", "only_network"]
+__all__ = ["is_unread", "kept_tensors", "networks_of", "weights_of_all"]
 
 # Whoever steps, clips, hooks or hands on gradients reads them.
 _READERS = frozenset({"step", "retain_grad", "register_hook", "clip_grad_norm_", "clip_grad_value_", "unscale_"})
@@ -43,8 +43,8 @@ def kept_tensors(nodes: Collection[ast.AST], marked: Collection[str]) -> set[str
     return set(marked) - {part.id for node in returned for part in walk(node) if isinstance(part, ast.Name)}
 
 
-def only_network(scope: ast.AST, nodes: Collection[ast.AST], oracle: Oracle) -> str:
-    """Return the variable of the one network with weights that a script calls; "" where there is no such."""
+def networks_of(scope: ast.AST, nodes: Collection[ast.AST], oracle: Oracle) -> list[str]:
+    """Return the variables of the networks with weights that a script calls; none where one is no variable."""
     found: set[str] = set()
     for node in nodes if isinstance(scope, ast.Module) else ():
         kind = oracle.kind(node.func) if isinstance(node, ast.Call) else None
@@ -52,4 +52,11 @@ def only_network(scope: ast.AST, nodes: Collection[ast.AST], oracle: Oracle) -> 
             continue
         assert isinstance(node, ast.Call)
         found.add(node.func.id if isinstance(node.func, ast.Name) else "")
-    return found.pop() if len(found) == 1 else ""
+    order = [node.id for node in nodes if isinstance(node, ast.Name)]
+    return [] if "" in found else sorted(found, key=order.index)
+
+
+def weights_of_all(networks: Collection[str]) -> ast.expr:
+    """Return the expression, in MindSpore's words, of the weights of several networks."""
+    parts = ", ".join(f"*{name}.trainable_params()" for name in networks)
+    return ast.parse(f"[{parts}]", mode="eval").body
