@@ -16,7 +16,7 @@ from torch2ms.translator.trees import children, walk
 if TYPE_CHECKING:
     from torch2ms.translator.inference.flow import Flow
 
-__all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "declare", "is_abstract"]
+__all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "declare", "is_abstract", "is_map"]
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -242,11 +242,19 @@ def _index_call(analysis: FileAnalysis, call: ast.Call, outer: FunctionInfo | No
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if name == "apply" and len(call.args) == 1 and isinstance(call.args[0], ast.Name):
         analysis.applied.add(call.args[0].id)
+    if is_map(call):
+        name = getattr(call.args[0], "id", "")
     if name in defined:
         function = outer.key if outer is not None else ""
         found = analysis.calls.setdefault(function, {}).setdefault(name, [])
         analysis.sites.setdefault(name, []).append((function, len(found)))
         found.append(call)
+
+
+def is_map(call: ast.Call) -> bool:
+    """Whether a call hands elements to a function, one by one: ``map(f, tensors)``."""
+    named = isinstance(call.func, ast.Name) and call.func.id == "map"
+    return named and len(call.args) > 1 and isinstance(call.args[0], ast.Name)
 
 
 def _index_use(analysis: FileAnalysis, node: ast.Call | ast.Attribute, outer: FunctionInfo | None) -> None:

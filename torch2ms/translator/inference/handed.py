@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from torch2ms.translator.inference.declarations import FunctionInfo
+from torch2ms.translator.inference.declarations import FunctionInfo, is_map
 from torch2ms.translator.kinds import UNKNOWN, Kind
 from torch2ms.translator.trees import walk
 
@@ -54,6 +54,8 @@ def handed_by(calls: Mapping[str, Sequence[ast.Call]], kinds: Mapping[ast.AST, K
 
 
 def _handed(call: ast.Call, kinds: Mapping[ast.AST, Kind]) -> Handed | None:
+    if is_map(call):
+        return _mapped(call, kinds)
     target = kinds.get(call.func, UNKNOWN)
     if target.name not in ("function", "class"):
         return None
@@ -64,6 +66,20 @@ def _handed(call: ast.Call, kinds: Mapping[ast.AST, Kind]) -> Handed | None:
         positional.append(kinds.get(value, UNKNOWN))
     keywords = ((keyword.arg, kinds.get(keyword.value, UNKNOWN)) for keyword in call.keywords if keyword.arg)
     return Handed(target, tuple(positional), tuple(keywords))
+
+
+def _mapped(call: ast.Call, kinds: Mapping[ast.AST, Kind]) -> Handed | None:
+    """Return what ``map(f, tensors)`` hands to ``f``: the elements of the lists."""
+    target = kinds.get(call.args[0], UNKNOWN)
+    if target.name not in ("function", "class"):
+        return None
+    given: list[Kind] = []
+    for value in call.args[1:]:
+        source = kinds.get(value, UNKNOWN)
+        items = source.items if source.name in ("list", "tuple") else ()
+        alike = bool(items) and all(item == items[0] for item in items)
+        given.append(items[0] if alike else source if source.is_tensor else UNKNOWN)
+    return Handed(target, tuple(given), ())
 
 
 def handed_back(info: FunctionInfo | None, arguments: Sequence[Kind]) -> Kind:
