@@ -43,3 +43,9 @@ def test_arguments_in_a_tuple_go_by_their_places(call: str, expected: str | None
     found = translate_source(f"{HEAD}args, kw = make()\ny = {call}\n")
     assert ("T2M203" in {d.code for d in found.diagnostics}) is (expected is None)
     assert expected is None or found.text.endswith(f"y = {expected}\n")
+
+
+def test_map_tells_what_a_function_is_given() -> None:
+    source = "def f(t):\n    return t.max(1).values\n"
+    assert "return ops.max(t, 1)[0]" in translate_source(f"{HEAD}{source}ys = list(map(f, [x, x]))\n").text
+    assert "isinstance(t, ms.Tensor)" in translate_source(f"{HEAD}{source}ys = list(map(f, things))\n").text
