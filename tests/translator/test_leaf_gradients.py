@@ -236,3 +236,56 @@ def test_views_are_copies_where_steps_are_recorded() -> None:
     )
     assert "recording.backward(" in text
     assert "# TORCH2MS T2M305: t.view(2, 2) shares its memory in torch and is a copy" in text
+
+
+ATTACK = """
+def attack({given}):
+    {head}
+    output = model(x)
+    {between}
+    loss = output.sum()
+    loss.backward()
+    return {result}
+"""
+
+
+def _attack(
+    given: str = "model, x", head: str = "x.requires_grad = True", between: str = "guess = output.max(1)[1]",
+    result: str = "x.grad.sign(), guess",
+) -> str:  # fmt: skip
+    source = ATTACK.format(given=given, head=head, between=between, result=result)
+    return translate_source(f"import torch\nfrom torch import nn\n{source}").text
+
+
+def test_what_a_function_is_handed_has_a_gradient() -> None:
+    """And what reads the prediction between it and the loss comes behind the gradient."""
+    found = _attack()
+    assert "(_, output), x_grad = ms.value_and_grad(forward_fn, has_aux=True)(x)" in found
+    assert found.index("guess = ") > found.index("x_grad = ms.")
+    assert "TORCH2MS" not in found
+
+
+def test_what_a_loader_gives_has_a_gradient_in_each_round() -> None:
+    loop = (
+        "def attack(model, loader):\n    for x, y in loader:\n        x.requires_grad = True\n"
+        "        loss = (model(x) * y).sum()\n        loss.backward()\n        print(x.grad.sign())\n"
+    )
+    found = translate_source(f"import torch\n{loop}").text
+    assert "x_grad = ms.grad(forward_fn)(x)" in found
+    assert "is None" not in found  # nothing builds up
+
+
+def test_a_gradient_that_a_function_gives_back_is_a_constant() -> None:
+    assert "x_grad = ops.stop_gradient(ms.grad(forward_fn)(x))" in _attack(between="", result="x + x.grad")
+    assert "stop_gradient" not in _attack(between="", result="x + x.grad.sign()")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"head": "pass"},  # nothing says that a gradient is wanted
+        {"between": "guess = output.max()\n    x.mul_(2)"},
+    ],
+)
+def test_gradients_of_what_is_handed_in_that_stay(changed: dict[str, str]) -> None:
+    assert "loss.backward()" in _attack(**changed)

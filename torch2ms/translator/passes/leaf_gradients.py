@@ -174,7 +174,12 @@ class LeafWriter:
         grads = [self.plan.grad_names[(scope, path)] for path in unit.leaves]
         new = [f"new_{grad}" for grad in grads] if unit.accumulates else grads
         targets = _targets(new[: len(unit.tensors)], new[len(unit.tensors) :])
+        cut = self._leaves_function(scope, grads)
+        stop = code_of(self.ctx.reference("mindspore.ops.stop_gradient")) if cut else ""
+        if cut and name == "grad" and len(new) == 1:
+            call, cut = f"{stop}({call})", False
         text = f"{outputs}, {_whole(targets)} = {call}\n" if name != "grad" else f"{targets} = {call}\n"
+        text += "".join(f"{grad} = {stop}({grad})\n" for grad in new if cut)
         text += "".join(f"{grad} = {kept}[-1]\n" for grad, kept in unit.kept.values())
         if unit.accumulates:
             text += "".join(f"{g} = {n} if {g} is None else {g} + {n}\n" for g, n in zip(grads, new, strict=True))
@@ -271,6 +276,13 @@ class LeafWriter:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
         )  # fmt: skip
 
+    def _leaves_function(self, scope: ast.AST, grads: list[str]) -> bool:
+        """Whether a caller of the function may differentiate what it computes of gradients, which are constants."""
+        if not isinstance(scope, ast.FunctionDef) or not _gives_back(scope):
+            return False
+        names = self.plan.names
+        return not all(self._is_cut(node) for node in walk(scope) if node in names and names[node] in grads)
+
     def _is_cut(self, node: ast.AST) -> bool:
         """Whether a use of a gradient lets none through: ``g.detach()``, ``g.sign()``, ``torch.sign(g)``."""
         parent = self.ctx.parent(node)
@@ -335,3 +347,8 @@ def _whole(targets: str) -> str:
 
 def _lines(text: str) -> list[Statement]:
     return list(cst.parse_module(text).body)
+
+
+def _gives_back(scope: ast.AST) -> bool:
+    """Whether a function returns a value, in which its caller may differentiate."""
+    return any(isinstance(node, ast.Return) and node.value is not None for node in walk(scope))

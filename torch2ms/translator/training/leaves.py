@@ -19,7 +19,7 @@ from torch2ms.translator.training.asked_inputs import AskedInputs, allows_unused
 from torch2ms.translator.training.gradient_reads import clears, zeroed
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit, Refused
-from torch2ms.translator.training.marks import frozen, is_marked, marks
+from torch2ms.translator.training.marks import frozen, handed_in, is_marked, marks
 from torch2ms.translator.training.names_used import FUNCTIONS, binds, blocks, is_enable_grad, is_no_grad, own, reads
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.plan import Oracle
@@ -220,8 +220,10 @@ class LeafScope(AskedInputs):
         """Whether the scope itself makes the leaf, and says that its gradient is wanted."""
         if "." in path or self._is_weight(path):
             return path not in self.frozen
-        made = self._definitions(path)
-        return bool(made) and (path in self.marks or any("requires_grad" in ast.unparse(node) for node in made))
+        made, is_marked_here = self._definitions(path), path in self.marks
+        if not made:
+            return is_marked_here and handed_in(path, self.scope, self.nodes) is not None
+        return is_marked_here or any("requires_grad" in ast.unparse(node) for node in made)
 
     def _has_none(self, path: str, leaves: set[str]) -> bool:
         """Whether a tensor certainly gets no gradient: nobody asked for one, or it was computed and is no leaf."""
@@ -306,7 +308,9 @@ class LeafScope(AskedInputs):
             if any(self._binds(block[i]) & entering & self._read_before(i, unit) for i in others):
                 raise Refused
             touching = [i for i in others if (reads(block[i]) | self._binds(block[i])) & carried]
-            if any(i < last for i in touching) or any(self._binds(block[i]) & carried for i in touching):
+            if self._can_rise(unit, touching, [i for i in others if touching and i >= touching[0]], carried | entering):
+                unit.at = block[touching[0]]
+            elif any(i < last for i in touching) or any(self._binds(block[i]) & carried for i in touching):
                 self._stay(unit)
             elif touching:
                 unit.at = block[last + 1]
@@ -319,6 +323,18 @@ class LeafScope(AskedInputs):
             read = {n.id for n in walk(self.scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
                     and id(n) not in inside}  # fmt: skip
             unit.aux = sorted(carried & read)
+
+    def _can_rise(self, unit: LeafUnit, touching: list[int], others: list[int], names: set[str]) -> bool:
+        """Whether the gradient may be computed before what reads a part of the body in between, a prediction say."""
+        block, last = unit.block, unit.block.index(unit.body[-1])
+        between = [i for i in touching if i < last]
+        if not between or unit.seed is not None or any(self._binds(block[i]) & names for i in others):
+            return False
+        if any(n in self.grads for i in touching for n in walk(block[i])):
+            return False
+        later = [s for s in unit.body if block.index(s) > between[0]]
+        made = set().union(*(self._binds(s) for s in later))
+        return all(isinstance(s, ast.Assign) for s in later) and not any(reads(block[i]) & made for i in between)
 
     def _read_before(self, place: int, unit: LeafUnit) -> set[str]:
         """Return the names that the body reads in front of a place of its block: it runs behind that, once moved."""
@@ -428,8 +444,9 @@ class LeafScope(AskedInputs):
 
     def _is_repeated(self, unit: LeafUnit, path: str) -> bool:
         """Whether the gradient is computed again and again for the same leaf."""
-        loops = self._loops(unit.statement)
-        made = self._definitions(path)
+        loops, made = self._loops(unit.statement), self._definitions(path)
+        giver = None if made else handed_in(path, self.scope, self.nodes)
+        loops = loops[: loops.index(giver)] if giver in loops else loops
         return any(not any(loop in self._loops(node) for node in made) for loop in loops)
 
     def _is_uncertain(self, unit: LeafUnit, places: Sequence[ast.AST]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.trees import walk
 
-__all__ = ["frozen", "is_marked", "marks"]
+__all__ = ["frozen", "handed_in", "is_marked", "marks"]
 
 _WORD = "requires_grad"
 
@@ -50,3 +50,17 @@ def is_marked(value: ast.expr) -> bool:
         or (isinstance(node, ast.Attribute) and node.attr == f"{_WORD}_")
         for node in walk(value)
     )
+
+
+def handed_in(path: str, scope: ast.AST, nodes: Iterable[ast.AST]) -> ast.AST | None:
+    """Return the function or the loop that hands a scope a variable: an argument, what a loader gives."""
+    if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        given = scope.args
+        if any(arg.arg == path for arg in [*given.posonlyargs, *given.args, *given.kwonlyargs]):
+            return scope
+    loops = [node for node in nodes if isinstance(node, ast.For)]
+    return next((loop for loop in loops if _names(loop.target) >= {path}), None)
+
+
+def _names(target: ast.AST) -> set[str]:
+    return {node.id for node in walk(target) if isinstance(node, ast.Name)}
