@@ -123,3 +123,43 @@ def test_a_frozen_weight_has_no_gradient() -> None:
     thawed = source.replace("net(torch", "net.weight.requires_grad_(True)\nnet(torch")
     text, _ = translated(thawed + "print(net.weight.grad)")
     assert "[net.weight]" in text
+
+
+TWICE = "x = torch.ones(2, requires_grad=True)\n(x * 2).sum().backward()\na = x.grad\n{}(x * 3).sum().backward()\n"
+
+
+@pytest.mark.parametrize("made", ["x = torch.zeros(2, requires_grad=True)", "x = x.detach().requires_grad_()"])
+def test_a_new_leaf_of_the_name_begins_without_a_gradient(made: str) -> None:
+    text, codes = translated(TWICE.format(made + "\n") + "out = a, x.grad")
+    assert "x_grad = ms.grad(forward_fn_2)(x)" in text
+    assert "new_x_grad" not in text
+    assert not codes
+    text, _ = translated(TWICE.format("") + "out = a, x.grad")
+    assert "x_grad + new_x_grad" in text
+
+
+def test_the_gradient_of_a_new_leaf_is_none_before_it_is_computed() -> None:
+    source = TWICE.format("x = torch.zeros(2, requires_grad=True)\nb = x.grad\n")
+    _, codes = translated(source + "out = a, b, x.grad")
+    assert codes
+
+
+def test_a_new_network_of_the_name_begins_without_gradients() -> None:
+    part = "net = nn.Linear(2, 1)\nnet(torch.ones(1, 2)).sum().backward()\nprint([p.grad for p in net.parameters()])\n"
+    text, codes = translated(part * 2)
+    assert "accumulate" not in text
+    assert not codes
+    text, _ = translated(part + part.partition("\n")[2])
+    assert "accumulate" in text
+
+
+def test_a_loop_may_make_its_leaf_anew_each_time() -> None:
+    source = (
+        "x = torch.tensor([1., 2.])\nfor _ in range(3):\n    x = x.detach().requires_grad_(True)\n"
+        "    loss = (x ** 2).sum()\n    loss.backward()\n    x = x + 0.1 * x.grad.sign()\n"
+    )
+    text, codes = translated(source)
+    assert "    x_grad = ms.grad(forward_fn)(x)\n    x = x + 0.1 * x_grad.sign()\n" in text
+    assert not codes
+    assert translated(source + "    print(x.grad)\n")[1]  # what x is there has none
+    assert translated(source.replace("    x = x.detach().requires_grad_(True)\n", ""))[1]

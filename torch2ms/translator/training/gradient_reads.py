@@ -182,9 +182,14 @@ def zeroed(node: ast.Expr, gradients: Container[ast.AST]) -> ast.Attribute | Non
 
 
 def clears(statement: ast.stmt, path: str) -> bool:
-    """Whether a statement empties the gradient of the tensor ``path``: ``x.grad = None``, ``x.grad.zero_()``."""
+    """Whether a statement empties the gradient of the tensor ``path``: ``x.grad = None``, ``x.grad.zero_()``.
+
+    So does another tensor of that name: ``x = torch.ones(2, requires_grad=True)``.
+    """
     if isinstance(statement, ast.With):
         return any(clears(inner, path) for inner in statement.body)
+    if isinstance(statement, ast.Assign) and any(isinstance(t, ast.Name) and t.id == path for t in statement.targets):
+        return True
     if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
         gradients = (t for t in statement.targets if isinstance(t, ast.Attribute) and t.attr == "grad")
         return any(dotted_path(gradient.value) == path for gradient in gradients)

@@ -19,7 +19,7 @@ from torch2ms.translator.training.asked_inputs import AskedInputs, allows_unused
 from torch2ms.translator.training.gradient_reads import clears, zeroed
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit, Refused
-from torch2ms.translator.training.marks import frozen, handed_in, is_marked, marks
+from torch2ms.translator.training.marks import frozen, handed_in, is_cut, is_marked, marks
 from torch2ms.translator.training.names_used import FUNCTIONS, binds, blocks, is_enable_grad, is_no_grad, own, reads
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.plan import Oracle
@@ -142,8 +142,23 @@ class LeafScope(AskedInputs):
             computed = (
                 named & leaf_roots and reads(node) & self._computed_at(node, roots) and not self._is_network(node)
             )
-            if computed and not any(is_no_grad(parent) for parent in self._around(node)):
+            if computed and not self._is_remade(node, named):
                 raise Refused
+
+    def _is_remade(self, node: ast.AST, named: set[str]) -> bool:
+        """Whether a leaf's name is bound to what is none, or to a new leaf, and nobody takes it for the old one.
+
+        A loop may make its leaf anew each time: ``x = x.detach().requires_grad_()``, and at its end ``x = x + step``.
+        """
+        if any(is_no_grad(parent) for parent in self._around(node)) or is_cut(node):
+            return True
+        block = self.blocks.get(id(node), [])
+        inner = self._loops(node)[:1]
+        if not inner or getattr(inner[0], "body", None) is not block or not isinstance(node, ast.stmt):
+            return False
+        first = next((s for s in block if self._binds(s) & named), None)
+        late = any(n.lineno > node.lineno and dotted_path(n.value) in named for n in self.grads)
+        return first is not None and is_cut(first) and not late
 
     def _computed_at(self, node: ast.AST, roots: set[str]) -> set[str]:
         """Return the leaves that are there when a statement runs, and what may be computed from them by then."""
@@ -370,7 +385,7 @@ class LeafScope(AskedInputs):
                 unit.accumulates = unit.accumulates or is_added
             places = [n for n in self.grads if dotted_path(n.value) == path]
             early = any(n.lineno < own[0].statement.lineno for n in places) or self._is_uncertain(own[0], places)
-            if early and "." in path:
+            if (early and "." in path) or any(self._is_anew(n, path, own) for n in places):
                 raise Refused  # nothing is seen to come before the first read
             if early or any(unit.accumulates for unit in own):
                 starts.setdefault(self._start(path, own[0]), []).append(names[path])
@@ -470,6 +485,12 @@ class LeafScope(AskedInputs):
         return any(self._clears(statement, path) for statement in between)
 
     _clears = staticmethod(clears)
+
+    def _is_anew(self, read: ast.Attribute, path: str, own: list[LeafUnit]) -> bool:
+        """Whether a gradient is read of a tensor that took the name since the last backward call: it has none."""
+        before = [unit.statement.lineno for unit in own if unit.statement.lineno < read.lineno]
+        made = [node.lineno for node in self._definitions(path) if node.lineno < read.lineno]
+        return bool(before and made) and max(made) > max(before)
 
     def _start(self, path: str, unit: LeafUnit) -> ast.stmt:
         """Return the statement behind which the gradient is nothing yet."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.trees import walk
 
-__all__ = ["frozen", "handed_in", "is_marked", "marks"]
+__all__ = ["frozen", "handed_in", "is_cut", "is_marked", "marks"]
 
 _WORD = "requires_grad"
 
@@ -64,3 +64,10 @@ def handed_in(path: str, scope: ast.AST, nodes: Iterable[ast.AST]) -> ast.AST | 
 
 def _names(target: ast.AST) -> set[str]:
     return {node.id for node in walk(target) if isinstance(node, ast.Name)}
+
+
+def is_cut(node: ast.AST) -> bool:
+    """Whether a statement makes a leaf of what another tensor holds: ``x = x.detach().requires_grad_()``."""
+    if not isinstance(node, ast.Assign) or not is_marked(node.value):
+        return False
+    return any(isinstance(part, ast.Attribute) and part.attr in ("detach", "data") for part in walk(node.value))

@@ -13,6 +13,7 @@ from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.gradient_reads import changed_parts
 from torch2ms.translator.training.leaf_plan import LeafUnit, Refused
 from torch2ms.translator.training.leaves import LeafScope
+from torch2ms.translator.training.names_used import reads
 from torch2ms.translator.training.unread import networks_of, weights_of_all
 from torch2ms.translator.trees import walk
 
@@ -194,6 +195,8 @@ class NetworkScope(LeafScope):
             self.plan.cleared[zero] = name
 
     def _clears(self, statement: ast.stmt, path: str) -> bool:
+        if isinstance(statement, ast.Assign) and path in self._binds(statement) and path not in reads(statement):
+            return True  # another network of that name
         call = statement.value if isinstance(statement, ast.Expr) else None
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "zero_grad":
             return False
