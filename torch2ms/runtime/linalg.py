@@ -406,7 +406,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 
 
 def vander(x: Tensor, *, N: Optional[int] = None) -> Tensor:
-    """Return the powers 0 to N - 1 of each value as rows."""
+    """Return the powers 0 to N - 1 of each value as rows; a number counts as a vector of one."""
+    x = x if x.ndim else x.reshape((1,))
     powers = Tensor(np.arange(x.shape[-1] if N is None else N), ms.float32)
     return ops.pow(ops.expand_dims(x, -1).astype(ms.float32), powers).astype(x.dtype)
 

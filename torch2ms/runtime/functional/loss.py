@@ -184,7 +184,8 @@ def binary_cross_entropy_with_logits(
     loss = (1 - target) * input - log_weight * logsigmoid(input)
     if weight is not None:
         loss = loss * weight
-    return _reduced(loss, reduction_name(size_average, reduce, reduction))
+    # PyTorch computes it in place of the targets, and in their dtype
+    return _reduced(loss.astype(target.dtype), reduction_name(size_average, reduce, reduction))
 
 
 def kl_div(

@@ -64,8 +64,8 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """Return the nearest numbers with ``decimals`` digits, halves to even."""
     if decimals == 0:
         return ops.round(input)
-    scale = 10.0**decimals
-    return ops.round(input * scale) / scale
+    scale = 10.0 ** abs(decimals)  # a power of ten is exact, one tenth is not
+    return ops.round(input / scale) * scale if decimals < 0 else ops.round(input * scale) / scale
 
 
 def logit(input: Tensor, eps: Optional[float] = None) -> Tensor:
