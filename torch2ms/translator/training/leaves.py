@@ -19,10 +19,11 @@ from torch2ms.translator.training.asked_inputs import AskedInputs, allows_unused
 from torch2ms.translator.training.gradient_reads import clears, zeroed
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit, Refused
-from torch2ms.translator.training.marks import frozen, handed_in, is_cut, is_marked, marks
+from torch2ms.translator.training.marks import frozen, handed_in, is_marked, marks
 from torch2ms.translator.training.names_used import FUNCTIONS, binds, blocks, is_enable_grad, is_no_grad, own, reads
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.plan import Oracle
+from torch2ms.translator.training.remade_leaves import RemadeLeaves
 from torch2ms.translator.training.unread import kept_tensors
 from torch2ms.translator.trees import children, walk
 
@@ -33,7 +34,7 @@ _OF_ALL = frozenset({"zero_grad", "clip_grad_norm_", "clip_grad_value_"})
 _GRADS = frozenset({"torch.autograd.grad"})
 
 
-class LeafScope(AskedInputs):
+class LeafScope(AskedInputs, RemadeLeaves):
     """Plans the gradients by tensors and by single weights in one scope."""
 
     def __init__(self, scope: ast.AST, oracle: Oracle, names: Names, plan: LeafPlan, modules: set[str]) -> None:
@@ -144,21 +145,6 @@ class LeafScope(AskedInputs):
             )
             if computed and not self._is_remade(node, named):
                 raise Refused
-
-    def _is_remade(self, node: ast.AST, named: set[str]) -> bool:
-        """Whether a leaf's name is bound to what is none, or to a new leaf, and nobody takes it for the old one.
-
-        A loop may make its leaf anew each time: ``x = x.detach().requires_grad_()``, and at its end ``x = x + step``.
-        """
-        if any(is_no_grad(parent) for parent in self._around(node)) or is_cut(node):
-            return True
-        block = self.blocks.get(id(node), [])
-        inner = self._loops(node)[:1]
-        if not inner or getattr(inner[0], "body", None) is not block or not isinstance(node, ast.stmt):
-            return False
-        first = next((s for s in block if self._binds(s) & named), None)
-        late = any(n.lineno > node.lineno and dotted_path(n.value) in named for n in self.grads)
-        return first is not None and is_cut(first) and not late
 
     def _computed_at(self, node: ast.AST, roots: set[str]) -> set[str]:
         """Return the leaves that are there when a statement runs, and what may be computed from them by then."""
@@ -485,12 +471,6 @@ class LeafScope(AskedInputs):
         return any(self._clears(statement, path) for statement in between)
 
     _clears = staticmethod(clears)
-
-    def _is_anew(self, read: ast.Attribute, path: str, own: list[LeafUnit]) -> bool:
-        """Whether a gradient is read of a tensor that took the name since the last backward call: it has none."""
-        before = [unit.statement.lineno for unit in own if unit.statement.lineno < read.lineno]
-        made = [node.lineno for node in self._definitions(path) if node.lineno < read.lineno]
-        return bool(before and made) and max(made) > max(before)
 
     def _start(self, path: str, unit: LeafUnit) -> ast.stmt:
         """Return the statement behind which the gradient is nothing yet."""
