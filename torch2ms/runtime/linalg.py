@@ -408,8 +408,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 def vander(x: Tensor, *, N: Optional[int] = None) -> Tensor:
     """Return the powers 0 to N - 1 of each value as rows; a number counts as a vector of one."""
     values = ops.expand_dims(x if x.ndim else x.reshape((1,)), -1).astype(ms.float32)
-    powers = np.arange(values.shape[-2] if N is None else N)
-    return ops.pow(values, Tensor(powers, ms.float32)).astype(x.dtype)
+    return ops.pow(values, Tensor(np.arange(values.shape[-2] if N is None else N), ms.float32)).astype(x.dtype)
 
 
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
