@@ -9,6 +9,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
+from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.views import is_fresh, reaches_views, writes_through
 from torch2ms.translator.syntax import bare, build, fix_commas, parenthesised, parse_expression
 from torch2ms.translator.trees import walk
@@ -41,7 +42,8 @@ def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrit
     plain = ast.copy_location(ast.Call(tree.func, tree.args, [k for k in tree.keywords if k.arg != "out"]), tree)
     rest = [arg for arg in updated.args if arg is not updated.args[position]]
     made = rewrite(updated.with_changes(args=fix_commas(rest, ())), plain)
-    targets = ", ".join(_target(place, ctx) for place in places)
+    is_number = len(places) == 1 and ranks(plain, ctx) == {0} and 0 not in (ranks(places[0], ctx) or {0})
+    targets = ", ".join(ast.unparse(place) if is_number else _target(place, ctx) for place in places)
     if targets.isidentifier() and _differs(places[0], plain, tree, ctx):
         made = build("{x}.astype({y}.dtype)", x=parenthesised(bare(made)), y=cst.Name(targets))
     if alone:
