@@ -262,7 +262,13 @@ def test_what_a_function_is_handed_has_a_gradient() -> None:
     found = _attack()
     assert "(_, output), x_grad = ms.value_and_grad(forward_fn, has_aux=True)(x)" in found
     assert found.index("guess = ") > found.index("x_grad = ms.")
-    assert "TORCH2MS" not in found
+
+
+def test_what_only_says_that_a_gradient_is_wanted_goes_without_a_word() -> None:
+    found = translate_source("import torch\n" + ATTACK.format(
+        given="model, x", head="x.requires_grad = True", between="", result="x.grad.sign()"))  # fmt: skip
+    assert "requires_grad" not in found.text
+    assert not [d for d in found.diagnostics if d.severity is Severity.ERROR]
 
 
 def test_what_a_loader_gives_has_a_gradient_in_each_round() -> None:

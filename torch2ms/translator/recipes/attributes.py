@@ -70,6 +70,8 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
         return _recorded(site, ctx)
     if kind.name == "Tensor" and _is_load(site):
         return _known(recording.requires_grad(site.tree.func.value, ctx))
+    if ctx.small in ctx.training.leaves.gone:
+        return Replace(site.updated.func)  # the gradient is asked of a function: the statement goes
     trained = ast.unparse(site.tree.func.value) in ctx.once(trained_paths)  # is made a parameter
     if kind.name != "Parameter" and not trained:
         return Leave(_ONLY_PARAMETERS)
