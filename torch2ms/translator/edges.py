@@ -160,7 +160,10 @@ def may_be_empty(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> bo
     if tree is None or depth == 0:
         return False
     if isinstance(tree, ast.Name):
-        return any(may_be_empty(value, ctx, depth - 1) for value in values_of(tree, ctx))
+        values, known = values_of(tree, ctx), ctx.once(_known)
+        if (id(values), depth) not in known:  # a long function may assign to one name some hundred times
+            known[id(values), depth] = any(may_be_empty(value, ctx, depth - 1) for value in values)
+        return known[id(values), depth]
     if isinstance(tree, ast.Subscript):
         parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
         return any(_may_select_nothing(part, ctx) for part in parts) or may_be_empty(tree.value, ctx, depth - 1)
@@ -171,6 +174,11 @@ def may_be_empty(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> bo
     if isinstance(tree, ast.UnaryOp):
         return may_be_empty(tree.operand, ctx, depth - 1)
     return isinstance(tree, ast.Call) and _makes_nothing(tree, ctx, depth)
+
+
+def _known(_: Context) -> dict[tuple[int, int], bool]:
+    """Return where it is kept which lists of values have one that may be empty, by the depth it was asked at."""
+    return {}
 
 
 def _makes_nothing(tree: ast.Call, ctx: Context, depth: int) -> bool:

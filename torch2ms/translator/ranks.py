@@ -25,8 +25,11 @@ def ranks(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> frozenset
     if tree is None or depth == 0:
         return frozenset()
     if isinstance(tree, ast.Name):
-        values = ctx.once(_assigned).get(tree.id, ())
-        return frozenset(rank for value in values for rank in ranks(value, ctx, depth - 1))
+        known = ctx.once(_known)
+        if (tree.id, depth) not in known:  # a file may assign to the same few names some hundred times
+            values = ctx.once(_assigned).get(tree.id, ())
+            known[tree.id, depth] = frozenset(rank for value in values for rank in ranks(value, ctx, depth - 1))
+        return known[tree.id, depth]
     if isinstance(tree, ast.BinOp):
         both = ranks(tree.left, ctx, depth - 1) | ranks(tree.right, ctx, depth - 1)
         return frozenset({max(both)}) if both else both
@@ -78,6 +81,11 @@ def _subject(call: ast.Call, ctx: Context) -> ast.expr | None:
     if isinstance(call.func, ast.Attribute) and not ctx.is_import_root(call.func):
         return call.func.value
     return call.args[0] if call.args else None
+
+
+def _known(_: Context) -> dict[tuple[str, int], frozenset[int]]:
+    """Return where the ranks of names are kept, by the depth that they were asked at."""
+    return {}
 
 
 def _assigned(ctx: Context) -> dict[str, list[ast.expr]]:

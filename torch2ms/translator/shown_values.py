@@ -29,10 +29,25 @@ def is_void(tree: ast.expr, ctx: Context) -> bool:
 
 
 def values_of(name: ast.Name, ctx: Context) -> list[ast.expr]:
-    """Return what the file gives a name: by assignments, and as a parameter by the calls of its function."""
+    """Return what the file gives a name: by assignments, and as a parameter by the calls of its function.
+
+    For the same name of a function it is the same list, as long as the context lives.
+    """
     function = ctx.parent(name)
     while function is not None and not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         function = ctx.parent(function)
+    known = ctx.once(_known)
+    if (function, name.id) not in known:
+        known[function, name.id] = _values(name, function, ctx)
+    return known[function, name.id]
+
+
+def _known(_: Context) -> dict[tuple[ast.AST | None, str], list[ast.expr]]:
+    """Return where the values of names are kept."""
+    return {}
+
+
+def _values(name: ast.Name, function: ast.FunctionDef | ast.AsyncFunctionDef | None, ctx: Context) -> list[ast.expr]:
     found = ctx.once(_assigned).get((function, name.id), [])
     if function is None or found:
         return found
