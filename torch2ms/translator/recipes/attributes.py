@@ -69,9 +69,13 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
     if kind.name == "Tensor" and site.tree.func.attr == "requires_grad_":
         return _recorded(site, ctx)
     if kind.name == "Tensor" and _is_load(site):
-        return _known(recording.requires_grad(site.tree.func.value, ctx))
+        told = recording.requires_grad(site.tree.func.value, ctx)
+        return _known(told if told is not None else _makes_no_difference(site.tree.func, ctx))
     if ctx.small in ctx.training.leaves.gone:
         return Replace(site.updated.func)  # the gradient is asked of a function: the statement goes
+    if kind.name == "Tensor" and _is_set_to_false(ctx.small):
+        note = "requires_grad = False means nothing on a tensor: value_and_grad is told what to differentiate by"
+        return Replace(site.updated.func, (("T2M302", note),))
     trained = ast.unparse(site.tree.func.value) in ctx.once(trained_paths)  # is made a parameter
     if kind.name != "Parameter" and not trained:
         return Leave(_ONLY_PARAMETERS)
@@ -82,6 +86,31 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
     flag = site.argument("requires_grad")
     ctx.rebind.append(code_of(cst.Attribute(parenthesised(site.receiver), cst.Name("requires_grad"))))
     return Replace(flag.code if flag is not None else cst.Name("True"))
+
+
+def _is_set_to_false(statement: ast.AST | None) -> bool:
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return isinstance(value, ast.Constant) and value.value is False
+
+
+def _makes_no_difference(tree: ast.Attribute, ctx: Context) -> bool | None:
+    """Return an answer where any will do: an assertion demands it, or it only decides whether to detach."""
+    parent = ctx.parent(tree)
+    if isinstance(parent, ast.IfExp) and parent.test is tree:
+        same = _undetached(parent.body) == _undetached(parent.orelse)
+        return False if same else None
+    demanded = True
+    if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
+        parent, demanded = ctx.parent(parent), False
+    elif isinstance(parent, ast.Compare) and len(parent.ops) == 1 and isinstance(parent.ops[0], (ast.Eq, ast.Is)):
+        other = parent.comparators[0]
+        demanded = not (isinstance(other, ast.Constant) and other.value is False)
+        parent = ctx.parent(parent)
+    return demanded if isinstance(parent, ast.Assert) else None
+
+
+def _undetached(tree: ast.expr) -> str:
+    return ast.unparse(tree).replace(".detach()", "").replace(".data", "")
 
 
 @recipe("is_leaf")
