@@ -58,6 +58,7 @@ _OTHER_NAMES = {
 }
 # Whatever the documentation calls them (torch.linalg.norm(A)), what torch's C++ knows as self is called input by name.
 _PLACES = {"input": 0, "input2": 1}
+_NUMBERS = ("beta", "alpha", "value")
 
 
 def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> BoundCall | None:
@@ -67,6 +68,7 @@ def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> Boun
     """
     if signature is None:
         return None
+    tree, updated = _numbers_last(tree, updated, signature)
     slots = [p for p in signature.parameters if p.kind in ("positional_only", "positional")]
     names = {p.name for p in signature.parameters if p.kind in ("positional", "keyword")}
     var_positional = next((p.name for p in signature.parameters if p.kind == "var_positional"), None)
@@ -109,6 +111,36 @@ def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> Boun
         else:
             surplus.append(BoundArgument("", value, arg.value, arg, True))
     return BoundCall(bound, tuple(extra), splat, by_name, tuple(surplus), signature)
+
+
+def _numbers_last(tree: ast.Call, updated: cst.Call, signature: Signature) -> tuple[ast.Call, cst.Call]:
+    """Return a call with its numbers by name that has them in front, as torch's first releases wanted and all take.
+
+    ``x.addcmul_(1 - beta, grad, grad)`` is ``x.addcmul_(grad, grad, value=1 - beta)``.
+    """
+    numbers = [p.name for p in signature.parameters if p.kind == "keyword" and p.name in _NUMBERS]
+    count = len(tree.args)
+    slots = [p.name for p in signature.parameters if p.kind in ("positional_only", "positional")]
+    if not numbers or count <= len(slots) or tree.keywords or any(isinstance(a, ast.Starred) for a in tree.args):
+        return tree, updated
+    first, rest = (slots[:1], slots[1:]) if slots[0] == "input" else ([], slots)
+    orders = [[*first, *numbers, *rest]]
+    if "beta" in numbers:
+        orders = [["beta", *first, "alpha", *rest], ["beta", *first, *rest]]
+    order = next((order for order in orders if len(order) == count), None)
+    if order is None:
+        return tree, updated
+    places = {name: place for place, name in enumerate(order)}
+    given = [name for name in numbers if name in places]
+    words = [ast.keyword(name, tree.args[places[name]]) for name in given]
+    moved = ast.copy_location(ast.Call(tree.func, [tree.args[places[name]] for name in slots], words), tree)
+    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    args = [updated.args[places[name]].with_changes(comma=cst.MaybeSentinel.DEFAULT) for name in (*slots, *given)]
+    named = [
+        arg.with_changes(keyword=cst.Name(name), equal=equal)
+        for arg, name in zip(args[len(slots) :], given, strict=True)
+    ]
+    return moved, updated.with_changes(args=[*args[: len(slots)], *named])
 
 
 def accepts(signature: Signature, call: ast.Call) -> bool:
