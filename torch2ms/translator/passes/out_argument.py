@@ -60,7 +60,7 @@ def _differs(place: ast.expr, plain: ast.Call, tree: ast.Call, ctx: Context) -> 
     """Whether a result has another dtype than the tensor without elements that it takes the name of."""
     found, own = family(ctx.kind(tree).of), family(ctx.kind(place).of)
     name = plain.func.attr if isinstance(plain.func, ast.Attribute) else ""
-    if not found and name.startswith("bitwise_"):
+    if not found and (name.startswith("bitwise_") or name in ("gcd", "lcm")):
         found = "int"
     return bool(found and own) and found != own
 
