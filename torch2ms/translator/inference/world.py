@@ -425,9 +425,11 @@ class World:
                             untyped.add(name)
                         else:
                             found[name] = join(found[name], kind) if name in found else kind
-        # One caller that hands over a tensor is enough: for that one the function has to change.
+        # One caller that hands over a tensor or a network is enough: for that one the function has to change.
         for name in untyped:
-            if name not in found or found[name].name != "Tensor":
+            if name in found and found[name].name == "Module":
+                found[name] = Kind("Module", evidence="handed over by a caller")  # another's may be of another class
+            elif name not in found or found[name].name != "Tensor":
                 found[name] = UNKNOWN
         self._parameters[question] = found
         if self._doubtful:

@@ -29,6 +29,7 @@ from torch2ms.translator.training.leaf_hooks import hooked
 from torch2ms.translator.training.leaf_plan import LeafPlan
 from torch2ms.translator.training.leaf_planning import plan_leaves
 from torch2ms.translator.training.scope import is_formal
+from torch2ms.translator.training.sections import sections
 from torch2ms.translator.trees import walk
 from torch2ms.translator.wrapped_optimizers import wrapping_methods
 
@@ -114,16 +115,16 @@ def plan_training(ctx: Context) -> TrainingPlan:
     if ctx.target.mindspore >= _EXPERIMENTAL and "grad" in attributes:
         asked = asked_apart(ctx.analysis.tree)
         plan.kept.update(node for node, is_own in asked if (keeping or is_own) and is_weight(node, ctx.analysis))
-    units = []
+    units: list[TrainingUnit | UnitLeft | RecordedCall] = []
+    parts = sections(ctx.analysis.tree)
     if "backward" in attributes or handing or own:
-        units = find_units(
-            ctx.analysis.tree, ctx.analysis, recording=recording, keeping=keeping, handing=handing,
-            wrappers=wrappers, wrapping=wrapping_methods(ctx.analysis.tree, own),
-            adding=ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.adds_gradients,
-        )  # fmt: skip
+        handed: dict[str, Any] = {"recording": recording, "keeping": keeping, "handing": handing, "wrappers": wrappers}
+        handed["wrapping"] = wrapping_methods(ctx.analysis.tree, own)
+        handed["adding"] = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.adds_gradients
+        units = [unit for part in parts for unit in find_units(part, ctx.analysis, **handed)]
     taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
-    plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped)
+    plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped, parts)
     _enter_leaves(plan)
     by_hand = {unit.statement for unit in plan.leaves.units}
     for found in units:

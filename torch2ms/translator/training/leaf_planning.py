@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
@@ -17,12 +17,24 @@ from torch2ms.translator.trees import walk
 __all__ = ["plan_leaves"]
 
 
-def plan_leaves(tree: ast.Module, oracle: Oracle, taken: set[str], planned: Collection[ast.stmt]) -> LeafPlan:
-    """Return the plan for the gradients that a file asks for by hand; ``planned``: backward calls of training steps."""
+def plan_leaves(
+    tree: ast.Module,
+    oracle: Oracle,
+    taken: set[str],
+    planned: Collection[ast.stmt],
+    parts: Sequence[ast.Module] = (),
+) -> LeafPlan:
+    """Return the plan for the gradients that a file asks for by hand.
+
+    ``planned``: backward calls of training steps; ``parts``: of the module level, which stand for themselves.
+    """
     plan = LeafPlan(is_unread=not planned and is_unread(tree, oracle))
     imports = [node for node in walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     modules = {(alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names}
-    for scope in [tree, *(n for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))]:
+    for scope in [
+        *(parts or [tree]),
+        *(n for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))),
+    ]:
         for kind in (LeafScope, NetworkScope):
             found = kind(scope, oracle, Names(taken), plan, modules)
             count = len(plan.units)

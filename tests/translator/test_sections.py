@@ -1,0 +1,43 @@
+"""Scripts that show gradients of tensors first, and a training step behind them."""
+
+from __future__ import annotations
+
+from torch2ms import translate_source
+
+LEAVES = """import torch
+from torch import nn
+x = torch.tensor(1.0, requires_grad=True)
+w = torch.tensor(2.0, requires_grad=True)
+y = w * x
+y.backward()
+print(x.grad, w.grad)
+"""
+STEP = """x = torch.randn(10, 3)
+net = nn.Linear(3, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+loss = net(x).mean()
+loss.backward()
+print(net.weight.grad)
+optimizer.step()
+"""
+
+
+def marks(source: str) -> set[str]:
+    return {d.code for d in translate_source(source).diagnostics if str(d.severity) == "error"}
+
+
+def test_each_part_is_translated_for_itself() -> None:
+    text = translate_source(LEAVES + STEP).text
+    assert "x_grad, w_grad = ms.grad(forward_fn, (0, 1))(x, w)" in text
+    assert "print(x_grad, w_grad)" in text
+    assert "optimizer(grads)" in text
+    assert marks(LEAVES + STEP) == set()
+
+
+def test_more_than_one_part_may_come_first() -> None:
+    again = LEAVES.replace("import torch\nfrom torch import nn\n", "")
+    assert marks(LEAVES + again + STEP) == set()
+
+
+def test_a_value_that_is_used_again_joins_the_parts() -> None:
+    assert "T2M404" in marks(LEAVES + STEP.replace("net(x).mean()", "net(x).mean() * w"))
