@@ -235,6 +235,14 @@ def cora_download(folder: Path, nodes: int = 1600, features: int = 64) -> None:
     (folder / "requests.py").write_text(_MIRROR)
 
 
+def resnet18(path: Path) -> None:
+    """Weights for a ResNet-18 "trained" by nobody, where converted ones are looked for."""
+    from torch2ms.runtime import checkpoint, vision_models
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    checkpoint.save(checkpoint.weights_of(vision_models.resnet18()), path)
+
+
 MAKERS: dict[str, Callable[..., None]] = {
     "mnist": mnist,
     "cifar10": cifar10,
@@ -250,6 +258,7 @@ MAKERS: dict[str, Callable[..., None]] = {
     "graphs": graphs,
     "cora": cora,
     "cora_download": cora_download,
+    "resnet18": resnet18,
 }
 
 
