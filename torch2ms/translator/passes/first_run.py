@@ -18,10 +18,18 @@ def in_mode_of_birth(updated: cst.FunctionDef, tree: ast.AST, ctx: Context) -> c
     """Return a constructor with ``self.set_train()`` in front of the first statement that runs the network itself."""
     arguments = getattr(tree, "args", None)
     first = arguments.args[0].arg if arguments is not None and arguments.args else ""
-    if not first or _sets_mode(tree, first) or not is_sensitive_file(ctx):
+    # In the lighter tree first: hardly any constructor does.
+    if not first or not _may_run(tree, first) or _sets_mode(tree, first) or not is_sensitive_file(ctx):
         return updated
     body, found = _with_mode(updated.body, first)
     return updated.with_changes(body=body) if found else updated
+
+
+def _may_run(tree: ast.AST, name: str) -> bool:
+    """Whether the constructor calls ``self(x)`` or ``self.forward(x)``."""
+    called = [node.func for node in walk(tree) if isinstance(node, ast.Call)]
+    owners = [f.value if isinstance(f, ast.Attribute) and f.attr == "forward" else f for f in called]
+    return any(isinstance(owner, ast.Name) and owner.id == name for owner in owners)
 
 
 def _sets_mode(tree: ast.AST, name: str) -> bool:
