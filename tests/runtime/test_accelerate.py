@@ -17,6 +17,7 @@ class Loader:
     def __init__(self, count: int) -> None:
         self.count = count
         self.batch_size = 2
+        self.dataset = range(2 * count)
 
     def __len__(self) -> int:
         return self.count
@@ -84,3 +85,14 @@ def test_a_state_of_other_objects_is_refused(tmp_path: Any) -> None:
     assert engine.save_state() == str(tmp_path / "run")
     with pytest.raises(ValueError, match="1 objects were saved, 0 are prepared"):
         accelerate.Accelerator().load_state(tmp_path / "run")
+
+
+@pytest.mark.parametrize(("rows", "warned"), [(12, False), (13, True), (14, True), (16, False)])
+def test_rows_that_do_not_fill_the_last_batches_are_told(
+    rows: int, warned: bool, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    monkeypatch.setattr(accelerate.distributed, "world_size", lambda: 2)
+    loader = Loader(rows // 2)
+    loader.dataset = range(rows)
+    accelerate.Accelerator().prepare(loader)
+    assert bool(recwarn.list) == warned

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import warnings
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Sequence
 
@@ -196,9 +197,11 @@ class Accelerator:
         """Let the others wait until process 0 has left the block."""
         if not self.is_main_process:
             distributed.barrier()
-        yield
-        if self.is_main_process:
-            distributed.barrier()
+        try:
+            yield
+        finally:  # the others wait, whatever happened
+            if self.is_main_process:
+                distributed.barrier()
 
     local_main_process_first = main_process_first
 
@@ -362,6 +365,14 @@ class _Watched:
     def __init__(self, loader: Any, owner: Accelerator) -> None:
         self.loader = _Batches(loader, owner.process_index, owner.num_processes) if owner.use_distributed else loader
         self.owner = owner
+        rows, size = getattr(loader, "dataset", ()), getattr(loader, "batch_size", None)
+        uneven = size and hasattr(rows, "__len__") and len(rows) % (size * owner.num_processes)
+        if owner.use_distributed and uneven and not getattr(loader, "drop_last", False):
+            warnings.warn(
+                f"{len(rows)} rows do not fill the last batches of {owner.num_processes} processes: the first batches "
+                "stand in for missing ones, are gathered with the others, and a short batch is not filled up",
+                stacklevel=3,
+            )
 
     def __len__(self) -> int:
         return len(self.loader)
