@@ -25,7 +25,9 @@ def main() -> None:
     # A program that records its steps switches recording on for the process, where LayerNorm has no gradient.
     programs = sorted(folder.glob("*.py"), key=lambda path: ("recording" in path.read_text("utf-8"), path))
     for path in programs:
-        if path.stem in ("fixed", "kept_tools", "train", "eval", "convert_weights") or (only and path.stem not in only):
+        if path.stem in ("fixed", "kept_tools", "penalty_tools", "train", "eval", "convert_weights") or (
+            only and path.stem not in only
+        ):
             continue
         stream, error = io.StringIO(), ""
         sys.argv = [str(path)]

@@ -21,7 +21,7 @@ from torch2ms.diagnostics import Severity
 from torch2ms.reports.model import Report
 
 PROGRAMS = Path(__file__).parent / "programs"
-NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py") if path.stem not in ("fixed", "kept_tools"))
+NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py") if path.stem not in ("fixed", "kept_tools", "penalty_tools"))
 # Programs whose training step stays as it is, and the code it is marked with
 LEFT: dict[str, str] = {}
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")

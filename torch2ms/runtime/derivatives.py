@@ -6,7 +6,7 @@ meant for few values; memory and time grow with the number of outputs.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import mindspore as ms
 import numpy as np
@@ -261,8 +261,10 @@ def functional_call(module: nn.Cell, parameters: Any, args: Any = None, kwargs: 
             del owner.__dict__[last]
 
 
-def by_input(network: Any, *inputs: Any, place: int = 0, seed: Any = None) -> Any:
+def by_input(network: Any, *inputs: Any, place: int = 0, seed: Any = None, output: Optional[int] = None) -> Any:
     """Return the gradient of ``network(*inputs)``, summed with the weights ``seed``, by the input at ``place``.
+
+    ``output``: which of several results of the network is meant.
 
     The gradient can be differentiated again, by the weights and the inputs: what a gradient penalty does. PyNative
     since MindSpore 2.7 forgets parts of such second derivatives, without a word, where the network changes a shape;
@@ -273,8 +275,9 @@ def by_input(network: Any, *inputs: Any, place: int = 0, seed: Any = None) -> An
     count = len(inputs)
 
     def total(*values: Any) -> Any:
-        output = network(*values[:count])
-        return output.sum() if seed is None else (output * values[count]).sum()
+        made = network(*values[:count])
+        made = made if output is None else made[output]
+        return made.sum() if seed is None else (made * values[count]).sum()
 
     given = inputs if seed is None else (*inputs, seed)
     if not hasattr(ms.Tensor, "data_ptr"):  # 2.0, whose PyNative forgets nothing
@@ -285,7 +288,7 @@ def by_input(network: Any, *inputs: Any, place: int = 0, seed: Any = None) -> An
     if isinstance(network, nn.Cell):
         made = network.__dict__.setdefault("_torch2ms_gradients", {})
         memory = [(weight.data_ptr(), weight.requires_grad) for weight in network.get_parameters()]
-    key = (place, seed is None, count, _settings(network))
+    key = (place, seed is None, count, output, _settings(network))
     if key not in made or made[key][0] != memory:
         made[key] = (memory, ms.jit(ms.grad(total, place)))
     try:

@@ -51,6 +51,11 @@ class FileIndex:
     optional: frozenset[str] = frozenset()  # packages that the file can do without
     definitions: Mapping[str, Definition] = field(default_factory=dict)  # names that only one statement binds
 
+    @property
+    def asks_for_graphs(self) -> bool:
+        """Whether the file asks for gradients that are differentiated once more."""
+        return any("create_graph" in shape.keywords for shape in self.calls.get("grad", ()))
+
 
 def index_file(path: str, tree: ast.Module) -> FileIndex:
     """Return the index of one parsed file."""

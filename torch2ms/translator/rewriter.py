@@ -16,6 +16,7 @@ import libcst as cst
 from torch2ms.translator.context import Context, Frame
 from torch2ms.translator.graph_mode import advise
 from torch2ms.translator.passes import (
+    asked_networks,
     attributes,
     calls,
     devices,
@@ -93,6 +94,9 @@ class _Rewriter:
         if tree in self.ctx.training.leaves.inner:
             return cst.Name(self.ctx.training.leaves.inner[tree])
         if isinstance(tree, ast.Subscript) and isinstance(updated, cst.Subscript):
+            first = asked_networks.first_of(updated, tree, self.ctx)
+            if first is not None:
+                return first
             updated = indexing.rewrite_index(updated, tree, self.ctx)
             if isinstance(updated, cst.Subscript):
                 updated = sliced_parts.sliced_part(updated, tree, self.ctx)
@@ -227,6 +231,7 @@ class _Rewriter:
             self.ctx.functions.append(self.ctx.analysis.function_of.get(tree))
             updated = devices.drop_decorators(self._children(node))
             updated = modules.rewrite_function(node, updated, tree, self.ctx)
+            updated = asked_networks.with_parameter(updated, tree, self.ctx)
             self.ctx.functions.pop()
             return updated
         if isinstance(tree, ast.Try):
@@ -261,7 +266,7 @@ class _Rewriter:
         for statement in body:
             tree = self.ctx.alignment.tree(statement)
             self.ctx.small = tree
-            if values.drops_setting(tree, self.ctx):
+            if values.drops_setting(tree, self.ctx) or asked_networks.drops_mark(tree, self.ctx):
                 continue
             updated = self._children(statement)
             kept = values.rewrite_small(statement, updated, tree, self.ctx) if tree is not None else updated

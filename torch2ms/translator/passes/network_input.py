@@ -10,12 +10,11 @@ import ast
 from dataclasses import dataclass
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.handed_outputs import is_ones
 from torch2ms.translator.training.leaf_plan import LeafUnit
 from torch2ms.translator.trees import walk
 
-__all__ = ["NetworkInput", "network_input"]
-
-_ONES = frozenset({"ones", "ones_like", "new_ones", "Variable", "size", "cuda", "to", "type", "float", "expand_as"})
+__all__ = ["NetworkInput", "is_network", "network_input"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +36,14 @@ def network_input(unit: LeafUnit, ctx: Context) -> NetworkInput | None:
         if len(unit.body) > 1 or not isinstance(made, ast.Assign) or ast.unparse(made.targets[0]) != ast.unparse(call):
             return None
         call, name = made.value, ast.unparse(call)
-    if not isinstance(call, ast.Call) or call.keywords or len(unit.tensors) != 1 or not _is_network(call.func, ctx):
+    if not isinstance(call, ast.Call) or call.keywords or len(unit.tensors) != 1 or not is_network(call.func, ctx):
         return None
     if not all(isinstance(arg, (ast.Name, ast.Attribute, ast.Constant)) for arg in call.args):
         return None
     places = [index for index, arg in enumerate(call.args) if ast.unparse(arg) == unit.tensors[0]]
     if len(places) != 1:
         return None
-    seed = None if unit.seed is None or _is_ones(unit.seed) else unit.seed
+    seed = None if unit.seed is None or is_ones(unit.seed) else unit.seed
     if seed is not None and any(isinstance(node, ast.Name) and node.id == name for node in walk(seed)):
         return None
     return NetworkInput(call, places[0], seed)
@@ -58,18 +57,9 @@ def _summed(unit: LeafUnit) -> ast.expr:
     return loss
 
 
-def _is_network(func: ast.expr, ctx: Context) -> bool:
+def is_network(func: ast.expr, ctx: Context) -> bool:
     """Whether what is called is a network, or of unknown kind: a parameter ``netD``, ``self.critic``."""
     if not isinstance(func, (ast.Name, ast.Attribute)):
         return False
     kind = ctx.kind(func)
     return kind.name == "Module" or (kind.name == "unknown" and not isinstance(getattr(func, "value", None), ast.Call))
-
-
-def _is_ones(seed: ast.expr) -> bool:
-    """Whether an expression makes ones: ``torch.ones(out.size()).cuda() if cuda else torch.ones(out.size())``."""
-    if isinstance(seed, ast.IfExp):
-        return _is_ones(seed.body) and _is_ones(seed.orelse)
-    calls = [ast.unparse(node.func).rpartition(".")[2] for node in walk(seed) if isinstance(node, ast.Call)]
-    plain = not any(isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Subscript, ast.IfExp)) for node in walk(seed))
-    return plain and set(calls) <= _ONES and not {"ones", "ones_like", "new_ones"}.isdisjoint(calls)

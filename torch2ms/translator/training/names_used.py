@@ -80,7 +80,27 @@ def _changed(call: ast.Call) -> set[str]:
         places.extend([call.func, *call.args[:1]] if isinstance(call.func, ast.Attribute) else call.args[:1])
         if name in _MUTATORS:
             places = [call.func]
-    return {n.id for place in places for n in walk(place) if isinstance(n, ast.Name)}
+    return set().union(*map(_held, places)) if places else set()
+
+
+def _held(value: ast.AST) -> set[str]:
+    """Return the names of what may hold a value's memory: ``x`` of ``x.view(-1)``, not of ``Tensor(x.size(0))``."""
+    if isinstance(value, ast.Call):
+        made = [arg for arg in (*value.args, *(k.value for k in value.keywords)) if not _tells_size(arg)]
+        return _held(value.func).union(*map(_held, made))
+    if isinstance(value, (ast.Attribute, ast.Subscript, ast.Starred)):
+        return _held(value.value)
+    return {n.id for n in walk(value) if isinstance(n, ast.Name)}
+
+
+def _tells_size(value: ast.AST) -> bool:
+    """Whether an argument is a size: ``x.size(0)``, ``x.shape[0]``, ``len(x)``."""
+    if isinstance(value, ast.Subscript):
+        return _tells_size(value.value)
+    if isinstance(value, ast.Call):
+        name = getattr(value.func, "attr", getattr(value.func, "id", ""))
+        return name in ("size", "len", "dim", "numel")
+    return isinstance(value, ast.Attribute) and value.attr in ("shape", "ndim")
 
 
 def is_no_grad(node: ast.AST) -> bool:

@@ -69,7 +69,7 @@ def record_left(found: Sequence[Planned]) -> None:
         keys = {_key(planned.scope, dotted_path(node) or "") for node in optimizers}
         own = {key for event in planned.events for key in _reset_by(event, planned.scope, keys)}
         if keys and keys <= reset | own:
-            planned.results = [_call(event, optimizers) for event in planned.events]
+            planned.results = [_call(event, _there(event, optimizers, planned.scope)) for event in planned.events]
             recorded |= keys
     for planned in free:
         if any(event.kind == "backward" for event in planned.events):
@@ -120,6 +120,15 @@ def _optimizers(planned: Planned, owners: dict[Key, ast.expr]) -> tuple[ast.expr
     looped = [statement for statement in scope.statements if isinstance(statement, ast.For)]
     bound = frozenset[str]().union(*(effects(statement.target).binds for statement in looped))
     return () if any(root(path) in bound for path in found) else tuple(found.values())
+
+
+def _there(event: Event, optimizers: tuple[ast.expr, ...], scope: Scope) -> tuple[ast.expr, ...]:
+    """Of some optimizers, those that are there when a call runs: a script makes the next when the first is done."""
+    around = [event.statement, *scope.ancestors(event.statement)][-1]
+    front = scope.body[: scope.body.index(around) + 1]
+    early, bound = effects(front).binds, effects(scope.body).binds
+    late = {name for name in bound - early if name not in scope.parameters}
+    return tuple(node for node in optimizers if root(dotted_path(node) or "") not in late)
 
 
 def _call(event: Event, optimizers: tuple[ast.expr, ...]) -> RecordedCall:
