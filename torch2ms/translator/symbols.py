@@ -6,7 +6,7 @@ business of ``inference``, which reads the files it needs on demand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -33,6 +33,7 @@ class _Memory:
     aliases: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
     shapes: dict[frozenset[str], frozenset[CallShape]] = field(default_factory=dict)
     modules: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
+    found: dict[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
 
 
 _NETWORKS = frozenset({"Module", "ModuleList", "ModuleDict", "Sequential"})
@@ -64,6 +65,12 @@ class SymbolTable:
         if self._memory.defined is None:
             self._memory.defined = frozenset(name for file in self.files.values() for name in file.parameters)
         return self._memory.defined
+
+    def remembered(self, question: str, find: Callable[[], frozenset[tuple[str, str]]]) -> frozenset[tuple[str, str]]:
+        """Return what a function finds out about the whole project, (name, file) by (name, file); asked once."""
+        if question not in self._memory.found:
+            self._memory.found[question] = find()
+        return self._memory.found[question]
 
     def callers(self, name: str) -> list[str]:
         """Return the files that call something named ``name`` or hand it on, in order."""

@@ -11,6 +11,7 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.asked_gradients import looks_like_weight
+from torch2ms.translator.behind_steps import runs_behind_step
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk
@@ -36,7 +37,11 @@ def goes_over_weights(tree: ast.Name, ctx: Context) -> bool:
 
 
 def may_have_stepped(tree: ast.AST, ctx: Context) -> bool:
-    """Whether a training step of the same function, or of the script, stands before a place, or in a loop around it."""
+    """Whether a training step may have been taken when a place is reached: in its function, or by a caller before."""
+    function = ctx.functions[-1]
+    world, path = ctx.world, ctx.analysis.path
+    if function is not None and runs_behind_step(function.name, path, world.symbols, world.parse):
+        return True
     scope, around = _scope(tree, ctx)
     steps = [unit.backward for unit in ctx.training.units if unit.scope is scope]
     steps += [statement for statement in ctx.training.recorded if _scope(statement, ctx)[0] is scope]
@@ -61,7 +66,8 @@ def put_data(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         return updated
     targets = [tree.target] if isinstance(tree, ast.AugAssign) else tree.targets
     new = updated.target if isinstance(updated, cst.AugAssign) else updated.targets[0].target
-    if len(targets) > 1 or not _is_weight(targets[0], ctx) or gives_first_values(ctx):
+    first = gives_first_values(ctx) and not may_have_stepped(tree, ctx)
+    if len(targets) > 1 or not _is_weight(targets[0], ctx) or first:
         return updated
     if not isinstance(new, cst.Attribute) or new.attr.value != "data":
         return updated

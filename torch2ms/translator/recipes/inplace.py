@@ -322,7 +322,7 @@ def _assigned(site: CallSite, place: _Place, direct: _Place, statement: bool, ct
     made = Replace(source.code) if source is not None else functional(site, direct.code, ctx)
     if isinstance(made, Leave):
         return made
-    if source is None and statement and gives_first_values(ctx):
+    if source is None and statement and gives_first_values(ctx) and not may_have_stepped(site.tree, ctx):
         return replace(made, code=build("{p}.set_data({x})", p=place.code.deep_clone(), x=made.code))
     if source is not None and _may_be_float64(source.tree, ctx):  # assign refuses another dtype than the parameter's
         dtyped = build("{x}.astype({p}.dtype)", x=made.code, p=place.code.deep_clone())
