@@ -295,3 +295,30 @@ def test_a_gradient_that_a_function_gives_back_is_a_constant() -> None:
 )
 def test_gradients_of_what_is_handed_in_that_stay(changed: dict[str, str]) -> None:
     assert "loss.backward()" in _attack(**changed)
+
+
+def test_what_is_asked_for_has_nothing_to_do_with_the_steps_of_its_function() -> None:
+    """The step on the disturbance is marked; the gradient that ``autograd.grad`` gives and the reset are translated."""
+    source = """
+def robust_loss(model, x, y, optimizer, kind):
+    adv = x.detach() + 0.01
+    if kind == "inf":
+        adv.requires_grad_()
+        loss = F.cross_entropy(model(adv), y)
+        grad = torch.autograd.grad(loss, [adv])[0]
+        adv = adv.detach() + torch.sign(grad.detach())
+    else:
+        delta = torch.zeros_like(x).requires_grad_()
+        inner = optim.SGD([delta], lr=0.1)
+        loss = F.cross_entropy(model(x + delta), y)
+        loss.backward()
+        delta.grad.div_(2)
+        inner.step()
+    optimizer.zero_grad()
+    return F.cross_entropy(model(adv), y)
+"""
+    result = translate_source("import torch\nimport torch.nn.functional as F\nimport torch.optim as optim\n" + source)
+    assert "grad = ms.value_and_grad(forward_fn)(adv)" in result.text
+    assert "optimizer.zero_grad()" not in result.text
+    marked = [found.line for found in result.diagnostics if found.code in ("T2M402", "T2M404")]
+    assert marked == [16]

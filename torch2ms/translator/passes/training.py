@@ -28,6 +28,7 @@ from torch2ms.translator.training.kept import is_weight
 from torch2ms.translator.training.leaf_hooks import hooked
 from torch2ms.translator.training.leaf_plan import LeafPlan
 from torch2ms.translator.training.leaf_planning import plan_leaves
+from torch2ms.translator.training.marks import is_of_another
 from torch2ms.translator.training.scope import is_formal
 from torch2ms.translator.training.sections import sections
 from torch2ms.translator.trees import walk
@@ -124,7 +125,8 @@ def plan_training(ctx: Context) -> TrainingPlan:
         units = [unit for part in parts for unit in find_units(part, ctx.analysis, **handed)]
     taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
-    plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped, parts)
+    held = {statement for unit in units if isinstance(unit, TrainingUnit) for statement in unit.removed}
+    plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped, parts, held)
     _enter_leaves(plan)
     by_hand = {unit.statement for unit in plan.leaves.units}
     for found in units:
@@ -190,8 +192,9 @@ def _scope(node: ast.AST, ctx: Context) -> ast.AST:
 
 
 def is_left(tree: ast.AST, ctx: Context) -> bool:
-    """Whether a statement of the training machinery stands in a function one of whose steps stays as it is."""
-    return bool(ctx.training.left_scopes) and _scope(tree, ctx) in ctx.training.left_scopes
+    """Whether a call of the training machinery stands in a function one of whose steps stays as it is."""
+    scope = _scope(tree, ctx) if ctx.training.left_scopes else None
+    return scope is not None and scope in ctx.training.left_scopes and not is_of_another(tree, scope)
 
 
 def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:

@@ -31,6 +31,11 @@ class AskedInputs:
     def _is_gradient(self, node: ast.Call) -> bool:
         raise NotImplementedError
 
+    def _is_constant(self, call: ast.Call) -> bool:
+        """Whether ``autograd.grad`` is asked for a gradient that nothing differentiates once more."""
+        asked = self.oracle.kind(call.func).name == "api"
+        return asked and not any(keyword.arg == "create_graph" for keyword in call.keywords)
+
     def _asked(
         self, call: ast.Call, keywords: dict[str | None, ast.expr]
     ) -> tuple[ast.AST, ast.expr | None, ast.expr, ast.expr | None, set[str]]:

@@ -104,6 +104,7 @@ class LeafPlan:
 
     is_unread: bool = False  # nothing in the file looks at gradients
 
+    held: frozenset[ast.stmt] = frozenset()  # statements that functions of training steps take in
     units: list[LeafUnit] = field(default_factory=list)
     names: dict[ast.AST, str] = field(default_factory=dict)  # x.grad -> the name that holds it
     grad_names: dict[tuple[ast.AST, str], str] = field(default_factory=dict)  # (scope, leaf) -> that name

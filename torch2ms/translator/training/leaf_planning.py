@@ -23,12 +23,14 @@ def plan_leaves(
     taken: set[str],
     planned: Collection[ast.stmt],
     parts: Sequence[ast.Module] = (),
+    held: Collection[ast.stmt] = (),
 ) -> LeafPlan:
     """Return the plan for the gradients that a file asks for by hand.
 
-    ``planned``: backward calls of training steps; ``parts``: of the module level, which stand for themselves.
+    ``planned``: backward calls of training steps; ``parts``: of the module level, which stand for themselves;
+    ``held``: statements that leave their places for the functions of training steps.
     """
-    plan = LeafPlan(is_unread=not planned and is_unread(tree, oracle))
+    plan = LeafPlan(not planned and is_unread(tree, oracle), frozenset(held))
     imports = [node for node in walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     modules = {(alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names}
     for scope in [
@@ -38,7 +40,7 @@ def plan_leaves(
         for kind in (LeafScope, NetworkScope):
             found = kind(scope, oracle, Names(taken), plan, modules)
             count = len(plan.units)
-            if not any(node in planned for node in found.nodes):
+            if kind is LeafScope or not any(node in planned for node in found.nodes):
                 found.plan_all()
             if len(plan.units) > count:
                 break

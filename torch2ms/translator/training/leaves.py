@@ -32,6 +32,7 @@ __all__ = ["LeafScope", "Refused"]
 _RANDOM = frozenset({"rand", "randn", "randint", "randperm", "dropout", "bernoulli", "multinomial", "normal", "sample"})
 _OF_ALL = frozenset({"zero_grad", "clip_grad_norm_", "clip_grad_value_"})
 _GRADS = frozenset({"torch.autograd.grad"})
+_JUMPS = (ast.Break, ast.Continue, ast.Return, ast.Yield)
 
 
 class LeafScope(AskedInputs, RemadeLeaves):
@@ -73,10 +74,13 @@ class LeafScope(AskedInputs, RemadeLeaves):
 
     def _units(self) -> list[LeafUnit]:
         hooks = hooked_tensors(self.nodes, self.oracle)
-        if hooks is None or any(isinstance(n, ast.Attribute) and n.attr == "step" for n in self.nodes):
+        is_step = any(isinstance(n, ast.Attribute) and n.attr == "step" for n in self.nodes)
+        if hooks is None or (is_step and hooks):
             return []
         self.hooks = hooks
         calls = [n for n in self.nodes if isinstance(n, ast.Call) and self._is_gradient(n)]
+        if is_step:  # what autograd.grad gives is kept nowhere: steps have nothing to do with it
+            calls, self.grads = [call for call in calls if self._is_constant(call)], []
         if not calls:
             return []
         leaves = {path for n in self.grads if self._is_tensor_path(n.value) and (path := dotted_path(n.value))}
@@ -89,6 +93,8 @@ class LeafScope(AskedInputs, RemadeLeaves):
         units = [self._unit(call, leaves) for call in calls]
         kept = {path for unit in units if unit.is_backward for path in unit.leaves}
         self._check({path for unit in units for path in unit.leaves}, kept)
+        if any(s in self.plan.held for unit in units for s in (*unit.body, unit.statement)):
+            raise Refused
         shared = [s for unit in units for s in unit.body]
         for unit in units:
             if any(shared.count(statement) > 1 for statement in unit.body):
@@ -263,8 +269,7 @@ class LeafScope(AskedInputs, RemadeLeaves):
             if not simple and not isinstance(statement, (ast.For, ast.While, ast.If)) and not is_enable_grad(statement):
                 raise Refused
             if not simple and any(
-                isinstance(n, (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.Call)) and self._is_jump(n)
-                for n in walk(statement)
+                isinstance(n, _JUMPS) or (isinstance(n, ast.Call) and self._is_gradient(n)) for n in walk(statement)
             ):
                 raise Refused
             if here & roots:
@@ -276,9 +281,6 @@ class LeafScope(AskedInputs, RemadeLeaves):
         if entering & derived or entering & bound:
             raise Refused
         return body
-
-    def _is_jump(self, node: ast.AST) -> bool:
-        return not isinstance(node, ast.Call) or self._is_gradient(node)
 
     def _derived(self, roots: set[str], line: float = math.inf) -> set[str]:
         """Return the names that may hold values computed from the leaves, wherever in the scope above a line."""

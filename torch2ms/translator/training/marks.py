@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.trees import walk
 
-__all__ = ["frozen", "handed_in", "is_cut", "is_marked", "marks"]
+__all__ = ["frozen", "handed_in", "is_cut", "is_marked", "is_of_another", "marks"]
 
 _WORD = "requires_grad"
 
@@ -71,3 +71,15 @@ def is_cut(node: ast.AST) -> bool:
     if not isinstance(node, ast.Assign) or not is_marked(node.value):
         return False
     return any(isinstance(part, ast.Attribute) and part.attr in ("detach", "data") for part in walk(node.value))
+
+
+def is_of_another(call: ast.AST, scope: ast.AST) -> bool:
+    """Whether ``optimizer.zero_grad()`` is for a parameter of a function whose steps are all those of others."""
+    func = call.func if isinstance(call, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or func.attr != "zero_grad" or not isinstance(func.value, ast.Name):
+        return False
+    name = func.value.id
+    if "opt" not in name or handed_in(name, scope, ()) is None:
+        return False
+    steps = [n.value for n in walk(scope) if isinstance(n, ast.Attribute) and n.attr == "step"]
+    return bool(steps) and not any(isinstance(node, ast.Name) and node.id == name for node in steps)
