@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from torch2ms import translate_source
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates, dotted, imported, is_torch_name
 
@@ -49,3 +50,26 @@ def test_dotted_chains(code: str, name: str | None) -> None:
 def test_candidates_are_what_alternatives_list() -> None:
     assert candidates(Kind("api", "torch.a|torch.b")) == ("torch.a", "torch.b")
     assert candidates(Kind("api")) == ()
+
+
+TWICE = "import torch\nfrom torch.nn.functional import tanh, relu\n{between}from torch import relu\n\n\n{use}"
+USE = "def f(x: torch.Tensor):\n    return relu(x)\n"
+
+
+@pytest.mark.parametrize("between", ["", "import os\n", "from torch.nn.functional import *\n", "SIZE = 3\n"])
+def test_what_a_heading_imports_twice_is_the_second(between: str) -> None:
+    report = translate_source(TWICE.format(between=between, use=USE))
+    assert "from mindspore.ops import relu" in report.text
+    assert not report.diagnostics
+
+
+@pytest.mark.parametrize("between", ["def g(x):\n    return relu(x)\n", "g = lambda x: relu(x)\n"])
+def test_what_is_imported_twice_around_a_function_may_be_both(between: str) -> None:
+    assert "T2M206" in [d.code for d in translate_source(TWICE.format(between=between, use=USE)).diagnostics]
+
+
+def test_what_is_imported_in_branches_may_be_either() -> None:
+    source = (
+        "import torch, os\nif os.name:\n    from torch.nn.functional import relu\nelse:\n    from torch import relu\n"
+    )
+    assert "T2M206" in [d.code for d in translate_source(f"{source}\n\n{USE}").diagnostics]

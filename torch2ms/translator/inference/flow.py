@@ -10,7 +10,7 @@ from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.containers import PUTTING, added, element_of
 from torch2ms.translator.inference.own_attributes import inplace_starts, targets_made_of_themselves
 from torch2ms.translator.inference.parameters import Parameters
-from torch2ms.translator.inference.scopes import as_load, leaves
+from torch2ms.translator.inference.scopes import as_load, heading, leaves
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
 from torch2ms.translator.names import imported
 from torch2ms.translator.trees import children, walk
@@ -52,6 +52,7 @@ class Flow(Parameters):
         self._jumps: list[list[Env]] = []  # of each loop being run: what held at its breaks and continues
         self._passes: list[tuple[Env, set[str]]] = []  # of each loop being run: what held before, the names asked of it
         self.locals: frozenset[str] = info.locals if info is not None else frozenset()
+        self._anew = False  # whether what is bound stands for nothing that was bound before
 
     # ---- names
 
@@ -79,7 +80,7 @@ class Flow(Parameters):
             kind = self.told_of_variable(name)
         self.env[name] = kind
         before = self.seen.get(name)
-        self.seen[name] = join(before, kind) if before is not None else kind
+        self.seen[name] = join(before, kind) if before is not None and not self._anew else kind
         if self.info is None and self.seen[name] != before:
             self.world.forget(self.analysis)
 
@@ -101,6 +102,13 @@ class Flow(Parameters):
             self.result = result
         if not isinstance(node, ast.Lambda) and node.returns is not None and not self.result.known:
             self.result = annotated(node.returns, self.expr, self.world.family)
+
+    def run_module(self, body: Sequence[ast.stmt]) -> None:
+        """Run a module; what its heading imports twice is the second: no function is there yet to see the first."""
+        first = heading(body)
+        for place, statement in enumerate(body):
+            self._anew = place < first and isinstance(statement, (ast.Import, ast.ImportFrom))
+            self.run([statement])
 
     def run(self, body: Sequence[ast.stmt]) -> None:
         """Run statements in order."""

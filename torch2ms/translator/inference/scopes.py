@@ -8,12 +8,19 @@ from dataclasses import dataclass, field
 
 from torch2ms.translator.trees import walk
 
-__all__ = ["Uses", "as_load", "leaves", "links", "root_of", "uses_of"]
+__all__ = ["Uses", "as_load", "heading", "leaves", "links", "root_of", "uses_of"]
 
 
 def leaves(body: Sequence[ast.stmt]) -> bool:
     """Whether a block always leaves by return, raise, continue or break."""
     return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
+def heading(body: Sequence[ast.stmt]) -> int:
+    """Return how many statements of a module stand in front of its first function, class or lambda."""
+    made = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+    found = (i for i, statement in enumerate(body) if any(isinstance(node, made) for node in walk(statement)))
+    return next(found, len(body))
 
 
 def as_load(target: ast.expr) -> ast.expr:

@@ -87,7 +87,7 @@ class World:
             self._loading.append(path)
             with self._at(DEPTH):
                 flow = Flow(self, analysis, None)
-                flow.run(analysis.tree.body)
+                flow.run_module(analysis.tree.body)
             self._loading.pop()
             analysis.kinds.update(flow.kinds)
             self.forget(analysis)
