@@ -231,6 +231,27 @@ def test_whatever_is_left_over_is_named(keys_of: Any) -> None:
         conversion.to_torch(keys, {**good, "9.weight": good["0.bias"]})
 
 
+def test_a_buffer_that_two_cells_hold_is_filled_once(keys_of: Any) -> None:
+    import mindspore as ms
+    from mindspore import nn
+
+    from torch2ms.runtime import weights as conversion
+
+    class Holder(nn.Cell):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = nn.Cell()
+            self.inner.register_buffer("mask", ms.Tensor([1.0, 2.0]))
+            self.mask = self.inner.mask  # MindSpore registers it here, too; PyTorch does not
+
+    value = Value(np.ones(2, np.float32), "float32")
+    keys = keys_of(Holder())
+    assert set(pairs(keys)) == {"mask", "inner.mask"}
+    assert conversion.from_torch(keys, {"inner.mask": value})[0].keys() == {"inner.mask"}
+    with pytest.raises(WeightsError, match=r"the PyTorch file has no inner\.mask"):
+        conversion.from_torch(keys, {})
+
+
 def test_other_element_types_are_cast_and_reported(keys_of: Any) -> None:
     from mindspore import nn
 

@@ -208,10 +208,12 @@ def match(keys: KeyMap, torch_keys: Iterable[str]) -> List[str]:
     given = set(torch_keys)
     known = {entry.torch for entry in keys.entries} | set(keys.dropped)
     problems = list(keys.problems)
+    # MindSpore registers a buffer with whichever cell it is assigned to: ``self.mask = self.inner.mask``
+    filled = {id(entry.tensor) for entry in keys.entries if entry.torch in given and not _is_learnt(entry.tensor)}
     problems += [
         f"{entry.mindspore}: the PyTorch file has no {entry.torch}"
         for entry in keys.entries
-        if entry.torch not in given and not entry.optional
+        if entry.torch not in given and not entry.optional and id(entry.tensor) not in filled
     ]
     problems += [f"{key}: the MindSpore network has no parameter for it" for key in sorted(given - known)]
     return problems

@@ -280,3 +280,29 @@ def test_a_piece_of_a_release_without_views_is_reported() -> None:
     source = HEADER + "def f(y: torch.Tensor):\n    y.chunk(4)[1].fill_(1)\n"
     result = translate_source(source, options=Options(target=Target((2, 0))))
     assert "T2M203" in [item.code for item in result.diagnostics]
+
+
+WEIGHTED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(3))
+
+    def f(self, x: torch.Tensor, g):
+        y = {value}
+        y += self.w
+        y += self.w
+        return y
+"""
+
+
+@pytest.mark.parametrize("value", ["g(x)", "-self.w", "abs(self.w)", "torch.where(x > 0, x, 0 * x)"])
+def test_what_is_computed_with_a_weight_is_none(value: str) -> None:
+    text = translated(WEIGHTED.format(value=value)).text
+    assert "ops.assign" not in text  # through which no gradient flows
+    assert text.count("y += self.w") == 2
+
+
+def test_the_row_of_padding_is_emptied() -> None:
+    source = "def f(m):\n    if isinstance(m, nn.Embedding):\n        m.weight.data[m.padding_idx].zero_()\n"
+    assert lines_of(source)[-1] == "m.embedding_table[m.padding_idx] = 0"

@@ -70,7 +70,7 @@ def builtin_result(name: str, node: ast.Call, arguments: list[Kind], attribute: 
             result = join(result, kind)
         return result if result.name in ("int", "float", "ndarray") else UNKNOWN
     if name == "abs":
-        return first
+        return Kind("Tensor", first.of) if first.name == "Parameter" else first
     if name == "getattr" and len(node.args) >= 2:
         key = node.args[1]
         if isinstance(key, ast.Constant) and isinstance(key.value, str):

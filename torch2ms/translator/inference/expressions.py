@@ -32,7 +32,7 @@ from torch2ms.translator.inference.families import (
 )
 from torch2ms.translator.inference.handed import handed_back
 from torch2ms.translator.inference.overloads import field_of, overloaded
-from torch2ms.translator.kinds import UNKNOWN, Kind, join, parse_kind
+from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join, parse_kind
 from torch2ms.translator.names import PROJECT, candidates
 from torch2ms.translator.trees import children
 
@@ -50,6 +50,7 @@ _CONSTANTS: dict[type, Kind] = {
     bool: Kind("bool"),
     str: Kind("str"),
 }
+_OF_LAYERS: dict[str, KindName] = {"weight": "Parameter", "bias": "Parameter", "padding_idx": "int"}
 _NUMBERS = ("int", "float", "bool")
 _PLAIN = frozenset({"int", "float", "bool", "str", "none"})
 
@@ -214,7 +215,8 @@ class Expressions(Callables):
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Kind:
         kind = self.expr(node.operand)
-        return Kind("bool") if isinstance(node.op, ast.Not) else kind
+        made = Kind("Tensor", kind.of) if kind.name == "Parameter" else kind  # -weight is no weight
+        return Kind("bool") if isinstance(node.op, ast.Not) else made
 
     def _BoolOp(self, node: ast.BoolOp) -> Kind:
         kinds: list[Kind] = []
@@ -339,9 +341,8 @@ class Expressions(Callables):
                     kind = parse_kind(row.returns, f"{owner}.{name}")
                     return base if kind.name == "self" else kind
                 return UNKNOWN
-        if base.name == "Module" and wanted == "attribute" and name in ("weight", "bias"):
-            return Kind("Parameter", evidence=f"{name} of a layer")
-        return UNKNOWN
+        known = base.name == "Module" and wanted == "attribute" and name in _OF_LAYERS
+        return Kind(_OF_LAYERS[name], evidence=f"{name} of a layer") if known else UNKNOWN
 
     def owners(self, base: Kind) -> list[str]:
         """Return the torch classes whose rows answer for members of ``base``, nearest first."""

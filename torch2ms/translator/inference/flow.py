@@ -221,7 +221,7 @@ class Flow(Parameters):
         elif isinstance(node.target, ast.Name):
             if value.is_tensor and kind.name in _NUMBERS:  # ``score = 0``, ``score += layer(x)``
                 kind = self._arithmetic(kind, value, node.op)
-            self.assign(node.target, value if value.is_tensor and not kind.known else kind)
+            self.assign(node.target, Kind("Tensor") if value.is_tensor and not kind.known else kind)
         elif isinstance(node.target, ast.Attribute) and kind.name in ("int", "float") and value.name not in _NUMBERS:
             self._store(self.kinds.get(node.target.value, UNKNOWN), node.target, UNKNOWN)  # ``self.total += loss``
         elif isinstance(node.target, ast.Subscript):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call
+from torch2ms.translator.kinds import UNKNOWN
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build
 
@@ -14,6 +17,7 @@ __all__: list[str] = []
 
 # The names that x.type() takes and gives: torch.FloatTensor, torch.cuda.FloatTensor.
 _TYPES = {
+    "Tensor": "float32",
     "FloatTensor": "float32",
     "DoubleTensor": "float64",
     "HalfTensor": "float16",
@@ -43,6 +47,28 @@ def dtype_info(site: CallSite, ctx: Context) -> Outcome:
 def _names_bfloat16(ctx: Context) -> bool:
     """Whether the file speaks of bfloat16."""
     return any(isinstance(node, ast.Attribute) and node.attr == "bfloat16" for node in ctx.analysis.nodes)
+
+
+@recipe("byte_condition")
+def byte_condition(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.where(mask, x, y)`` takes masks of bytes as well, as ``Tensor.byte`` gives; MindSpore's of booleans."""
+    made = emit_call(site, ctx)
+    given = site.argument("condition")
+    kind = ctx.kind(given.tree) if given is not None else UNKNOWN
+    bytes_ = kind.of == "torch.uint8" or (not kind.of and ctx.once(_names_bytes))
+    if not isinstance(made, Replace) or not kind.is_tensor or not bytes_:
+        return made
+    call = cst.ensure_type(made.code, cst.Call)
+    named = [i for i, arg in enumerate(call.args) if arg.keyword is not None and arg.keyword.value == "condition"]
+    args, place = list(call.args), next(iter(named), 0)
+    value = build("{mask}.astype({dtype})", mask=args[place].value, dtype=ctx.reference("mindspore.bool_"))
+    args[place] = args[place].with_changes(value=value)
+    return replace(made, code=call.with_changes(args=args))
+
+
+def _names_bytes(ctx: Context) -> bool:
+    """Whether the file makes tensors of bytes."""
+    return any(isinstance(n, ast.Attribute) and n.attr in ("uint8", "byte", "ByteTensor") for n in ctx.analysis.nodes)
 
 
 @recipe("dtype_limit")
