@@ -27,6 +27,7 @@ RULES: dict[str, dict[str, Any]] = {
     "mindspore.nn.Dense": {"state": "same", "reshape": {}},
     "mindspore.nn.Embedding": {"state": {"weight": "embedding_table"}, "reshape": {}},
     "mindspore.nn.LayerNorm": {"state": {"weight": "gamma", "bias": "beta"}, "reshape": {}},
+    "mindspore.nn.PReLU": {"state": {"weight": "w"}, "reshape": {}},
 }
 ADAM = "torch2ms.runtime.adam.Adam"
 
@@ -76,6 +77,13 @@ def test_other_states_inputs_and_results(entry: str) -> None:
     else:
         assert report.facts["reference"] == "float32"
         assert "perturbed by 1e-7" in report.notes[0]
+
+
+@pytest.mark.slow
+def test_a_layer_that_all_networks_of_a_class_share_is_copied() -> None:
+    report = run(entry="net:Shared", inputs=["4x6"], loss="mse", seeds=(1, 2, 3))
+    assert report.passed, report.to_text()
+    assert report.facts["reference"] == "float64"
 
 
 @pytest.mark.slow

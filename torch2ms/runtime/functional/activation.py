@@ -19,12 +19,14 @@ __all__ = [
     "hardtanh",
     "leaky_relu",
     "log_softmax",
+    "log_softmax_backward",
     "logsigmoid",
     "mish",
     "prelu",
     "relu6",
     "selu",
     "softmax",
+    "softmax_backward",
     "softmin",
     "softplus",
     "softshrink",
@@ -154,6 +156,17 @@ def log_softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, 
     axis = _softmax_axis(input, dim)
     shifted = input - ops.stop_gradient(ops.amax(input, axis, True))
     return shifted - log(exp(shifted).sum(axis, keepdims=True))
+
+
+def softmax_backward(grad_output: Tensor, output: Tensor, dim: int, input_dtype: Any) -> Tensor:
+    """Return the gradient by what was given to a softmax whose result was ``output``."""
+    product = grad_output * output
+    return (product - output * product.sum(dim, keepdims=True)).astype(input_dtype)
+
+
+def log_softmax_backward(grad_output: Tensor, output: Tensor, dim: int, input_dtype: Any) -> Tensor:
+    """Return the gradient by what was given to a logarithm of a softmax whose result was ``output``."""
+    return (grad_output - exp(output) * grad_output.sum(dim, keepdims=True)).astype(input_dtype)
 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:

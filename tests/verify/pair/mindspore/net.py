@@ -106,3 +106,15 @@ class Waves(nn.Cell):
     def construct(self, x):
         result = ops.matmul(ops.Complex()(x, x.flip((1,))), self.weight)
         return ops.stack([ops.real(result), ops.imag(result)], -1)
+
+
+class Shared(nn.Cell):
+    """A network with a layer that is a default: any two of its kind share it."""
+
+    def __init__(self, act=nn.PReLU()):
+        super().__init__()
+        self.fc = nn.Dense(6, 4)
+        self.act = act
+
+    def construct(self, x):
+        return self.act(self.fc(x))

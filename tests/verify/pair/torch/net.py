@@ -106,3 +106,15 @@ class Waves(nn.Module):
 
     def forward(self, x):
         return torch.view_as_real(torch.complex(x, x.flip(1)) @ self.weight)
+
+
+class Shared(nn.Module):
+    """A network with a layer that is a default: any two of its kind share it."""
+
+    def __init__(self, act=nn.PReLU()):
+        super().__init__()
+        self.fc = nn.Linear(6, 4)
+        self.act = act
+
+    def forward(self, x):
+        return self.act(self.fc(x))
