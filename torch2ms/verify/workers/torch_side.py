@@ -74,7 +74,8 @@ class TorchSide:
         own, wanted = dict(_tensors(made)), dict(_tensors(net))
         if own.keys() != wanted.keys() or any(own[name].shape != value.shape for name, value in wanted.items()):
             return copy.deepcopy(net)
-        held = {id(value) for other in (net, *(slot.net for slot in self.slots.values())) for _, value in _tensors(other)}
+        others = (net, *(slot.net for slot in self.slots.values()))
+        held = {id(value) for other in others for _, value in _tensors(other)}
         if held.intersection(map(id, own.values())):
             made = copy.deepcopy(made)  # a layer that is a default, ``def __init__(self, act=nn.PReLU())``, is in all
         _in_precision(made, _precision(net))

@@ -108,10 +108,13 @@ class Waves(nn.Cell):
         return ops.stack([ops.real(result), ops.imag(result)], -1)
 
 
+ACTIVATION = nn.PReLU()
+
+
 class Shared(nn.Cell):
     """A network with a layer that is a default: any two of its kind share it."""
 
-    def __init__(self, act=nn.PReLU()):
+    def __init__(self, act=ACTIVATION):
         super().__init__()
         self.fc = nn.Dense(6, 4)
         self.act = act

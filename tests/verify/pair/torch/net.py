@@ -108,10 +108,13 @@ class Waves(nn.Module):
         return torch.view_as_real(torch.complex(x, x.flip(1)) @ self.weight)
 
 
+ACTIVATION = nn.PReLU()
+
+
 class Shared(nn.Module):
     """A network with a layer that is a default: any two of its kind share it."""
 
-    def __init__(self, act=nn.PReLU()):
+    def __init__(self, act=ACTIVATION):
         super().__init__()
         self.fc = nn.Linear(6, 4)
         self.act = act
