@@ -94,6 +94,7 @@ from .normalization import (
     LocalResponseNorm,
     RMSNorm,
 )
+from .operations import FloatFunctional
 from .pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
