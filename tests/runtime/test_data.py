@@ -230,3 +230,11 @@ def test_distributed_sampler_changes_with_the_epoch():
     assert len(sampler) == 10
     with pytest.raises(ValueError, match="rank 2"):
         data.DistributedSampler(range(4), 2, 2)
+
+
+def test_the_iterator_of_a_loader_knows_how_many_batches_there_are() -> None:
+    for workers in (0, 1):
+        batches = iter(data.DataLoader([1, 2, 3, 4, 5], batch_size=2, num_workers=workers))
+        assert len(batches) == 3
+        assert next(batches).asnumpy().tolist() == [1, 2]
+        assert len(list(batches)) == 2

@@ -322,3 +322,16 @@ def test_sums_of_bools_are_bools() -> None:
     flags = ms.Tensor([True, False])
     assert F.add(flags, flags).asnumpy().tolist() == [True, False]
     assert F.add(flags, ms.Tensor([1, 1]), alpha=2).asnumpy().tolist() == [3, 2]
+
+
+@pytest.mark.parametrize("other", [np.int64(2), np.float32(2), np.array([1, 2, 5])])
+def test_a_tensor_is_compared_with_what_numpy_holds(other):
+    values = np.array([1, 2, 3])
+    for found, expected in (
+        (F.equals(Tensor(values), other), values == other),
+        (F.equals(other, Tensor(values)), values == other),
+        (F.differs(Tensor(values), other), values != other),
+    ):
+        assert isinstance(found, Tensor)
+        assert found.asnumpy().tolist() == expected.tolist()
+    assert F.equals("a", "a") is True

@@ -7,6 +7,7 @@ import ast
 import libcst as cst
 import pytest
 
+from torch2ms import translate_source
 from torch2ms.mapping_tables.schema import Parameter, Signature
 from torch2ms.translator.binding import BoundCall, bind, is_literal, same_literal
 
@@ -106,3 +107,15 @@ def test_torch_calls_the_first_tensor_input_whatever_the_signature_says() -> Non
     bound = call("f(x, inputs=2)", norm)
     assert bound is not None
     assert [ast.unparse(a.tree) for a in bound.surplus] == ["2"]
+
+
+def test_the_name_that_torchvision_had_for_a_range_is_taken() -> None:
+    source = "from torchvision.utils import make_grid\ngrid = make_grid(x, nrow=8, range=(-1, 1), normalize=True)\n"
+    found = translate_source(source)
+    assert "make_grid(x, nrow=8, value_range=(-1, 1), normalize=True)" in found.text
+    assert not [d for d in found.diagnostics if d.code == "T2M203"]
+
+
+def test_a_class_that_is_chosen_beside_one_that_makes_tensors_makes_them_too() -> None:
+    source = "import torch\ntensor = torch.cuda.FloatTensor if cuda else torch.Tensor\nfound = defaultdict(tensor)\n"
+    assert "tensor = functional.typed_tensor if cuda else functional.typed_tensor" in translate_source(source).text

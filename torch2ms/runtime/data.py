@@ -237,6 +237,22 @@ def get_worker_info() -> None:
     return
 
 
+class _Batches:
+    """What iterates over a loader: it knows how many batches there are in all, as PyTorch's does."""
+
+    def __init__(self, loader: DataLoader, batches: Iterator[Any]) -> None:
+        self._loader, self._batches = loader, batches
+
+    def __iter__(self) -> _Batches:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._batches)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+
 class DataLoader:
     """Batches of a dataset, as often as it is iterated over.
 
@@ -306,11 +322,11 @@ class DataLoader:
             for worker in range(self.num_workers):
                 self.worker_init_fn(worker)
         if self.is_stream:
-            return self._read_stream()
+            return _Batches(self, self._read_stream())
         orders: Iterable[Any] = self.batch_sampler if self.has_batches else self.sampler
         if self.num_workers > 0:
-            return self._read_seeded(iter(orders), base_seed)
-        return map(self._fetch, orders)
+            return _Batches(self, self._read_seeded(iter(orders), base_seed))
+        return _Batches(self, map(self._fetch, orders))
 
     def _fetch(self, order: Any) -> Any:
         """Return the batch (or sample) of these indices."""

@@ -55,6 +55,7 @@ _OTHER_NAMES = {
     **{"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"},
     **{"indices": "indices_or_sections", "sections": "indices_or_sections"},
     **{"tensor": "tensor1", "other": "tensor2"},
+    **{"range": "value_range"},  # torchvision's, until 0.13
 }
 # Whatever the documentation calls them (torch.linalg.norm(A)), what torch's C++ knows as self is called input by name.
 _PLACES = {"input": 0, "input2": 1}

@@ -11,6 +11,7 @@ from .activation import *  # noqa: F403
 from .algebra import *  # noqa: F403
 from .assertions import *  # noqa: F403
 from .attention import *  # noqa: F403
+from .comparison import *  # noqa: F403
 from .contraction import *  # noqa: F403
 from .convolution import *  # noqa: F403
 from .creation import *  # noqa: F403

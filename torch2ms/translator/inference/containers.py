@@ -212,6 +212,13 @@ _DRAWS = {"rand": 0, "randn": 0, "random": 0, "random_sample": 0, "exponential":
           "randint": 2, "uniform": 2}  # fmt: skip
 
 
+def gives_array(node: ast.Call) -> bool:
+    """Whether the arguments of a function of numpy's say that it gives one array, whatever its name: a ``size``."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "unique":  # with settings it gives several
+        return len(node.args) == 1 and not node.keywords
+    return any(keyword.arg == "size" for keyword in node.keywords)
+
+
 def library_result(name: str, arguments: Sequence[Kind] = ()) -> Kind:
     """Return what a function of another package gives, where that is certain."""
     root = name.partition(".")[0]

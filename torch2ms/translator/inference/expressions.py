@@ -14,6 +14,7 @@ from torch2ms.translator.inference.containers import (
     common,
     container_method,
     element_of,
+    gives_array,
     is_module_dict,
     library_result,
     makes_tensor,
@@ -400,7 +401,7 @@ class Expressions(Callables):
             return Kind("Tensor", evidence="result of a transform")
         if isinstance(node.func, ast.Attribute):
             base = self.kinds.get(node.func.value, UNKNOWN)
-            if base.name == "module" and any(keyword.arg == "size" for keyword in node.keywords):
+            if base.name == "module" and gives_array(node):
                 return library_result(f"{base.of}.{node.func.attr}(size)", arguments)
             return self._method_result(base, node.func.attr, arguments)
         if isinstance(node.func, ast.Name) and not callee.known:

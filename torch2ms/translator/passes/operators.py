@@ -83,8 +83,46 @@ def _are_sequences(tree: ast.BinOp, ctx: Context) -> bool:
     return all(kind.name == "Module" and kind.of == "torch.nn.Sequential" for kind in kinds)
 
 
-def _compared(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> cst.Comparison:
+def _compared_with_array(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``labels == ms.Tensor(c)`` for ``labels == c`` where ``c`` is numpy's, a number or an array.
+
+    MindSpore's tensors answer such a question with one False; what may be a tensor asks the runtime.
+    """
+    kinds = [ctx.kind(part) for part in (tree.left, tree.comparators[0])]
+    arrays = [kind.name == "ndarray" for kind in kinds]
+    others = [kind for kind in kinds if kind.name != "ndarray"]
+    if len(others) != 1 or (others[0].known and not others[0].is_tensor):
+        return None
     target = updated.comparisons[0]
+    if others[0].is_tensor:
+        tensor = ctx.reference("mindspore.Tensor")
+        if arrays[0]:
+            return updated.with_changes(left=build("{tensor}({x})", tensor=tensor, x=bare(updated.left)))
+        right = build("{tensor}({x})", tensor=tensor, x=bare(target.comparator))
+        return updated.with_changes(comparisons=[target.with_changes(comparator=right)])
+    value = tree.comparators[0] if arrays[0] else tree.left
+    if ast.unparse(value) not in ctx.once(_treated_as_tensors):
+        return None
+    name = "equals" if isinstance(tree.ops[0], ast.Eq) else "differs"
+    function = ctx.reference(f"torch2ms.runtime.functional.{name}")
+    return build("{f}({a}, {b})", f=function, a=bare(updated.left), b=bare(target.comparator))
+
+
+_OF_TENSORS = frozenset({"cpu", "cuda", "detach", "size", "long", "numel"})
+
+
+def _treated_as_tensors(ctx: Context) -> frozenset[str]:
+    """Return the names and attributes of a file of which something is asked that only tensors have."""
+    nodes = ctx.analysis.all(ast.Attribute)
+    return frozenset(ast.unparse(node.value) for node in nodes if node.attr in _OF_TENSORS)
+
+
+def _compared(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> cst.BaseExpression:
+    target = updated.comparisons[0]
+    if isinstance(tree.ops[0], (ast.Eq, ast.NotEq)):
+        same = _compared_with_array(updated, tree, ctx)
+        if same is not None:
+            return same
     left = _doubled(updated.left, tree.left, tree.comparators[0], ctx)
     right = _doubled(target.comparator, tree.comparators[0], tree.left, ctx)
     if left is updated.left and right is target.comparator:

@@ -372,6 +372,11 @@ def _is_called_later(tree: ast.AST, ctx: Context) -> bool:
     Other things are tested for being of the class, which only MindSpore's own can answer.
     """
     names = ctx.value_names(tree)
+    choice = ctx.parent(tree)
+    if isinstance(choice, ast.IfExp):  # the other one makes tensors, and is no class in MindSpore
+        other = choice.orelse if choice.body is tree else choice.body
+        if ctx.kind(other).name == "api" and ctx.kind(other).of.endswith("Tensor"):
+            return True
     return any(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
         for node in ctx.analysis.nodes
