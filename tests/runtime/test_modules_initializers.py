@@ -191,3 +191,13 @@ def test_a_mode_set_through_any_base_is_set_once():
     network.set_train()
     assert calls == [True]
     assert network[0].training
+
+
+def test_a_network_in_bfloat16_computes_on_cpu_with_rounded_weights() -> None:
+    net = nn.Dense(2, 1)
+    net.weight.set_data(ms.Tensor([[1.001, 2.0]], ms.float32))
+    with pytest.warns(UserWarning, match="bfloat16 on CPU"):
+        modules.cast(net, ms.bfloat16)
+    assert net.weight.dtype == ms.float32
+    assert net.weight.asnumpy().tolist() == [[1.0, 2.0]]
+    assert net(ms.Tensor([[1.0, 1.0]], ms.float32)).shape == (1, 1)

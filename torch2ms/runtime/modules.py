@@ -8,6 +8,7 @@ any buffer: that is what the functions here give.
 from __future__ import annotations
 
 import re
+import warnings
 from operator import attrgetter
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Set, Tuple, Union
 
@@ -138,7 +139,20 @@ def requires_grad_(cell: nn.Cell, requires_grad: bool = True) -> nn.Cell:
 
 
 def cast(cell: nn.Cell, dtype: Any) -> nn.Cell:
-    """Give the weights and buffers of a network another floating type, as ``net.double()`` does; return the network."""
+    """Give the weights and buffers of a network another floating type, as ``net.double()`` does; return the network.
+
+    MindSpore has no kernels of bfloat16 on CPU for products of matrices and nearly all else (2.7 to 2.10): there the values are rounded
+    to bfloat16 and held in float32, and a warning says so.
+    """
+    if dtype == getattr(ms, "bfloat16", "") and ms.get_context("device_target") == "CPU":
+        warnings.warn(
+            "MindSpore cannot compute in bfloat16 on CPU: weights are rounded to it, and used in float32", stacklevel=2
+        )
+        cell, dtype = _given(cell, dtype), ms.float32
+    return _given(cell, dtype)
+
+
+def _given(cell: nn.Cell, dtype: Any) -> nn.Cell:
     for _, parameter in cell.parameters_and_names():
         if parameter.is_floating_point():
             parameter.set_dtype(dtype)
