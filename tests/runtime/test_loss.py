@@ -6,6 +6,7 @@ import mindspore as ms
 import numpy as np
 import pytest
 
+from torch2ms.runtime import functional as F
 from torch2ms.runtime.functional import binary_cross_entropy
 
 ops = ms.ops
@@ -35,3 +36,21 @@ def test_cross_entropy_and_its_gradient_are_those_of_pytorch(x: float, y: float)
 
 def test_cross_entropy_hides_no_nan() -> None:
     assert np.isnan(binary_cross_entropy(ms.Tensor([float("nan"), 0.5]), ms.Tensor([1.0, 1.0])).asnumpy())
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_classes_that_are_ruled_out_cost_nothing(reduction: str) -> None:
+    """MindSpore's own cross entropy is NaN where a logit is -inf."""
+    logits = ms.Tensor([[0.0, -np.inf, 2.0], [1.0, 0.5, -np.inf]], ms.float32)
+    found = F.cross_entropy(logits, ms.Tensor([2, 0], ms.int64), reduction=reduction).asnumpy()
+    each = np.log1p(np.exp([-2.0, -0.5]))
+    expected = {"mean": each.mean(), "sum": each.sum(), "none": each}[reduction]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_losses_of_nothing_are_zero_in_sum() -> None:
+    nothing, labels = ms.ops.zeros((0, 3), ms.float32), ms.ops.zeros(0, ms.int64)
+    assert F.cross_entropy(nothing, labels, reduction="sum") == 0
+    assert F.nll_loss(nothing, labels, reduction="none").shape == (0,)
+    assert F.mse_loss(nothing, nothing, reduction="sum") == 0
+    assert np.isnan(F.cross_entropy(nothing, labels).asnumpy())

@@ -141,8 +141,8 @@ def requires_grad_(cell: nn.Cell, requires_grad: bool = True) -> nn.Cell:
 def cast(cell: nn.Cell, dtype: Any) -> nn.Cell:
     """Give the weights and buffers of a network another floating type, as ``net.double()`` does; return the network.
 
-    MindSpore has no kernels of bfloat16 on CPU for products of matrices and nearly all else (2.7 to 2.10): there the values are rounded
-    to bfloat16 and held in float32, and a warning says so.
+    MindSpore has no kernels of bfloat16 on CPU for products of matrices and nearly all else (2.7 to 2.10): there the
+    values are rounded to bfloat16 and held in float32, and a warning says so.
     """
     if dtype == getattr(ms, "bfloat16", "") and ms.get_context("device_target") == "CPU":
         warnings.warn(

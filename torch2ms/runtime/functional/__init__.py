@@ -11,6 +11,7 @@ from .activation import *  # noqa: F403
 from .algebra import *  # noqa: F403
 from .assertions import *  # noqa: F403
 from .attention import *  # noqa: F403
+from .class_losses import *  # noqa: F403
 from .comparison import *  # noqa: F403
 from .contraction import *  # noqa: F403
 from .convolution import *  # noqa: F403
@@ -29,6 +30,7 @@ from .places import *  # noqa: F403
 from .placing import *  # noqa: F403
 from .pointwise import *  # noqa: F403
 from .pooling import *  # noqa: F403
+from .reductions import *  # noqa: F403
 from .sampling import *  # noqa: F403
 from .seldom import *  # noqa: F403
 from .special import *  # noqa: F403

@@ -8,16 +8,15 @@ from typing import Any, Callable, Optional
 import mindspore as ms
 from mindspore import Tensor, ops
 
-from . import selections
 from .activation import logsigmoid
 from .exact import log
 from .normalization import pairwise_distance
+from .reductions import reduced, reduction_name
 
 __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "cosine_embedding_loss",
-    "cross_entropy",
     "ctc_loss",
     "gaussian_nll_loss",
     "hinge_embedding_loss",
@@ -29,9 +28,7 @@ __all__ = [
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
-    "nll_loss",
     "poisson_nll_loss",
-    "reduction_name",
     "smooth_l1_loss",
     "soft_margin_loss",
     "triplet_margin_loss",
@@ -39,27 +36,6 @@ __all__ = [
 ]
 
 _LEAST_VARIANCE = 1e-12
-_INTEGERS = (ms.int8, ms.int16, ms.int32, ms.int64, ms.uint8)
-
-
-def reduction_name(size_average: Optional[bool], reduce: Optional[bool], reduction: str) -> str:
-    """Return ``reduction``, or what the older ``size_average`` and ``reduce`` mean where one of them is given."""
-    if size_average is None and reduce is None:
-        return "mean" if reduction == "elementwise_mean" else reduction  # its name in PyTorch 0.4, still taken
-    if reduce is False:
-        return "none"
-    return "sum" if size_average is False else "mean"
-
-
-def _reduced(loss: Tensor, reduction: str) -> Tensor:
-    """Return the mean, the sum or, for "none", all of ``loss``."""
-    if reduction == "mean":
-        return selections.mean(loss)  # NaN of nothing
-    if reduction == "sum":
-        return loss.sum()
-    if reduction != "none":
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return loss
 
 
 def mse_loss(
@@ -73,9 +49,9 @@ def mse_loss(
     """Return the squared difference; with ``weight`` the weighted one, whose mean is over the weights."""
     loss, name = ops.square(input - target), reduction_name(size_average, reduce, reduction)
     if weight is None:
-        return _reduced(loss, name)
+        return reduced(loss, name)
     loss = loss * weight
-    return loss.sum() / ops.broadcast_to(weight, loss.shape).sum() if name == "mean" else _reduced(loss, name)
+    return loss.sum() / ops.broadcast_to(weight, loss.shape).sum() if name == "mean" else reduced(loss, name)
 
 
 def l1_loss(
@@ -86,7 +62,7 @@ def l1_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return the absolute difference."""
-    return _reduced(ops.abs(input - target), reduction_name(size_average, reduce, reduction))
+    return reduced(ops.abs(input - target), reduction_name(size_average, reduce, reduction))
 
 
 def smooth_l1_loss(
@@ -101,47 +77,16 @@ def smooth_l1_loss(
     name = reduction_name(size_average, reduce, reduction)
     distance = ops.abs(input - target)
     if beta == 0:
-        return _reduced(distance, name)
+        return reduced(distance, name)
     inside = ops.minimum(distance, ops.full_like(distance, beta))
-    return _reduced(inside * inside / (2 * beta) + (distance - inside), name)
+    return reduced(inside * inside / (2 * beta) + (distance - inside), name)
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """Return ``d**2 / 2`` where ``d = |input - target| < delta``, else ``delta * (d - delta / 2)``."""
     distance = ops.abs(input - target)
     inside = ops.minimum(distance, ops.full_like(distance, delta))
-    return _reduced(inside * inside / 2 + delta * (distance - inside), reduction)
-
-
-def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Optional[Tensor] = None,
-    size_average: Optional[bool] = None,
-    ignore_index: int = -100,
-    reduce: Optional[bool] = None,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Tensor:
-    """Return the cross entropy of logits against class indices (any integer type) or probabilities."""
-    name = reduction_name(size_average, reduce, reduction)
-    if target.dtype in _INTEGERS:
-        target = target.astype(ms.int32)
-    return ops.cross_entropy(input, target, weight, ignore_index, name, label_smoothing)
-
-
-def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Optional[Tensor] = None,
-    size_average: Optional[bool] = None,
-    ignore_index: int = -100,
-    reduce: Optional[bool] = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """Return the negative log likelihood of log-probabilities against class indices of any integer type."""
-    name = reduction_name(size_average, reduce, reduction)
-    return ops.nll_loss(input, target.astype(ms.int32), weight, ignore_index, name)
+    return reduced(inside * inside / 2 + delta * (distance - inside), reduction)
 
 
 def binary_cross_entropy(
@@ -167,7 +112,7 @@ def binary_cross_entropy(
     loss = ops.where(at_edge, edge + (input - here) * slope, loss)
     if weight is not None:
         loss = loss * weight
-    return _reduced(loss, reduction_name(size_average, reduce, reduction))
+    return reduced(loss, reduction_name(size_average, reduce, reduction))
 
 
 def binary_cross_entropy_with_logits(
@@ -185,7 +130,7 @@ def binary_cross_entropy_with_logits(
     if weight is not None:
         loss = loss * weight
     # PyTorch computes it in place of the targets, and in their dtype
-    return _reduced(loss.astype(target.dtype), reduction_name(size_average, reduce, reduction))
+    return reduced(loss.astype(target.dtype), reduction_name(size_average, reduce, reduction))
 
 
 def kl_div(
@@ -205,7 +150,7 @@ def kl_div(
         loss = target * ops.log(safe) - target * input
     if name == "batchmean":
         return loss.sum() / input.shape[0]
-    return _reduced(loss, name)
+    return reduced(loss, name)
 
 
 def poisson_nll_loss(
@@ -224,7 +169,7 @@ def poisson_nll_loss(
         safe = ops.where(target > 1, target, ops.ones_like(target))
         stirling = safe * ops.log(safe) - safe + 0.5 * ops.log(2 * math.pi * safe)
         loss = loss + ops.where(target > 1, stirling, ops.zeros_like(stirling))
-    return _reduced(loss, reduction_name(size_average, reduce, reduction))
+    return reduced(loss, reduction_name(size_average, reduce, reduction))
 
 
 def gaussian_nll_loss(
@@ -240,7 +185,7 @@ def gaussian_nll_loss(
     loss = 0.5 * (ops.log(var) + ops.square(input - target) / var)
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
 def hinge_embedding_loss(
@@ -254,7 +199,7 @@ def hinge_embedding_loss(
     """Return ``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
     zero = ops.zeros_like(input)
     loss = ops.where(target != 1, ops.relu(margin - input), zero) + ops.where(target != -1, input, zero)
-    return _reduced(loss, reduction_name(size_average, reduce, reduction))
+    return reduced(loss, reduction_name(size_average, reduce, reduction))
 
 
 def soft_margin_loss(
@@ -265,7 +210,7 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return ``log(1 + exp(-target * input))``."""
-    return _reduced(-logsigmoid(target * input), reduction_name(size_average, reduce, reduction))
+    return reduced(-logsigmoid(target * input), reduction_name(size_average, reduce, reduction))
 
 
 def margin_ranking_loss(
@@ -279,7 +224,7 @@ def margin_ranking_loss(
 ) -> Tensor:
     """Return ``max(0, -target * (input1 - input2) + margin)``."""
     loss = ops.relu(-target * (input1 - input2) + margin)
-    return _reduced(loss, reduction_name(size_average, reduce, reduction))
+    return reduced(loss, reduction_name(size_average, reduce, reduction))
 
 
 def cosine_embedding_loss(
@@ -297,7 +242,7 @@ def cosine_embedding_loss(
     cosine = dot / ops.sqrt(squares)
     zero = ops.zeros_like(cosine)
     loss = ops.where(target == 1, 1 - cosine, zero) + ops.where(target == -1, ops.relu(cosine - margin), zero)
-    return _reduced(loss, reduction_name(size_average, reduce, reduction))
+    return reduced(loss, reduction_name(size_average, reduce, reduction))
 
 
 def triplet_margin_loss(
@@ -317,7 +262,7 @@ def triplet_margin_loss(
     far = _distance(anchor, negative, p, eps)
     if swap:
         far = ops.minimum(far, _distance(positive, negative, p, eps))
-    return _reduced(ops.relu(near - far + margin), reduction_name(size_average, reduce, reduction))
+    return reduced(ops.relu(near - far + margin), reduction_name(size_average, reduce, reduction))
 
 
 def triplet_margin_with_distance_loss(
@@ -335,7 +280,7 @@ def triplet_margin_with_distance_loss(
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = ops.minimum(far, distance(positive, negative))
-    return _reduced(ops.relu(near - far + margin), reduction)
+    return reduced(ops.relu(near - far + margin), reduction)
 
 
 def _distance(a: Tensor, b: Tensor, p: float, eps: float) -> Tensor:
@@ -362,7 +307,7 @@ def multilabel_soft_margin_loss(
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     if weight is not None:
         loss = loss * weight
-    return _reduced(loss.sum(-1) / input.shape[-1], reduction_name(size_average, reduce, reduction))
+    return reduced(loss.sum(-1) / input.shape[-1], reduction_name(size_average, reduce, reduction))
 
 
 def multilabel_margin_loss(
@@ -385,7 +330,7 @@ def multilabel_margin_loss(
     loss = (gaps * ops.expand_dims(listed, -1) * ops.expand_dims(1 - is_target, 1)).sum((1, 2)) / classes
     if input.ndim == 1:
         loss = loss.reshape(())
-    return _reduced(loss, reduction_name(size_average, reduce, reduction))
+    return reduced(loss, reduction_name(size_average, reduce, reduction))
 
 
 def multi_margin_loss(
@@ -407,7 +352,7 @@ def multi_margin_loss(
         gaps = ops.square(gaps)
     if weight is not None:
         gaps = gaps * (hot * weight).sum(1, keepdims=True)
-    return _reduced(gaps.sum(1) / classes, reduction_name(size_average, reduce, reduction))
+    return reduced(gaps.sum(1) / classes, reduction_name(size_average, reduce, reduction))
 
 
 def ctc_loss(
@@ -443,7 +388,7 @@ def ctc_loss(
     )
     if reduction == "mean":
         return (loss / ops.maximum(lengths.astype(loss.dtype), 1.0)).mean()
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
 def _lengths(values: Any) -> Tensor:
