@@ -34,3 +34,32 @@ def test_a_single_sample_gets_a_batch(body: str) -> None:
 )
 def test_everything_else_is_called_as_it_is(body: str) -> None:
     assert "unbatched" not in translate_source(HEAD + body).text
+
+
+AXES = "import torch\ndef f(x: torch.Tensor):\n    return x.flip(0)\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "data = [[1, 2], [3, 4]]\nx = torch.tensor(data)\n",
+        "x = torch.as_tensor(torch.ones(2, 3), dtype=torch.float64)\n",
+        "row = [1.0, 2.0]\nx = torch.tensor(row)\n",
+        "def make(values):\n    x = torch.tensor(values)\n    return x.flip(0)\n",
+        "x = torch.tensor(2.5)\n",  # f has an x of its own
+        "x = torch.tensor(2.5)\nx = torch.load('x.pt')\n",
+        "for x in torch.ones(2, 3):\n    print(x.flip(0))\nx = torch.tensor(2.5)\n",
+        "x, n = torch.load('x.pt')\nx = torch.tensor(2.5)\n",
+        "x = torch.tensor(2.5)\nx = x.unsqueeze(0)\n",
+    ],
+)
+def test_what_a_tensor_is_made_of_has_axes_too(body: str) -> None:
+    assert ".copy()" not in translate_source(AXES + body + "print(x.flip(0))\n").text
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["x = torch.tensor(2.5)\n", "k = 2.5\nx = torch.tensor(k)\n", "x = torch.tensor(0.0)\nx = x + torch.tensor(1)\n"],
+)
+def test_a_tensor_without_axes_is_copied_where_axes_change(body: str) -> None:
+    assert "x.copy()" in translate_source(f"import torch\n{body}print(x.flip(0))\n").text

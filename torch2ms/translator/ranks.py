@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.trees import walk
 
-__all__ = ["SIZED", "ranks"]
+__all__ = ["OTHERS", "SIZED", "ranks"]
 
+OTHERS = -1
 _MADE = frozenset({"zeros", "ones", "empty", "rand", "randn", "Tensor"})
 _SHAPED = frozenset({"view", "reshape", "expand", "new_zeros", "new_ones"})
 SIZED = _MADE | _SHAPED  # calls that are given the sizes of what they make
@@ -21,23 +23,42 @@ _DEPTH = 5
 
 
 def ranks(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> frozenset[int]:
-    """Return how many axes a tensor may have, as far as the text of the file shows; nothing where it does not."""
+    """Return how many axes a tensor may have, as far as the text of the file shows; nothing where it does not.
+
+    ``OTHERS`` among them says that a name is also bound to what shows nothing: it may have any number.
+    """
     if tree is None or depth == 0:
         return frozenset()
     if isinstance(tree, ast.Name):
-        known = ctx.once(_known)
-        if (tree.id, depth) not in known:  # a file may assign to the same few names some hundred times
-            values = ctx.once(_assigned).get(tree.id, ())
-            known[tree.id, depth] = frozenset(rank for value in values for rank in ranks(value, ctx, depth - 1))
-        return known[tree.id, depth]
+        return _of_name(tree.id, ctx, depth)
     if isinstance(tree, ast.BinOp):
         both = ranks(tree.left, ctx, depth - 1) | ranks(tree.right, ctx, depth - 1)
-        return frozenset({max(both)}) if both else both
+        return frozenset({max(both), *(both & {OTHERS})}) if both else both
     if isinstance(tree, ast.UnaryOp):
         return ranks(tree.operand, ctx, depth - 1)
     if isinstance(tree, ast.Subscript) and isinstance(tree.slice, (ast.Constant, ast.UnaryOp, ast.Name)):
-        return frozenset(rank - 1 for rank in ranks(tree.value, ctx, depth - 1) if rank > 0)
+        return frozenset(rank - (rank > 0) for rank in ranks(tree.value, ctx, depth - 1) if rank)
     return _of_call(tree, ctx, depth) if isinstance(tree, ast.Call) else frozenset()
+
+
+def _of_name(name: str, ctx: Context, depth: int) -> frozenset[int]:
+    """Return the ranks of all that the file binds a name to; ``total = total + loss`` adds to those of the others."""
+    known = ctx.once(_known)
+    if (name, depth) in known:  # a file may assign to the same few names some hundred times
+        return known[name, depth]
+    values = ctx.once(_assigned).get(name, ())
+    again = [value for value in values if any(isinstance(n, ast.Name) and n.id == name for n in walk(value))]
+    found = _union([value for value in values if value not in again], ctx, depth)
+    if name in ctx.once(_bound_otherwise):
+        found |= {OTHERS}
+    known.update(((name, less), found) for less in range(1, depth + 1))
+    found |= _union(again, ctx, depth)
+    known.update(((name, less), found) for less in range(1, depth + 1))
+    return found
+
+
+def _union(values: list[ast.expr], ctx: Context, depth: int) -> frozenset[int]:
+    return frozenset(rank for value in values for rank in ranks(value, ctx, depth - 1) or (OTHERS,))
 
 
 def _of_call(call: ast.Call, ctx: Context, depth: int) -> frozenset[int]:
@@ -47,7 +68,7 @@ def _of_call(call: ast.Call, ctx: Context, depth: int) -> frozenset[int]:
     if name in _LINES:
         return frozenset({2 if name == "eye" else 1})
     if name in ("tensor", "as_tensor", "FloatTensor"):
-        return frozenset({_nesting(call.args[0])} if call.args else ())
+        return _of_data(call.args[0], ctx, depth) if call.args else frozenset()
     if name in SIZED:
         return _of_sizes(call.args, call)
     if name == "full":
@@ -56,7 +77,9 @@ def _of_call(call: ast.Call, ctx: Context, depth: int) -> frozenset[int]:
     if name in _SAME:
         return inner
     step = {"unsqueeze": 1, "squeeze": -1, "select": -1}.get(name)
-    return frozenset(rank + step for rank in inner) if step is not None and (call.args or step > 0) else frozenset()
+    if step is None or not (call.args or step > 0):
+        return frozenset()
+    return frozenset(rank if rank == OTHERS else rank + step for rank in inner)
 
 
 def _of_sizes(args: list[ast.expr], call: ast.Call) -> frozenset[int]:
@@ -69,11 +92,18 @@ def _of_sizes(args: list[ast.expr], call: ast.Call) -> frozenset[int]:
     return frozenset({len(given)})
 
 
-def _nesting(tree: ast.expr) -> int:
-    """Return how deep lists are nested."""
-    if not isinstance(tree, (ast.List, ast.Tuple)):
-        return 0
-    return 1 + (_nesting(tree.elts[0]) if tree.elts else 0)
+_NUMBERS = frozenset({"int", "float", "bool", "complex"})
+
+
+def _of_data(tree: ast.expr, ctx: Context, depth: int) -> frozenset[int]:
+    """Return the rank of a tensor made of lists, of a number, or of another tensor; a name may hold either."""
+    if isinstance(tree, (ast.List, ast.Tuple)):
+        inner = _of_data(tree.elts[0], ctx, depth) if tree.elts else frozenset({0})
+        return frozenset(rank if rank == OTHERS else rank + 1 for rank in inner)
+    value = tree.operand if isinstance(tree, ast.UnaryOp) else tree
+    if isinstance(value, ast.Constant) or ctx.kind(tree).name in _NUMBERS:
+        return frozenset({0})
+    return ranks(tree, ctx, depth - 1) if ctx.kind(tree).is_tensor else frozenset()
 
 
 def _subject(call: ast.Call, ctx: Context) -> ast.expr | None:
@@ -99,4 +129,19 @@ def _assigned(ctx: Context) -> dict[str, list[ast.expr]]:
             for name, value in pairs:
                 if isinstance(name, ast.Name):
                     found.setdefault(name.id, []).append(value)
+    return found
+
+
+def _bound_otherwise(ctx: Context) -> set[str]:
+    """Return the names that the file binds in other ways than to a value of their own: parameters, loops, parts."""
+    found = {arg.arg for arg in ctx.analysis.all(ast.arg)}
+    for node in ctx.analysis.nodes:
+        if isinstance(node, (ast.For, ast.comprehension, ast.NamedExpr)):
+            found |= {part.id for part in walk(node.target) if isinstance(part, ast.Name)}
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            found |= {part.id for part in walk(node.optional_vars) if isinstance(part, ast.Name)}
+        elif isinstance(node, ast.Assign):
+            taken = [target for target in node.targets if not isinstance(target, ast.Name)]
+            apart = [t for t in taken if not (isinstance(t, ast.Tuple) and isinstance(node.value, ast.Tuple))]
+            found |= {part.id for target in apart for part in walk(target) if isinstance(part, ast.Name)}
     return found
