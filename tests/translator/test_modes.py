@@ -80,3 +80,33 @@ def test_only_trained_weights_are_spoken_of() -> None:
 def test_processes_share_no_parameters() -> None:
     code = "import torch\nnet = torch.nn.Linear(2, 3)\nnet.share_memory()\n"
     assert [found.code for found in translate_source(code).diagnostics] == ["T2M201"]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("layers = [nn.BatchNorm1d(3), nn.Dropout(0.5)]\nfor layer in layers:\n    x = layer(x)", 2),
+        ("parts = {'drop': nn.Dropout(0.5)}\ny = parts['drop'](x)", 1),
+        ("make = lambda d: nn.BatchNorm1d(d)\nnorm = make(3)", 1),
+        ("def make(kind):\n    return {'bn': lambda: nn.BatchNorm1d(3)}[kind]()\nnorm = make('bn')", 1),
+        ("import copy\nnet = copy.deepcopy(nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3)))", 1),
+        ("for layer in [nn.Dropout(0.5)]:\n    x = layer(x)", 1),
+    ],
+)
+def test_layers_that_are_taken_out_one_by_one_train(source: str, expected: int) -> None:
+    assert translate_source(HEAD + source + "\n").text.count(".set_train()") == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "layers = [nn.Linear(3, 3), nn.Dropout(0.5)]\nnet = nn.Sequential(*layers)\nnet.eval()",
+        "norm = lambda d: nn.BatchNorm2d(d)\nnet = build(norm)",
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        make = lambda d: nn.BatchNorm2d(d)\n        self.a = make(3)",
+    ],
+)
+def test_layers_that_become_parts_are_left(source: str) -> None:
+    text = translate_source(HEAD + source + "\n").text
+    assert "BatchNorm2d(d).set_train()" not in text
+    assert "Dropout(p=0.5).set_train()" not in text

@@ -23,6 +23,7 @@ MINDSPORE_NAMES = {
     "BiDense": "Bilinear",
 }
 """The layers of MindSpore that PyTorch calls otherwise, with PyTorch's name."""
+_CONTAINERS = tuple(getattr(nn, name) for name in ("SequentialCell", "CellList", "CellDict") if hasattr(nn, name))
 _OWN_NAMES = {theirs: own for own, theirs in MINDSPORE_NAMES.items()}
 
 
@@ -37,6 +38,16 @@ def kind_of(value: Any) -> Any:
 
 class Kind(type(nn.Cell)):  # type: ignore[misc]
     """The class of the layers of this package: they are equal to MindSpore's, and take its instances for theirs."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Return a new layer, in train mode as PyTorch's are: who looks a class up need not say so.
+
+        The containers leave the layers that they are given in the mode that these have.
+        """
+        made = super().__call__(*args, **kwargs)
+        if isinstance(made, nn.Cell) and not isinstance(made, _CONTAINERS):
+            made.set_train()
+        return made
 
     def __eq__(cls, other: object) -> bool:
         return kind_of(cls) is kind_of(other)

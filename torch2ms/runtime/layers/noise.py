@@ -22,7 +22,7 @@ class RReLU(nn.Cell, metaclass=Kind):
         return F.rrelu(x, self.lower, self.upper, self.training)
 
 
-class AlphaDropout(nn.Cell):
+class AlphaDropout(nn.Cell, metaclass=Kind):
     """Dropout that keeps mean and variance of SELU networks (Klambauer et al. 2017)."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:

@@ -99,7 +99,7 @@ def _is_used(tree: ast.Call, ctx: Context) -> bool:
             if parent.attr not in _SELF_RETURNING or not isinstance(call, ast.Call) or call.func is not parent:
                 return False
             child, parent = call, ctx.parent(call)
-        elif isinstance(parent, (ast.IfExp, ast.Tuple)) or (isinstance(parent, _DISPLAYS) and _is_own(tree, ctx)):
+        elif _hands_up(parent, tree, ctx):
             child, parent = parent, ctx.parent(parent)
         else:
             break
@@ -114,7 +114,7 @@ def _is_used(tree: ast.Call, ctx: Context) -> bool:
         return (_is_own(tree, ctx) or _is_prepared(tree, parent, ctx)) and _takes_whole_networks(parent, ctx)
     if isinstance(parent, ast.Return):
         return ctx.kind(tree.func).name == "class"
-    return isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr))
+    return isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Subscript, ast.For))
 
 
 def _is_prepared(tree: ast.Call, call: ast.Call, ctx: Context) -> bool:
@@ -124,7 +124,46 @@ def _is_prepared(tree: ast.Call, call: ast.Call, ctx: Context) -> bool:
     return whole and not known
 
 
-_DISPLAYS = (ast.List, ast.Dict, ast.ListComp, ast.DictComp)
+_HOLDERS = (ast.List, ast.Dict, ast.ListComp, ast.DictComp, ast.Lambda)
+_GOING_OVER = frozenset({"len", "enumerate", "zip", "reversed", "print", "iter", "list", "sorted", "map"})
+
+
+def _hands_up(parent: ast.AST, tree: ast.Call, ctx: Context) -> bool:
+    """Whether the new network is a part of an expression that says nothing of its mode."""
+    if isinstance(parent, _HOLDERS):
+        return _is_own(tree, ctx) or _is_taken_out(parent, ctx)
+    return isinstance(parent, (ast.IfExp, ast.Tuple)) or _is_copied(parent)
+
+
+def _is_copied(parent: ast.AST) -> bool:
+    """Whether ``copy.deepcopy`` is called for what is new: the copy is what is used."""
+    return isinstance(parent, ast.Call) and getattr(parent.func, "attr", getattr(parent.func, "id", "")) == "deepcopy"
+
+
+def _is_taken_out(holder: ast.AST, ctx: Context) -> bool:
+    """Whether a list, a dictionary or a lambda of layers is used layer by layer: no call takes the whole of it."""
+    parent = ctx.parent(holder)
+    while isinstance(parent, _HOLDERS):
+        holder, parent = parent, ctx.parent(parent)
+    if isinstance(parent, ast.Subscript) or (isinstance(parent, ast.For) and parent.iter is holder):
+        return True
+    targets = parent.targets if isinstance(parent, ast.Assign) else []
+    names = {target.id for target in targets if isinstance(target, ast.Name)}
+    if not names or len(names) < len(targets):
+        return False
+    reads = [n for n in ctx.analysis.all(ast.Name) if n.id in names and isinstance(n.ctx, ast.Load)]
+    return bool(reads) and not any(_is_given_away(read, ctx) for read in reads)
+
+
+def _is_given_away(read: ast.Name, ctx: Context) -> bool:
+    """Whether the whole of what a name holds goes to a call, into an attribute, a list or another name."""
+    parent = ctx.parent(read)
+    if isinstance(parent, ast.Call):
+        name = getattr(parent.func, "id", "")
+        return parent.func is not read and not (name in _GOING_OVER and not isinstance(ctx.parent(parent), ast.Starred))
+    if isinstance(parent, ast.Attribute):  # layers.append(nn.ReLU()) says nothing, layers.items() goes over them
+        return parent.attr not in ("items", "values", "keys", "get", "append")
+    return not isinstance(parent, (ast.Subscript, ast.For, ast.comprehension, ast.Compare))
 
 
 def _is_own(tree: ast.Call, ctx: Context) -> bool:
