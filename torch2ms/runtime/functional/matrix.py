@@ -72,9 +72,14 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
 
 
 def repeat_interleave(
-    input: Tensor, repeats: Any, dim: Optional[int] = None, *, output_size: Optional[int] = None
+    input: Tensor, repeats: Any = None, dim: Optional[int] = None, *, output_size: Optional[int] = None
 ) -> Tensor:
-    """Return ``input`` with each slice along ``dim`` repeated; ``repeats`` is one count, or one a slice."""
+    """Return ``input`` with each slice along ``dim`` repeated; ``repeats`` is one count, or one a slice.
+
+    Without ``repeats``, ``input`` holds the counts, and what is repeated is 0, 1, 2, ...
+    """
+    if repeats is None:
+        return Tensor(np.repeat(np.arange(input.shape[0]), input.asnumpy()), ms.int64)
     if dim is None:
         input, dim = input.reshape((-1,)), 0
     size = input.shape[dim]

@@ -73,7 +73,7 @@ def layer_norm(
     axis = input.ndim - len(shape)
     gamma = ops.ones(shape, input.dtype) if weight is None else weight
     beta = ops.zeros(shape, input.dtype) if bias is None else bias
-    if _EPS_IN_GRADIENT:
+    if _EPS_IN_GRADIENT and input.dtype != ms.float16 and 0 not in input.shape:
         return ops.LayerNorm(axis, axis, eps)(input, gamma, beta)[0]
     axes = tuple(range(axis, input.ndim))
     centred = input.astype(ms.float32) - input.astype(ms.float32).mean(axes, True)
@@ -87,7 +87,8 @@ def rms_norm(
     """Return ``input`` divided by its root mean square over the last axes."""
     axes = tuple(range(-len(tuple(normalized_shape)), 0))
     epsilon = 1.1920929e-07 if eps is None else eps
-    output = input * ops.rsqrt(ops.square(input).mean(axes, True) + epsilon)
+    wide = input.astype(ms.float32) if input.dtype == ms.float16 else input
+    output = (wide * ops.rsqrt(ops.square(wide).mean(axes, True) + epsilon)).astype(input.dtype)
     return output if weight is None else output * weight
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from . import selections
+from .dtypes import abs as modulus
 from .dtypes import promoted
 from .placing import scatter_reduce
 
@@ -226,6 +227,8 @@ def var(
     """Return the variance, with Bessel's correction unless told otherwise."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
+    if input.dtype == ms.float16:
+        return var(input.astype(ms.float32), dim, unbiased, keepdim, correction=correction).astype(ms.float16)
     return _moments(input, dim, keepdim, _correction(unbiased, correction))[0]
 
 
@@ -252,10 +255,10 @@ def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False,
     if p == "nuc":
         raise ValueError("the nuclear norm has no equivalent in MindSpore")
     if p in ("fro", 2, None):
-        squares = selections.sum(ops.square(ops.abs(input)), axes, keepdim)
+        squares = selections.sum(ops.square(modulus(input)), axes, keepdim)
         positive = (squares > 0).astype(squares.dtype)
         return ops.sqrt(squares + (1 - positive)) * positive  # the square root has no slope at 0
-    values = ops.abs(input)
+    values = modulus(input)
     if p == float("inf"):
         return ops.amax(values, axes, keepdim)
     if p == float("-inf"):
@@ -374,7 +377,8 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 
 def take(input: Tensor, index: Tensor) -> Tensor:
     """Return the values of the flattened ``input`` at ``index``."""
-    return ops.gather(input.reshape((-1,)), index.astype(ms.int32), 0)
+    size = int(np.prod(input.shape))  # MindSpore's gather loses the gradient of what a negative index takes
+    return ops.gather(input.reshape((-1,)), (index + (index < 0) * size).astype(ms.int32), 0)
 
 
 def unique(

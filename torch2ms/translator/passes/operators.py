@@ -35,6 +35,7 @@ _COMPARISONS = frozenset(
     """eq ne lt le gt ge equal not_equal less less_equal greater greater_equal maximum minimum""".split()
 )
 _CLAMPS = frozenset({"clamp", "clip"})
+_ARITHMETIC = frozenset({"add", "sub", "mul", "div", "true_divide", "pow", "multiply", "subtract", "divide"})
 _OF_AXES = frozenset({"flip", "cumprod", "transpose", "swapaxes", "swapdims"})  # of a number: the number
 _ROUNDING = frozenset({"floor", "ceil"})  # an int stays what it is
 
@@ -131,9 +132,13 @@ def _compared(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> cst.B
 
 
 def doubled_arguments(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, *, is_method: bool) -> cst.Call:
-    """Return a call of a comparison with its Python float made a tensor, beside a float64 tensor."""
+    """Return a call of a comparison with its Python float made a tensor, beside a float64 tensor.
+
+    A complex number becomes one for the arithmetic functions as well.
+    """
     name = row.name.rpartition(".")[2]
-    if name not in _COMPARISONS or row.name not in (f"torch.{name}", f"torch.Tensor.{name}"):
+    complex_too = name in _ARITHMETIC and any(_is_complex_number(value) for value in walk(tree))
+    if not (name in _COMPARISONS or complex_too) or row.name not in (f"torch.{name}", f"torch.Tensor.{name}"):
         return updated
     values = [*tree.args, *(keyword.value for keyword in tree.keywords)]
     first = tree.func.value if is_method and isinstance(tree.func, ast.Attribute) else next(iter(values), None)
@@ -145,10 +150,14 @@ def doubled_arguments(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context,
     )
 
 
+def _is_complex_number(tree: ast.AST) -> bool:
+    return isinstance(tree, ast.Constant) and isinstance(tree.value, complex)
+
+
 def _doubled(code: cst.BaseExpression, tree: ast.expr, other: ast.expr, ctx: Context) -> cst.BaseExpression:
     """Return a number beside a float64 tensor as a tensor: MindSpore rounds Python's floats to float32 there."""
     double = ctx.kind(other)
-    if double.is_tensor and isinstance(tree, ast.Constant) and isinstance(tree.value, complex):
+    if double.is_tensor and _is_complex_number(tree):
         wide = "complex128" if double.of in ("torch.float64", "torch.double", "torch.complex128") else "complex64"
         names = {"tensor": ctx.reference("mindspore.Tensor"), "dtype": ctx.reference(f"mindspore.{wide}")}
         return build("{tensor}({x}, {dtype})", x=code, **names)  # MindSpore refuses it as it is
