@@ -322,3 +322,11 @@ def robust_loss(model, x, y, optimizer, kind):
     assert "optimizer.zero_grad()" not in result.text
     marked = [found.line for found in result.diagnostics if found.code in ("T2M402", "T2M404")]
     assert marked == [16]
+
+
+@pytest.mark.parametrize("made", ["(x * 1.0).mul_(0.5)", "x.clone().add_(1)", "(-x).clamp_(min=0)"])
+def test_a_new_tensor_that_is_changed_in_place_is_no_leaf(made: str) -> None:
+    result = translate_source(
+        f"import torch\nx = torch.ones(2, requires_grad=True)\ny = {made}\ny.sum().backward()\nprint(x.grad)\n"
+    )
+    assert "x_grad = ms.grad(forward_fn)(x)" in result.text

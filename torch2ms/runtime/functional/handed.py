@@ -7,7 +7,7 @@ from typing import Any, Sequence, Tuple, Union
 import mindspore as ms
 from mindspore import Tensor, ops
 
-__all__ = """all amax amin any chunk clamp_max clamp_min clone index_select narrow rot90 split squeeze
+__all__ = """all amax amin any chunk clamp_max clamp_min clone filled index_select narrow rot90 split squeeze
 transpose""".split()
 
 
@@ -59,6 +59,12 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
 def clone(input: Tensor, **_: Any) -> Tensor:
     """Return a tensor of its own with the same values."""
     return input.copy()
+
+
+def filled(tensor: Tensor, value: Any) -> Tensor:
+    """Return ``tensor`` with its values replaced, in place: an assignment for the middle of an expression."""
+    tensor[()] = value  # "..." would not reach what it is a view of
+    return tensor
 
 
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:

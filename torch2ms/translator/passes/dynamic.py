@@ -11,6 +11,7 @@ import re
 import libcst as cst
 
 from torch2ms.diagnostics import Severity
+from torch2ms.mapping_tables.schema import Row
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.passes.exchanged_parts import exchanged_by_name
@@ -80,6 +81,10 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
     if name == "hasattr" and attribute and "|" not in owner and _is_foreign(f"{owner}.{attribute}", ctx):
         ctx.report("T2M504", tree, f"PyTorch itself has no {owner}.{attribute}, nor has MindSpore")
         return cst.Name("False")
+    if name == "getattr" and row is not None and row.kind == "function" and not row.keep and not row.unsupported:
+        found = _function(row, updated, tree, ctx)
+        if found is not None:
+            return found
     if name == "getattr" and row is not None and row.adapter:
         return ctx.reference(row.adapter)  # as where the class or function is handed on: called with torch's arguments
     if name == "getattr" and owner == _LAYERS and not attribute:
@@ -89,8 +94,6 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
     if name == "getattr" and row is not None:
         options = ctx.tables.select(row, ctx.target)
         option = options[0] if options else None
-        if option is not None and row.kind == "function" and row.adapter:
-            return ctx.reference(row.adapter)
         plain = option is not None and not (option.rename or option.recipe or option.add or option.transform)
         if option is not None and plain and not option.target.startswith("@") and ".Tensor." not in option.target:
             return ctx.reference(option.target)
@@ -101,6 +104,17 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
     shown = f"{owner}.{attribute}" if attribute else ast.unparse(tree)
     ctx.report("T2M501", tree, f"{shown} is looked up at run time", symbol=owner)
     return updated
+
+
+def _function(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
+    """Return what ``getattr(torch, "sub")`` becomes: what ``torch.sub`` becomes where it is handed on."""
+    from torch2ms.translator.passes.values import handed_on
+
+    options = ctx.tables.select(row, ctx.target)
+    if not options or options[0].target.startswith("@") or "Tensor." in options[0].target:
+        return None
+    made: cst.BaseExpression = handed_on(updated, tree, row, options[0], ctx)
+    return made
 
 
 def _is_foreign(name: str, ctx: Context) -> bool:

@@ -35,7 +35,15 @@ from torch2ms.translator.syntax import code_of, parse_expression
 from torch2ms.translator.third_party import is_watch
 from torch2ms.translator.trees import walk
 
-__all__ = ["NO_CLASS", "choose_row", "drops_setting", "rewrite_expression", "rewrite_small", "rewrite_value"]
+__all__ = [
+    "NO_CLASS",
+    "choose_row",
+    "drops_setting",
+    "handed_on",
+    "rewrite_expression",
+    "rewrite_small",
+    "rewrite_value",
+]
 
 NO_CLASS = cst.Name("__no_class__")  # stands for a class that nothing is an instance of: a wrapper that goes
 FAMILIES = "torch2ms.runtime.layers.families."  # classes that say what a layer is; only the losses can be derived from
@@ -100,7 +108,7 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
         ctx.report("T2M201", tree, f"{row.name} has no MindSpore equivalent", symbol=row.name, advice=advice)
         return ctx.left(row.name)
     option = _usual(options) if ctx.use_of(tree) == "type" else options[0]
-    made: cst.BaseExpression = _value(node, tree, row, option, ctx)
+    made: cst.BaseExpression = handed_on(node, tree, row, option, ctx)
     return made
 
 
@@ -141,7 +149,8 @@ def _keywords(ctx: Context) -> set[str]:
     return {word.arg or "" for call in own for word in call.keywords}
 
 
-def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, option: MappedTo, ctx: Context) -> Any:
+def handed_on(node: cst.BaseExpression, tree: ast.expr, row: Row, option: MappedTo, ctx: Context) -> Any:
+    """Return what a class or function becomes that is not called on the spot."""
     use = ctx.use_of(tree)
     if use == "value" and row.kind == "function":
         option = _for_keywords(row, option, ctx)
@@ -187,7 +196,7 @@ def _value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, row: Row, o
         ctx.report("T2M203", tree, f"{row.name} cannot be handed on as a value", symbol=row.name)
         return ctx.left(row.name)
     ctx.account(tree, row.name, "mapped", target, option.fidelity)
-    made = ctx.reference(target, tree)
+    made = ctx.reference(target, tree if isinstance(tree, (ast.Name, ast.Attribute)) else None)
     return made.with_changes(lpar=node.lpar, rpar=node.rpar) if node.lpar else made
 
 

@@ -209,6 +209,8 @@ def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Conte
         return made
     if _is_last_use(site.tree, name, ctx) or owner != "fresh":
         return made
+    if not _reshapes(site) and not _is_network_input(name, ctx):
+        return replace(made, code=_expression(cst.Name(name), made.code, ctx))
     return replace(made, codes=(*made.codes, ("T2M305", f"{name} is changed in place in the middle of an expression")))
 
 
@@ -280,11 +282,16 @@ def _filled(
         return made
     alone = isinstance(ctx.small, (ast.Assign, ast.Return, ast.AnnAssign)) and ctx.small.value is site.tree
     if not alone or ctx.frame.tree is not ctx.small:
-        return Leave(f"{code_of(target)} is changed in place in the middle of an expression: do it in a statement")
+        return replace(made, code=_expression(target, made.code, ctx))
     whole = cst.ensure_type(parse_expression(filled), cst.Subscript)
     first = cst.Expr(copied) if copies else cst.Assign([cst.AssignTarget(whole)], made.code)
     ctx.frame.before.append(cst.SimpleStatementLine([first]))
     return replace(made, code=target)
+
+
+def _expression(target: cst.BaseExpression, value: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:
+    """Return ``functional.filled(x, value)``: what fills a tensor in the middle of an expression, or in a lambda."""
+    return build("{f}({x}, {v})", f=ctx.reference("torch2ms.runtime.functional.filled"), x=target, v=value)
 
 
 def _keeps_assignable(site: CallSite, ctx: Context) -> bool:
@@ -425,10 +432,10 @@ _CUTS = ("chunk", "split", "unbind")
 def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:
     """``x[i].add_(y)`` -> ``x[i] = x[i] + y`` in a tensor, ``xs[i][...] = xs[i] + y`` in a list or a dictionary."""
     assert isinstance(place.tree, ast.Subscript)
-    if not statement:
+    if not statement and _reshapes(site):
         return Leave("a part of a tensor is changed in place in the middle of an expression: do it in a statement")
     if _is_piece(place.tree.value, ctx):
-        return _filled(site, place.code, direct, True, ctx, index="()")
+        return _filled(site, place.code, direct, statement, ctx, index="()")
     if not _repeatable(place.tree):
         return Leave(f"{ast.unparse(place.tree)} is computed: give it a name")
     base = place.tree.value
@@ -439,7 +446,7 @@ def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx
         return _rebound(site, place, direct, ctx)
     if kind.name in ("list", "tuple", "dict"):
         parts = isinstance(base, ast.Name) and owner_of(base.id, site.tree, ctx) in ("shared", "view")
-        return _filled(site, place.code, direct, True, ctx, index="()" if parts else "...")
+        return _filled(site, place.code, direct, statement, ctx, index="()" if parts else "...")
     what = what_index_gives(place.tree.slice, ctx)
     if what == "copy":
         return Leave(_COPY)
@@ -448,6 +455,8 @@ def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx
     if what != "part":
         return Leave(f"{ast.unparse(place.tree.slice)} may be an index or a mask: write x[index] = value")
     made = _content(site, direct, ctx)
+    if isinstance(made, Replace) and not statement:
+        return replace(made, code=_expression(place.code, made.code, ctx))
     if isinstance(made, Replace):
         code = place.code
         if isinstance(code, cst.Subscript) and isinstance(place.tree.value, (ast.Attribute, ast.Call)):

@@ -84,7 +84,14 @@ def _changed(call: ast.Call) -> set[str]:
 
 
 def _held(value: ast.AST) -> set[str]:
-    """Return the names of what may hold a value's memory: ``x`` of ``x.view(-1)``, not of ``Tensor(x.size(0))``."""
+    """Return the names of what may hold a value's memory: ``x`` of ``x.view(-1)``, not of ``Tensor(x.size(0))``.
+
+    Nor is it ``x`` of a sum with it, or of a clone.
+    """
+    if isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare)):
+        return set()
+    if isinstance(value, ast.Call) and getattr(value.func, "attr", "") == "clone":
+        return set()
     if isinstance(value, ast.Call):
         made = [arg for arg in (*value.args, *(k.value for k in value.keywords)) if not _tells_size(arg)]
         return _held(value.func).union(*map(_held, made))
