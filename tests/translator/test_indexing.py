@@ -210,3 +210,27 @@ def test_steps_in_what_only_torch_takes() -> None:
 def test_a_box_that_may_be_empty_is_asked_for(statement: str, expected: str) -> None:
     source = f"import torch\n\nx = torch.zeros(2, 3, 5)\na, b, c, d, p, table = f()\n{statement}\n"
     assert expected in translate_source(source).text
+
+
+GRADIENT = "import torch\nx = torch.ones(3, requires_grad=True)\n{body}\ny.sum().backward()\nprint(x.grad)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("y = x[torch.tensor([0, -1])]", "x[ms.tensor([0, -1]), ...]"),
+        ("k = torch.tensor([-2])\ny = x[k]", "x[k, ...]"),
+        ("y = x[[0, -1]]", "x[[0, -1]]"),
+        ("y = x[torch.tensor([0, 1])]", "x[ms.tensor([0, 1])]"),
+        ("y = x[-1]", "x[-1]"),
+    ],
+)
+def test_places_from_the_end_have_gradients(body: str, expected: str) -> None:
+    assert expected in translate_source(GRADIENT.format(body=body)).text
+
+
+def test_without_gradients_such_places_are_left() -> None:
+    assert (
+        "x[ms.tensor([0, -1])]"
+        in translate_source("import torch\nx = torch.ones(3)\ny = x[torch.tensor([0, -1])]\n").text
+    )

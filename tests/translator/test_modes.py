@@ -110,3 +110,26 @@ def test_layers_that_become_parts_are_left(source: str) -> None:
     text = translate_source(HEAD + source + "\n").text
     assert "BatchNorm2d(d).set_train()" not in text
     assert "Dropout(p=0.5).set_train()" not in text
+
+
+BODY = (
+    "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.p = nn.Parameter(torch.ones(1))\n"
+    "    def forward(self, x):\n        {body}\n"
+)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return nn.Dropout(0.5)(x)",
+        "drop = nn.Dropout(0.5)\n        return drop(x) + drop(x)",
+    ],
+)
+def test_a_layer_that_a_method_makes_and_calls_trains(body: str) -> None:
+    assert "nn.Dropout(p=0.5).set_train()" in translate_source(HEAD + BODY.format(body=body)).text
+
+
+def test_a_layer_that_a_method_makes_and_keeps_is_a_part() -> None:
+    body = "self.drop = nn.Dropout(0.5)\n        parts = [nn.Dropout(0.5)]\n        return self.drop(x)"
+    assert "set_train" not in translate_source(HEAD + BODY.format(body=body)).text

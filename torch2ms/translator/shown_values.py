@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from torch2ms.translator.context import Context
 
-__all__ = ["holds_nan", "is_void", "values_of"]
+__all__ = ["holds_nan", "holds_negative", "is_void", "values_of"]
 
 _DEPTH = 6  # how many steps an expression is followed
 _MANY = 64  # elements of a tensor that are looked at
@@ -26,6 +26,11 @@ def holds_nan(tree: ast.expr, ctx: Context) -> bool:
 def is_void(tree: ast.expr, ctx: Context) -> bool:
     """Whether a file shows that a tensor is -infinity all over: ``torch.log(torch.zeros(3))``."""
     return _shown(tree, ctx, _DEPTH) == frozenset({-math.inf})
+
+
+def holds_negative(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a file shows that a tensor holds negative numbers: ``torch.tensor([0, -1])``."""
+    return any(value < 0 for value in _shown(tree, ctx, _DEPTH) or ())
 
 
 def values_of(name: ast.Name, ctx: Context) -> list[ast.expr]:

@@ -19,6 +19,7 @@ __all__ = [
     "repeat_interleave",
     "searchsorted",
     "select",
+    "take",
     "take_along_dim",
     "take_every",
 ]
@@ -101,6 +102,12 @@ def take_every(input: Tensor, step: int, axis: int, start: Optional[int] = None,
     (``StridedSliceGrad``, seen in MindSpore 2.10).
     """
     return input.swapaxes(axis, -1)[..., start:stop:step].swapaxes(axis, -1)
+
+
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """Return the values of the flattened ``input`` at ``index``."""
+    size = int(np.prod(input.shape))  # MindSpore's gather loses the gradient of what a negative index takes
+    return ops.gather(input.reshape((-1,)), (index + (index < 0) * size).astype(ms.int32), 0)
 
 
 def take_along_dim(input: Tensor, indices: Tensor, dim: Optional[int] = None) -> Tensor:

@@ -24,6 +24,7 @@ __all__ = [
     "copysign",
     "cummax",
     "cummin",
+    "cumprod",
     "deepcopy",
     "fill_diagonal",
     "gcd",
@@ -116,6 +117,18 @@ def cummax(input: Tensor, dim: int) -> Tuple[Tensor, Tensor]:
         return input.copy(), ops.zeros((), ms.int64)
     _, indices = ops.cummax(ops.stop_gradient(input), dim)
     return ops.gather_elements(input, dim, indices.astype(ms.int64)), indices.astype(ms.int64)
+
+
+def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """Return the products so far along ``dim``; with a gradient where a factor is 0, by which MindSpore's divides."""
+    whole = input if dtype is None else input.astype(dtype)
+    if input.ndim == 0 or 0 in input.shape:
+        return whole.copy()
+    parts = ops.unbind(whole, dim)
+    products = [parts[0]]
+    for part in parts[1:]:
+        products.append(products[-1] * part)
+    return ops.stack(products, dim)
 
 
 def vdot(input: Tensor, other: Tensor) -> Tensor:

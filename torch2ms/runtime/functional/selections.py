@@ -58,3 +58,13 @@ def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     if 0 in input.shape:
         return _constant(input, axes, keepdim, 0, ms.bool_)
     return input.astype(ms.bool_).any(axes, keepdim)
+
+
+def shared(value: Tensor, flat: Tensor) -> Tensor:
+    """Return ``value`` with a gradient by all that equal it: PyTorch shares that of a median among them."""
+    if not flat.is_floating_point():
+        return value
+    equal = flat == value
+    mean = ops.where(equal, flat, ops.zeros_like(flat)).sum() / equal.astype(flat.dtype).sum()
+    exact = ops.stop_gradient(value) + (mean - ops.stop_gradient(mean))  # of infinity, that is NaN
+    return ops.where(ops.isinf(value), mean, exact)

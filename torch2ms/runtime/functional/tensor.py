@@ -48,7 +48,6 @@ __all__ = [
     "std",
     "std_mean",
     "sum",
-    "take",
     "tensordot",
     "topk",
     "tril_indices",
@@ -312,7 +311,7 @@ def median(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> A
         flat = input.reshape((-1,))
         if 0 in flat.shape:
             return selections.mean(flat)  # NaN
-        return kthvalue(flat, (flat.shape[0] + 1) // 2)[0]
+        return selections.shared(kthvalue(flat, (flat.shape[0] + 1) // 2)[0], flat)
     return kthvalue(input, (input.shape[dim] + 1) // 2 if input.ndim else 1, dim, keepdim)
 
 
@@ -373,12 +372,6 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     hit = ops.expand_dims(places, 1) == ops.expand_dims(index.astype(ms.int64), 0)
     mask = hit.astype(ms.float32).sum(1) > 0
     return input.masked_fill(ops.broadcast_to(mask.reshape(tuple(shape)), input.shape), value)
-
-
-def take(input: Tensor, index: Tensor) -> Tensor:
-    """Return the values of the flattened ``input`` at ``index``."""
-    size = int(np.prod(input.shape))  # MindSpore's gather loses the gradient of what a negative index takes
-    return ops.gather(input.reshape((-1,)), (index + (index < 0) * size).astype(ms.int32), 0)
 
 
 def unique(

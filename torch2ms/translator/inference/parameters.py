@@ -52,6 +52,11 @@ class Parameters(Expressions):
                 called = evidence.get(arg.arg, UNKNOWN)
                 if called.known and called.name not in ("api", "class", "function"):
                     kind = called.because(f"called with {called.evidence or called.name}")
+            if kind.name == "Tensor" and not kind.of and arg.annotation is not None:
+                if evidence is None:
+                    evidence = self.world.parameters(self.info)
+                called = evidence.get(arg.arg, UNKNOWN)
+                kind = called if called.name == "Tensor" and called.of else kind  # its dtype, no annotation tells
             if not kind.known or kind.name == "none":
                 kind = self._from_role(arg.arg, kind)
             self.bind(arg.arg, kind)

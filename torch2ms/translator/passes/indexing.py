@@ -14,7 +14,8 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.passes.members import changed_members, member_names
-from torch2ms.translator.recipes.views import what_index_gives
+from torch2ms.translator.recipes.views import asks_for_gradients, what_index_gives
+from torch2ms.translator.shown_values import holds_negative
 from torch2ms.translator.syntax import build
 
 __all__ = ["rewrite_index"]
@@ -25,6 +26,7 @@ _WITHOUT_GRADIENT = ("torch.int", "torch.uint", "torch.long", "torch.short", "to
 def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression:
     """Return a subscript of a tensor in the form that MindSpore takes."""
     indexed = _numbers_first(_without_end(_typed(updated, tree, ctx), tree, ctx), tree, ctx)
+    indexed = _from_the_end(indexed, tree, ctx)
     if isinstance(tree.ctx, ast.Load) and ctx.kind(tree.value).is_tensor and _is_changed_later(tree, ctx):
         copies = what_index_gives(tree.slice, ctx) == "copy"
         return build("{x}.copy()", x=indexed) if copies else indexed
@@ -83,6 +85,22 @@ def _numbers_first(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) ->
     front[-1] = front[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
     rest[-1] = rest[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
     return updated.with_changes(value=updated.with_changes(slice=front, lpar=[], rpar=[]), slice=rest)
+
+
+def _from_the_end(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
+    """``x[index]`` -> ``x[index, ...]`` where the index shows negative places, and the file asks for gradients.
+
+    MindSpore's gradient of ``x[index]`` leaves out what a negative place has taken (2.7 and 2.10); that of the other
+    forms does not.
+    """
+    if isinstance(tree.slice, (ast.Tuple, ast.Slice)) or not isinstance(tree.ctx, ast.Load):
+        return updated
+    index = ctx.kind(tree.slice)
+    if not index.is_tensor or not asks_for_gradients(ctx) or not holds_negative(tree.slice, ctx):
+        return updated
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    dots = cst.SubscriptElement(cst.Index(cst.Ellipsis()))
+    return updated.with_changes(slice=[updated.slice[0].with_changes(comma=comma), dots])
 
 
 def _is_int(part: ast.expr, ctx: Context) -> bool:

@@ -29,7 +29,12 @@ def in_train_mode(code: cst.BaseExpression, tree: ast.AST, ctx: Context) -> cst.
     """Return ``code`` with ``.set_train()`` where it builds a network that torch would train with at once."""
     if not isinstance(tree, ast.Call) or not isinstance(code, cst.Call) or ctx.kind(tree).name != "Module":
         return code
-    if _is_inside_module(ctx) or not _is_used(tree, ctx) or not _is_sensitive(tree, ctx) or _sets_mode(tree, ctx):
+    if (
+        (_is_inside_module(ctx) and not _is_called_here(tree, ctx))
+        or not _is_used(tree, ctx)
+        or not _is_sensitive(tree, ctx)
+        or _sets_mode(tree, ctx)
+    ):
         return code
     return cst.Call(cst.Attribute(code, cst.Name("set_train")))
 
@@ -85,6 +90,19 @@ def _name(node: ast.AST) -> str:
 def _is_inside_module(ctx: Context) -> bool:
     info = ctx.functions[-1]
     return info is not None and info.owner is not None and ctx.world.family(info.owner.key).name == "Module"
+
+
+def _is_called_here(tree: ast.Call, ctx: Context) -> bool:
+    """Whether a method calls a layer that it makes itself, ``nn.Dropout(0.5)(x)``: no network has that as a part."""
+    parent = ctx.parent(tree)
+    if isinstance(parent, ast.Call):
+        return parent.func is tree
+    info = ctx.functions[-1]
+    if info is None or not isinstance(parent, ast.Assign) or not all(isinstance(t, ast.Name) for t in parent.targets):
+        return False
+    names = {target.id for target in parent.targets if isinstance(target, ast.Name)}
+    reads = [n for n in walk(info.node) if isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Load)]
+    return bool(reads) and all(isinstance(call := ctx.parent(n), ast.Call) and call.func is n for n in reads)
 
 
 def _is_used(tree: ast.Call, ctx: Context) -> bool:

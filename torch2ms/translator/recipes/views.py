@@ -18,6 +18,7 @@ from torch2ms.translator.trees import children, walk
 __all__ = [
     "VIEWS",
     "Owner",
+    "asks_for_gradients",
     "fills_whole",
     "has_steps",
     "is_fresh",
@@ -203,6 +204,11 @@ def has_steps(index: ast.expr) -> bool:
     """Whether an index has steps behind the first axis, which are read as a copy for the sake of the gradient."""
     parts = index.elts[1:] if isinstance(index, ast.Tuple) else []
     return any(isinstance(part, ast.Slice) and part.step is not None for part in parts)
+
+
+def asks_for_gradients(ctx: Context) -> bool:
+    """Whether the file says anywhere that it computes gradients."""
+    return ctx.once(_computes_gradients)
 
 
 def _computes_gradients(ctx: Context) -> bool:

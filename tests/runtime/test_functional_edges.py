@@ -1,0 +1,50 @@
+"""Gradients at the edges: zeros in running products, ties of a median, places from the end."""
+
+from __future__ import annotations
+
+import mindspore as ms
+import numpy as np
+import pytest
+
+from torch2ms.runtime import functional
+
+
+def gradient(function: object, values: object) -> list[float]:
+    return ms.grad(function)(ms.tensor(values)).asnumpy().tolist()
+
+
+def test_a_running_product_with_a_zero() -> None:
+    assert gradient(lambda x: functional.cumprod(x, 0).sum(), [2.0, 0.0, 3.0]) == [1.0, 8.0, 0.0]
+
+
+def test_a_median_shares_its_gradient_among_its_equals() -> None:
+    assert gradient(functional.median, [3.0, 3.0, 0.0, 7.0, 3.0]) == pytest.approx([1 / 3, 1 / 3, 0.0, 0.0, 1 / 3])
+    assert float(functional.median(ms.tensor([np.inf, 1.0, np.inf]))) == np.inf
+
+
+def test_places_from_the_end() -> None:
+    places = ms.tensor([0, -1])
+    assert gradient(lambda x: functional.take(x, places).sum(), [1.0, 2.0, 3.0]) == [1.0, 0.0, 1.0]
+
+
+def test_filled_changes_the_tensor_itself() -> None:
+    tensor = ms.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert functional.filled(tensor, tensor * 2) is tensor
+    functional.filled(tensor[0], 0)
+    assert tensor.asnumpy().tolist() == [[0.0, 0.0], [6.0, 8.0]]
+
+
+def test_half_precision_is_summed_in_single() -> None:
+    values = np.array([[1.0, -2.0, 3.5], [0.5, 4.0, -1.0]])
+    expected = values.var(1, ddof=1).astype(np.float16)
+    assert functional.var(ms.tensor(values, ms.float16), dim=1).asnumpy().tolist() == expected.tolist()
+
+
+def test_counts_are_repeated() -> None:
+    assert functional.repeat_interleave(ms.tensor([2, 0, 1])).asnumpy().tolist() == [0, 0, 2]
+
+
+def test_the_norm_of_complex_numbers_is_real() -> None:
+    found = functional.norm(ms.Tensor(np.array([3 + 4j, 0], np.complex64)))
+    assert found.dtype == ms.float32
+    assert float(found) == pytest.approx(5.0)
