@@ -49,3 +49,42 @@ def test_map_tells_what_a_function_is_given() -> None:
     source = "def f(t):\n    return t.max(1).values\n"
     assert "return ops.max(t, 1)[0]" in translate_source(f"{HEAD}{source}ys = list(map(f, [x, x]))\n").text
     assert "isinstance(t, ms.Tensor)" in translate_source(f"{HEAD}{source}ys = list(map(f, things))\n").text
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            "def run(f, t):\n    return f(t)\ny = run(torch.sigmoid, torch.arange(3))",
+            "run(functional.of_floats(ops.sigmoid), ",
+        ),
+        ("def run(f, t):\n    return f(t)\ny = run(torch.sigmoid, torch.ones(3))", "run(ops.sigmoid, "),
+        ("fs = {'a': torch.abs}\ny = fs['a'](torch.tensor([1j]))", "{'a': functional.abs}"),
+        ("f = getattr(torch, 'sub')\ny = f(x, 1, alpha=2)", "f = functional.sub"),
+        ("f = getattr(torch, 'cummax')\ny = f(x, dim=1)", "f = functional.cummax"),
+        ("fs = [torch.rad2deg, torch.sqrt]", "fs = [ops.rad2deg, ops.sqrt]"),
+        ("f = partial(torch.sqrt, input=x)", "f = partial(ops.sqrt, input=x)"),
+    ],
+)
+def test_what_a_function_is_called_with_decides(source: str, expected: str) -> None:
+    found = translate_source(f"{HEAD}{source}\n")
+    assert expected in found.text
+    told = {item.code for item in found.diagnostics if item.severity >= Severity.WARNING}
+    assert told == ({"T2M208"} if "input=" in source else set())
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            "options = dict(keepdim=True)\ny = torch.logsumexp(x, dim=1, **options)",
+            "ops.logsumexp(x, dim=1, keepdim=True)",
+        ),
+        ("n = 2\nkw = {'dim': n - 1}\ny = torch.logcumsumexp(x, **kw)", 'ops.logcumsumexp(x, axis=kw["dim"])'),
+        ("y = x.logcumsumexp(**{'dim': 1})", "x.logcumsumexp(axis=1)"),
+        ("kw = {'dim': 0}\nkw['dim'] = 1\ny = torch.logcumsumexp(x, **kw)", "torch.logcumsumexp(x, **kw)"),
+        ("kw = {'dim': 0}\nchange(kw)\ny = torch.logcumsumexp(x, **kw)", "torch.logcumsumexp(x, **kw)"),
+    ],
+)
+def test_options_that_are_known_are_written_out(source: str, expected: str) -> None:
+    assert expected in translate_source(f"{HEAD}{source}\n").text

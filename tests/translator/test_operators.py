@@ -33,6 +33,15 @@ def test_what_means_the_same_stays(source: str) -> None:
     ("source", "expected"),
     [
         ("y = ~torch.tensor([1, 2])", "y = functional.bitwise_not(ms.tensor([1, 2]))"),
+        ("x = [list(range(n)) for n in (3, 3)]\ny = ~torch.tensor(x)", "y = functional.bitwise_not(ms.tensor(x))"),
+        (
+            "import numpy as np\ny = ~torch.from_numpy(np.array([1, 2]))",
+            "y = functional.bitwise_not(ms.Tensor(np.array([1, 2])))",
+        ),
+        (
+            "y = torch.mul(torch.tensor([1j]), 2j)",
+            "y = ops.mul(ms.tensor([1j], dtype=ms.complex64), ms.Tensor(2j, ms.complex64))",
+        ),
         ("y = ~torch.arange(3)", "y = functional.bitwise_not(ops.arange(3))"),
         ("y = torch.arange(3) << 1", "y = functional.bitwise_left_shift(ops.arange(3), 1)"),
         ("y = 8 >> torch.arange(3)", "y = functional.bitwise_right_shift(8, ops.arange(3))"),

@@ -15,6 +15,8 @@ from torch2ms import translate_source
         ("s = repr([x.sum()])", "s = functional.tensor_text([x.sum()])"),
         ("s = f'{x} {x.sum()}'", "s = f'{functional.formatted_text(x)} {x.sum().item()}'"),
         ("s = f'{x!r}'", "s = f'{functional.tensor_text(x)}'"),
+        ("print(x.max(0))", 'print(functional.tensor_text(ops.max(x, 0), "max"))'),
+        ("y = torch.sort(x)\nprint(y)", 'print(functional.tensor_text(y, "sort"))'),
         ("s = '%s: %d' % (x, 3)", "s = '%s: %d' % (functional.tensor_text(x), 3)"),
         ("s = '{}'.format(x)", "s = '{}'.format(functional.formatted_text(x))"),
     ],

@@ -388,6 +388,12 @@ class Pareto(Distribution):
         held = ops.clamp(self.alpha, 1)
         return held * self.scale / (held - 1)
 
+    @property
+    def variance(self) -> Tensor:
+        """The variance; infinite for exponents up to 2."""
+        held = ops.clamp(self.alpha, 2)
+        return ops.square(self.scale) * held / (ops.square(held - 1) * (held - 2))
+
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples by the quantile of uniform noise."""
         noise = uniform(self.shape_of(sample_shape), self.scale)

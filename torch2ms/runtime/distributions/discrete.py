@@ -199,6 +199,16 @@ class Categorical(Distribution):
         self.batch_shape = self.logits.shape[:-1]
 
     @property
+    def mean(self) -> Tensor:
+        """NaN: classes have no mean."""
+        return ops.full(self.batch_shape, float("nan"), dtype=self.logits.dtype)
+
+    @property
+    def variance(self) -> Tensor:
+        """NaN: classes have no variance."""
+        return self.mean
+
+    @property
     def mode(self) -> Tensor:
         """The likeliest class."""
         return ops.argmax(self.probs, -1)

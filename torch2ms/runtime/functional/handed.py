@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence, Tuple, Union
+from functools import wraps
+from typing import Any, Callable, Sequence, Tuple, Union
 
 import mindspore as ms
 from mindspore import Tensor, ops
 
-__all__ = """all amax amin any chunk clamp_max clamp_min clone filled index_select narrow rot90 split squeeze
+__all__ = """all amax amin any chunk clamp_max clamp_min clone filled index_select narrow of_floats
+rot90 split squeeze
 transpose""".split()
 
 
@@ -70,6 +72,20 @@ def filled(tensor: Tensor, value: Any) -> Tensor:
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """Return ``length`` elements along ``dim``, from ``start`` on."""
     return ops.narrow(input, dim, int(start), length)
+
+
+def of_floats(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of floats that takes ints and bools as float32, as PyTorch's do."""
+
+    def taken(value: Any) -> Any:
+        is_whole = isinstance(value, Tensor) and not value.is_floating_point() and not value.is_complex()
+        return value.astype(ms.float32) if is_whole else value
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return function(*map(taken, args), **{name: taken(value) for name, value in kwargs.items()})
+
+    return called
 
 
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:

@@ -24,8 +24,15 @@ def formatted_text(value: Any) -> str:
     return tensor_text(value) if not isinstance(value, str) else value
 
 
-def tensor_text(value: Any) -> str:
-    """Return ``repr(value)`` as PyTorch writes it; tensors in lists, tuples and dicts included."""
+def tensor_text(value: Any, function: str = "") -> str:
+    """Return ``repr(value)`` as PyTorch writes it; tensors in lists, tuples and dicts included.
+
+    ``function`` is what returned the value, where PyTorch names its fields: ``torch.return_types.max(...)``.
+    """
+    if function:
+        names = ("min", "max") if function == "aminmax" else ("values", "indices")
+        parts = [f"{name}={tensor_text(item)}" for name, item in zip(names, value)]
+        return f"torch.return_types.{function}(\n" + ",\n".join(parts) + ")"
     if isinstance(value, ms.Parameter):
         return f"Parameter containing:\n{_tensor(value, trained=bool(value.requires_grad))}"
     if isinstance(value, ms.Tensor):

@@ -129,7 +129,10 @@ def _created(name: str, node: ast.Call, arguments: list[Kind], keywords: dict[st
     """Return the dtype of what a function of torch makes from other things than tensors; None where it does not."""
     if name in ("tensor", "as_tensor"):
         data = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "data")]
-        return _of_literal(data[0]) if data else ""
+        given = arguments[0] if arguments else keywords.get("data")
+        if not data or given is None:
+            return ""
+        return _of_literal(data[0]) or _of_numbers(given, 1 if isinstance(data[0], ast.Name) else 9)
     if name == "arange":
         kinds = [kind.name for kind in (*arguments, *(keywords[k] for k in ("start", "end", "step") if k in keywords))]
         return _INT if kinds and set(kinds) <= {"int"} else _FLOAT if "float" in kinds else ""
@@ -186,6 +189,22 @@ def _of_literal(tree: ast.expr) -> str:
         if name in found:
             return dtype if found <= {"complex", "float", "int", "bool"} else ""
     return _FLOAT if isinstance(tree, (ast.List, ast.Tuple)) and not found else ""
+
+
+_NUMBERS = {"bool": _BOOL, "int": _INT, "float": _FLOAT}
+
+
+def _of_numbers(kind: Kind, depth: int) -> str:
+    """Return the dtype of a tensor made of numbers, of lists of them, or of another tensor.
+
+    What lists inside of lists hold is only known where they are made: ``rows[1][2] = 0.5`` may have changed it later.
+    """
+    if kind.is_tensor:
+        return kind.of if kind.of in _FAMILY else ""
+    if kind.name in ("list", "tuple"):
+        found = {_of_numbers(item, depth - 1) for item in kind.items} if depth else set()
+        return found.pop() if len(found) == 1 else ""
+    return _NUMBERS.get(kind.name, "")
 
 
 def _leaves(tree: ast.expr) -> list[ast.expr]:

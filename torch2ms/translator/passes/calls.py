@@ -33,6 +33,7 @@ from torch2ms.translator.passes.optimizers import call_closure, name_apart, with
 from torch2ms.translator.passes.out_argument import rewrite_out
 from torch2ms.translator.passes.own_mode import has_own_mode
 from torch2ms.translator.passes.reserved import rename_call
+from torch2ms.translator.passes.spread_options import spread_options
 from torch2ms.translator.passes.training import is_left
 from torch2ms.translator.passes.unbound import as_bound, rewrite_unbound
 from torch2ms.translator.passes.untyped import told, untyped_call
@@ -157,7 +158,7 @@ def _api_call(node: cst.Call, updated: cst.Call, tree: ast.Call, callee: Kind, c
         return _row_call(row, updated, tree, ctx, None)
     bound = as_bound(updated, tree, row.name, ctx)
     if bound is None:
-        return _left(row, updated, tree, ctx, ["it is called through its class"])
+        return _left(row, updated, tree, ctx, ["it is called through its class"], None)
     ctx.account(tree.func, row.name, "mapped")
     code, plain, receiver = bound
     return _row_call(row, code, plain, ctx, receiver)
@@ -258,7 +259,7 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
                 return site.receiver  # only this call goes: ``net.eval().cpu()`` still sets the mode
             return name_apart(made.code, site, ctx)
         obstacles.append(made.message)
-    return _left(row, updated, tree, ctx, obstacles)
+    return _left(row, updated, tree, ctx, obstacles, receiver)
 
 
 _OF_DATA = frozenset({"torch.tensor", "torch.as_tensor"})
@@ -319,12 +320,17 @@ def _note(made: Replace, site: CallSite, ctx: Context) -> None:
         ctx.report("T2M303", site.tree, f"{row.name}: {option.notes}", symbol=row.name)
 
 
-def _left(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, obstacles: list[str]) -> cst.BaseExpression:
+def _left(
+    row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, obstacles: list[str], receiver: Kind | None
+) -> cst.BaseExpression:
     bound = bind(tree, updated, ctx.tables.signature(row.name))
     splat = bound is not None and bound.splat
     adapter = _adapted(row, updated, tree, ctx) if row.kind == "class" or splat else None
     if adapter is not None:
         return adapter
+    spread = spread_options(updated, tree, ctx) if splat else None
+    if spread is not None:
+        return _row_call(row, *spread, ctx, receiver)
     reason = obstacles[-1] if obstacles else "no alternative fits"
     ctx.account(tree.func, row.name, "unsupported", advice=reason)
     ctx.report("T2M203", tree, f"{row.name}: {reason}", symbol=row.name)

@@ -23,6 +23,7 @@ from torch2ms.translator.passes.shown_numbers import (
     string_values,
 )
 from torch2ms.translator.ranks import ranks
+from torch2ms.translator.shown_values import values_of
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.trees import walk
 
@@ -73,7 +74,26 @@ def text_call(
         level = Severity.NOTE if _is_shown(tree, ctx) and not has_gradient else Severity.WARNING
         ctx.report("T2M303", tree, message, severity=level)
     name = "formatted_text" if is_formatted else "tensor_text"
-    return cst.Call(ctx.reference(f"torch2ms.runtime.functional.{name}"), [cst.Arg(code)])
+    args = [cst.Arg(code)]
+    function = "" if is_formatted else _function_of(tree, ctx)  # another string would end that of the format
+    if function:
+        args.append(cst.Arg(cst.SimpleString(f'"{function}"')))
+    return cst.Call(ctx.reference(f"torch2ms.runtime.functional.{name}"), args)
+
+
+# What torch returns with a class of its own, whose text names the fields.
+_NAMED = frozenset("max min sort topk median nanmedian mode kthvalue cummax cummin aminmax".split())
+
+
+def _function_of(tree: ast.expr, ctx: Context) -> str:
+    """Return the name of the function whose result, with fields that have names, a value is; empty if it is none."""
+    values = values_of(tree, ctx) if isinstance(tree, ast.Name) else [tree]
+    names = {
+        getattr(value.func, "attr", getattr(value.func, "id", "")) if isinstance(value, ast.Call) else ""
+        for value in values
+    }
+    name = next(iter(names), "")
+    return name if len(names) == 1 and name in _NAMED and ctx.kind(tree).name == "tuple" else ""
 
 
 def _has_text(tree: ast.expr, ctx: Context) -> bool:

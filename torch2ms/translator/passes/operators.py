@@ -6,6 +6,7 @@ And numbers of numpy in front of a tensor: ``np.sqrt(d) * x`` is an array where 
 from __future__ import annotations
 
 import ast
+import re
 import struct
 from typing import Any
 
@@ -23,7 +24,16 @@ from torch2ms.translator.ranks import ranks
 from torch2ms.translator.syntax import bare, build, code_of, parenthesised, parse_expression
 from torch2ms.translator.trees import walk
 
-__all__ = ["doubled_arguments", "promoted", "rewrite_builtin", "rewrite_operator", "settled", "shift"]
+__all__ = [
+    "careful",
+    "doubled_arguments",
+    "promoted",
+    "rewrite_builtin",
+    "rewrite_operator",
+    "settled",
+    "shift",
+    "takes_whole",
+]
 
 # What torch computes in float32 for ints and bools, and MindSpore's kernels refuse.
 _IN_FLOATS = frozenset(
@@ -52,7 +62,8 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
             return shift(updated.left, updated.right, tree.op, ctx)
     elif isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Invert) and isinstance(updated, cst.UnaryOperation):
         kind = ctx.kind(tree.operand)
-        if kind.is_tensor and family(kind.of) == "int":  # MindSpore's ~ is logical: it gives bools
+        unknown = not family(kind.of) and not _is_flag(tree.operand) and ctx.once(_has_whole)
+        if kind.is_tensor and (family(kind.of) == "int" or unknown):  # MindSpore's ~ is logical: it gives bools
             inverted = ctx.reference("torch2ms.runtime.functional.bitwise_not")
             return build("{f}({value})", f=inverted, value=updated.expression)
     elif isinstance(tree, ast.BinOp) and isinstance(updated, cst.BinaryOperation):
@@ -358,10 +369,56 @@ def settled(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Ba
     return build("{f}({x})", f=ctx.reference("torch2ms.runtime.functional.abs"), x=code)
 
 
+def careful(row: Row, target: str, ctx: Context) -> str:
+    """Return the runtime's function for one that is handed on in a file that may call it with what it cannot take.
+
+    That is ``abs`` where the file has complex numbers, of which MindSpore's gives complex ones again.
+    """
+    is_modulus = row.name in ("torch.abs", "torch.absolute") and ctx.once(_has_complex)
+    return "torch2ms.runtime.functional.abs" if is_modulus else target
+
+
+def takes_whole(row: Row, ctx: Context) -> bool:
+    """Whether a function of floats is handed on in a file that hands whole numbers to what it does not name."""
+    name = row.name.rpartition(".")[2]
+    return name in _IN_FLOATS and row.name == f"torch.{name}" and ctx.once(_hands_whole)
+
+
+def _hands_whole(ctx: Context) -> bool:
+    for call in ctx.analysis.all(ast.Call):
+        callee = ctx.kind(call.func)
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if callee.name in ("unknown", "function") and any(_is_whole(value, ctx) for value in given):
+            return True
+        if callee.name == "api" and not ctx.is_import_root(call.func) and any(_is_whole(v, ctx) for v in given):
+            return True  # a name for one of torch's functions
+    return False
+
+
 def _may_be_complex(tree: ast.expr, ctx: Context) -> bool:
     """Whether a tensor is complex, or of unknown dtype in a file that has complex tensors."""
     dtype = ctx.kind(tree).of
     return family(dtype) == "complex" or (not family(dtype) and ctx.once(_has_complex))
+
+
+_FLAG = re.compile(r"mask|valid|keep|kept|pad|done|flag|finished|^is_|^has_")
+
+
+def _is_flag(tree: ast.expr) -> bool:
+    """Whether a name says that it holds bools."""
+    return _FLAG.search(getattr(tree, "attr", getattr(tree, "id", "")).lower()) is not None
+
+
+_OF_WHOLE = frozenset({"LongTensor", "IntTensor", "from_numpy", "as_tensor", "arange", "randint", "tensor"})
+
+
+def _has_whole(ctx: Context) -> bool:
+    """Whether a file makes tensors that may hold whole numbers."""
+    return any(
+        family(ctx.kind(call).of) == "int" or (ctx.kind(call).is_tensor and not family(ctx.kind(call).of))
+        for call in ctx.analysis.all(ast.Call)
+        if getattr(call.func, "attr", getattr(call.func, "id", "")) in _OF_WHOLE
+    )
 
 
 _OF_COMPLEX = frozenset({"complex", "complex64", "complex128", "cfloat", "cdouble", "polar", "view_as_complex", "fft"})

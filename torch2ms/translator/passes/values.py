@@ -27,11 +27,11 @@ from torch2ms.translator.passes.gradient_reads import put_gradient
 from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.passes.layer_settings import changed_setting, kept_optimizer
 from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
-from torch2ms.translator.passes.operators import rewrite_operator
+from torch2ms.translator.passes.operators import careful, rewrite_operator, takes_whole
 from torch2ms.translator.passes.weight_data import put_data
 from torch2ms.translator.passes.written_elements import written_elements
 from torch2ms.translator.recipes.views import owning
-from torch2ms.translator.syntax import code_of, parse_expression
+from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.third_party import is_watch
 from torch2ms.translator.trees import walk
 
@@ -181,8 +181,8 @@ def handed_on(node: cst.BaseExpression, tree: ast.expr, row: Row, option: Mapped
         if use == "base":
             target = row.adapter or target
         elif row.kind == "class" or row.adapter or option.rename or option.recipe or target.startswith("@"):
-            changed = option.rename or option.transform or option.write_default or option.add or option.drop
-            plain = not row.adapter and not changed
+            changed = option.transform or option.write_default or option.add or option.drop
+            plain = not row.adapter and not changed and not _renamed(row, option, ctx)
             bare = (
                 not target.startswith("@") and option.recipe is None and (plain or _compatible(tree, row, option, ctx))
             )
@@ -195,9 +195,23 @@ def handed_on(node: cst.BaseExpression, tree: ast.expr, row: Row, option: Mapped
         ctx.account(tree, row.name, "unsupported", advice="used as a value")
         ctx.report("T2M203", tree, f"{row.name} cannot be handed on as a value", symbol=row.name)
         return ctx.left(row.name)
+    if use == "value" and row.kind == "function":
+        target = careful(row, target, ctx)
     ctx.account(tree, row.name, "mapped", target, option.fidelity)
+    if use == "value" and row.kind == "function" and target.startswith("mindspore.") and takes_whole(row, ctx):
+        names = {"wrap": ctx.reference("torch2ms.runtime.functional.of_floats"), "f": ctx.reference(target)}
+        return build("{wrap}({f})", **names)
     made = ctx.reference(target, tree if isinstance(tree, (ast.Name, ast.Attribute)) else None)
     return made.with_changes(lpar=node.lpar, rpar=node.rpar) if node.lpar else made
+
+
+def _renamed(row: Row, option: MappedTo, ctx: Context) -> set[str]:
+    """Return the arguments with another name; but for the first of a function, where no call of the file names it."""
+    names = set(option.rename)
+    signature = ctx.tables.signature(row.name)
+    if row.kind == "function" and signature is not None and signature.parameters:
+        names -= {signature.parameters[0].name} - ctx.once(_keywords)
+    return names
 
 
 def _compatible(tree: ast.AST, row: Row, option: MappedTo, ctx: Context) -> bool:
