@@ -137,6 +137,15 @@ def test_public_names(code: str, public: tuple[str, ...] | None) -> None:
     assert index_file("m.py", ast.parse(code)).public == public
 
 
+def test_a_part_of_a_package_does_not_hide_torch() -> None:
+    symbols = table(
+        {"net.py": "", "layers/torch/__init__.py": "", "layers/torch/act.py": "", "src/torch/__init__.py": ""}
+    )
+    assert symbols.is_torch("layers/torch/act.py", "torch.nn")
+    assert symbols.is_torch("layers/torch/__init__.py", "torch")
+    assert not symbols.is_torch("src/torch/__init__.py", "torch")
+
+
 def test_a_folder_that_is_no_package_does_not_hide_torch() -> None:
     symbols = table({"torch/train.py": "", "main.py": ""})
     assert symbols.is_torch("main.py", "torch")

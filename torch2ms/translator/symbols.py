@@ -263,7 +263,14 @@ class SymbolTable:
         if level or not is_torch_name(module) or (importer in self.files and root in self.files[importer].optional):
             return False
         found = self.find_module(importer, root, level)
-        return found is None or found.endswith("/")  # a folder that is no package does not hide the installed one
+        if found is None or found.endswith("/"):  # a folder that is no package does not hide the installed one
+            return True
+        return root == "torch" and self._is_part(found)
+
+    def _is_part(self, found: str) -> bool:
+        """Whether a module is a part of a package, ``layers/torch/__init__.py``: not what a plain import means."""
+        holder = PurePosixPath(found).parent if found.endswith("/__init__.py") else PurePosixPath(found)
+        return holder.parent not in {PurePosixPath("."), *map(PurePosixPath, SOURCE_ROOTS), *self._roots()}
 
     def scripts(self) -> frozenset[str]:
         """Return the files that no file imports and that stand in no package."""
