@@ -143,7 +143,7 @@ def test_a_part_of_a_package_does_not_hide_torch() -> None:
     )
     assert symbols.is_torch("layers/torch/act.py", "torch.nn")
     assert symbols.is_torch("layers/torch/__init__.py", "torch")
-    assert not symbols.is_torch("src/torch/__init__.py", "torch")
+    assert not symbols.is_torch("src/torch/nn.py", "torch")
 
 
 def test_a_folder_that_is_no_package_does_not_hide_torch() -> None:
