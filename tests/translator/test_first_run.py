@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
-from torch2ms import translate_source
+from torch2ms import translate_project, translate_source
 
 HEAD = "import torch\nfrom torch import nn\n\n\n"
 CLASS = """class Net(nn.Module):
@@ -85,3 +88,15 @@ def test_a_buffer_that_is_set_from_outside_may_be_set(line: str, native: bool) -
     text = translate_source(HEAD + BUFFER.format(line=line)).text
     assert ("        self.register_buffer('anchors'" in text) is native
     assert ("modules.register_buffer(self, 'anchors'" in text) is not native
+
+
+def test_a_network_of_parts_from_another_file_is_in_train_mode_too(
+    make_tree: Callable[..., Path], tmp_path: Path
+) -> None:
+    parts = HEAD + "class Part(nn.Module):\n    def forward(self, x):\n        return x if self.training else (x, x)\n"
+    net = "import torch\nfrom torch import nn\nfrom parts import Part\n\n\nclass Net(nn.Module):\n"
+    net += "    def __init__(self, parts):\n        super().__init__()\n        self.parts = nn.Sequential(*parts)\n"
+    net += "        with torch.no_grad():\n            self.width = self.forward(torch.zeros(1, 3)).shape[1]\n\n"
+    net += "    def forward(self, x):\n        return self.parts(x)\n"
+    translate_project(make_tree({"parts.py": parts, "net.py": net}), tmp_path / "out")
+    assert "        self.set_train()\n        self.width" in (tmp_path / "out" / "net.py").read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ from torch2ms.translator import recording
 from torch2ms.translator.asked_gradients import looks_like_weight
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.overloads import field_of
+from torch2ms.translator.kinds import UNKNOWN
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.calls import member_row
 from torch2ms.translator.passes.gradient_reads import gradient_of
@@ -165,6 +166,8 @@ def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cs
     is_translated = ctx.imports.imports("mindspore")  # its layers may be meant, under MindSpore's names
     if tree.attr in ("weight", "bias") and not is_translated and _is_parameter_by_use(tree, ctx):
         return _of_any_layer(updated, tree, ctx)
+    if tree.attr in LAYER_MEMBERS and not is_translated and _is_of_layer(tree, ctx):
+        return _of_any_layer(updated, tree, ctx)
     if tree.attr in LAYER_MEMBERS and not is_settings(tree.value) and not is_translated:
         shown = ast.unparse(tree.value)
         message = f"{shown} could not be typed; .{tree.attr} has another name on a normalisation layer or an embedding"
@@ -209,6 +212,12 @@ def _is_parameter_by_use(tree: ast.Attribute, ctx: Context) -> bool:
     """Whether a value is asked for what only tensors have: ``model.head.bias.requires_grad = False``."""
     parent = ctx.parent(tree)
     return isinstance(parent, ast.Attribute) and parent.attr in ("data", "grad", "requires_grad", "requires_grad_")
+
+
+def _is_of_layer(tree: ast.Attribute, ctx: Context) -> bool:
+    """Whether a value is a part of a Sequential, ``branch.bn.weight``, or is asked for what normalisations keep."""
+    owner = ctx.kind(tree.value.value) if isinstance(tree.value, ast.Attribute) else UNKNOWN
+    return tree.attr in ("running_mean", "running_var") or owner.of == "torch.nn.Sequential"
 
 
 def _is_guarded(tree: ast.Attribute, ctx: Context) -> bool:

@@ -19,10 +19,19 @@ def in_mode_of_birth(updated: cst.FunctionDef, tree: ast.AST, ctx: Context) -> c
     arguments = getattr(tree, "args", None)
     first = arguments.args[0].arg if arguments is not None and arguments.args else ""
     # In the lighter tree first: hardly any constructor does.
-    if not first or not _may_run(tree, first) or _sets_mode(tree, first) or not is_sensitive_file(ctx):
+    if not first or not _may_run(tree, first) or _sets_mode(tree, first):
+        return updated
+    if not is_sensitive_file(ctx) and not _has_parts_from_elsewhere(ctx):
         return updated
     body, found = _with_mode(updated.body, first)
     return updated.with_changes(body=body) if found else updated
+
+
+def _has_parts_from_elsewhere(ctx: Context) -> bool:
+    """Whether the file knows networks of other files of the project, whose layers it need not name."""
+    keys = (kind.of for kind in ctx.analysis.names.values() if kind.name == "class")
+    foreign = (key for key in keys if ":" in key and key.partition(":")[0] != ctx.path)
+    return any(ctx.world.family(key).name == "Module" for key in foreign)
 
 
 def _may_run(tree: ast.AST, name: str) -> bool:
