@@ -92,3 +92,42 @@ def test_parameters_that_are_freed_later_are_warned_of() -> None:
     source = HEAD + "".join(f"    {line}\n" for line in lines)
     assert "T2M303" in {d.code for d in translate_source(source.format(True)).diagnostics}
     assert "T2M303" not in {d.code for d in translate_source(source.format(False)).diagnostics}
+
+
+KEEPING = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", torch.zeros(4))
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor, n: int):
+{lines}
+"""
+
+
+def kept_codes(*lines: str) -> list[str]:
+    source = KEEPING.format(lines="\n".join(f"        {line}" for line in lines))
+    return [item.code for item in translate_source(source).diagnostics]
+
+
+@pytest.mark.parametrize("value", ["self.fc(x)", "0.9 * self.state + 0.1 * x.mean(0)", "torch.relu(x)", "x[0]"])
+def test_a_buffer_that_carries_a_gradient_is_said_to_lose_it(value: str) -> None:
+    assert kept_codes(f"self.state = {value}", "return x - self.state") == ["T2M305"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("self.state = 0.9 * self.state + 0.1 * x.mean(0).detach()", "return x - self.state"),
+        ("self.state = torch.zeros(n)", "return x - self.state"),
+        ("self.state = self.fc(x)", "return self.state.detach() + x"),
+        ("y = x - self.state", "self.state = self.fc(x)", "return y"),
+        ("with torch.no_grad():", "    self.state = self.fc(x)", "return x - self.state"),
+    ],
+)
+def test_other_buffers_are_bound_anew_without_a_word(lines: tuple[str, ...]) -> None:
+    assert "T2M305" not in kept_codes(*lines)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 
 import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.buffers import carries_gradient
 from torch2ms.translator.syntax import build, fix_commas
 from torch2ms.translator.trees import walk
 
@@ -286,7 +288,13 @@ def register_buffer(site: CallSite, ctx: Context) -> Outcome:
     has_method = ctx.tables.target_signature(site.option.target, ctx.target.mindspore) is not None
     if stays and has_method and ctx.target.mindspore >= (2, 7):
         return Replace(site.updated)
-    return _through_runtime("modules.register_buffer", site, ctx)
+    made = _through_runtime("modules.register_buffer", site, ctx)
+    if not isinstance(made, Replace) or not isinstance(literal, str) or is_none:
+        return made
+    if not carries_gradient(literal, _class_node(site.tree, ctx), ctx):
+        return made
+    message = f"no gradient flows through self.{literal} to what is assigned to it: give that a name of its own"
+    return replace(made, codes=(*made.codes, ("T2M305", message)))
 
 
 @recipe("register_parameter")
