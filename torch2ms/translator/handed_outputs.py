@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from torch2ms.translator.training.names_used import binds, own
 from torch2ms.translator.trees import walk
 
-__all__ = ["AskedGradient", "HandedOutput", "asked_gradients", "handed_output", "is_mark", "is_ones"]
+__all__ = ["AskedGradient", "HandedOutput", "asked_gradients", "handed_output", "is_mark", "is_ones", "marked_name"]
 
 _SETTINGS = frozenset("outputs inputs grad_outputs retain_graph create_graph only_inputs".split())
 _ONES = frozenset({"ones", "ones_like", "new_ones", "Variable", "size", "cuda", "to", "type", "float", "expand_as"})
@@ -95,9 +95,18 @@ def handed_output(function: ast.AST) -> HandedOutput | None:
 
 
 def is_mark(statement: ast.AST) -> bool:
-    """Whether a statement only says that a gradient is wanted: ``x.requires_grad = True``."""
+    """Whether a statement only says that a gradient is wanted: ``x.requires_grad = True``, ``x.requires_grad_()``."""
+    return marked_name(statement) is not None
+
+
+def marked_name(statement: ast.AST) -> ast.expr | None:
+    """Return the tensor whose gradient a statement says is wanted."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        func, given = statement.value.func, [*statement.value.args, *(k.value for k in statement.value.keywords)]
+        plain = all(isinstance(value, ast.Constant) and value.value is True for value in given)
+        return func.value if isinstance(func, ast.Attribute) and func.attr == "requires_grad_" and plain else None
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    return isinstance(target, ast.Attribute) and target.attr == "requires_grad"
+    return target.value if isinstance(target, ast.Attribute) and target.attr == "requires_grad" else None
 
 
 def is_ones(seed: ast.expr, scope: ast.AST | None = None) -> bool:

@@ -21,6 +21,7 @@ from torch2ms.translator.handed_outputs import (
     handed_output,
     is_mark,
     is_ones,
+    marked_name,
 )
 from torch2ms.translator.inference.declarations import FunctionInfo
 from torch2ms.translator.passes.network_input import is_network
@@ -272,20 +273,15 @@ def first_of(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.B
 
 def drops_mark(tree: ast.AST | None, ctx: Context) -> bool:
     """Whether a statement only says that such a gradient is wanted: ``x.requires_grad = True``."""
-    if tree is None or not is_mark(tree) or not asks_for_networks(ctx):
+    name = marked_name(tree) if tree is not None and asks_for_networks(ctx) else None
+    if tree is None or not isinstance(name, ast.Name):
         return False
-    assert isinstance(tree, ast.Assign)
-    target = tree.targets[0]
-    assert isinstance(target, ast.Attribute)
     scope: ast.AST | None = tree
     while scope is not None and not isinstance(scope, (ast.FunctionDef, ast.Module)):
         scope = ctx.parent(scope)
-    if (
-        not isinstance(target.value, ast.Name)
-        or (scope or ctx.analysis.tree, target.value.id) not in ctx.once(_find).marked
-    ):
+    if (scope or ctx.analysis.tree, name.id) not in ctx.once(_find).marked:
         return False
-    ctx.account(target, "torch.Tensor.requires_grad", "removed")
+    ctx.account(ctx.parent(name) or tree, "torch.Tensor.requires_grad", "removed")
     note = "requires_grad was dropped: the gradient is asked of the network"
     ctx.report("T2M302", tree, note, symbol="torch.Tensor.requires_grad", severity=Severity.NOTE)
     return True

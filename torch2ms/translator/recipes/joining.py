@@ -19,15 +19,54 @@ def common_dtype(site: CallSite, ctx: Context) -> Outcome:
     given = site.argument("tensors")
     elements = given.tree.elts if given is not None and isinstance(given.tree, (ast.List, ast.Tuple)) else []
     dtypes = {ctx.kind(element).of for element in elements}
-    if len(dtypes) < 2:  # one dtype, or nothing known; one that is known beside one that is not may differ
-        return emit_call(site, ctx)
     out = site.argument("out")
+    empty = out is None and site.row.name == "torch.cat" and any(_may_be_empty(element, ctx) for element in elements)
+    # One dtype, or nothing known; one that is known beside one that is not may differ.
+    if len(dtypes) < 2 and not empty:
+        return emit_call(site, ctx)
     if out is not None and "" in dtypes:
         return emit_call(site, ctx)
     if out is not None:
         return Leave("out= fills a tensor that exists already; assign the result instead")
     name = "stack" if site.row.name.endswith(".stack") else "cat"
     return Replace(site.updated.with_changes(func=ctx.reference(f"torch2ms.runtime.functional.{name}")))
+
+
+def _may_be_empty(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a variable begins as an empty tensor, which torch skips whatever its rank is, and MindSpore refuses."""
+    text = ast.unparse(tree)
+    starts = ctx.once(_empty_starts)
+    return text in starts or (isinstance(tree, ast.Subscript) and ast.unparse(tree.value) in starts)
+
+
+def _empty_starts(ctx: Context) -> frozenset[str]:
+    """Return what is bound to an empty tensor, ``torch.tensor([])``, or to a dictionary that makes them."""
+    found: set[str] = set()
+    for node in ctx.analysis.all(ast.Assign):
+        if _is_empty(node.value, ctx):
+            found.update(ast.unparse(target) for target in node.targets)
+        elif isinstance(node.value, ast.Dict):
+            keys = [ast.unparse(key) for key, value in zip(node.value.keys, node.value.values, strict=True)
+                    if key is not None and _is_empty(value, ctx)]  # fmt: skip
+            found.update(f"{ast.unparse(target)}[{key}]" for target in node.targets for key in keys)
+    return frozenset(found)
+
+
+_EMPTY = frozenset({"", "[]", "0", "(0,)"})
+
+
+def _is_empty(value: ast.expr, ctx: Context) -> bool:
+    if not isinstance(value, ast.Call):
+        return False
+    name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+    if name == "defaultdict":
+        made = value.args[0] if value.args else value
+        return isinstance(made, (ast.Name, ast.Attribute)) and "ensor" in ast.unparse(made)
+    if name in ("to", "cuda", "float", "long", "int") and isinstance(value.func, ast.Attribute):
+        return _is_empty(value.func.value, ctx)
+    kind = ctx.kind(value.func)
+    makes = kind.name == "api" and (name.endswith("ensor") or name in ("empty", "zeros"))
+    return makes and ", ".join(map(ast.unparse, value.args)) in _EMPTY
 
 
 @recipe("tensors_in_a_list")

@@ -273,7 +273,8 @@ class _Finder:
         """Whether an untyped receiver is an optimizer by its use: it is zeroed too, or named for it."""
         path = dotted_path(receiver) or ""
         zeroed = path in self.zeroed and not path.lower().endswith(("model", "net"))
-        return bool(path) and (is_named_so(path) or zeroed)
+        held = not {"optims", "optimizers"}.isdisjoint(path.split(".")[:-1])  # optims.discriminator
+        return bool(path) and (is_named_so(path) or zeroed or held)
 
     def _looks_scaler(self, receiver: ast.expr) -> bool:
         return self.oracle.kind(receiver).name == "GradScaler" or "scaler" in (dotted_path(receiver) or "").lower()
