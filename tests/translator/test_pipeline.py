@@ -160,3 +160,12 @@ def test_helpers_that_do_not_name_torch_are_translated(tmp_path: Path) -> None:
     translate_project(source, out)
     assert "functional.topk(output, 5)[1].shape[0]" in (out / "utils" / "metrics.py").read_text()
     assert (out / "utils" / "text.py").read_bytes() == (source / "utils" / "text.py").read_bytes()
+
+
+def test_a_helper_that_makes_arrays_of_tensors_is_translated(tmp_path: Path) -> None:
+    source, out = tmp_path / "source", tmp_path / "out"
+    source.mkdir()
+    (source / "main.py").write_text("import torch\nfrom pairs import pick\n\nprint(pick(torch.ones(3)))\n")
+    (source / "pairs.py").write_text("def pick(data):\n    return data[0].numpy()\n")
+    translate_project(source, out)
+    assert "data[0].asnumpy()" in (out / "pairs.py").read_text()

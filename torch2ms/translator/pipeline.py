@@ -190,8 +190,8 @@ def _uses_torch(file: FileIndex, symbols: SymbolTable) -> bool:
 
 # Methods that hardly anything but a tensor has, and MindSpore has not, or otherwise
 _TENSOR_METHODS = frozenset(
-    "add_ clone contiguous cpu detach dim div_ eq expand_as gather masked_fill mul_ numel numpy scatter_ size sub_ topk "
-    "unsqueeze view".split()
+    "add_ clone contiguous cpu detach dim div_ eq expand_as gather masked_fill mul_ numel numpy scatter_ size sub_ "
+    "topk unsqueeze view".split()
 )
 
 
