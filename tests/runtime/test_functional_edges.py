@@ -5,6 +5,7 @@ from __future__ import annotations
 import mindspore as ms
 import numpy as np
 import pytest
+from mindspore import ops
 
 from torch2ms.runtime import functional
 
@@ -48,3 +49,28 @@ def test_the_norm_of_complex_numbers_is_real() -> None:
     found = functional.norm(ms.Tensor(np.array([3 + 4j, 0], np.complex64)))
     assert found.dtype == ms.float32
     assert float(found) == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        functional.std,
+        lambda x: functional.std_mean(x)[0],
+        lambda x: functional.pdist(x.reshape((2, 2))).sum(),
+        functional.norm,
+    ],
+)
+def test_what_does_not_differ_has_no_slope(function: object) -> None:
+    values = [0.0] * 4 if function is functional.norm else [2.0] * 4
+    assert gradient(function, values) == [0.0] * 4
+
+
+def test_a_mode_has_a_gradient() -> None:
+    assert gradient(lambda x: functional.mode(x)[0], [1.0, 2.0, 2.0]) == [0.0, 0.0, 1.0]
+    values, places = functional.mode(ms.tensor([[1.0, 2.0], [1.0, 0.0]]), 0, True)
+    assert values.asnumpy().tolist() == [[1.0, 0.0]]
+    assert places.asnumpy().tolist() == [[1, 1]]
+
+
+def test_the_correlation_with_a_constant_is_nan() -> None:
+    assert np.isnan(functional.corrcoef(ops.zeros((2, 3))).asnumpy()).all()

@@ -145,7 +145,8 @@ def corrcoef(input: Tensor) -> Tensor:
     if matrix.ndim == 0:
         return matrix / matrix
     deviation = ops.sqrt(ops.diagonal(matrix))
-    return matrix / ops.expand_dims(deviation, 0) / ops.expand_dims(deviation, 1)
+    # one division: NaN / 0 is -inf on MindSpore's CPU (2.10)
+    return matrix / (ops.expand_dims(deviation, 0) * ops.expand_dims(deviation, 1))
 
 
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Tuple[Tensor, Tensor]:
@@ -153,15 +154,13 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Tuple[Tensor, T
     if input.ndim == 0:
         return input.copy(), Tensor(0, ms.int64)
     values = np.moveaxis(input.asnumpy(), dim, -1)
-    best = np.empty(values.shape[:-1], values.dtype)
     places = np.empty(values.shape[:-1], np.int64)
     for place in np.ndindex(*values.shape[:-1]):
-        found, counts = np.unique(values[place], return_counts=True)
-        best[place] = found[counts.argmax()]
-        places[place] = np.flatnonzero(values[place] == best[place])[-1]
-    if keepdim:
-        best, places = np.expand_dims(best, dim), np.expand_dims(places, dim)
-    return Tensor(best), Tensor(places)
+        single, counts = np.unique(values[place], return_counts=True)
+        places[place] = np.flatnonzero(values[place] == single[counts.argmax()])[-1]
+    kept = np.expand_dims(places, dim)
+    found = ops.gather_elements(input, dim, Tensor(kept))  # with a gradient
+    return (found, Tensor(kept)) if keepdim else (ops.squeeze(found, dim), Tensor(places))
 
 
 def bitwise_not(input: Tensor) -> Tensor:

@@ -9,6 +9,8 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
+from . import selections
+
 __all__ = [
     "alpha_dropout",
     "batch_norm",
@@ -211,7 +213,8 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     """Return the p-norm of ``x1 - x2 + eps`` over the last axis."""
     difference = ops.abs(x1 - x2 + eps)
     if p == 2:
-        return ops.sqrt(ops.square(difference).sum(-1, keepdims=keepdim))
+        squares = ops.square(difference).sum(-1, keepdims=keepdim)
+        return ops.sqrt(squares) if eps else selections.root(squares)
     if p == math.inf:
         return ops.amax(difference, -1, keepdim)
     return ops.pow(ops.pow(difference, p).sum(-1, keepdims=keepdim), 1.0 / p)

@@ -68,3 +68,11 @@ def shared(value: Tensor, flat: Tensor) -> Tensor:
     mean = ops.where(equal, flat, ops.zeros_like(flat)).sum() / equal.astype(flat.dtype).sum()
     exact = ops.stop_gradient(value) + (mean - ops.stop_gradient(mean))  # of infinity, that is NaN
     return ops.where(ops.isinf(value), mean, exact)
+
+
+def root(squares: Tensor) -> Tensor:
+    """Return the square root, whose slope at 0 is taken for 0, as PyTorch does for norms and deviations."""
+    if squares.is_complex():
+        return ops.sqrt(squares)
+    positive = (squares > 0).astype(squares.dtype)
+    return ops.sqrt(squares + (1 - positive)) * positive

@@ -235,7 +235,7 @@ def std(
     input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
 ) -> Tensor:
     """Return the standard deviation, with Bessel's correction unless told otherwise."""
-    return ops.sqrt(var(input, dim, unbiased, keepdim, correction=correction))
+    return selections.root(var(input, dim, unbiased, keepdim, correction=correction))
 
 
 def std_mean(
@@ -243,7 +243,7 @@ def std_mean(
 ) -> Tuple[Tensor, Tensor]:
     """Return the standard deviation (with Bessel's correction unless told otherwise) and the mean."""
     variance, mean = var_mean(input, dim, unbiased, correction=correction, keepdim=keepdim)
-    return ops.sqrt(variance), mean
+    return selections.root(variance), mean
 
 
 def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
@@ -255,8 +255,7 @@ def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False,
         raise ValueError("the nuclear norm has no equivalent in MindSpore")
     if p in ("fro", 2, None):
         squares = selections.sum(ops.square(modulus(input)), axes, keepdim)
-        positive = (squares > 0).astype(squares.dtype)
-        return ops.sqrt(squares + (1 - positive)) * positive  # the square root has no slope at 0
+        return selections.root(squares)
     values = modulus(input)
     if p == float("inf"):
         return ops.amax(values, axes, keepdim)
