@@ -431,9 +431,9 @@ class World:
                 found[name] = Kind("Module", evidence="handed over by a caller")  # another's may be of another class
             elif name not in found or found[name].name != "Tensor":
                 found[name] = UNKNOWN
-        self._parameters[question] = found
-        if self._doubtful:
-            self._doubted.append((self._parameters, question))
+        own = self._files.get(info.key.rpartition(":")[0])
+        if own is not None:
+            self._remember(own, self._parameters, question, found)
         return found
 
     def handed_over(self, info: FunctionInfo, name: str) -> list[Kind]:
