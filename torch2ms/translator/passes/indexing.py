@@ -42,8 +42,19 @@ def _is_changed_later(tree: ast.Subscript, ctx: Context) -> bool:
     names = [t.id for t in parent.targets if isinstance(t, ast.Name)] if isinstance(parent, ast.Assign) else []
     if not names or not isinstance(parent, ast.Assign) or parent.value is not tree:
         return bool(ctx.once(changed_members) & member_names(tree, ctx))
-    return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) and root_of(n) in names
-               for n in ctx.analysis.nodes)  # fmt: skip
+    return any(_changes(node, names, ctx) for node in ctx.analysis.nodes)
+
+
+def _changes(node: ast.AST, names: list[str], ctx: Context) -> bool:
+    """Whether a node changes what one of the names holds: by its elements, part by part, or in a function."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.ctx, ast.Store) and root_of(node) in names
+    if isinstance(node, ast.For):
+        return getattr(node.iter, "id", "") in names
+    if not isinstance(node, ast.Call):
+        return False
+    given = [arg for arg in node.args if getattr(arg, "id", "") in names]
+    return bool(given) and (ctx.kind(node.func).name == "function" or isinstance(node.func, ast.Lambda))
 
 
 def _without_end(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:

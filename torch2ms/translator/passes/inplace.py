@@ -16,6 +16,7 @@ from torch2ms.translator.inference.own_attributes import is_inplace
 from torch2ms.translator.later_reads import read_again, read_before, read_beside
 from torch2ms.translator.passes.members import is_handed_tensor
 from torch2ms.translator.passes.operators import shift
+from torch2ms.translator.recipes.passed_tensors import passes_on
 from torch2ms.translator.recipes.views import (
     fills_whole,
     is_fresh,
@@ -302,7 +303,7 @@ def _walks_over(name: str, tree: ast.AugAssign, ctx: Context) -> bool:
 def _is_held(value: ast.expr, ctx: Context) -> bool:
     """Whether a value is a tensor that a name, a list or a dictionary holds."""
     held = isinstance(value, ast.Subscript) and ctx.kind(value.value).name in ("list", "tuple", "dict")
-    return (held or isinstance(value, ast.Name)) and ctx.kind(value).is_tensor
+    return (held or isinstance(value, ast.Name) or bool(passes_on(value, ctx))) and ctx.kind(value).is_tensor
 
 
 def _read(target: cst.BaseAssignTargetExpression) -> cst.BaseExpression:

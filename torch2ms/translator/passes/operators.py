@@ -251,6 +251,8 @@ def rewrite_builtin(updated: cst.BaseExpression, tree: ast.Call, ctx: Context) -
         return updated
     if ctx.kind(tree.func).of == "copy.deepcopy":
         return _deep_copy(updated, tree.args[0], ctx)
+    if ctx.kind(tree.func).of == "copy.copy":
+        return _shallow_copy(updated, tree.args[0], ctx)
     if not isinstance(tree.func, ast.Name):
         return updated
     if isinstance(tree.args[0], ast.Starred) or ctx.kind(tree.func).known:
@@ -280,6 +282,11 @@ def _tell_text(tree: ast.Call, kind: Kind, ctx: Context) -> None:
     parent = ctx.parent(tree)
     if not (isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "print"):
         ctx.report("T2M303", tree, f"MindSpore describes {_DESCRIBED[kind.name]} in other words than PyTorch")
+
+
+def _shallow_copy(updated: cst.Call, tree: ast.expr, ctx: Context) -> cst.BaseExpression:
+    """Return ``x`` for ``copy.copy(x)`` of a tensor: that shares its memory, where MindSpore's copy does not."""
+    return updated.args[0].value if ctx.kind(tree).is_tensor else updated
 
 
 def _deep_copy(updated: cst.Call, tree: ast.expr, ctx: Context) -> cst.Call:

@@ -8,6 +8,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.later_reads import read_again, read_beside
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.views import fills_whole, owner_of, seen_elsewhere
 
 __all__ = ["inplace_argument", "rebind"]
 
@@ -46,6 +47,10 @@ def rebind(changed: ast.expr, call: ast.Call, ctx: Context) -> str:
         return ""
     whole = isinstance(small, (ast.Assign, ast.Expr)) and small.value is call
     if whole:
-        ctx.rebind.append(changed.id)
+        held = owner_of(changed.id, call, ctx) if fills_whole(ctx) else "fresh"
+        held = seen_elsewhere(changed.id, call, ctx) if held == "fresh" and fills_whole(ctx) else held
+        ctx.rebind.append(f"{changed.id}[()]" if held in ("object", "shared") else changed.id)
+        if held == "view":
+            return f"{changed.id} may share its memory with another tensor, which keeps its old value in MindSpore"
         return ""
     return f"{changed.id} is changed in place in the middle of an expression"

@@ -11,6 +11,7 @@ import libcst as cst
 from torch2ms.translator.aliases import REARRANGED
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
+from torch2ms.translator.recipes.passed_tensors import passed_on, passes_on
 from torch2ms.translator.syntax import build, parenthesised
 from torch2ms.translator.training.trained import trained_tensors
 from torch2ms.translator.trees import children, walk
@@ -344,7 +345,7 @@ def _made(name: str, value: ast.expr, whole: bool, ctx: Context) -> Owner:
             return holder if holder in ("shared", "view") else "object"
     if part or (isinstance(value, (ast.Call, ast.Attribute)) and _views(value)):
         return "shared" if _shares(value, ctx) else "view"
-    return "object"
+    return passes_on(value, ctx) or "object"
 
 
 def _views(value: ast.Call | ast.Attribute) -> bool:
@@ -390,6 +391,14 @@ def _is_shared(name: str, ctx: Context) -> bool:
     return (name in _SHARED or name == "numpy") and ctx.target.mindspore >= since
 
 
+def _passed(call: ast.Call, child: ast.AST, ctx: Context) -> Owner | Literal[""]:
+    """Say what a call gives of an argument: ``torch.transpose(x, 0, 1)`` is a view, ``same(x)`` may be ``x`` itself."""
+    if ctx.kind(call.func).name == "api" and isinstance(call.func, ast.Attribute):
+        is_view = call.func.attr in VIEWS and child is call.args[0]
+        return ("shared" if _is_shared(call.func.attr, ctx) else "view") if is_view else ""
+    return passed_on(call, child, ctx)
+
+
 def _held(node: ast.Name, use: ast.AST, ctx: Context) -> Owner:
     """Say what one use of a name does with its tensor: stores the object, stores a view of it, or neither."""
     child: ast.AST = node
@@ -417,8 +426,15 @@ def _held(node: ast.Name, use: ast.AST, ctx: Context) -> Owner:
             child, parent = parent, ctx.parent(parent)
         elif isinstance(parent, (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.IfExp, ast.BoolOp, ast.Starred)):
             child, parent = parent, ctx.parent(parent)
+        elif isinstance(parent, ast.Call) and child in parent.args and (passed := _passed(parent, child, ctx)):
+            view = passed if view == "object" or passed == "view" else view
+            child, parent = parent, ctx.parent(parent)
+            if isinstance(parent, ast.Attribute) and parent.attr not in VIEWS and ctx.kind(child).name == "instance":
+                child, parent = parent, ctx.parent(parent)  # Box(x).t
         else:
             break
+    if isinstance(parent, ast.Assign) and child is node and isinstance(parent.targets[0], (ast.Tuple, ast.List)):
+        view = "shared" if ctx.kind(node).is_tensor and ctx.target.mindspore >= _VIEWS_SINCE else view
     if isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and parent.value is child:
         targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
         if isinstance(parent, ast.Assign) and any(isinstance(t, ast.Subscript) for t in targets):

@@ -1,0 +1,74 @@
+"""Tensors that calls pass on: ``same(x)``, ``Box(x).t`` and ``next(iter(x))`` may be ``x`` itself, or a part of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Literal
+
+from torch2ms.translator.aliases import REARRANGED
+from torch2ms.translator.context import Context
+from torch2ms.translator.names import candidates
+from torch2ms.translator.trees import walk
+
+__all__ = ["passed_on", "passes_on"]
+
+_ITERATING = frozenset({"iter", "next", "reversed", "enumerate", "zip", "list", "tuple"})
+Passed = Literal["", "object", "shared", "view"]
+
+
+def passes_on(call: ast.expr, ctx: Context) -> Passed:
+    """Say what a call, or an attribute of the object it makes, gives of the tensors it is handed."""
+    if isinstance(call, ast.Attribute):
+        call = call.value
+    if not isinstance(call, ast.Call):
+        return ""
+    found = {passed_on(call, arg, ctx) for arg in call.args if ctx.kind(arg).is_tensor or isinstance(arg, ast.Call)}
+    return next((worst for worst in ("view", "shared", "object") if worst in found), "")
+
+
+def passed_on(call: ast.Call, given: ast.AST, ctx: Context) -> Passed:
+    """Say what a call gives of one of its arguments: the very object, a part that shares its memory, a view of it."""
+    callee = ctx.kind(call.func)
+    if isinstance(call.func, ast.Name) and call.func.id in _ITERATING and not callee.of:
+        return "shared"
+    if getattr(call.func, "attr", "") == "copy" and getattr(getattr(call.func, "value", None), "id", "") == "copy":
+        return "object"
+    position = next((place for place, arg in enumerate(call.args) if arg is given), -1)
+    if callee.name == "class":
+        keys = [key for key in candidates(callee) if ":" in key]
+        return "object" if keys and all(ctx.world.family(key).name != "Module" for key in keys) else ""
+    if callee.name != "function" or position < 0 or "|" in callee.of:
+        return ""
+    info = ctx.world.function(callee.of)
+    if info is None or info.owner is not None or isinstance(info.node, ast.Lambda):
+        return ""
+    names = [arg.arg for arg in [*info.node.args.posonlyargs, *info.node.args.args]]
+    if position >= len(names):
+        return ""
+    nodes = list(walk(info.node))
+    if any(isinstance(n, ast.Name) and n.id == names[position] and isinstance(n.ctx, ast.Store) for n in nodes):
+        return ""
+    returned = [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
+    found = {part for value in returned for part in _parts(value, names[position])}
+    return next((worst for worst in ("view", "shared", "object") if worst in found), "")
+
+
+def _parts(value: ast.expr, name: str) -> Iterator[Passed]:
+    """Yield what a returned value is of the parameter ``name``."""
+    if isinstance(value, (ast.Tuple, ast.List)):
+        for part in value.elts:
+            yield from _parts(part, name)
+        return
+    passed: Passed = "object"
+    while not isinstance(value, ast.Name):
+        if isinstance(value, ast.Subscript):
+            if any(isinstance(part, (ast.Name, ast.List, ast.Compare)) for part in walk(value.slice)):
+                return  # it may be a mask or a list, which makes a copy
+            passed, value = "shared" if passed != "view" else passed, value.value
+        elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in REARRANGED:
+            passed, value = "shared" if passed != "view" else passed, value.func.value
+        else:
+            return
+    if value.id == name:
+        yield passed
