@@ -176,3 +176,19 @@ class Net(nn.Module):
     found = translate_source(source)
     assert "self.mask = self.mask.astype(x.dtype) if self.mask is not None else None" in found.text
     assert not found.diagnostics
+
+
+def test_attributes_have_the_kinds_that_the_module_hands_over() -> None:
+    source = (
+        "import torch\nclass Holder:\n    def __init__(self, t):\n        self.t = t\n"
+        "    def order(self):\n        t = self.t\n        return t.sort(descending=True).indices\n"
+        "h = Holder(torch.ones(3))\nprint(h.order())\n"
+    )
+    assert "functional.sort(t, descending=True)[1]" in translate_source(source).text
+
+
+def test_results_of_functions_are_asked_for_again_once_all_calls_are_known() -> None:
+    source = (
+        "import torch\ndef part(t):\n    return t[0]\nx = part(torch.ones(2, 3))\ny = x.sort().values\nprint(y.shape)\n"
+    )
+    assert "functional.sort(x)[0]" in translate_source(source).text

@@ -330,3 +330,12 @@ def test_a_new_tensor_that_is_changed_in_place_is_no_leaf(made: str) -> None:
         f"import torch\nx = torch.ones(2, requires_grad=True)\ny = {made}\ny.sum().backward()\nprint(x.grad)\n"
     )
     assert "x_grad = ms.grad(forward_fn)(x)" in result.text
+
+
+def test_the_variable_of_a_generator_is_none_of_the_function() -> None:
+    source = (
+        "import torch\nfrom torch import nn\nnet = nn.Linear(2, 2)\n"
+        "total = sum(p.pow(2).sum() for p in net.parameters())\n"
+        "loss = net(torch.ones(1, 2)).sum() + total\nloss.backward()\nout = [p.grad for p in net.parameters()]\n"
+    )
+    assert "    return loss\n" in translate_source(source).text

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from torch2ms.translator.inference.declarations import FunctionInfo, is_map
+from torch2ms.translator.inference.declarations import FileAnalysis, FunctionInfo, is_map
 from torch2ms.translator.kinds import UNKNOWN, Kind
 from torch2ms.translator.trees import walk
 
-__all__ = ["Handed", "handed_back", "handed_by"]
+__all__ = ["Handed", "handed_back", "handed_by", "lacks_results"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +93,17 @@ def handed_back(info: FunctionInfo | None, arguments: Sequence[Kind]) -> Kind:
     position = names.index(name) - (info.owner is not None) if name in names else -1
     bound = any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in nodes)
     return arguments[position] if len(given) == 1 and 0 <= position < len(arguments) and not bound else UNKNOWN
+
+
+def lacks_results(analysis: FileAnalysis) -> bool:
+    """Whether the module level keeps what a function of the file gives, and nothing tells yet what that is.
+
+    Once all calls are known, what they hand over may tell.
+    """
+    for found in analysis.calls.get("", {}).values():
+        for call in found:
+            callee = analysis.kinds.get(call.func, UNKNOWN)
+            own = callee.name == "function" and callee.of.startswith(f"{analysis.path}:")
+            if own and not analysis.kinds.get(call, UNKNOWN).known:
+                return True
+    return False

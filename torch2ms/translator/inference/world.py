@@ -20,7 +20,7 @@ from torch2ms.translator.inference.declarations import ClassInfo, FileAnalysis, 
 from torch2ms.translator.inference.evidence import Evidence
 from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.inference.flow import Flow
-from torch2ms.translator.inference.handed import Handed, handed_by
+from torch2ms.translator.inference.handed import Handed, handed_by, lacks_results
 from torch2ms.translator.inference.overrides import overridden
 from torch2ms.translator.inference.own_attributes import made_of_themselves, stores
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
@@ -86,11 +86,13 @@ class World:
             self._applied[path] = analysis.applied
             self._loading.append(path)
             with self._at(DEPTH):
-                flow = Flow(self, analysis, None)
-                flow.run_module(analysis.tree.body)
+                for _ in range(2):
+                    (flow := Flow(self, analysis, None)).run_module(analysis.tree.body)
+                    analysis.kinds.update(flow.kinds)
+                    self.forget(analysis)
+                    if not lacks_results(analysis):
+                        break
             self._loading.pop()
-            analysis.kinds.update(flow.kinds)
-            self.forget(analysis)
             analysis.complete = path not in self._doubtful
             self._names[path] = analysis.names
             if self._doubtful and not self._loading:

@@ -43,12 +43,12 @@ def rebind(changed: ast.expr, call: ast.Call, ctx: Context) -> str:
         return ""
     if isinstance(small, ast.Assign) and any(isinstance(t, ast.Name) and t.id == changed.id for t in small.targets):
         return ""
-    if not read_again(changed.id, small, ctx):
+    held = owner_of(changed.id, call, ctx) if fills_whole(ctx) else "fresh"
+    held = seen_elsewhere(changed.id, call, ctx) if held == "fresh" and fills_whole(ctx) else held
+    if held == "fresh" and not read_again(changed.id, small, ctx):
         return ""
     whole = isinstance(small, (ast.Assign, ast.Expr)) and small.value is call
     if whole:
-        held = owner_of(changed.id, call, ctx) if fills_whole(ctx) else "fresh"
-        held = seen_elsewhere(changed.id, call, ctx) if held == "fresh" and fills_whole(ctx) else held
         ctx.rebind.append(f"{changed.id}[()]" if held in ("object", "shared") else changed.id)
         if held == "view":
             return f"{changed.id} may share its memory with another tensor, which keeps its old value in MindSpore"

@@ -172,7 +172,9 @@ def _is_view(tree: ast.expr, ctx: Context) -> bool:
     function = tree.func if isinstance(tree, ast.Call) else tree
     if isinstance(function, ast.Attribute):
         return function.attr in _SHARED and ctx.kind(tree).name not in ("int", "float")
-    part = isinstance(tree, ast.Subscript) and ctx.kind(tree.value).is_tensor
+    part = isinstance(tree, ast.Subscript) and (
+        ctx.kind(tree.value).is_tensor or (isinstance(tree.value, ast.Call) and _is_view(tree.value, ctx))
+    )
     return isinstance(tree, ast.Subscript) and part and what_index_gives(tree.slice, ctx) == "part"
 
 

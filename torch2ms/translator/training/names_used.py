@@ -61,7 +61,10 @@ def _read_by_function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 def binds(node: ast.AST) -> set[str]:
     """Return the names that are bound, or whose value is changed in place."""
-    found = {n.id for n in walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    inner = {id(n) for part in walk(node) if isinstance(part, ast.comprehension) for n in walk(part.target)}
+    found = {
+        n.id for n in walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load) and id(n) not in inner
+    }
     found |= {node.name} if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else set()
     for part in walk(node):  # y[0] = ..., y.data = ...
         if isinstance(part, (ast.Subscript, ast.Attribute)) and not isinstance(part.ctx, ast.Load):
