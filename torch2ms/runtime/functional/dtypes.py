@@ -18,6 +18,7 @@ __all__ = [
     "is_float_type",
     "is_signed",
     "isreal",
+    "of_type",
     "promote_types",
     "promoted",
     "tensor_type_name",
@@ -62,23 +63,34 @@ def is_float_type(dtype: Any) -> bool:
     return "float" in dtype_name(dtype)
 
 
+_TYPE_NAMES = {
+    "float32": "Float",
+    "float64": "Double",
+    "float16": "Half",
+    "bfloat16": "BFloat16",
+    "int64": "Long",
+    "int32": "Int",
+    "int16": "Short",
+    "int8": "Char",
+    "uint8": "Byte",
+    "bool": "Bool",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
+
+
 def tensor_type_name(input: Tensor) -> str:
     """Return what ``x.type()`` gives in PyTorch: ``torch.FloatTensor``."""
-    names = {
-        "float32": "Float",
-        "float64": "Double",
-        "float16": "Half",
-        "bfloat16": "BFloat16",
-        "int64": "Long",
-        "int32": "Int",
-        "int16": "Short",
-        "int8": "Char",
-        "uint8": "Byte",
-        "bool": "Bool",
-        "complex64": "ComplexFloat",
-        "complex128": "ComplexDouble",
-    }
-    return f"torch.{names[dtype_name(input.dtype)[6:]]}Tensor"
+    return f"torch.{_TYPE_NAMES[dtype_name(input.dtype)[6:]]}Tensor"
+
+
+def of_type(input: Tensor, name: str) -> Tensor:
+    """Return ``x.type(name)`` for a name that a program has found out: ``torch.FloatTensor``, wherever it lies."""
+    word = name.rpartition(".")[2].replace("Tensor", "") or "Float"
+    found = next((dtype for dtype, known in _TYPE_NAMES.items() if known == word), None)
+    if found is None:
+        raise ValueError(f"invalid type: '{name}'")
+    return input.astype(getattr(ms, "bool_" if found == "bool" else found))
 
 
 def abs(input: Tensor) -> Tensor:

@@ -99,9 +99,16 @@ def tensor_type(site: CallSite, ctx: Context) -> Outcome:
     word = _TYPES.get(str(text).rpartition(".")[2])
     if word is not None:
         return Replace(build("{x}.astype({dtype})", x=site.receiver, dtype=ctx.reference(f"mindspore.{word}")))
-    if kind.name == "str":
+    if kind.name != "str":
+        return Replace(build("{x}.astype({dtype})", x=site.receiver, dtype=wanted.code))
+    if isinstance(wanted.tree, ast.Constant):
         return Leave(f"{ast.unparse(wanted.tree)} names no dtype that is known")
-    return Replace(build("{x}.astype({dtype})", x=site.receiver, dtype=wanted.code))
+    func = wanted.tree.func if isinstance(wanted.tree, ast.Call) and not wanted.tree.args else None
+    if isinstance(func, ast.Attribute) and func.attr == "type" and ctx.kind(func.value).is_tensor:
+        other = cst.ensure_type(wanted.code, cst.Call).args[0].value  # of tensor_type_name(y)
+        return Replace(build("{x}.astype({y}.dtype)", x=site.receiver, y=other))
+    of_type = ctx.reference("torch2ms.runtime.functional.of_type")
+    return Replace(build("{cast}({x}, {name})", cast=of_type, x=site.receiver, name=wanted.code))
 
 
 @recipe("type_as")
