@@ -199,3 +199,29 @@ def test_a_file_without_layers_evaluates_as_it_did() -> None:
     result = translate_source("import torch\n\n\ndef make(name):\n    return eval(name)\n")
     assert "return eval(name)\n" in result.text
     assert [d.code for d in result.diagnostics] == ["T2M502"]
+
+
+ADDED = """import torch
+from torch import nn
+
+
+class Masked(nn.Module):
+    def forward(self, x):
+        return x
+
+
+nn.{name} = Masked
+net = nn.{name}()
+parts = nn.Sequential(nn.{name}(), nn.ReLU())
+y = net.{member}
+"""
+
+
+def test_a_class_that_a_program_adds_to_a_module_of_torch_is_its_own() -> None:
+    report = translate_source(ADDED.format(name="Masked", member="state_dict()"))
+    assert report.diagnostics == ()
+    assert "nn.Masked = Masked\nnet = nn.Masked()\nparts = nn.SequentialCell(nn.Masked(), nn.ReLU())" in report.text
+
+
+def test_a_class_of_torchs_that_a_program_replaces_is_reported() -> None:
+    assert "T2M505" in [d.code for d in translate_source(ADDED.format(name="Linear", member="training")).diagnostics]

@@ -30,6 +30,7 @@ from torch2ms.translator.inference.families import (
     FUNCTION,
     api_attribute,
     instance_of,
+    is_addition,
 )
 from torch2ms.translator.inference.handed import handed_back
 from torch2ms.translator.inference.overloads import field_of, overloaded
@@ -138,9 +139,8 @@ class Expressions(Callables):
         return element_of(self.expr(node.value))
 
     def _Dict(self, node: ast.Dict) -> Kind:
-        for key in node.keys:
-            if key is not None:
-                self.expr(key)
+        for key in filter(None, node.keys):
+            self.expr(key)
         kinds = [self.expr(value) for value in node.values]
         keys = [key.value if isinstance(key, ast.Constant) else None for key in node.keys]
         if kinds and len(set(keys)) == len(keys) and all(_is_plain_key(key) for key in keys):
@@ -278,9 +278,8 @@ class Expressions(Callables):
         return element_of(kind) if kind.name in ("list", "tuple", "dict", "iterator", "Module", "Dataset") else UNKNOWN
 
     def _Slice(self, node: ast.Slice) -> Kind:
-        for part in (node.lower, node.upper, node.step):
-            if part is not None:
-                self.expr(part)
+        for part in filter(None, (node.lower, node.upper, node.step)):
+            self.expr(part)
         return Kind("python")
 
     # ---- attributes
@@ -288,7 +287,8 @@ class Expressions(Callables):
     def _Attribute(self, node: ast.Attribute) -> Kind:
         base = self.expr(node.value)
         found = self.attribute(base, node.attr)
-        return found if found.known else self.placed_at(node)
+        free = not found.known or is_addition(self.world.tables, base, node.attr)
+        return placed if free and (placed := self.placed_at(node)).known else found
 
     def attribute(self, base: Kind, name: str) -> Kind:
         """Return the kind of ``base.name``."""

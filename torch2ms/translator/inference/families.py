@@ -15,6 +15,8 @@ __all__ = [
     "MODULE_BARE",
     "api_attribute",
     "instance_of",
+    "is_addition",
+    "may_be_set",
 ]
 
 # Longest prefix wins; an exact name beats a prefix.
@@ -119,6 +121,17 @@ def instance_of(name: str) -> Kind:
             if name.startswith(prefix):
                 return Kind(family, name, evidence=name)
     return UNKNOWN
+
+
+def is_addition(tables: Tables, base: Kind, name: str) -> bool:
+    """Whether a name in a module of torch is none of torch's own: ``nn.MaskedLinear = MaskedLinear``."""
+    inner = f"{base.of}.{name}"
+    return base.name == "api" and tables.is_module(base.of) and not tables.kind_of_name(inner) and not tables.row(inner)
+
+
+def may_be_set(tables: Tables, base: Kind, name: str) -> bool:
+    """Whether what a program puts into an attribute is what it finds there: not where it changes a module's own."""
+    return base.name not in ("api", "module") or is_addition(tables, base, name)
 
 
 def api_attribute(tables: Tables, base: Kind, name: str) -> Kind | None:

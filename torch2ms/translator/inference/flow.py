@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.containers import PUTTING, added, element_of
+from torch2ms.translator.inference.families import may_be_set
 from torch2ms.translator.inference.own_attributes import inplace_starts, targets_made_of_themselves
 from torch2ms.translator.inference.parameters import Parameters
 from torch2ms.translator.inference.scopes import as_load, heading, leaves
@@ -283,9 +284,8 @@ class Flow(Parameters):
     _Continue = _Break
 
     def _Assert(self, node: ast.Assert) -> None:
-        self.expr(node.test)
-        if node.msg is not None:
-            self.expr(node.msg)
+        for part in filter(None, (node.test, node.msg)):
+            self.expr(part)
         self.narrow(node.test, True)
 
     def _With(self, node: ast.With) -> None:
@@ -404,7 +404,7 @@ class Flow(Parameters):
         if base.is_tensor and target.attr == "grad":
             return  # ``x.grad = None`` clears it: what is read later is a gradient again
         if base.evidence != "self" or self.owner is None:
-            if isinstance(target.value, ast.Name) and base.name not in ("api", "module"):
+            if isinstance(target.value, ast.Name) and may_be_set(self.world.tables, base, target.attr):
                 self._place(f"{target.value.id}.{target.attr}", kind)
             return
         before = self.stored.get(target.attr)

@@ -13,6 +13,7 @@ import libcst as cst
 from torch2ms.diagnostics import Severity
 from torch2ms.mapping_tables.schema import Row
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.families import is_addition
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.passes.exchanged_parts import exchanged_by_name
 from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, is_settings, new_names
@@ -222,8 +223,14 @@ def report_patch(tree: ast.AST | None, ctx: Context) -> None:
     for target in targets:
         if isinstance(target, ast.Attribute) and ctx.is_import_root(target):
             base = ctx.kind(target.value)
-            if base.name == "api" and not base.of.startswith("torch.backends"):
+            if base.name == "api" and not base.of.startswith("torch.backends") and not _is_addition(target, base, ctx):
                 _patched(tree, base.of, target.attr, ctx)
+
+
+def _is_addition(target: ast.Attribute, base: Kind, ctx: Context) -> bool:
+    """Whether a module of torch gets a name of the program's own, by which the program finds what it put there."""
+    own = ctx.kind(target).name in ("class", "function") and ctx.functions[-1] is None
+    return own and is_addition(ctx.tables, base, target.attr)
 
 
 def _patched(tree: ast.AST, owner: str, attribute: str, ctx: Context) -> None:

@@ -130,6 +130,8 @@ def _is_spoken_for(tree: ast.AST, ctx: Context) -> bool:
         return True
     if isinstance(parent, ast.Compare):
         return True  # torch is None
+    if isinstance(parent, ast.Attribute) and ctx.kind(parent).name in ("class", "function"):
+        return True  # nn.MaskedLinear, which the program put there
     return isinstance(parent, ast.Assign) and all(isinstance(target, ast.Name) for target in parent.targets)
 
 
