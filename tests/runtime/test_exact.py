@@ -65,3 +65,18 @@ def test_the_product_of_complex_numbers_has_a_gradient() -> None:
     value, gradient = ms.value_and_grad(real_part)(ms.Tensor(a))
     np.testing.assert_allclose(value.asnumpy(), (a * c - b * d + b * c).sum(), rtol=1e-5)
     np.testing.assert_allclose(gradient.asnumpy(), c, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kinds", ["cc", "rc", "cr", "nr", "nc", "rn", "cn"])
+def test_products_and_quotients_of_complex_and_real_numbers(kinds: str) -> None:
+    rng = np.random.default_rng(2)
+    plain = [rng.standard_normal(3).astype(np.float32) for _ in range(4)]
+    both = {"c": [plain[0] + 1j * plain[1], plain[2] + 1j * plain[3]], "r": [plain[0], plain[2]], "n": [2 - 3j, 1j]}
+    a, b = both[kinds[0]][0], both[kinds[1]][1]
+    given = [value if isinstance(value, complex) else ms.Tensor(value.astype(_NARROW[kind]))
+             for value, kind in zip((a, b), kinds, strict=True)]  # fmt: skip
+    np.testing.assert_allclose(F.complex_product(*given).asnumpy(), a * b, rtol=1e-5)
+    np.testing.assert_allclose(F.complex_quotient(*given).asnumpy(), a / b, rtol=1e-5)
+
+
+_NARROW = {"c": np.complex64, "r": np.float32}

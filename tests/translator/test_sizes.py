@@ -55,6 +55,15 @@ def test_products_of_complex_tensors_have_a_gradient() -> None:
     assert "return functional.complex_product(q, ops.conj(q))" in text_of(source)
 
 
+def test_complex_numbers_beside_tensors() -> None:
+    source = "import math\nimport torch\n\n\ndef f(x: torch.Tensor, y: torch.Tensor, n: int):\n    z = x + 1j * y\n"
+    source += "    return x * z, z / y, 1 / z, z * 2, n * 2j, z / (2j * math.pi)\n"
+    text = text_of(source)
+    assert "z = x + functional.complex_product(1j, y)" in text
+    assert "functional.complex_product(x, z), functional.complex_quotient(z, y), 1 / z, z * 2, n * 2j" in text
+    assert "functional.complex_quotient(z, 2j * math.pi)" in text
+
+
 def test_numpys_functions_of_tensors() -> None:
     source = "import numpy as np\nimport torch\n\n\ndef f(x: torch.Tensor, a: np.ndarray):\n"
     source += "    return np.sin(x), np.sin(a)\n"

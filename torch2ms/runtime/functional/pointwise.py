@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Tuple
 
 import mindspore as ms
 import numpy as np
@@ -19,6 +19,7 @@ __all__ = [
     "angle",
     "complex",
     "complex_product",
+    "complex_quotient",
     "div",
     "equal",
     "float_power",
@@ -159,14 +160,35 @@ def complex(real: Tensor, imag: Tensor) -> Tensor:
     return ops.Complex()(real, imag)
 
 
-def complex_product(input: Tensor, other: Tensor) -> Tensor:
-    """Return the product of two tensors, one of them or both complex; MindSpore's own has no gradient."""
-    if not other.is_complex():
-        return ops.Complex()(ops.real(input) * other, ops.imag(input) * other)
-    if not input.is_complex():
-        return complex_product(other, input)
-    a, b, c, d = ops.real(input), ops.imag(input), ops.real(other), ops.imag(other)
-    return ops.Complex()(a * c - b * d, a * d + b * c)
+def complex_product(input: Any, other: Any) -> Tensor:
+    """Return the product of two tensors, one of them or both complex, or a complex number.
+
+    MindSpore's own has no gradient, and takes no tensor that is not complex beside one that is.
+    """
+    a, b = _parts(input)
+    c, d = _parts(other)
+    if d is None:
+        return ops.Complex()(a * c, b * c)
+    return ops.Complex()(a * c, a * d) if b is None else ops.Complex()(a * c - b * d, a * d + b * c)
+
+
+def complex_quotient(input: Any, other: Any) -> Tensor:
+    """Return ``input / other`` as :func:`complex_product` does the product."""
+    a, b = _parts(input)
+    c, d = _parts(other)
+    if d is None:
+        return ops.Complex()(a / c, b / c)
+    length = c * c + d * d
+    if b is None:
+        return ops.Complex()(a * c / length, -(a * d) / length)
+    return ops.Complex()((a * c + b * d) / length, (b * c - a * d) / length)
+
+
+def _parts(value: Any) -> Tuple[Any, Any]:
+    """Return the two parts of a complex tensor or number; None for the second where there is none."""
+    if not isinstance(value, Tensor):
+        return value.real, value.imag
+    return (ops.real(value), ops.imag(value)) if value.is_complex() else (value, None)
 
 
 def view_as_complex(input: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from torch2ms.translator.kinds import Kind
 
-__all__ = ["dtype_of_operator", "family", "is_dtype", "with_dtype"]
+__all__ = ["COMPLEX", "dtype_of_operator", "family", "is_dtype", "with_dtype"]
 
 _BOOL, _INT, _FLOAT, _COMPLEX = "torch.bool", "torch.int64", "torch.float32", "torch.complex64"
 _FAMILIES = {
@@ -216,6 +216,7 @@ def _leaves(tree: ast.expr) -> list[ast.expr]:
 
 
 _ORDER = ("bool", "int", "float", "complex")
+COMPLEX = Kind("python", "complex")  # a number of Python's: ``1j``
 
 
 def dtype_of_operator(left: Kind, right: Kind, op: ast.operator) -> str:
@@ -225,6 +226,8 @@ def dtype_of_operator(left: Kind, right: Kind, op: ast.operator) -> str:
     wide = [dtype for dtype in ours if _FAMILY.get(dtype) == "complex"]
     if len(wide) == 1:  # whatever the other is
         return wide[0]
+    if COMPLEX in (left, right):
+        return "torch.complex128" if ours[0] in ("torch.float64", "torch.double") else _COMPLEX
     if any(dtype not in _FAMILY for dtype in ours) or any(name not in _ORDER for name in numbers):
         return ""
     families = [_FAMILY[dtype] for dtype in ours]

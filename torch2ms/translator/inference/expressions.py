@@ -23,7 +23,7 @@ from torch2ms.translator.inference.containers import (
     of_settings,
     value_of,
 )
-from torch2ms.translator.inference.dtypes import dtype_of_operator, with_dtype
+from torch2ms.translator.inference.dtypes import COMPLEX, dtype_of_operator, with_dtype
 from torch2ms.translator.inference.families import (
     BASE_ROWS,
     CALL_RESULTS,
@@ -46,12 +46,9 @@ __all__ = ["Expressions"]
 _PYTHON = Kind("python")
 _METHODS: dict[type[ast.AST], str] = {kind: f"_{kind.__name__}" for kind in ast.expr.__subclasses__()}
 _CONSTANTS: dict[type, Kind] = {
-    type(None): Kind("none"),
-    int: Kind("int"),
-    float: Kind("float"),
-    bool: Kind("bool"),
-    str: Kind("str"),
-}
+    type(None): Kind("none"), int: Kind("int"), float: Kind("float"), bool: Kind("bool"), str: Kind("str"),
+    complex: COMPLEX,
+}  # fmt: skip
 _OF_LAYERS: dict[str, KindName] = {"weight": "Parameter", "bias": "Parameter", "padding_idx": "int"}
 _NUMBERS = ("int", "float", "bool")
 _PLAIN = frozenset({"int", "float", "bool", "str", "none"})
@@ -201,6 +198,8 @@ class Expressions(Callables):
             return Kind("Tensor", dtype, evidence="arithmetic") if other.name != "str" else UNKNOWN
         if left.name == right.name == "Module" and left.of == right.of == "torch.nn.Sequential":
             return left
+        if COMPLEX in (left, right) and {left.name, right.name} <= {"python", "module", *_NUMBERS}:  # 2j * math.pi
+            return COMPLEX
         if left.name in _NUMBERS and right.name in _NUMBERS:
             floats = "float" in (left.name, right.name) or isinstance(op, ast.Div)
             return Kind("float" if floats else "int")

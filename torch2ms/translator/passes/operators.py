@@ -14,7 +14,7 @@ import libcst as cst
 
 from torch2ms.mapping_tables.schema import Row
 from torch2ms.translator.context import Context
-from torch2ms.translator.inference.dtypes import family, is_dtype
+from torch2ms.translator.inference.dtypes import COMPLEX, family, is_dtype
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.class_tests import exact_class_test
@@ -70,9 +70,10 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         if isinstance(tree.op, ast.Add) and _are_sequences(tree, ctx):
             chain = ctx.reference("mindspore.nn.SequentialCell")
             return build("{chain}(*{left}, *{right})", chain=chain, left=updated.left, right=updated.right)
-        if isinstance(tree.op, ast.Mult) and _is_complex(tree, ctx):
-            product = ctx.reference("torch2ms.runtime.functional.complex_product")
-            return build("{f}({a}, {b})", f=product, a=bare(updated.left), b=bare(updated.right))
+        if isinstance(tree.op, (ast.Mult, ast.Div)) and _is_complex(tree, ctx):
+            name = "complex_product" if isinstance(tree.op, ast.Mult) else "complex_quotient"
+            function = ctx.reference(f"torch2ms.runtime.functional.{name}")
+            return build("{f}({a}, {b})", f=function, a=bare(updated.left), b=bare(updated.right))
         if _is_number(tree, ctx):
             return updated.with_changes(left=_number(updated.left, tree, ctx))
         if _may_be_number(tree, ctx) or _is_bits_of_number(tree, ctx):
@@ -205,9 +206,16 @@ def _is_array(tree: ast.expr, ctx: Context) -> bool:
 
 
 def _is_complex(tree: ast.BinOp, ctx: Context) -> bool:
-    """Whether complex tensors are multiplied: of that, MindSpore's gradient is not implemented."""
+    """Whether complex numbers or tensors are multiplied: MindSpore's gradient of that is not implemented.
+
+    Nor does it multiply a complex tensor and another one; a real number beside a complex tensor it can.
+    """
     kinds = [ctx.kind(part) for part in (tree.left, tree.right)]
-    return all(kind.is_tensor for kind in kinds) and any(family(kind.of) == "complex" for kind in kinds)
+    numbers = COMPLEX in kinds
+    if not numbers and isinstance(tree.op, ast.Div) and len({family(kind.of) for kind in kinds}) == 1:
+        return False
+    complexes = numbers or any(family(kind.of) == "complex" for kind in kinds)
+    return complexes and all(kind.is_tensor or kind == COMPLEX for kind in kinds) and any(k.is_tensor for k in kinds)
 
 
 def _may_be_number(tree: ast.BinOp, ctx: Context) -> bool:
