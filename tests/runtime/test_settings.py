@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -81,3 +83,18 @@ def test_classes_derived_from_the_base_of_batch_norms_are_none_of_mindspores() -
 def test_a_layer_may_lose_its_bias(layer: object) -> None:
     settings.change(layer, "bias", None)
     assert layer(ops.zeros((1, 2, 1, 1))).asnumpy() == pytest.approx(0.0)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("layer", "wanted"),
+    [
+        (lambda: nn.Conv1d(2, 2, 3), (False, (0,))),
+        (lambda: nn.Conv2d(2, 2, 3), (False, (0, 0))),
+        (lambda: layers.ConvTranspose1d(2, 2, 3, 2, output_padding=1), (True, (1,))),
+        (lambda: layers.ConvTranspose2d(2, 2, 3, 2, output_padding=(0, 1)), (True, (0, 1))),
+        (lambda: nn.Conv3dTranspose(2, 2, 3, 2, output_padding=1), (True, (1, 1, 1))),
+    ],
+)
+def test_what_blocks_copy_of_their_convolution(layer: Any, wanted: Any) -> None:
+    made = layer()
+    assert (settings.transposed(made), settings.output_padding(made)) == wanted

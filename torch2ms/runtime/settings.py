@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, Tuple
 
 from mindspore import nn
 
@@ -15,11 +15,13 @@ __all__ = [
     "momentum",
     "nonlinearity",
     "num_parameters",
+    "output_padding",
     "output_size",
     "padding_mode",
     "pool_padding",
     "softmax_dim",
     "track_running_stats",
+    "transposed",
 ]
 
 
@@ -48,6 +50,18 @@ def momentum(layer: Any) -> Optional[float]:
 def padding_mode(layer: Any) -> str:
     """Return what a convolution puts around its input; MindSpore's own know zeros only."""
     return str(getattr(layer, "padding_mode", "zeros"))
+
+
+def transposed(layer: Any) -> bool:
+    """Whether a convolution is a transposed one."""
+    return any("Transpose" in base.__name__ for base in type(layer).__mro__)
+
+
+def output_padding(layer: Any) -> Tuple[int, ...]:
+    """Return what a transposed convolution adds to one side of each axis; zeros of the others."""
+    axes = 1 if isinstance(layer, (nn.Conv1d, nn.Conv1dTranspose)) else len(layer.kernel_size)
+    value = getattr(layer, "torch_output_padding", getattr(layer, "output_padding", 0))
+    return (value,) * axes if isinstance(value, int) else tuple(value)
 
 
 def nonlinearity(layer: Any) -> str:

@@ -29,6 +29,7 @@ __all__ = [
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
     "poisson_nll_loss",
+    "reduction_number",
     "smooth_l1_loss",
     "soft_margin_loss",
     "triplet_margin_loss",
@@ -87,6 +88,14 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     distance = ops.abs(input - target)
     inside = ops.minimum(distance, ops.full_like(distance, delta))
     return reduced(inside * inside / 2 + delta * (distance - inside), reduction)
+
+
+def reduction_number(reduction: str) -> int:
+    """Return the number that PyTorch gives to a reduction: 0 for none, 1 for the mean, 2 for the sum."""
+    numbers = {"none": 0, "mean": 1, "elementwise_mean": 1, "sum": 2}
+    if reduction not in numbers:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return numbers[reduction]
 
 
 def binary_cross_entropy(

@@ -300,6 +300,7 @@ class ConvTranspose1d(nn.Conv1dTranspose, metaclass=Kind):
         self.conv2d_transpose = _OverLengths(self.conv2d_transpose)
         self.kernel_size, self.stride, self.dilation = kernel, strides, dilations  # MindSpore has a height before them
         self.torch_padding = _ints(padding, 1)
+        self.torch_output_padding = (extra,)
         self.fixed_length = dilations[0] * (kernel[0] - 1) + 1 - (0 if self_crop else 2 * width)
         self.crop = (width, extra) if self_crop else None
         self.beyond = max(0, extra - width)
@@ -362,7 +363,7 @@ class ConvTranspose2d(nn.Conv2dTranspose, metaclass=Kind):
             has_bias=bool(bias),
             **typed(dtype),
         )
-        self.torch_padding = _ints(padding, 2)
+        self.torch_padding, self.torch_output_padding = _ints(padding, 2), extra
         self.crop = tuple(zip(widths, extra)) if self_crop else None
         draw_own(self)
 
