@@ -92,7 +92,7 @@ def test_a_layer_may_lose_its_bias(layer: object) -> None:
         (lambda: nn.Conv2d(2, 2, 3), (False, (0, 0))),
         (lambda: layers.ConvTranspose1d(2, 2, 3, 2, output_padding=1), (True, (1,))),
         (lambda: layers.ConvTranspose2d(2, 2, 3, 2, output_padding=(0, 1)), (True, (0, 1))),
-        (lambda: nn.Conv3dTranspose(2, 2, 3, 2, output_padding=1), (True, (1, 1, 1))),
+        (lambda: layers.ConvTranspose3d(2, 2, 3, 2, output_padding=1), (True, (1, 1, 1))),
     ],
 )
 def test_what_blocks_copy_of_their_convolution(layer: Any, wanted: Any) -> None:
