@@ -103,7 +103,11 @@ def lacks_results(analysis: FileAnalysis) -> bool:
     for found in analysis.calls.get("", {}).values():
         for call in found:
             callee = analysis.kinds.get(call.func, UNKNOWN)
-            own = callee.name == "function" and callee.of.startswith(f"{analysis.path}:")
-            if own and not analysis.kinds.get(call, UNKNOWN).known:
+            if not callee.of.startswith(f"{analysis.path}:"):
+                continue
+            given = (analysis.kinds.get(arg, UNKNOWN) for arg in call.args)
+            if callee.name == "class" and any(kind.is_tensor for kind in given):
+                return True  # what its attributes are
+            if callee.name == "function" and not analysis.kinds.get(call, UNKNOWN).known:
                 return True
     return False

@@ -30,6 +30,7 @@ def report_copied_view(tree: ast.AST | None, ctx: Context) -> None:
             shown = _copied(target.value, tree, ctx)
             if not shown and _is_differentiated(tree, ctx):
                 shown = _copied_in_gradients(target.value, tree, ctx)
+            shown = shown or _left_behind(target.value, tree, ctx)
             if shown:
                 message = f"{shown} shares its memory in torch and is a copy in MindSpore, where only the copy changes"
                 ctx.report("T2M305", tree, message, symbol="torch.Tensor.__setitem__")
@@ -51,6 +52,37 @@ def _copied(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
         return ast.unparse(view)
     view = _view(value, ctx)
     return ast.unparse(view) if view is not None else ""
+
+
+def _left_behind(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
+    """Return the copied view that another name holds of the tensor whose elements change, and that is read later."""
+    if not isinstance(value, ast.Name) or not ctx.kind(value).is_tensor:
+        return ""
+    for (scope, name), bound in ctx.once(_bindings).items():
+        if scope is not _scope(tree, ctx) or bound is None or name == value.id or bound.lineno >= tree.lineno:
+            continue
+        view = _view(bound, ctx) or (bound if _is_moved(bound, ctx) else None)
+        is_cast = isinstance(view, ast.Call) and getattr(view.func, "attr", "") in _CASTS
+        if view is None or is_cast or root_of(_viewed(view)) != value.id:
+            continue
+        later = (n for n in ctx.analysis.all(ast.Name) if n.id == name and isinstance(n.ctx, ast.Load))
+        if any(read.lineno > tree.lineno for read in later):
+            return ast.unparse(view)
+    return ""
+
+
+def _viewed(view: ast.expr) -> ast.expr:
+    """Return the tensor that a view is made of: by a method, or by a function of torch."""
+    function = view.func if isinstance(view, ast.Call) else view
+    if not isinstance(function, ast.Attribute):
+        return view
+    of_torch = isinstance(view, ast.Call) and bool(view.args) and getattr(function.value, "id", "") == "torch"
+    return view.args[0] if of_torch and isinstance(view, ast.Call) else function.value
+
+
+def _is_moved(value: ast.expr, ctx: Context) -> bool:
+    name = getattr(value.func, "attr", "") if isinstance(value, ast.Call) else ""
+    return name in ("movedim", "moveaxis") and ctx.kind(value).is_tensor
 
 
 def _copied_in_gradients(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
