@@ -74,3 +74,10 @@ def test_a_mode_has_a_gradient() -> None:
 
 def test_the_correlation_with_a_constant_is_nan() -> None:
     assert np.isnan(functional.corrcoef(ops.zeros((2, 3))).asnumpy()).all()
+
+
+def test_margins_have_a_slope_where_they_are_met() -> None:
+    other, target = ms.tensor([0.5, 1.0]), ms.tensor([1.0, 1.0])
+    found = gradient(lambda x: functional.margin_ranking_loss(x, other, target, 0.5), [1.0, 0.0])
+    assert found == [-0.5, -0.5]
+    assert np.isnan(float(functional.margin_ranking_loss(ms.tensor([np.nan, 1.0]), other, target)))

@@ -192,3 +192,16 @@ def test_results_of_functions_are_asked_for_again_once_all_calls_are_known() -> 
         "import torch\ndef part(t):\n    return t[0]\nx = part(torch.ones(2, 3))\ny = x.sort().values\nprint(y.shape)\n"
     )
     assert "functional.sort(x)[0]" in translate_source(source).text
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("print(f'{torch.where(x > 0, x, 0.1 * x).mean():.3f}')", "mean().item():.3f}"),
+        ("y = torch.where(x > 0, x, -1).sort().values", "functional.sort(ops.where(x > 0, x, -1))[0]"),
+        ("k = torch.where(torch.arange(3) > 1, torch.arange(3), 0)\ny = ~k", "y = functional.bitwise_not(k)"),
+        ("i, j = torch.where(x > 0)\ny = i.sort().values", "y = functional.sort(i)[0]"),
+    ],
+)
+def test_where_gives_a_tensor_or_the_places(source: str, expected: str) -> None:
+    assert expected in translate_source(f"import torch\nx = torch.ones(2, 3)\n{source}\n").text

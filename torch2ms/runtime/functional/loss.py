@@ -197,6 +197,11 @@ def gaussian_nll_loss(
     return reduced(loss, reduction)
 
 
+def _above(gap: Tensor) -> Tensor:
+    """Return what is above 0; at 0 itself it has a slope, and NaN stays, as with PyTorch's ``clamp_min``."""
+    return ops.where(gap < 0, ops.zeros_like(gap), gap)
+
+
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
@@ -207,7 +212,7 @@ def hinge_embedding_loss(
 ) -> Tensor:
     """Return ``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
     zero = ops.zeros_like(input)
-    loss = ops.where(target != 1, ops.relu(margin - input), zero) + ops.where(target != -1, input, zero)
+    loss = ops.where(target != 1, _above(margin - input), zero) + ops.where(target != -1, input, zero)
     return reduced(loss, reduction_name(size_average, reduce, reduction))
 
 
@@ -232,7 +237,7 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return ``max(0, -target * (input1 - input2) + margin)``."""
-    loss = ops.relu(-target * (input1 - input2) + margin)
+    loss = _above(-target * (input1 - input2) + margin)
     return reduced(loss, reduction_name(size_average, reduce, reduction))
 
 
@@ -250,7 +255,7 @@ def cosine_embedding_loss(
     squares = (ops.square(input1).sum(-1) + 1e-12) * (ops.square(input2).sum(-1) + 1e-12)
     cosine = dot / ops.sqrt(squares)
     zero = ops.zeros_like(cosine)
-    loss = ops.where(target == 1, 1 - cosine, zero) + ops.where(target == -1, ops.relu(cosine - margin), zero)
+    loss = ops.where(target == 1, 1 - cosine, zero) + ops.where(target == -1, _above(cosine - margin), zero)
     return reduced(loss, reduction_name(size_average, reduce, reduction))
 
 
@@ -271,7 +276,7 @@ def triplet_margin_loss(
     far = _distance(anchor, negative, p, eps)
     if swap:
         far = ops.minimum(far, _distance(positive, negative, p, eps))
-    return reduced(ops.relu(near - far + margin), reduction_name(size_average, reduce, reduction))
+    return reduced(_above(near - far + margin), reduction_name(size_average, reduce, reduction))
 
 
 def triplet_margin_with_distance_loss(
@@ -289,7 +294,7 @@ def triplet_margin_with_distance_loss(
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = ops.minimum(far, distance(positive, negative))
-    return reduced(ops.relu(near - far + margin), reduction)
+    return reduced(_above(near - far + margin), reduction)
 
 
 def _distance(a: Tensor, b: Tensor, p: float, eps: float) -> Tensor:

@@ -109,6 +109,8 @@ def _dtype_of_call(
         made = _created(name, node, arguments, keywords)
         if made is not None:
             return made
+    if receiver is None and name == "where" and len(arguments) == 3 and any(kind.is_tensor for kind in arguments[1:]):
+        return dtype_of_operator(arguments[1], arguments[2], ast.Add())
     if name in _LOSES_COMPLEX and first is not None and family(first.of) == "complex":
         return _FLOAT
     if (name in _KEEPS or name in _SAME_SHAPE) and first is not None:

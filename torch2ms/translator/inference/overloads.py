@@ -67,6 +67,10 @@ def _unique(given: list[Kind], names: set[str | None]) -> Kind:
     return _TENSORS if len(given) > 1 or names & {"return_inverse", "return_counts"} else _TENSOR
 
 
+def _where(given: list[Kind], names: set[str | None]) -> Kind:
+    return _TENSOR if given or names & {"input", "self", "other"} else _TENSORS
+
+
 Overload = Callable[[list[Kind], set["str | None"]], Kind]
 _METHODS: dict[str, Overload] = {
     "max": _extremum,
@@ -78,8 +82,9 @@ _METHODS: dict[str, Overload] = {
     "nonzero": _nonzero,
     "unique": _unique,
     "unique_consecutive": _unique,
+    "where": _where,
 }
-_FUNCTIONS = frozenset({"max", "min", "median", "nanmedian", "nonzero", "unique", "unique_consecutive"})
+_FUNCTIONS = frozenset({"max", "min", "median", "nanmedian", "nonzero", "unique", "unique_consecutive", "where"})
 
 
 def overloaded(name: str, node: ast.Call, arguments: list[Kind], *, method: bool) -> Kind | None:
