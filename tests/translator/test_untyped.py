@@ -261,3 +261,46 @@ def test_a_number_that_numbers_are_added_to_stays_one() -> None:
     source = "import torch\n\n\ndef f(x: torch.Tensor, n=0):\n    n += x.size(0)\n    n += x.sum().item()\n"
     source += "    return n.real\n"
     assert "    return n.real\n" in translate_source(source).text
+
+
+NETWORK = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn1 = nn.BatchNorm2d(3)
+        self.emb = nn.Embedding(5, 3)
+        self.fc = nn.Linear(3, 3)
+
+
+def load(model, w):
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("model.bn1.weight = nn.Parameter(w)", "model.bn1.gamma = ms.Parameter(w)"),
+        ("model.bn1.running_mean = w", "model.bn1.moving_mean = w"),
+        ("model.emb.weight = nn.Parameter(w)", "model.emb.embedding_table = ms.Parameter(w)"),
+        ("model.fc.weight = nn.Parameter(w)", "model.fc.weight = ms.Parameter(w)"),
+        ("print(model.bn1.bias.shape)", "print(model.bn1.beta.shape)"),
+    ],
+)
+def test_a_layer_of_an_unknown_network_by_the_name_that_the_project_gives_it(line: str, expected: str) -> None:
+    found = translate_source(f"{NETWORK}    {line}\n")
+    assert expected in found.text
+    assert "T2M207" not in [d.code for d in found.diagnostics]
+
+
+@pytest.mark.parametrize("line", ["model.norm.weight = nn.Parameter(w)", "model.norm.running_var = w"])
+def test_what_is_stored_in_a_layer_of_no_known_class_is_marked(line: str) -> None:
+    """MindSpore's normalisation would not use it: the network would compute with its own, without a word."""
+    assert "T2M207" in [d.code for d in translate_source(f"{NETWORK}    {line}\n").diagnostics]
+
+
+def test_a_call_that_no_network_takes_is_left() -> None:
+    source = "import torch\n\n\ndef f(frame):\n    return frame.date.apply(lambda row: row.month, 1)\n"
+    assert not translate_source(source).diagnostics

@@ -107,9 +107,9 @@ class Evidence:
             return UNKNOWN
         return next((told for name in chain[1:] if (told := self.of_call(name)).name == "Tensor"), UNKNOWN)
 
-    def takes(self, name: str, call: ast.Call) -> bool:
-        """Whether a tensor's method of this name, if there is one, can be called with these arguments."""
-        signatures = self._tables.overloads(f"torch.Tensor.{name}")
+    def takes(self, name: str, call: ast.Call, family: KindName = "Tensor") -> bool:
+        """Whether a method of this name of a tensor, if there is one, can be called with these arguments."""
+        signatures = self._tables.overloads(f"{BASE_ROWS[family]}.{name}")
         return not signatures or any(accepts(signature, call) for signature in signatures)
 
     def is_free(self, name: str, family: KindName) -> bool:

@@ -11,7 +11,7 @@ from torch2ms.translator import recording
 from torch2ms.translator.asked_gradients import looks_like_weight
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.overloads import field_of
-from torch2ms.translator.kinds import UNKNOWN
+from torch2ms.translator.kinds import UNKNOWN, Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.calls import member_row
 from torch2ms.translator.passes.gradient_reads import gradient_of
@@ -23,6 +23,7 @@ from torch2ms.translator.passes.layer_members import (
     is_forward,
     is_mixed_in,
     is_settings,
+    layer_by_name,
     new_names,
 )
 from torch2ms.translator.passes.reserved import free_name
@@ -154,8 +155,10 @@ def _told_by_kind(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> 
 
 def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression:
     """Return an attribute of a value nothing is known of: a wrapper that went, a layer's member, or what it is."""
-    if ctx.kind(tree.value).known or not isinstance(tree.ctx, ast.Load):
+    if ctx.kind(tree.value).known:
         return updated
+    if not isinstance(tree.ctx, ast.Load):
+        return _stored_in_unknown(updated, tree, ctx)
     if tree.attr == "module" and ctx.world.symbols.wraps_networks and not ctx.world.symbols.stores("module"):
         if _is_guarded(tree, ctx):
             return updated
@@ -169,12 +172,29 @@ def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cs
     if tree.attr in LAYER_MEMBERS and not is_translated and _is_of_layer(tree, ctx):
         return _of_any_layer(updated, tree, ctx)
     if tree.attr in LAYER_MEMBERS and not is_settings(tree.value) and not is_translated:
-        shown = ast.unparse(tree.value)
-        message = f"{shown} could not be typed; .{tree.attr} has another name on a normalisation layer or an embedding"
-        ctx.report("T2M207", tree, message, symbol=f"torch.nn.Module.{tree.attr}")
+        return _of_layer_by_name(updated, tree, ctx)
     if tree.attr in UNTYPED_SETTINGS and not is_settings(tree.value):
         return _of_any_layer(updated, tree, ctx)
     return _mark_of_unknown(updated, tree, ctx) if tree.attr == "requires_grad" else updated
+
+
+def _of_layer_by_name(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression:
+    layer = layer_by_name(tree.value, ctx)
+    if layer.known:
+        return _member(updated, tree, layer, ctx) or updated
+    shown = ast.unparse(tree.value)
+    message = f"{shown} could not be typed; .{tree.attr} has another name on a normalisation layer or an embedding"
+    ctx.report("T2M207", tree, message, symbol=f"torch.nn.Module.{tree.attr}")
+    return updated
+
+
+def _stored_in_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression:
+    """Return ``x.weight`` in ``x.weight = nn.Parameter(w)``: under another name, MindSpore's layer would not use it."""
+    given = ctx.small.value if isinstance(ctx.small, ast.Assign) else None
+    if tree.attr not in LAYER_MEMBERS or given is None or ctx.imports.imports("mindspore"):
+        return updated
+    is_tensor = ctx.kind(given).is_tensor or tree.attr.startswith("running")
+    return _of_layer_by_name(updated, tree, ctx) if is_tensor or layer_by_name(tree.value, ctx).known else updated
 
 
 def _mark_of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression:
@@ -240,6 +260,11 @@ def _of_layer(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.
         return updated.with_changes(attr=cst.Name("construct"))
     if base.name != "Module":
         return _of_any_layer(updated, tree, ctx) if is_mixed_in(base, tree, ctx) else None
+    return _member(updated, tree, base, ctx)
+
+
+def _member(updated: cst.Attribute, tree: ast.Attribute, base: Kind, ctx: Context) -> cst.BaseExpression | None:
+    """Return a parameter, a statistic or a setting of a layer; None where it keeps its name."""
     found = new_names(base, tree.attr, ctx)
     if found is None:
         return _forward(updated, tree, ctx)

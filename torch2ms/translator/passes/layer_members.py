@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import functools
+from collections.abc import Iterator
+from dataclasses import replace
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.families import LAYERS_OF
-from torch2ms.translator.kinds import Kind
+from torch2ms.translator.kinds import UNKNOWN, Kind, join
 from torch2ms.translator.names import candidates
 
 __all__ = [
@@ -16,6 +19,7 @@ __all__ = [
     "is_forward",
     "is_mixed_in",
     "is_settings",
+    "layer_by_name",
     "new_names",
 ]
 
@@ -42,6 +46,33 @@ def is_settings(tree: ast.expr) -> bool:
     """Whether a value is called like a program's settings: ``args``, ``self.cfg``."""
     name = tree.attr if isinstance(tree, ast.Attribute) else tree.id if isinstance(tree, ast.Name) else ""
     return name.lower() in _SETTINGS
+
+
+_FILES_READ = 8
+
+
+def layer_by_name(tree: ast.expr, ctx: Context) -> Kind:
+    """Return what ``model.pos_emb`` is where each class of the project that makes a ``pos_emb`` makes a layer.
+
+    Of ``model`` nothing is known then: a function's parameter, of which no caller is in the project.
+    """
+    if not isinstance(tree, ast.Attribute):
+        return UNKNOWN
+    files = [path for path, file in ctx.world.symbols.files.items() if tree.attr in file.stored]
+    if not 0 < len(files) <= _FILES_READ:
+        return UNKNOWN
+    kinds = [kind for path in files for kind in _made_in(path, tree.attr, ctx)]
+    if not kinds or any(kind.name != "Module" or not kind.of for kind in kinds):
+        return UNKNOWN
+    return replace(functools.reduce(join, kinds), evidence=f"every class that makes a .{tree.attr} makes a layer")
+
+
+def _made_in(path: str, name: str, ctx: Context) -> Iterator[Kind]:
+    analysis = ctx.world.file(path)
+    for info in analysis.classes.values() if analysis is not None else ():
+        kind = ctx.world.attributes(info.key).get(name)
+        if kind is not None and kind.name != "none":
+            yield kind
 
 
 def new_names(base: Kind, attribute: str, ctx: Context) -> tuple[set[str], list[str]] | None:

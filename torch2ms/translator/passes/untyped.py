@@ -183,6 +183,8 @@ def untyped_call(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Cont
             continue
         if family == "Tensor" and _is_none_of_tensors(func, tree, ctx):
             continue
+        if not ctx.world.evidence.takes(func.attr, tree, family):
+            continue  # frame.apply(lambda row: row.month, 1) is no network's
         changes, alone = _changes(row_call, row, updated, tree, ctx, Kind(family))
         message = f"{ast.unparse(func.value)} could not be typed; .{func.attr} changes if it is a {word}"
         if changes and alone and family == "Tensor" and _has_two_forms(func, ctx):
