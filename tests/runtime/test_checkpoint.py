@@ -227,3 +227,27 @@ def test_the_header_is_plain_json(tmp_path):
     content = (tmp_path / "x").read_bytes()
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     assert header["a"]["dtype"] == "F32"
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "Adagrad"])
+def test_an_optimizer_that_is_kept_whole_goes_on_with_the_network_beside_it(tmp_path, kind):
+    optim = pytest.importorskip("mindspore.experimental.optim")
+
+    def losses(network, optimizer):
+        grad_fn = ms.value_and_grad(lambda: (network(ms.ops.ones((4, 3))) ** 2).mean(), None, optimizer.parameters)
+        found = []
+        for _ in range(3):
+            loss, grads = grad_fn()
+            optimizer(grads)
+            found.append(float(loss.asnumpy()))
+        return found
+
+    network = ms.nn.Dense(3, 2)
+    optimizer = getattr(optim, kind)(network.trainable_params(), lr=0.05)
+    losses(network, optimizer)
+    checkpoint.save({"epoch": 1, "model": network, "nets": [network], "optimizer": optimizer}, tmp_path / "state.tar")
+    kept = checkpoint.load(tmp_path / "state.tar")
+    assert kept["nets"][0] is kept["model"]
+    expected = losses(network, optimizer)
+    assert losses(kept["model"], kept["optimizer"]) == pytest.approx(expected)
+    assert expected[2] != expected[0]

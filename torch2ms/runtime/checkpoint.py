@@ -42,6 +42,7 @@ _DTYPES = {
     "C64": np.complex64, "C128": np.complex128,
 }  # fmt: skip
 _NAMES = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}
+_OBJECTS, _MADE = "pickled objects", "objects made again"
 _BFLOAT16 = "BF16"  # NumPy has no such type: the upper half of a float32
 
 
@@ -54,6 +55,8 @@ class _Packer:
 
     def __init__(self) -> None:
         self.arrays: Dict[str, Tuple[str, np.ndarray[Any, Any]]] = {}
+        self.objects: List[Any] = []  # kept together: an optimizer goes on with the weights of the network beside it
+        self.places: List[str] = []
 
     def pack(self, value: Any, path: str) -> Any:
         if value is None or isinstance(value, (bool, int, float, str)):
@@ -70,13 +73,25 @@ class _Packer:
         return self.pack_object(value, path)
 
     def pack_object(self, value: Any, path: str) -> Any:
-        """Keep a network, or an object of a class of the program, as the bytes of a pickle."""
-        name = _join(path, "object")
+        """Keep a network, an optimizer, or an object of a class of the program, for the bytes of one pickle."""
+        self.objects.append(value)
+        self.places.append(path)
+        return {"s": len(self.objects) - 1}
+
+    def finish(self) -> None:
+        """Pickle what was kept. Raises TypeError, with its place, for what cannot be."""
+        if not self.objects:
+            return
         try:
-            content = networks.to_bytes(value)
-        except TypeError as error:
-            raise TypeError(f"{error}, at {path or 'the top'!r}") from error
-        return {"o": self.pack_array(np.frombuffer(content, np.uint8), name)["a"]}
+            content = networks.to_bytes(self.objects)
+        except TypeError:
+            for value, path in zip(self.objects, self.places):
+                try:
+                    networks.to_bytes(value)
+                except TypeError as error:
+                    raise TypeError(f"{error}, at {path or 'the top'!r}") from error
+            raise
+        self.pack_array(np.frombuffer(content, np.uint8), _OBJECTS)
 
     def pack_array(self, value: Any, path: str) -> Any:
         name, number = path or "value", 1
@@ -110,13 +125,21 @@ def _unpack(node: Any, arrays: Dict[str, Any]) -> Any:
     if kind in ("l", "t"):
         items = [_unpack(item, arrays) for item in content]
         return items if kind == "l" else tuple(items)
+    if kind == "s":
+        if _MADE not in arrays:
+            arrays[_MADE] = _objects(arrays[_OBJECTS][1], _OBJECTS)
+        return arrays[_MADE][content]
     tag, array = arrays[content]
-    if kind == "o":
-        try:
-            return networks.from_bytes(array.tobytes())
-        except Exception as error:  # whatever the program's own classes raise
-            raise CheckpointError(f"{content} in the checkpoint cannot be made again: {error}") from error
+    if kind == "o":  # of files that earlier releases wrote
+        return _objects(array, content)
     return array if kind == "a" else _tensor(tag, array, content if kind == "p" else None)
+
+
+def _objects(array: np.ndarray[Any, Any], name: str) -> Any:
+    try:
+        return networks.from_bytes(array.tobytes())
+    except Exception as error:  # whatever the program's own classes raise
+        raise CheckpointError(f"{name} in the checkpoint cannot be made again: {error}") from error
 
 
 def _tensor(tag: str, array: np.ndarray[Any, Any], parameter: Optional[str] = None) -> Any:
@@ -137,6 +160,7 @@ def save(obj: Any, path: Union[PathLike, BinaryIO]) -> None:
     """
     packer = _Packer()
     tree = json.dumps(packer.pack(obj, ""))
+    packer.finish()
     header: Dict[str, Any] = {}
     offset, crc = 0, zlib.crc32(tree.encode("utf-8"))
     for name, (tag, array) in packer.arrays.items():
@@ -235,7 +259,7 @@ def _parse(content: bytes, name: object, weights_only: bool = False) -> Any:
             raise CheckpointError(f"{name} is damaged: its checksum does not fit its content")
         arrays = {key: _array(entry, data) for key, entry in header.items()}
         if metadata.get("torch2ms") == _FORMAT:
-            if weights_only and '{"o": ' in metadata["tree"]:
+            if weights_only and ('{"o": ' in metadata["tree"] or '{"s": ' in metadata["tree"]):
                 raise CheckpointError(f"{name} holds a network, not only weights: weights_only=False runs its code")
             return _unpack(json.loads(metadata["tree"]), arrays)
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -1,5 +1,7 @@
 """Networks kept whole: structure, weights and modes of a Cell as bytes, for programs that save the network itself.
 
+Optimizers are Cells as well; one that is kept together with its network goes on with that network's weights.
+
 As with any pickle, classes are kept by the place they are imported from, and reading runs code: read only files of
 people you trust. What survives a move of the code is a ``state_dict``.
 """
@@ -10,6 +12,7 @@ import io
 import pickle
 from typing import Any, Dict, Tuple
 
+from mindspore import ops
 from mindspore.ops.primitive import Primitive
 
 __all__ = ["from_bytes", "to_bytes"]
@@ -23,6 +26,8 @@ class _Pickler(pickle.Pickler):
     """Pickles Cells: the operators they hold cannot be pickled, but are made again from their arguments."""
 
     def reducer_override(self, obj: Any) -> Any:
+        if type(obj) in (ops.Map, ops.HyperMap):  # those of optimizers
+            return (type(obj), ())
         if isinstance(obj, Primitive) and hasattr(obj, "init_attrs"):
             made: Tuple[Any, ...] = (_make, (type(obj), dict(obj.init_attrs)))
             return made
