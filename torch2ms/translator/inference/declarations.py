@@ -69,6 +69,7 @@ class FileAnalysis:
     class_of: dict[ast.AST, ClassInfo] = field(default_factory=dict)
     # Calls of what the project may define: function ("": the module level) -> last identifier of the callee -> calls
     calls: dict[str, dict[str, list[ast.Call]]] = field(default_factory=dict)
+    early: list[tuple[str, int]] = field(default_factory=list)  # questions that were asked before all calls were known
     sites: dict[str, list[tuple[str, int]]] = field(default_factory=dict)  # identifier -> where in ``calls``, in order
     uses: dict[str, Uses] = field(default_factory=lambda: defaultdict(Uses))  # the same at module level
     applied: set[str] = field(default_factory=set)  # functions handed to ``network.apply``

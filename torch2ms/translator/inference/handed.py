@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.declarations import FileAnalysis, FunctionInfo, is_map
 from torch2ms.translator.kinds import UNKNOWN, Kind
 from torch2ms.translator.trees import walk
 
-__all__ = ["Handed", "handed_back", "handed_by", "lacks_results"]
+__all__ = ["Handed", "handed_back", "handed_by", "lacks_results", "promised"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +112,16 @@ def lacks_results(analysis: FileAnalysis) -> bool:
             if callee.name == "function" and not analysis.kinds.get(call, UNKNOWN).known:
                 return True
     return False
+
+
+def promised(info: FunctionInfo, analysis: FileAnalysis, family: Callable[[str], Kind]) -> Kind:
+    """Return the kind that the return annotation alone promises."""
+    returns = getattr(info.node, "returns", None)
+
+    def kind_of(node: ast.expr) -> Kind:
+        found = analysis.kind(node)
+        if not found.known and isinstance(node, ast.Name):
+            found = analysis.names.get(node.id, UNKNOWN)
+        return found
+
+    return annotated(returns, kind_of, family)

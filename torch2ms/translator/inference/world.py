@@ -15,12 +15,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from torch2ms.mapping_tables.lookup import Tables
-from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.declarations import ClassInfo, FileAnalysis, FunctionInfo, declare, is_abstract
 from torch2ms.translator.inference.evidence import Evidence
 from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.inference.flow import Flow
-from torch2ms.translator.inference.handed import Handed, handed_by, lacks_results
+from torch2ms.translator.inference.handed import Handed, handed_by, lacks_results, promised
 from torch2ms.translator.inference.overrides import overridden
 from torch2ms.translator.inference.own_attributes import made_of_themselves, stores
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
@@ -90,6 +89,8 @@ class World:
                     (flow := Flow(self, analysis, None)).run_module(analysis.tree.body)
                     analysis.kinds.update(flow.kinds)
                     self.forget(analysis)
+                    while analysis.early:
+                        self._parameters.pop(analysis.early.pop(), None)
                     if not lacks_results(analysis):
                         break
             self._loading.pop()
@@ -408,7 +409,7 @@ class World:
             with self._at(self.depth - 1), self._holding(analysis.path):
                 result = overridden(info, self) if is_abstract(info.node) else self.flow(analysis, info).result
         if not result.known:
-            result = _promised(info, analysis, self)
+            result = promised(info, analysis, self.family)
         self._remember(analysis, self._returns, question, result)
         return result
 
@@ -433,9 +434,12 @@ class World:
                 found[name] = Kind("Module", evidence="handed over by a caller")  # another's may be of another class
             elif name not in found or found[name].name != "Tensor":
                 found[name] = UNKNOWN
+        self._parameters[question] = found
+        if self._doubtful:
+            self._doubted.append((self._parameters, question))
         own = self._files.get(info.key.rpartition(":")[0])
-        if own is not None:
-            self._remember(own, self._parameters, question, found)
+        if own is not None and not own.complete:
+            own.early.append(question)  # once the module level has run, its calls say more
         return found
 
     def handed_over(self, info: FunctionInfo, name: str) -> list[Kind]:
@@ -485,16 +489,3 @@ class World:
             return made
         self.flow(analysis, analysis.functions[function.rpartition(":")[2]])
         return self._handed[question]
-
-
-def _promised(info: FunctionInfo, analysis: FileAnalysis, world: World) -> Kind:
-    """Return the kind that the return annotation alone promises."""
-    returns = getattr(info.node, "returns", None)
-
-    def kind_of(node: ast.expr) -> Kind:
-        found = analysis.kind(node)
-        if not found.known and isinstance(node, ast.Name):
-            found = analysis.names.get(node.id, UNKNOWN)
-        return found
-
-    return annotated(returns, kind_of, world.family)
