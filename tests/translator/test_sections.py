@@ -41,3 +41,20 @@ def test_more_than_one_part_may_come_first() -> None:
 
 def test_a_value_that_is_used_again_joins_the_parts() -> None:
     assert "T2M404" in marks(LEAVES + STEP.replace("net(x).mean()", "net(x).mean() * w"))
+
+
+LOOP = """net = nn.Linear(3, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for epoch in range(3):
+    for _ in range(2):
+        loss = net(torch.ones(4, 3)).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_the_step_may_stand_in_a_loop() -> None:
+    text = translate_source(LEAVES + LOOP).text
+    assert "x_grad, w_grad = ms.grad(forward_fn, (0, 1))(x, w)" in text
+    assert marks(LEAVES + LOOP) == set()

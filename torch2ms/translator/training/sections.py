@@ -15,7 +15,7 @@ def sections(tree: ast.Module) -> list[ast.Module]:
 
     In front of the cut nothing takes a step, and behind it nothing is read that was bound in front of it, but imports.
     """
-    starts = [index for index, statement in enumerate(tree.body) if _is_backward(statement)]
+    starts = [index for index, statement in enumerate(tree.body) if _has_backward(statement)]
     for first, following in zip(starts[-2::-1], starts[:0:-1], strict=True):
         cut = 1 + max([first, *(i for i in range(first, following) if "grad" in _attributes(tree.body[i]))])
         front, behind = tree.body[:cut], tree.body[cut:]
@@ -24,9 +24,12 @@ def sections(tree: ast.Module) -> list[ast.Module]:
     return [tree]
 
 
-def _is_backward(statement: ast.stmt) -> bool:
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "backward"
+def _has_backward(statement: ast.stmt) -> bool:
+    """Whether a statement of a script calls ``backward``, itself or in a loop; what a function does is its own."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return False
+    calls = (node for node in walk(statement) if isinstance(node, ast.Call))
+    return any(isinstance(call.func, ast.Attribute) and call.func.attr == "backward" for call in calls)
 
 
 def _attributes(statement: ast.stmt) -> set[str]:
