@@ -90,3 +90,8 @@ def test_one_process_needs_no_group():
     assert distributed.sum_over_ranks([1.0, 2.0]) == [1.0, 2.0]
     assert distributed.gradient_reducer([]) is None
     distributed.barrier()
+
+
+def test_a_cpu_has_no_events() -> None:
+    with pytest.raises(device.DeviceError, match="perf_counter"):
+        device.event(enable_timing=True)

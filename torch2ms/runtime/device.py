@@ -16,6 +16,7 @@ __all__ = [
     "current_device",
     "device_count",
     "device_name",
+    "event",
     "is_accelerated",
     "is_available",
     "max_memory_allocated",
@@ -181,6 +182,18 @@ def synchronize(device: object = None) -> None:
     wait = getattr(getattr(ms, "runtime", None), "synchronize", None)
     if wait is not None and is_accelerated():
         wait()
+
+
+def event(enable_timing: bool = False, blocking: bool = False) -> Any:
+    """Return an event of the accelerator (``record``, ``synchronize``, ``elapsed_time``); MindSpore 2.7 and later.
+
+    Raises:
+        DeviceError: there is no accelerator, or MindSpore has no events.
+    """
+    make = getattr(getattr(ms, "runtime", None), "Event", None)
+    if make is None or not is_accelerated():
+        raise DeviceError("events are an Ascend's or a GPU's: on a CPU take the time with time.perf_counter()")
+    return make(enable_timing, blocking)
 
 
 def _memory(name: str) -> int:
