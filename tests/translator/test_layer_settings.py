@@ -58,12 +58,12 @@ def test_weights_read_in_a_class_that_layers_are_made_with(base: str, expected: 
 
 FUSED = """def fuse(branch, other):
     if isinstance(branch, nn.Sequential):
-        return branch.bn.weight, branch.bn.running_mean, other.running_var, other.weight, branch.bn.eps
+        return branch.bn.weight, branch.bn.running_mean, other.running_var, other.weight, branch.conv.groups
 """
 
 
 def test_parts_of_a_sequential_are_asked_by_the_runtime() -> None:
     text = translate_source(HEAD + FUSED).text
     first = "modules.weight(branch.bn), modules.get(branch.bn, 'running_mean'), modules.get(other, 'running_var')"
-    assert f"return {first}, other.weight, branch.bn.eps" in text
+    assert f"return {first}, other.weight, modules.get(branch.conv, 'groups')" in text
     assert [d.symbol for d in translate_source(HEAD + FUSED).diagnostics] == ["torch.nn.Module.weight"]

@@ -275,6 +275,7 @@ _OTHER_NAMES = {
     "num_embeddings": ("vocab_size",),
     "embedding_dim": ("embedding_size",),
     "num_parameters": ("w.size",),
+    "groups": ("group",),
 }
 
 

@@ -14,7 +14,7 @@ import importlib
 import json
 import sys
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Container, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,13 +203,21 @@ def _is_learnt(tensor: Any) -> bool:
     return bool(getattr(tensor, "requires_grad", False))
 
 
+def _filled(keys: KeyMap, given: Container[str]) -> Dict[int, str]:
+    """Return the torch key of every buffer that has one, by its identity.
+
+    MindSpore registers a buffer with whichever cell it is assigned to as well: ``self.mask = self.inner.mask``.
+    """
+    found = (entry for entry in keys.entries if entry.torch in given and not _is_learnt(entry.tensor))
+    return {id(entry.tensor): entry.torch for entry in found}
+
+
 def match(keys: KeyMap, torch_keys: Iterable[str]) -> List[str]:
     """Return what does not pair up between a network and a torch state dictionary, one line each; [] when all does."""
     given = set(torch_keys)
     known = {entry.torch for entry in keys.entries} | set(keys.dropped)
     problems = list(keys.problems)
-    # MindSpore registers a buffer with whichever cell it is assigned to: ``self.mask = self.inner.mask``
-    filled = {id(entry.tensor) for entry in keys.entries if entry.torch in given and not _is_learnt(entry.tensor)}
+    filled = _filled(keys, given)
     problems += [
         f"{entry.mindspore}: the PyTorch file has no {entry.torch}"
         for entry in keys.entries
@@ -227,13 +235,15 @@ def from_torch(keys: KeyMap, values: Values) -> Tuple[Values, List[str]]:
     problems = match(keys, values)
     notes: List[str] = []
     result: Values = {}
+    filled = _filled(keys, values)
     for entry in keys.entries:
-        if entry.torch not in values:
+        name = entry.torch if entry.torch in values else filled.get(id(entry.tensor), "")
+        if not name:
             if entry.optional:
                 notes.append(f"{entry.mindspore} keeps its initial value: the PyTorch layer has none")
                 result[entry.mindspore] = value_of_tensor(entry.tensor)
             continue
-        value = values[entry.torch]
+        value = values[name]
         array = place(entry, value.array)
         if tuple(array.shape) != tuple(entry.tensor.shape):
             problems.append(

@@ -50,6 +50,7 @@ class FileIndex:
     wrappers: Mapping[str, frozenset[str]] = field(default_factory=dict)  # classes that step an optimizer -> methods
     optional: frozenset[str] = frozenset()  # packages that the file can do without
     definitions: Mapping[str, Definition] = field(default_factory=dict)  # names that only one statement binds
+    set_on_others: frozenset[str] = frozenset()  # attributes bound on anything but ``self``: ``head.anchors /= stride``
 
     @property
     def asks_for_graphs(self) -> bool:
@@ -106,6 +107,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         stepping_methods(tree) if "step" in calls.shapes else {},
         optional_imports(tree, imports),
         _definitions(tree, changed),
+        frozenset(attributes.set_on_others),
     )
 
 
@@ -169,6 +171,7 @@ class _Attributes:
         self._made: set[str] = set()
         self._called: set[str] = set()
         self.has_gradients = False  # whether anything is asked for an attribute called ``grad``
+        self.set_on_others: set[str] = set()
 
     def see(self, node: ast.AST) -> None:
         """Take in one node."""
@@ -182,8 +185,10 @@ class _Attributes:
             made = isinstance(node.value, ast.Call) and _last(node.value.func) not in _PLAIN_MAKERS
             if made or isinstance(node.value, ast.Lambda):
                 self._made |= names
-        elif isinstance(node, ast.Attribute) and node.attr == "grad":
-            self.has_gradients = True
+        elif isinstance(node, ast.Attribute):
+            self.has_gradients = self.has_gradients or node.attr == "grad"
+            if isinstance(node.ctx, ast.Store) and _last(node.value) != "self":
+                self.set_on_others.add(node.attr)
 
     def callable(self) -> frozenset[str]:
         """Return those that are set to something that may be called, or set and called."""

@@ -118,6 +118,10 @@ class SymbolTable:
         """Return the names of the project's classes that define a method called ``name``."""
         return frozenset(c for file in self.files.values() for c in file.methods.get(name, ()))
 
+    def sets_on_others(self, name: str) -> bool:
+        """Whether a file binds an attribute of anything but ``self``: ``head.anchors /= stride``."""
+        return any(name in file.set_on_others for file in self.files.values())
+
     def stores(self, name: str) -> bool:
         """Whether a class of the project has an attribute called ``name`` that may be called."""
         return any(name in file.stored for file in self.files.values())

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
+from torch2ms import translate_project
 from torch2ms.translator.pipeline import translate_source
 
 HEAD = "import torch\nfrom torch import nn, optim\n\n\ndef run(net: nn.Sequential, plain: nn.Linear, layers):\n"
@@ -131,3 +135,12 @@ def test_a_buffer_that_carries_a_gradient_is_said_to_lose_it(value: str) -> None
 )
 def test_other_buffers_are_bound_anew_without_a_word(lines: tuple[str, ...]) -> None:
     assert "T2M305" not in kept_codes(*lines)
+
+
+def test_a_buffer_that_another_file_changes_is_no_plain_one(make_tree: Callable[..., Path]) -> None:
+    head = "import torch\nfrom torch import nn\n\n\nclass Detect(nn.Module):\n    def __init__(self, a):\n"
+    part = head + "        super().__init__()\n        self.register_buffer('anchors', a)\n"
+    net = "from part import Detect\n\n\ndef build(a, stride):\n    head = Detect(a)\n    head.anchors /= stride\n"
+    report = translate_project(make_tree({"part.py": part, "net.py": net}), None)
+    text = {file.path: file.output for file in report.files}["part.py"]
+    assert "modules.register_buffer(self, 'anchors', a)" in (text or "")

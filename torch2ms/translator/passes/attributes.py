@@ -169,7 +169,7 @@ def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cs
     is_translated = ctx.imports.imports("mindspore")  # its layers may be meant, under MindSpore's names
     if tree.attr in ("weight", "bias") and not is_translated and _is_parameter_by_use(tree, ctx):
         return _of_any_layer(updated, tree, ctx)
-    if tree.attr in LAYER_MEMBERS and not is_translated and _is_of_layer(tree, ctx):
+    if tree.attr in LAYER_MEMBERS | {"groups"} and not is_translated and _is_of_layer(tree, ctx):
         return _of_any_layer(updated, tree, ctx)
     if tree.attr in LAYER_MEMBERS and not is_settings(tree.value) and not is_translated:
         return _of_layer_by_name(updated, tree, ctx)

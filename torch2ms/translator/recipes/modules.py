@@ -252,17 +252,6 @@ def _is_assigned(name: str, where: ast.AST) -> bool:
     return False
 
 
-def _is_set_outside(name: str, ctx: Context) -> bool:
-    """Whether the file binds the attribute of another object than ``self`` anew: ``head.anchors /= stride``."""
-    return any(
-        isinstance(node, ast.Attribute)
-        and node.attr == name
-        and isinstance(node.ctx, ast.Store)
-        and getattr(node.value, "id", "") != "self"
-        for node in ctx.analysis.nodes
-    )
-
-
 def _registers(name: str, node: ast.AST) -> bool:
     """Whether a node is a call ``x.register_buffer(name, ...)``."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
@@ -275,14 +264,14 @@ def _registers(name: str, node: ast.AST) -> bool:
 def register_buffer(site: CallSite, ctx: Context) -> Outcome:
     """``register_buffer`` stays; a buffer that is bound anew later becomes a parameter without gradient.
 
-    Cell refuses assignment to a buffer. What assigns from outside of the class is looked for in the same file.
+    Cell refuses assignment to a buffer, from outside of the class as well.
     """
     assert site.receiver is not None
     name, value = site.argument("name"), site.argument("tensor")
     literal = name.tree.value if name is not None and isinstance(name.tree, ast.Constant) else None
     is_none = value is not None and isinstance(value.tree, ast.Constant) and value.tree.value is None
     assigned = isinstance(literal, str) and (
-        _is_assigned(literal, _class_node(site.tree, ctx)) or _is_set_outside(literal, ctx)
+        _is_assigned(literal, _class_node(site.tree, ctx)) or ctx.world.symbols.sets_on_others(literal)
     )
     stays = isinstance(literal, str) and not is_none and not assigned
     has_method = ctx.tables.target_signature(site.option.target, ctx.target.mindspore) is not None
