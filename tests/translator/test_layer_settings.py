@@ -67,3 +67,8 @@ def test_parts_of_a_sequential_are_asked_by_the_runtime() -> None:
     first = "modules.weight(branch.bn), modules.get(branch.bn, 'running_mean'), modules.get(other, 'running_var')"
     assert f"return {first}, other.weight, modules.get(branch.conv, 'groups')" in text
     assert [d.symbol for d in translate_source(HEAD + FUSED).diagnostics] == ["torch.nn.Module.weight"]
+
+
+def test_groups_of_a_layer_of_unknown_class_are_asked_by_the_runtime() -> None:
+    source = HEAD + "def f(make, match, args):\n    return make(3).groups, match.groups(), args.groups\n"
+    assert "return modules.get(make(3), 'groups'), match.groups(), args.groups" in translate_source(source).text

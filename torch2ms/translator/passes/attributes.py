@@ -169,11 +169,11 @@ def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cs
     is_translated = ctx.imports.imports("mindspore")  # its layers may be meant, under MindSpore's names
     if tree.attr in ("weight", "bias") and not is_translated and _is_parameter_by_use(tree, ctx):
         return _of_any_layer(updated, tree, ctx)
-    if tree.attr in LAYER_MEMBERS | {"groups"} and not is_translated and _is_of_layer(tree, ctx):
+    if tree.attr in LAYER_MEMBERS and not is_translated and _is_of_layer(tree, ctx):
         return _of_any_layer(updated, tree, ctx)
     if tree.attr in LAYER_MEMBERS and not is_settings(tree.value) and not is_translated:
         return _of_layer_by_name(updated, tree, ctx)
-    if tree.attr in UNTYPED_SETTINGS and not is_settings(tree.value):
+    if tree.attr in UNTYPED_SETTINGS and not is_settings(tree.value) and not _is_called(tree, ctx):
         return _of_any_layer(updated, tree, ctx)
     return _mark_of_unknown(updated, tree, ctx) if tree.attr == "requires_grad" else updated
 
@@ -232,6 +232,12 @@ def _is_parameter_by_use(tree: ast.Attribute, ctx: Context) -> bool:
     """Whether a value is asked for what only tensors have: ``model.head.bias.requires_grad = False``."""
     parent = ctx.parent(tree)
     return isinstance(parent, ast.Attribute) and parent.attr in ("data", "grad", "requires_grad", "requires_grad_")
+
+
+def _is_called(tree: ast.Attribute, ctx: Context) -> bool:
+    """Whether a value is called: ``match.groups()`` is none of a layer's."""
+    call = ctx.parent(tree)
+    return isinstance(call, ast.Call) and call.func is tree
 
 
 def _is_of_layer(tree: ast.Attribute, ctx: Context) -> bool:

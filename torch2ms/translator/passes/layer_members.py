@@ -26,7 +26,7 @@ __all__ = [
 # What layers call otherwise, and the runtime finds under either name.
 LAYER_MEMBERS = frozenset({"weight", "bias", "running_mean", "running_var"})
 # And settings that only layers have.
-UNTYPED_SETTINGS = frozenset({"in_features", "out_features", "num_parameters"})
+UNTYPED_SETTINGS = frozenset({"in_features", "out_features", "num_parameters", "groups"})
 LAYER_SETTINGS = UNTYPED_SETTINGS | {"num_embeddings", "embedding_dim"}
 
 # Names of settings, whose attributes may be called anything.
