@@ -126,8 +126,8 @@ _OF_TENSORS = frozenset({"cpu", "cuda", "detach", "size", "long", "numel"})
 
 def _treated_as_tensors(ctx: Context) -> frozenset[str]:
     """Return the names and attributes of a file of which something is asked that only tensors have."""
-    nodes = ctx.analysis.all(ast.Attribute)
-    return frozenset(ast.unparse(node.value) for node in nodes if node.attr in _OF_TENSORS)
+    called = (node.func for node in ctx.analysis.all(ast.Call) if isinstance(node.func, ast.Attribute))
+    return frozenset(ast.unparse(func.value) for func in called if func.attr in _OF_TENSORS)
 
 
 def _compared(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> cst.BaseExpression:
