@@ -17,6 +17,7 @@ from mindspore import nn, ops
 
 from .kinds import MINDSPORE_NAMES, kind_of
 from .names import torch_names, torch_order
+from .state_hooks import run_load_hooks
 
 __all__ = [
     "LoadResult",
@@ -381,6 +382,8 @@ def load_state_dict(cell: nn.Cell, state_dict: Mapping[str, Any], strict: bool =
     before then changes them no more; here the values are assigned. Raises RuntimeError for names that are missing or
     unexpected when ``strict``, and for shapes that differ always.
     """
+    state_dict = dict(state_dict)
+    told = run_load_hooks(cell, state_dict, strict)
     own = saved_state(cell)
     names = torch_names(cell)
     source = {name: names.get(name, name) if names.get(name, name) in state_dict else name for name in own}
@@ -390,7 +393,7 @@ def load_state_dict(cell: nn.Cell, state_dict: Mapping[str, Any], strict: bool =
     unexpected = [name for name in state_dict if name not in used]
     found = {name: _fitting(state_dict[source[name]], own[name]) for name in own if source[name] in state_dict}
     wrong = [source[name] for name, value in found.items() if value is None]
-    problems = [f"size mismatch for {', '.join(wrong)}"] if wrong else []
+    problems = [*told, *([f"size mismatch for {', '.join(wrong)}"] if wrong else [])]
     if strict and missing:
         problems.append(f"missing: {', '.join(missing)}")
     if strict and unexpected:

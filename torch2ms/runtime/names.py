@@ -14,7 +14,7 @@ from mindspore import nn
 
 from .reserved import source_name
 
-__all__ = ["torch_names", "torch_order"]
+__all__ = ["parts", "torch_names", "torch_order"]
 
 _NAMES = {
     "gamma": "weight",
@@ -47,6 +47,12 @@ def torch_names(cell: Any) -> Dict[str, str]:
             if own != torch_name:
                 found[own] = torch_name
     return found
+
+
+def parts(cell: Any) -> Iterator[Tuple[str, Any]]:
+    """Yield every part of a network with the path it has in PyTorch, the network first."""
+    for _, path, part in _paths(cell, "", ""):
+        yield path, part
 
 
 def _paths(cell: Any, path: str, torch_path: str) -> Iterator[Tuple[str, str, Any]]:
