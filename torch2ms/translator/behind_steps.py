@@ -17,6 +17,7 @@ __all__ = ["runs_behind_step"]
 _Parse = Callable[[str], "ast.Module | None"]
 _Use = tuple[str, str]  # a name, and the file that uses it
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SCOPES = frozenset({*_FUNCTIONS, ast.ClassDef})
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _CALLS_FOLLOWED = 2  # up from the function that takes the step, and down from those that are called behind it
 _STEP = "backward"
@@ -25,8 +26,11 @@ _MODES = frozenset({".train", ".eval"})
 
 def runs_behind_step(name: str, path: str, symbols: SymbolTable, parse: _Parse) -> bool:
     """Whether a function of a file is called, or handed on, where the program may have taken a step."""
+    users = symbols.likely_callers(name, path)
+    if not users or name.startswith("__") or not _users({_STEP}, symbols):
+        return False
     found = symbols.remembered("behind steps", lambda: frozenset(_uses_behind(symbols, parse)))
-    return any((name, user) in found for user in symbols.likely_callers(name, path))
+    return any((name, user) in found for user in users)
 
 
 def _uses_behind(symbols: SymbolTable, parse: _Parse) -> set[_Use]:
@@ -87,10 +91,11 @@ def _scopes(tree: ast.Module) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
 
 
 def _own(scope: ast.AST) -> Iterator[ast.AST]:
-    for child in children(scope):
-        if not isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
-            yield child
-            yield from _own(child)
+    nodes = children(scope)
+    for node in nodes:  # grows on the way
+        if node.__class__ not in _SCOPES:
+            yield node
+            nodes += children(node)
 
 
 def _name(node: ast.AST) -> str:

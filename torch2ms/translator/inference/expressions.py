@@ -286,8 +286,11 @@ class Expressions(Callables):
     def _Attribute(self, node: ast.Attribute) -> Kind:
         base = self.expr(node.value)
         found = self.attribute(base, node.attr)
-        free = not found.known or is_addition(self.world.tables, base, node.attr)
-        return placed if free and (placed := self.placed_at(node)).known else found
+        if found.known and base.name != "api":
+            return found
+        placed = self.placed_at(node)
+        free = placed.known and (not found.known or is_addition(self.world.tables, base, node.attr))
+        return placed if free else found
 
     def attribute(self, base: Kind, name: str) -> Kind:
         """Return the kind of ``base.name``."""

@@ -102,6 +102,11 @@ class World:
                 self._evict()
         return analysis
 
+    def tree(self, path: str) -> ast.Module | None:
+        """Return the syntax tree of a file; None when it does not parse."""
+        kept = self._files.get(path)
+        return kept.tree if kept is not None else self.parse(path)
+
     def _doubt(self, path: str) -> None:
         """Note that a file lacks a name; while it is being run (import cycles), who asks gets too little."""
         if path in self._loading:

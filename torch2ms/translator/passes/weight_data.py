@@ -40,7 +40,7 @@ def may_have_stepped(tree: ast.AST, ctx: Context) -> bool:
     """Whether a training step may have been taken when a place is reached: in its function, or by a caller before."""
     function = ctx.functions[-1]
     world, path = ctx.world, ctx.analysis.path
-    if function is not None and runs_behind_step(function.name, path, world.symbols, world.parse):
+    if function is not None and runs_behind_step(function.name, path, world.symbols, world.tree):
         return True
     scope, around = _scope(tree, ctx)
     steps = [unit.backward for unit in ctx.training.units if unit.scope is scope]
@@ -66,8 +66,9 @@ def put_data(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         return updated
     targets = [tree.target] if isinstance(tree, ast.AugAssign) else tree.targets
     new = updated.target if isinstance(updated, cst.AugAssign) else updated.targets[0].target
-    first = gives_first_values(ctx) and not may_have_stepped(tree, ctx)
-    if len(targets) > 1 or not _is_weight(targets[0], ctx) or first:
+    if len(targets) > 1 or not _is_weight(targets[0], ctx):
+        return updated
+    if gives_first_values(ctx) and not may_have_stepped(tree, ctx):
         return updated
     if not isinstance(new, cst.Attribute) or new.attr.value != "data":
         return updated
