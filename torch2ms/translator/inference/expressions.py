@@ -286,11 +286,9 @@ class Expressions(Callables):
     def _Attribute(self, node: ast.Attribute) -> Kind:
         base = self.expr(node.value)
         found = self.attribute(base, node.attr)
-        if found.known and base.name != "api":
-            return found
-        placed = self.placed_at(node)
-        free = placed.known and (not found.known or is_addition(self.world.tables, base, node.attr))
-        return placed if free else found
+        placed = self.placed_at(node) if not found.known or base.name == "api" else UNKNOWN
+        added = placed.known and (not found.known or is_addition(self.world.tables, base, node.attr))
+        return placed if added else found
 
     def attribute(self, base: Kind, name: str) -> Kind:
         """Return the kind of ``base.name``."""
