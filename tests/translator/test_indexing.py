@@ -234,3 +234,36 @@ def test_without_gradients_such_places_are_left() -> None:
         "x[ms.tensor([0, -1])]"
         in translate_source("import torch\nx = torch.ones(3)\ny = x[torch.tensor([0, -1])]\n").text
     )
+
+
+STATES = """import torch
+from torch import nn
+
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(3, 5)
+
+    def forward(self, x, h: torch.Tensor, c):
+        out = torch.autograd.Variable(x.data.new(2, 4, 5).zero_())
+        for t in range(4):
+            _, states = self.lstm(x[:, t, :].unsqueeze(0), (h, c))
+            h = states[0]
+            {line}
+        return out
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("out[:, t, :] = h", "out[:, t, :] = h.reshape(h.shape[-2:])"),
+        ("out[:, t] = h", "out[:, t] = h.reshape(h.shape[-2:])"),
+        ("out[:, t, :] = x", "out[:, t, :] = x"),
+        ("out[:, :, :] = h", "out[:, :, :] = h"),
+    ],
+)
+def test_what_is_assigned_loses_leading_axes(line: str, expected: str) -> None:
+    """MindSpore drops no axis of what is assigned: a recurrent layer's state (1, batch, features) does not fit."""
+    assert f"            {expected}\n" in translate_source(STATES.replace("{line}", line)).text

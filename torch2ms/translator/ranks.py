@@ -15,7 +15,8 @@ _SHAPED = frozenset({"view", "reshape", "expand", "new_zeros", "new_ones"})
 SIZED = _MADE | _SHAPED  # calls that are given the sizes of what they make
 _SAME = frozenset(
     "float double half to cpu cuda type clone detach contiguous requires_grad_ abs sin cos exp mul div add sub neg "
-    "zeros_like ones_like rand_like randn_like flip sigmoid tanh relu".split()
+    "zeros_like ones_like rand_like randn_like flip sigmoid tanh relu zero_ fill_ normal_ uniform_ Variable "
+    "Parameter".split()
 )
 _WHOLE = frozenset({"sum", "mean", "max", "min", "prod", "std", "var", "norm", "median", "argmax", "argmin", "trace"})
 _LINES = frozenset({"arange", "linspace", "logspace", "eye"})
@@ -69,7 +70,7 @@ def _of_call(call: ast.Call, ctx: Context, depth: int) -> frozenset[int]:
         return frozenset({2 if name == "eye" else 1})
     if name in ("tensor", "as_tensor", "FloatTensor"):
         return _of_data(call.args[0], ctx, depth) if call.args else frozenset()
-    if name in SIZED:
+    if name in SIZED or (name == "new" and len(call.args) > 1):
         return _of_sizes(call.args, call)
     if name == "full":
         return _of_sizes(call.args[:1], call)

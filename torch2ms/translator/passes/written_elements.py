@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.passes.leading_axes import without_leading_axes
 from torch2ms.translator.ranks import SIZED
 from torch2ms.translator.recipes.views import fills_whole, what_index_gives, writes_through
 from torch2ms.translator.syntax import build, code_of, parse_expression
@@ -37,6 +38,8 @@ def written_elements(node: cst.Assign | cst.AugAssign, tree: ast.AST, ctx: Conte
         return node.with_changes(targets=[node.targets[0].with_changes(target=whole)])
     if isinstance(node, cst.Assign) and _picks_one(place, ctx) and _is_one_row(node, tree, ctx):
         return node.with_changes(value=build("{value}[0]", value=node.value))
+    if isinstance(node, cst.Assign) and isinstance(tree, ast.Assign):
+        node = without_leading_axes(node, place, tree, ctx)
     if what_index_gives(place.slice, ctx) != "copy" or not _has_views(place, tree, ctx):
         return node
     parts = [_index(element.slice) for element in target.slice]

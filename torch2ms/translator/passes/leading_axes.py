@@ -1,0 +1,76 @@
+"""``x[:, t, :] = h`` where ``h`` has a first axis of one besides: MindSpore drops no axis of what is assigned.
+
+Recurrent layers give such states, (1, batch, features); ``torch.zeros(1, n, m)`` begins them.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.ranks import OTHERS, ranks
+from torch2ms.translator.syntax import build
+from torch2ms.translator.trees import walk
+
+__all__ = ["without_leading_axes"]
+
+_RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
+_STATE_AXES = 3
+
+
+def without_leading_axes(node: cst.Assign, place: ast.Subscript, tree: ast.Assign, ctx: Context) -> cst.Assign:
+    """Return ``x[:, t, :] = h.reshape(h.shape[-2:])`` where ``h`` may have more axes than the place.
+
+    It fails where these axes are not of one, as PyTorch's assignment does, and changes nothing where there are none.
+    """
+    if not isinstance(tree.value, ast.Name):
+        return node
+    axes = _axes_of_place(place, ctx)
+    if axes is None or axes < 1:
+        return node
+    given = set(ranks(tree.value, ctx)) | ({_STATE_AXES} if _is_state(tree.value.id, ctx) else set())
+    if max(given, default=OTHERS) <= axes:
+        return node
+    return node.with_changes(value=build("{h}.reshape({h2}.shape[-{axes}:])", h=node.value, h2=node.value.deep_clone(),
+                                         axes=cst.Integer(str(axes))))  # fmt: skip
+
+
+def _axes_of_place(place: ast.Subscript, ctx: Context) -> int | None:
+    """Return how many axes an index leaves of a tensor, made of whole axes, slices and numbers; None if not known."""
+    whole = ranks(place.value, ctx) - {OTHERS}
+    if len(whole) != 1:
+        return None
+    parts = place.slice.elts if isinstance(place.slice, ast.Tuple) else [place.slice]
+    taken = 0
+    for part in parts:
+        if isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value is ...):
+            continue
+        if ctx.kind(part).name != "int":
+            return None
+        taken += 1
+    return next(iter(whole)) - taken
+
+
+def _is_state(name: str, ctx: Context) -> bool:
+    """Whether the function takes a value from what a recurrent layer gives beside its outputs."""
+    function = ctx.functions[-1]
+    if function is None:
+        return False
+    assigned = [node for node in walk(function.node) if isinstance(node, ast.Assign) and len(node.targets) == 1]
+    states: set[str] = set()
+    for node in assigned:
+        target = node.targets[0]
+        if isinstance(target, ast.Tuple) and len(target.elts) == 2 and _runs_recurrent(node.value, ctx):
+            states |= {n.id for n in walk(target.elts[1]) if isinstance(n, ast.Name)}
+    parts = ((n.targets[0], n.value.value) for n in assigned if isinstance(n.value, ast.Subscript))
+    return name in states or any(_id(target) == name and _id(whole) in states for target, whole in parts)
+
+
+def _id(tree: ast.expr) -> str:
+    return tree.id if isinstance(tree, ast.Name) else ""
+
+
+def _runs_recurrent(call: ast.expr, ctx: Context) -> bool:
+    return isinstance(call, ast.Call) and ctx.kind(call.func).name == "Module" and ctx.kind(call.func).of in _RECURRENT
