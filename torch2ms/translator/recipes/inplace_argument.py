@@ -43,7 +43,7 @@ def rebind(changed: ast.expr, call: ast.Call, ctx: Context) -> str:
         return ""
     if isinstance(small, ast.Assign) and any(isinstance(t, ast.Name) and t.id == changed.id for t in small.targets):
         return ""
-    held = owner_of(changed.id, call, ctx) if fills_whole(ctx) else "fresh"
+    held = owner_of(changed.id, call, ctx) if fills_whole(ctx) and not _is_argument(changed.id, ctx) else "fresh"
     held = seen_elsewhere(changed.id, call, ctx) if held == "fresh" and fills_whole(ctx) else held
     if held == "fresh" and not read_again(changed.id, small, ctx):
         return ""
@@ -54,3 +54,9 @@ def rebind(changed: ast.expr, call: ast.Call, ctx: Context) -> str:
             return f"{changed.id} may share its memory with another tensor, which keeps its old value in MindSpore"
         return ""
     return f"{changed.id} is changed in place in the middle of an expression"
+
+
+def _is_argument(name: str, ctx: Context) -> bool:
+    """Whether a name is an argument of the function around: callers seldom look at it again."""
+    info = ctx.functions[-1]
+    return info is not None and name in [arg.arg for arg in [*info.node.args.posonlyargs, *info.node.args.args]]
