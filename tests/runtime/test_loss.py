@@ -54,3 +54,11 @@ def test_losses_of_nothing_are_zero_in_sum() -> None:
     assert F.nll_loss(nothing, labels, reduction="none").shape == (0,)
     assert F.mse_loss(nothing, nothing, reduction="sum") == 0
     assert np.isnan(F.cross_entropy(nothing, labels).asnumpy())
+
+
+def test_half_precision_is_added_up_in_single() -> None:
+    """The sum of so many losses is beyond float16, and so is their number."""
+    logits = ms.ops.zeros((70_000, 2), ms.float16)
+    loss = F.cross_entropy(logits, ms.ops.zeros(70_000, ms.int64))
+    assert loss.dtype == ms.float16
+    np.testing.assert_allclose(loss.asnumpy(), np.log(2), rtol=1e-3)

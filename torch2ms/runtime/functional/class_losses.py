@@ -16,6 +16,7 @@ from .reductions import reduced, reduction_name
 
 __all__ = ["cross_entropy", "nll_loss"]
 
+_HALVES = (ms.float16, getattr(ms, "bfloat16", ms.float16))
 _INTEGERS = (ms.int8, ms.int16, ms.int32, ms.int64, ms.uint8)
 
 
@@ -36,21 +37,21 @@ def cross_entropy(
     name = reduction_name(size_average, reduce, reduction)
     if 0 in input.shape:
         return reduced(ops.zeros(_without_classes(input), input.dtype), name)
-    logits = _rows(input)
+    logits = _rows(_wide(input))
     shifted = logits - ops.stop_gradient(logits.max(-1, keepdims=True))
     logs = shifted - ops.log(ops.exp(shifted).sum(-1, keepdims=True))
     classes = logs.shape[-1]
     if target.dtype not in _INTEGERS:
-        shares = _rows(target) * (1 - label_smoothing) + label_smoothing / classes
+        shares = _rows(_wide(target)) * (1 - label_smoothing) + label_smoothing / classes
         losses = -(logs * (shares if weight is None else shares * weight)).sum(-1)
-        return reduced(losses.reshape(_without_classes(input)), name)
+        return reduced(losses.reshape(_without_classes(input)), name).astype(input.dtype)
     labels = target.reshape(-1)
     losses, factor = _of_labels(logs, labels, weight, ignore_index)
     if label_smoothing:
         evenly = -(logs if weight is None else logs * weight).sum(-1)
         evenly = ops.where(labels != ignore_index, evenly, ops.zeros_like(evenly))
         losses = losses * (1 - label_smoothing) + evenly * (label_smoothing / classes)
-    return losses.sum() / factor.sum() if name == "mean" else reduced(losses.reshape(target.shape), name)
+    return _averaged(losses, factor, name, target.shape).astype(input.dtype)
 
 
 def nll_loss(
@@ -66,8 +67,17 @@ def nll_loss(
     name = reduction_name(size_average, reduce, reduction)
     if 0 in input.shape:
         return reduced(ops.zeros(_without_classes(input), input.dtype), name)
-    losses, factor = _of_labels(_rows(input), target.reshape(-1), weight, ignore_index)
-    return losses.sum() / factor.sum() if name == "mean" else reduced(losses.reshape(target.shape), name)
+    losses, factor = _of_labels(_rows(_wide(input)), target.reshape(-1), weight, ignore_index)
+    return _averaged(losses, factor, name, target.shape).astype(input.dtype)
+
+
+def _wide(input: Tensor) -> Tensor:
+    """Return half precision as float32, as PyTorch adds it up: the sum of a picture's pixels is beyond float16."""
+    return input.astype(ms.float32) if input.dtype in _HALVES else input
+
+
+def _averaged(losses: Tensor, factor: Tensor, reduction: str, shape: tuple[int, ...]) -> Tensor:
+    return losses.sum() / factor.sum() if reduction == "mean" else reduced(losses.reshape(shape), reduction)
 
 
 def _rows(input: Tensor) -> Tensor:
