@@ -67,7 +67,8 @@ def shared(value: Tensor, flat: Tensor) -> Tensor:
     equal = flat == value
     mean = ops.where(equal, flat, ops.zeros_like(flat)).sum() / equal.astype(flat.dtype).sum()
     exact = ops.stop_gradient(value) + (mean - ops.stop_gradient(mean))  # of infinity, that is NaN
-    return ops.where(ops.isinf(value), mean, exact)
+    chosen = ops.where(ops.isinf(value).reshape((1,)), mean.reshape((1,)), exact.reshape((1,)))  # 2.0 needs an axis
+    return chosen.reshape(value.shape)
 
 
 def root(squares: Tensor) -> Tensor:
