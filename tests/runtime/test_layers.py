@@ -282,3 +282,9 @@ def test_a_derived_layer_draws_its_own_weights():
             self.bias.set_data(ops.full_like(self.bias, 7.0))
 
     assert (Filled(2, 3).bias.asnumpy() == 7).all()
+
+
+def test_the_class_of_a_batch_normalisation_is_of_the_family() -> None:
+    assert issubclass(nn.BatchNorm2d, layers.families.BatchNorms)
+    assert not issubclass(nn.Dense, layers.families.BatchNorms)
+    assert not issubclass(layers.families.BatchNorms, nn.BatchNorm2d)

@@ -72,3 +72,18 @@ def test_parts_of_a_sequential_are_asked_by_the_runtime() -> None:
 def test_groups_of_a_layer_of_unknown_class_are_asked_by_the_runtime() -> None:
     source = HEAD + "def f(make, match, args):\n    return make(3).groups, match.groups(), args.groups\n"
     assert "return modules.get(make(3), 'groups'), match.groups(), args.groups" in translate_source(source).text
+
+
+def test_the_momentum_of_a_layer_that_a_dictionary_holds() -> None:
+    source = """import torch
+from torch import nn
+
+
+def update(net: nn.Module, momenta, share):
+    for m in net.modules():
+        if issubclass(m.__class__, torch.nn.modules.batchnorm._BatchNorm):
+            momenta[m] = m.momentum
+    for module in momenta.keys():
+        module.momentum = share
+"""
+    assert "settings.change(module, 'momentum', share)" in translate_source(source).text.replace('"', "'")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from torch2ms.translator.asked_gradients import asks_apart
+from torch2ms.translator.freezing import thaws
 from torch2ms.translator.handed_losses import steps_for_others
 from torch2ms.translator.optional_imports import optional_imports
 from torch2ms.translator.search_paths import added_folders
@@ -49,6 +50,7 @@ class FileIndex:
     takes_losses: bool = False  # whether an object of the file is handed losses and takes the steps for them
     wrappers: Mapping[str, frozenset[str]] = field(default_factory=dict)  # classes that step an optimizer -> methods
     optional: frozenset[str] = frozenset()  # packages that the file can do without
+    thaws: bool = False  # whether functions of the file freeze weights and free them again
     definitions: Mapping[str, Definition] = field(default_factory=dict)  # names that only one statement binds
     set_on_others: frozenset[str] = frozenset()  # attributes bound on anything but ``self``: ``head.anchors /= stride``
 
@@ -106,6 +108,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         "backward" in calls.shapes and steps_for_others(tree),
         stepping_methods(tree) if "step" in calls.shapes else {},
         optional_imports(tree, imports),
+        attributes.has_marks and thaws(tree),
         _definitions(tree, changed),
         frozenset(attributes.set_on_others),
     )
@@ -170,6 +173,7 @@ class _Attributes:
         self._set: set[str] = set()
         self._made: set[str] = set()
         self._called: set[str] = set()
+        self.has_marks = False  # whether anything is asked for, or given, an attribute called ``requires_grad``
         self.has_gradients = False  # whether anything is asked for an attribute called ``grad``
         self.set_on_others: set[str] = set()
 
@@ -187,6 +191,7 @@ class _Attributes:
                 self._made |= names
         elif isinstance(node, ast.Attribute):
             self.has_gradients = self.has_gradients or node.attr == "grad"
+            self.has_marks = self.has_marks or node.attr in ("requires_grad", "requires_grad_")
             if isinstance(node.ctx, ast.Store) and _last(node.value) != "self":
                 self.set_on_others.add(node.attr)
 

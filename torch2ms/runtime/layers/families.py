@@ -45,6 +45,9 @@ class _OfBatchNorms(type(nn.Cell)):  # type: ignore[misc]
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, vars(cls).get("members", ())) or cls in type(instance).__mro__
 
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, vars(cls).get("members", ())) or cls in subclass.__mro__
+
 
 class BatchNorms(nn.Cell, metaclass=_OfBatchNorms):
     """``torch.nn.modules.batchnorm._BatchNorm``, from which programs derive batch normalisations of their own.

@@ -40,7 +40,8 @@ def changed_setting(updated: Any, tree: ast.AST, ctx: Context) -> Any:
     base = ctx.kind(target.value)
     names = candidates(base)
     known = base.name == "Module" and base.evidence not in ("self", "super")
-    if any(":" in name for name in names) or not (known or (not base.known and _looks_like_layer(target.value, ctx))):
+    told = not base.known and (_looks_like_layer(target.value, ctx) or _is_momentum_of_layer(target, ctx))
+    if any(":" in name for name in names) or not (known or told):
         return updated
     change = ctx.reference("torch2ms.runtime.settings.change")
     name = ctx.literal(f"'{target.attr}'")
@@ -84,6 +85,17 @@ def kept_optimizer(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         return updated
     name = ctx.literal(f"'{target.attr}'")
     return cst.Expr(build("object.__setattr__({x}, {name}, {value})", x=code.value, name=name, value=updated.value))
+
+
+def _is_momentum_of_layer(target: ast.Attribute, ctx: Context) -> bool:
+    """Whether ``m.momentum = v`` may be a normalisation's: of a plain name, in a file that tests for one."""
+    if target.attr != "momentum" or not isinstance(target.value, ast.Name) or target.value.id == "self":
+        return False
+    named = any("batchnorm" in node.attr.lower() for node in ctx.analysis.all(ast.Attribute))
+    return named or any(
+        isinstance(node.func, ast.Name) and node.func.id == "hasattr" and "'momentum'" in ast.unparse(node)
+        for node in ctx.analysis.all(ast.Call)
+    )
 
 
 def _looks_like_layer(tree: ast.expr, ctx: Context) -> bool:

@@ -12,6 +12,7 @@ from torch2ms.translator.passes.first_run import in_mode_of_birth
 from torch2ms.translator.passes.own_mode import is_own_mode, with_own_mode
 from torch2ms.translator.passes.recomputed import with_recorded_base
 from torch2ms.translator.passes.reserved import RESERVED, is_free
+from torch2ms.translator.passes.seldom_reached import report_seldom_reached
 from torch2ms.translator.trees import walk
 
 __all__ = ["rewrite_class", "rewrite_for", "rewrite_function"]
@@ -34,6 +35,7 @@ def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef,
             ctx.report(
                 "T2M303", place, message, symbol="torch.nn.Module", advice="remove it, or give it no weight decay"
             )
+        report_seldom_reached(tree, ctx)
     return with_recorded_base(updated, tree, ctx)
 
 

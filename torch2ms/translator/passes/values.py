@@ -28,7 +28,7 @@ from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.passes.layer_settings import changed_setting, kept_optimizer
 from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.passes.operators import careful, rewrite_operator, takes_whole
-from torch2ms.translator.passes.weight_data import put_data
+from torch2ms.translator.passes.weight_data import put_data, report_frozen
 from torch2ms.translator.passes.written_elements import written_elements
 from torch2ms.translator.recipes.views import owning
 from torch2ms.translator.syntax import build, code_of, parse_expression
@@ -342,6 +342,7 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
         return None
     report_patch(tree, ctx)
     report_copied_view(tree, ctx)
+    report_frozen(tree, ctx)
     if isinstance(tree, ast.AugAssign) and isinstance(updated, cst.AugAssign):
         updated = augmented(updated, tree, ctx)
     if isinstance(updated, (cst.Assign, cst.AugAssign)):

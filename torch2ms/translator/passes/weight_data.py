@@ -13,10 +13,11 @@ import libcst as cst
 from torch2ms.translator.asked_gradients import looks_like_weight
 from torch2ms.translator.behind_steps import runs_behind_step
 from torch2ms.translator.context import Context
+from torch2ms.translator.freezing import frees, frozen
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk
 
-__all__ = ["gives_first_values", "goes_over_weights", "is_stored_data", "may_have_stepped", "put_data"]
+__all__ = ["gives_first_values", "goes_over_weights", "is_stored_data", "may_have_stepped", "put_data", "report_frozen"]
 
 
 def gives_first_values(ctx: Context) -> bool:
@@ -48,6 +49,17 @@ def may_have_stepped(tree: ast.AST, ctx: Context) -> bool:
     loops = [node for node in around if isinstance(node, (ast.For, ast.While, ast.AsyncFor))]
     line = getattr(tree, "lineno", 0)
     return any(step.lineno < line or any(step in walk(loop) for loop in loops) for step in steps)
+
+
+def report_frozen(tree: ast.AST, ctx: Context) -> None:
+    """Report ``p.requires_grad = False`` behind a step, in a file that never frees: the optimizer goes on with it."""
+    if not frozen(tree) or frees(ctx.analysis.nodes) or not may_have_stepped(tree, ctx):
+        return
+    message = (
+        "the optimizer goes on moving what is frozen behind a step, by momentum, averages and decay: its gradient is 0"
+    )
+    advice = "make the optimizer anew, of the weights that are still trained"
+    ctx.report("T2M303", tree, message, symbol="torch.Tensor.requires_grad", advice=advice)
 
 
 def _scope(tree: ast.AST, ctx: Context) -> tuple[ast.AST, list[ast.AST]]:

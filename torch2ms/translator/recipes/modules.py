@@ -9,6 +9,7 @@ from dataclasses import replace
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.freezing import freed
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.buffers import carries_gradient
 from torch2ms.translator.syntax import build, fix_commas
@@ -69,26 +70,16 @@ _FROZEN = (("T2M303", "what is frozen when the optimizer is made stays out of it
 
 
 def _frees_later(ctx: Context) -> bool:
-    """Whether the file lets a parameter be trained that may have been frozen: ``p.requires_grad = True``."""
-    return any(not _is_no_weight(freed, ctx) for node in walk(ctx.analysis.tree) for freed in _freed(node))
-
-
-def _freed(node: ast.AST) -> list[ast.expr]:
-    """Return what a statement or call lets have gradients."""
-    if isinstance(node, ast.Assign) and not _is_false(node.value):
-        return [t.value for t in node.targets if isinstance(t, ast.Attribute) and t.attr == "requires_grad"]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "requires_grad_":
-        return [] if node.args and _is_false(node.args[0]) else [node.func.value]
-    return []
+    """Whether the file, or one that it shares imports with, frees what may be frozen: ``p.requires_grad = True``."""
+    found = [value for node in walk(ctx.analysis.tree) for value in freed(node)]
+    if found:
+        return any(not _is_no_weight(value, ctx) for value in found)
+    return ctx.world.symbols.is_near("thaws", ctx.analysis.path)
 
 
 def _is_no_weight(tree: ast.expr, ctx: Context) -> bool:
     """Whether a value is a tensor that no optimizer of a network has: one that was computed."""
     return isinstance(tree, ast.BinOp) or ctx.kind(tree).name == "Tensor"
-
-
-def _is_false(tree: ast.expr) -> bool:
-    return isinstance(tree, ast.Constant) and tree.value is False
 
 
 def _through_runtime(name: str, site: CallSite, ctx: Context) -> Outcome:
