@@ -60,3 +60,9 @@ def test_what_a_step_may_not_reach_is_marked(line: str) -> None:
 )
 def test_what_each_step_reaches_is_not(line: str) -> None:
     assert marks(line) == 0
+
+
+def test_an_optimizer_of_the_projects_own_moves_weights_as_well() -> None:
+    own = "class Lion(torch.optim.Optimizer):\n    pass\n\n\noptimizer = Lion(Net().parameters())"
+    source = SOURCE.replace("{line}", "x = self.heads[task](x)").replace("optimizer = torch.optim.OPTIMIZER", own)
+    assert any("is not reached in each step" in d.message for d in translate_source(source).diagnostics)

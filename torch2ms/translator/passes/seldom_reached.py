@@ -14,7 +14,7 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["report_seldom_reached"]
 
-_MOVING = frozenset("Adam AdamW NAdam RAdam Adamax Adagrad Adadelta RMSprop LAMB Lamb".split())
+_PLAIN = "SGD"  # without momentum and decay, the one that leaves alone what has no gradient
 _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict"})
 _DRAWS = frozenset({"random", "rand", "uniform", "randint", "bernoulli", "choice"})
 
@@ -38,9 +38,19 @@ def report_seldom_reached(tree: ast.ClassDef, ctx: Context) -> None:
 def _moves_without_gradient(ctx: Context) -> bool:
     """Whether an optimizer of the project moves weights whose gradient is zero: all do but plain SGD."""
     symbols = ctx.world.symbols
-    if symbols.shapes(_MOVING):
+    if any({"momentum", "weight_decay"} & set(shape.keywords) for shape in symbols.shapes(frozenset({_PLAIN}))):
         return True
-    return any({"momentum", "weight_decay"} & set(shape.keywords) for shape in symbols.shapes(frozenset({"SGD"})))
+    return bool(symbols.remembered("optimizers", lambda: frozenset(_optimizers(ctx))))
+
+
+def _optimizers(ctx: Context) -> Iterator[tuple[str, str]]:
+    """Yield the optimizers that the project makes, PyTorch's and its own, each with a file that makes it."""
+    symbols = ctx.world.symbols
+    for path, file in symbols.files.items():
+        for name in file.calls:
+            torchs = name[:1].isupper() and name != _PLAIN and ctx.tables.row(f"torch.optim.{name}") is not None
+            if torchs or (name in file.parameters and "Optimizer" in symbols.bases(name)):
+                yield name, path
 
 
 def _chosen(forward: ast.FunctionDef, given: set[str], ctx: Context) -> Iterator[ast.expr]:
