@@ -304,3 +304,30 @@ def test_what_is_stored_in_a_layer_of_no_known_class_is_marked(line: str) -> Non
 def test_a_call_that_no_network_takes_is_left() -> None:
     source = "import torch\n\n\ndef f(frame):\n    return frame.date.apply(lambda row: row.month, 1)\n"
     assert not translate_source(source).diagnostics
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "return frame.groupby('user').size()",
+        "return frame.groupby('user')['item'].std().max()",
+        "counts = frame[['user']].groupby('user', as_index=False)\n    return counts.size(), counts.std()",
+    ],
+)
+def test_groups_of_data_frames_are_no_tensors(statement: str) -> None:
+    result = translated(f"def f(frame):\n    {statement}\ny = torch.ones(3)\n")
+    assert statement in result.text
+    assert not codes(result)
+
+
+def test_what_a_static_method_is_handed() -> None:
+    result = translated("""
+        class Steps:
+            @staticmethod
+            def last(count, t):
+                return t.max(1).values, count.max(1)
+
+        def f(steps: Steps, names):
+            return steps.last(names, torch.ones(3, 4)), Steps.last(names, torch.ones(3, 4))
+    """)
+    assert "return ops.max(t, 1)[0]" in result.text

@@ -19,6 +19,8 @@ __all__ = [
     "select_scatter",
     "slice_scatter",
     "sparse_coo_tensor",
+    "sparse_indices",
+    "sparse_values",
     "unravel_index",
 ]
 
@@ -211,3 +213,13 @@ def sparse_coo_tensor(
     made = ops.zeros((int(np.prod(shape[: len(places)])), *rest), source.dtype)
     where = ops.broadcast_to(flat.reshape((-1, *[1] * len(rest))), source.shape)
     return ops.tensor_scatter_elements(made, where, source, 0, "add").reshape(shape)
+
+
+def sparse_indices(x: Tensor) -> Tensor:
+    """Return where a dense tensor is not zero, of shape (dimensions, count), row by row as ``x.indices()`` has them."""
+    return Tensor(np.stack(np.nonzero(x.asnumpy())), ms.int64)
+
+
+def sparse_values(x: Tensor) -> Tensor:
+    """Return the values of a dense tensor that are not zero, in the order of ``sparse_indices``."""
+    return ops.gather_nd(x, Tensor(np.stack(np.nonzero(x.asnumpy()), axis=1), ms.int32))

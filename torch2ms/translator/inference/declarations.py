@@ -40,6 +40,18 @@ class FunctionInfo:
         """The function's own name."""
         return getattr(self.node, "name", "<lambda>")
 
+    @property
+    def is_static(self) -> bool:
+        """Whether it is a static method: called on an object or on the class, it gets neither."""
+        decorators = getattr(self.node, "decorator_list", ())
+        return self.owner is not None and any(getattr(d, "id", "") == "staticmethod" for d in decorators)
+
+    @property
+    def filled(self) -> list[str]:
+        """The parameters that the arguments of a call fill by position: ``self`` is none of them."""
+        names = [arg.arg for arg in [*self.node.args.posonlyargs, *self.node.args.args]]
+        return names if self.owner is None or self.is_static else names[1:]
+
 
 @dataclass(slots=True)
 class ClassInfo:

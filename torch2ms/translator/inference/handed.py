@@ -32,9 +32,7 @@ class Handed:
     def parameters(self, info: FunctionInfo) -> Iterator[tuple[str, Kind]]:
         """Yield (parameter, kind of the argument) for the arguments whose parameter is certain."""
         arguments = info.node.args
-        names = [arg.arg for arg in [*arguments.posonlyargs, *arguments.args]]
-        if info.owner is not None and names:
-            names = names[1:]
+        names = info.filled
         rest = arguments.vararg.arg if arguments.vararg is not None else None
         for position, kind in enumerate(self.positional):
             if position < len(names):
@@ -87,11 +85,10 @@ def handed_back(info: FunctionInfo | None, arguments: Sequence[Kind]) -> Kind:
     """Return the kind of what a function gives back as it was handed over: ``def filled(net): ...; return net``."""
     if info is None or not isinstance(info.node, ast.FunctionDef):
         return UNKNOWN
-    names = [arg.arg for arg in [*info.node.args.posonlyargs, *info.node.args.args]]
     nodes = list(walk(info.node))
     given = {ast.unparse(node.value) for node in nodes if isinstance(node, ast.Return) and node.value is not None}
     name = next(iter(given), "")
-    position = names.index(name) - (info.owner is not None) if name in names else -1
+    position = info.filled.index(name) if name in info.filled else -1
     bound = any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in nodes)
     return arguments[position] if len(given) == 1 and 0 <= position < len(arguments) and not bound else UNKNOWN
 

@@ -33,8 +33,7 @@ class Parameters(Expressions):
             if kw_default is not None:
                 defaults[arg.arg] = kw_default
         self.given = frozenset(arg.arg for arg in [*positional, *arguments.kwonlyargs])
-        static = any(getattr(d, "id", "") == "staticmethod" for d in getattr(self.info.node, "decorator_list", ()))
-        is_method = self.owner is not None and not static
+        is_method = self.owner is not None and not self.info.is_static
         evidence: dict[str, Kind] | None = None
         for index, arg in enumerate([*positional, *arguments.kwonlyargs]):
             if index == 0 and is_method and positional:

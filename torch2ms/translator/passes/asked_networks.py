@@ -187,8 +187,7 @@ def _given(tree: ast.Call, ctx: Context) -> tuple[HandedOutput, ast.expr, ast.ex
 
 def _skipped(info: FunctionInfo, tree: ast.Call, ctx: Context) -> int:
     """Return how many parameters a call does not name: ``self``."""
-    is_static = any("staticmethod" in ast.unparse(decorator) for decorator in getattr(info.node, "decorator_list", ()))
-    if info.owner is None or is_static or not isinstance(tree.func, ast.Attribute):
+    if info.owner is None or info.is_static or not isinstance(tree.func, ast.Attribute):
         return 0
     return 0 if ctx.kind(tree.func.value).name == "class" else 1
 

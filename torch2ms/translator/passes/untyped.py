@@ -26,6 +26,8 @@ __all__ = ["RowCall", "told", "untyped_call"]
 _FAMILIES: tuple[tuple[KindName, str], ...] = (("Tensor", "tensor"), ("Module", "network"))
 # No value of a tensor, and hardly an argument of a tensor's method.
 _NOT_TENSORS = ("str", "Module", "class", "function", "api", "module", "dict")
+# What data frames have and tensors do not: the result is no tensor, though it has ``size()`` and ``sum()``.
+_GROUPINGS = frozenset({"expanding", "ewm", "groupby", "resample", "rolling"})
 # What strings and containers have as well, and tensors hardly ever: only the arguments can tell a tensor.
 _BUILTIN = frozenset({"add", "index", "sort", "split", "sub", "subtract", "values"})
 
@@ -42,6 +44,8 @@ class RowCall(Protocol):
 def told(func: ast.Attribute, ctx: Context) -> Kind:
     """Return the kind of ``x`` that ``x.name`` tells where it stands; UNKNOWN when it may be many things."""
     call = ctx.parent(func)
+    if _is_grouped(func.value, ctx):
+        return UNKNOWN
     if not isinstance(call, ast.Call) or call.func is not func:
         return ctx.world.evidence.of_attribute(func.attr)
     if func.attr in MODULE_BARE:
@@ -64,6 +68,32 @@ def told(func: ast.Attribute, ctx: Context) -> Kind:
     if not kind.known and _is_tensor_call(func, call, ctx):
         return Kind("Tensor", evidence=f".{func.attr}(...) with such arguments is a tensor's")
     return kind
+
+
+def _is_grouped(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a value is the groups of a data frame, or made of them: ``frame.groupby("user")["item"]``."""
+    return _starts_grouped(tree) or (isinstance(tree, ast.Name) and tree.id in ctx.once(_grouped_names))
+
+
+def _starts_grouped(tree: ast.expr) -> bool:
+    while isinstance(tree, (ast.Call, ast.Attribute, ast.Subscript)):
+        tree = tree.func if isinstance(tree, ast.Call) else tree.value
+        if isinstance(tree, ast.Attribute) and tree.attr in _GROUPINGS:
+            return True
+    return False
+
+
+def _grouped_names(ctx: Context) -> frozenset[str]:
+    """Return the names of a file that are bound to groups of data frames only."""
+    grouped: set[str] = set()
+    others: set[str] = set()
+    for node in ctx.analysis.nodes:
+        if isinstance(node, ast.Assign):
+            names = {target.id for target in node.targets if isinstance(target, ast.Name)}
+            (grouped if _starts_grouped(node.value) else others).update(names)
+        elif isinstance(node, ast.arg):
+            others.add(node.arg)
+    return frozenset(grouped - others)
 
 
 def _chain(func: ast.Attribute, ctx: Context) -> tuple[str, ...]:
@@ -226,6 +256,8 @@ def _either(new: cst.BaseExpression, old: cst.Call, tree: ast.Call, ctx: Context
 
 def _is_none_of_tensors(func: ast.Attribute, call: ast.Call, ctx: Context) -> bool:
     """Whether the form of a call shows that it is no tensor's: an unused result, arguments that tensors do not take."""
+    if _is_grouped(func.value, ctx):
+        return True
     shared = func.attr in shared_members()[0]
     kinds = [ctx.kind(argument).name for argument in call.args]
     if not ctx.world.evidence.takes(func.attr, call):

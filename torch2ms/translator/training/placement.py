@@ -92,18 +92,19 @@ def _changes_first(body: Sequence[ast.stmt], name: str, file: ProjectFile) -> bo
 def find_unset(scope: Scope, place: Place, names: Sequence[str]) -> tuple[tuple[str, ast.stmt], ...]:
     """Return the ``names`` that may be unbound at ``place``, each with the statement of the scope that first binds it.
 
-    The source reads them only on the paths that bind them; the call of forward_fn reads them always.
+    The source reads them only on the paths that bind them; the call of forward_fn reads them always. A name that the
+    scope declares global, or another function's, is bound there: it would lose its value.
     """
-    bound = set(scope.parameters)
+    bound = scope.parameters | scope.outer
     statement, block, index = place.statement, place.statements, place.index
     for parent in (*scope.ancestors(statement), None):
-        bound |= certain_binds(block[:index])
+        bound = bound | certain_binds(block[:index])
         if parent is None:
             break
         headers = [parent.target] if isinstance(parent, (ast.For, ast.AsyncFor)) else []
         if isinstance(parent, (ast.With, ast.AsyncWith)):
             headers = [item.optional_vars for item in parent.items if item.optional_vars is not None]
-        bound |= effects(headers).binds
+        bound = bound | effects(headers).binds
         location = scope.location(parent)
         block, index = location.block, location.index
     found = []

@@ -77,6 +77,12 @@ class Scope:
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
         return frozenset(argument.arg for argument in every if argument is not None)
 
+    @property
+    def outer(self) -> frozenset[str]:
+        """The names that the function declares global or nonlocal."""
+        declared = (node for node in self.statements if isinstance(node, (ast.Global, ast.Nonlocal)))
+        return frozenset(name for node in declared for name in node.names)
+
     def location(self, statement: ast.stmt) -> Location:
         """Return where ``statement`` stands."""
         return self._places[id(statement)]
