@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torch2ms import translate_source
+from torch2ms.config import Options, Target
 
 NET = "import torch\nfrom torch import nn\nx = torch.ones(1, 2)\nnet = nn.Linear(2, 1)\n"
 BACKWARD = "net(x).sum().backward()\n"
@@ -62,7 +63,10 @@ def test_autograd_grad() -> None:
         f"{BACKWARD}for p in net.parameters():\n    p.grad.zero_()\n",
     ],
 )
-def test_left_and_marked(source: str) -> None:
-    result = translate_source(NET + source)
-    assert ".backward()" in result.text
-    assert "TORCH2MS" in result.text
+def test_what_no_function_can_hand_on_is_recorded(source: str) -> None:
+    assert "recording.backward(" in translated(source)
+    assert "gradients.of(" in translated(source)
+    assert "T2M4" not in translated(source)
+    older = translate_source(NET + source, options=Options(target=Target(mindspore=(2, 8)))).text
+    assert ".backward()" in older
+    assert "TORCH2MS" in older

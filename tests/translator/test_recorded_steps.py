@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
-from torch2ms import translate_source
+from torch2ms import translate_project, translate_source
 from torch2ms.config import Options, Target
 
 HEAD = """
@@ -48,7 +51,7 @@ def codes(source: str, **options: object) -> set[str]:
 def test_what_was_stored_elsewhere() -> None:
     emitted = text(FINISH)
     assert "recording.reset(optimizer)\n" in emitted
-    assert "recording.backward(loss, optimizer)\n" in emitted
+    assert "recording.backward(loss)\n" in emitted
     assert "recording.update(optimizer)\n" in emitted
     assert not codes(FINISH) & {"T2M402", "T2M403", "T2M900"}
 
@@ -60,7 +63,7 @@ def test_parts_in_several_methods() -> None:
         "        self.optimizer.step()\n        self.optimizer.zero_grad()\n"
     )
     emitted = text(source)
-    assert "recording.backward(loss, self.optimizer)" in emitted
+    assert "recording.backward(loss)" in emitted
     assert "recording.clip_norm(modules.parameters(self.net), 1.0)" in emitted
     assert "recording.update(self.optimizer)" in emitted
     assert "recording.reset(self.optimizer)" in emitted
@@ -69,7 +72,7 @@ def test_parts_in_several_methods() -> None:
 
 def test_a_gradient_that_is_handed_to_backward_weights_the_loss() -> None:
     emitted = text(FINISH.replace("backward()", "backward(torch.ones(()))"))
-    assert "recording.backward((loss * ops.stop_gradient(ops.ones((), dtype=ms.float32))).sum(), optimizer)" in emitted
+    assert "recording.backward((loss * ops.stop_gradient(ops.ones((), dtype=ms.float32))).sum())" in emitted
 
 
 def test_backward_in_a_loop_over_stored_values() -> None:
@@ -77,9 +80,7 @@ def test_backward_in_a_loop_over_stored_values() -> None:
         "    def learn(self):\n        self.optimizer.zero_grad()\n        for loss in self.losses:\n"
         "            loss.backward()\n        self.optimizer.step()\n"
     )
-    assert "            recording.backward(loss, self.optimizer)\n        recording.update(self.optimizer)" in text(
-        source
-    )
+    assert "            recording.backward(loss)\n        recording.update(self.optimizer)" in text(source)
 
 
 @pytest.mark.parametrize(
@@ -89,21 +90,60 @@ def test_backward_in_a_loop_over_stored_values() -> None:
         FINISH.replace("torch.stack(stored).sum()", "net(torch.ones(3)).mean()"),
         # a closure
         FINISH.replace("optimizer.step()", "optimizer.step(lambda: loss)"),
-        # the gradients are read
-        FINISH.replace("    optimizer.step()", "    print(net.weight.grad.norm())\n    optimizer.step()"),
-        # nothing in sight resets the gradients: the caller may
-        FINISH.replace("    optimizer.zero_grad()\n", ""),
-        # no optimizer anywhere in sight
-        "def finish(opt_list):\n    stored[0].backward()\n    for opt in opt_list:\n        opt.step()\n",
+        # the gradient of a tensor that is no weight
+        FINISH.replace("    optimizer.step()", "    print(torch.ones(2).grad)\n    optimizer.step()"),
+        # a gradient that is itself differentiated
+        FINISH.replace("backward()", "backward(create_graph=True)"),
     ],
 )
 def test_left_or_a_function(source: str) -> None:
     assert "recording" not in text(source)
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            FINISH.replace("    optimizer.step()", "    print(net.weight.grad.norm())\n    optimizer.step()"),
+            "functional.norm(gradients.of(net.weight))",
+        ),
+        # whoever calls it resets the gradients, or lets them add up
+        (FINISH.replace("    optimizer.zero_grad()\n", ""), "recording.update(optimizer)"),
+        (
+            "def finish(opt_list):\n    stored[0].backward()\n    for opt in opt_list:\n        opt.step()\n",
+            "        recording.update(opt)",
+        ),
+        (
+            "def finish(optimizers):\n    stored[0].backward()\n    optimizers['net'].step()\n"
+            "def forget(optimizers):\n    for one in optimizers.values():\n        one.zero_grad()\n",
+            "    recording.update(optimizers['net'])\ndef forget(optimizers):\n    for one in optimizers.values():\n"
+            "        gradients.reset(one)",
+        ),
+    ],
+)
+def test_by_the_weights_that_a_loss_reaches(source: str, expected: str) -> None:
+    emitted = text(source)
+    assert expected in emitted
+    assert re.search(r"recording\.backward\([^,]*\)\n", emitted)
+    assert not codes(source) & {"T2M402", "T2M403", "T2M404", "T2M900"}
+    assert codes(source, target=Target(mindspore=(2, 8))) & {"T2M402", "T2M404"}
+
+
+def test_a_file_that_resets_gradients_elsewhere(tmp_path: Path) -> None:
+    """Its resets would be taken for those of steps that are functions, and vanish."""
+    source = tmp_path / "src"
+    source.mkdir()
+    (source / "tools.py").write_text("def forget(optimizer):\n    optimizer.zero_grad()\n")
+    step = "from tools import forget\n" + FINISH.replace("optimizer.zero_grad()", "forget(optimizer)")
+    (source / "train.py").write_text(HEAD + step)
+    report = translate_project(source, tmp_path / "out")
+    assert "T2M402" in {item.code for item in report.diagnostics}
+    assert "recording" not in (tmp_path / "out" / "train.py").read_text()
+
+
 @pytest.mark.parametrize("layer", ["nn.LayerNorm(3)", "nn.LSTM(3, 2)", "nn.TransformerEncoderLayer(4, 2)"])
-def test_layers_that_cannot_be_recorded(layer: str) -> None:
-    assert "T2M402" in text(f"layer = {layer}\n" + FINISH)
+def test_layers_that_are_recorded_too(layer: str) -> None:
+    assert "recording.backward(loss)" in text(f"layer = {layer}\n" + FINISH)
 
 
 def test_graph_mode_and_old_releases_leave_it() -> None:
@@ -114,5 +154,5 @@ def test_graph_mode_and_old_releases_leave_it() -> None:
 
 def test_recorded_gradients_are_averaged_in_a_data_parallel_program() -> None:
     source = "from torch.nn.parallel import DistributedDataParallel\nnet = DistributedDataParallel(net)\n" + FINISH
-    assert "recording.backward(loss, optimizer, average=distributed.average_gradients)\n" in text(source)
-    assert "recording.backward(loss, optimizer)\n" in text(FINISH)
+    assert "recording.backward(loss, average=distributed.average_gradients)\n" in text(source)
+    assert "recording.backward(loss)\n" in text(FINISH)

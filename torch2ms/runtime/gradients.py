@@ -33,6 +33,7 @@ __all__ = [
     "Optimizer",
     "clip_norm",
     "clip_value",
+    "expect",
     "hand_over",
     "keep",
     "of",
@@ -47,6 +48,7 @@ __all__ = [
 _OPTIMIZERS = (_Base, ms.nn.Optimizer)
 _kept: Dict[int, Tuple[ms.Parameter, ms.Parameter]] = {}  # by the identity of the weight, which is held on to
 _known: Dict[int, ms.Parameter] = {}  # every weight that had one
+_is_complete = False  # gradients are those of all weights that a loss reaches
 _handed: List[Tuple[Iterable[ms.Parameter], Iterable[ms.Tensor]]] = []  # weights and gradients, or nothing
 
 
@@ -63,6 +65,13 @@ def weights_of(owners: Iterable[Any]) -> List[ms.Parameter]:
             weights = owner.trainable_params() if hasattr(owner, "trainable_params") else owner
         found.update((id(weight), weight) for weight in weights)
     return [weight for weight in found.values() if weight.requires_grad]
+
+
+def expect(weights: Optional[Iterable[ms.Parameter]]) -> None:
+    """Let :func:`of` answer None for those of these weights that no loss reaches; None: of all there are."""
+    global _is_complete
+    _is_complete = _is_complete or weights is None
+    _known.update((id(weight), weight) for weight in weights or ())
 
 
 def parameters_of(*owners: Any) -> List[ms.Parameter]:
@@ -91,7 +100,7 @@ def of(weight: ms.Parameter) -> Optional[ms.Tensor]:
         return found[1]
     if not isinstance(weight, ms.Parameter):
         raise TypeError(f"only weights have gradients that are kept, not {type(weight).__name__}")
-    if _kept and weight.requires_grad and id(weight) not in _known:
+    if _kept and weight.requires_grad and id(weight) not in _known and not _is_complete:
         raise ValueError(f"the gradient of {weight.name} was not computed: the optimizer does not train it")
     return None
 
@@ -111,7 +120,9 @@ def put(weight: ms.Parameter, value: Optional[ms.Tensor]) -> None:
 
 def reset(*owners: Any) -> None:
     """Forget the gradients kept for the weights of optimizers or networks."""
-    for weight in weights_of(owners):
+    weights = weights_of(owners)
+    expect(weights)
+    for weight in weights:
         _kept.pop(id(weight), None)
 
 

@@ -11,15 +11,20 @@ kept until the update (:mod:`.gradients`).
     recording.backward(loss, optimizer)       # add the gradients by the weights of the optimizer to what is kept
     recording.update(optimizer)               # let the optimizer use them
 
-LayerNorm and recurrent layers have no gradient this way: MindSpore 2.10 raises. It needs PyNative mode and MindSpore
-2.7 or newer (2.7 to 2.10 were run). Prefer ``value_and_grad`` where one function can hold the step: nothing is recorded
-then that is not needed.
+Without owners :func:`backward` differentiates by every weight that the loss was computed from. One that a loss does not
+reach gets no gradient, not one of zeros: momentum and decay leave it alone. MindSpore 2.9 and newer tell so; before, a
+weight of the owners gets zeros.
+
+It needs PyNative mode and MindSpore 2.7 or newer (2.7 to 2.10 were run), 2.9 without owners. Prefer ``value_and_grad``
+where one function can hold the step: nothing is recorded then that is not needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Optional
+import functools
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, List, Optional, Set
 
 import mindspore as ms
 
@@ -56,8 +61,7 @@ class _Pauses:
         if not self.is_own:
             self.depth += 1
             if self.depth == 1:
-                _pynative_executor.end_graph(_everything, ms.Tensor(0.0))
-                _pynative_executor.set_grad_flag(False)
+                _stop()
         return self._check_run(*args, **kwargs)
 
     def grad(self, *args: Any, **kwargs: Any) -> Any:
@@ -72,6 +76,19 @@ class _Pauses:
 
 
 _pauses: Optional[_Pauses] = None
+_weights: List[Callable[[], Any]] = []  # weak references to all parameters, in the order in which they were made
+
+
+def _remember() -> None:
+    """Let every parameter that is made from here on be known to :func:`backward`."""
+    make = ms.Parameter.__init__
+
+    @functools.wraps(make)
+    def remembering(self: Any, *args: Any, **kwargs: Any) -> None:
+        make(self, *args, **kwargs)
+        _weights.append(weakref.ref(self))
+
+    ms.Parameter.__init__ = remembering
 
 
 def start() -> None:
@@ -82,33 +99,84 @@ def start() -> None:
     global _pauses
     if not hasattr(ms, "_no_grad"):
         raise RuntimeError("MindSpore 2.7 or newer is needed to ask for gradients of what was computed before")
-    _pauses = _pauses or _Pauses()
+    if _pauses is None:
+        _pauses = _Pauses()
+        _remember()
     _pauses.depth = 0
     _pynative_executor.set_grad_flag(True)
     _pynative_executor.new_graph(_everything)
 
 
-def backward(loss: ms.Tensor, *owners: Any, average: Optional[Callable[[Any], Any]] = None) -> None:
+def _stop() -> None:
+    """End the record; what was recorded stays known with the tensors."""
+    _pynative_executor.end_graph(_everything, ms.Tensor(0.0))
+    _pynative_executor.set_grad_flag(False)
+
+
+def backward(
+    loss: ms.Tensor,
+    *owners: Any,
+    retain_graph: Optional[bool] = False,
+    average: Optional[Callable[[Any], Any]] = None,
+) -> None:
     """Add the gradients of ``loss`` to those kept for the weights of ``owners``: optimizers, networks, weights.
 
-    ``loss``: a tensor computed since the recording began; one with several elements counts as their sum. ``average``:
-    what makes one process's gradients those of all, :func:`.distributed.average_gradients`, in a data-parallel program.
+    ``loss``: a tensor computed since the recording began; one with several elements counts as their sum. Without
+    owners it is every weight that it was computed from. ``retain_graph``: whether another loss will ask for gradients
+    of what was computed for this one; else that is forgotten, and MindSpore raises RuntimeError. ``average``: what
+    makes one process's gradients those of all, :func:`.distributed.average_gradients`, in a data-parallel program.
     """
-    weights = gradients.weights_of(owners)
-    if not weights:
-        return
+    weights = gradients.weights_of(owners) if owners else _known()
 
     def finished() -> ms.Tensor:
         return loss
 
     if _pauses is None or _pauses.depth:
         raise RuntimeError("nothing is recorded: a gradient function raised before, or this is called inside of one")
+    gradients.expect(weights if owners else None)
+    weights = _reached(loss, weights)
     _pauses.is_own = True
+    if not retain_graph:
+        _stop()  # inside of the record it would be a gradient that is recorded itself, and LayerNorm has none such
     try:
-        grads = ms.grad(finished, None, weights)()
+        grads = ms.grad(finished, None, weights)() if weights else ()
     finally:
         _pauses.is_own = False
+        if not retain_graph:
+            start()
     gradients.keep(weights, grads if average is None else average(grads))
+
+
+def _known() -> List[ms.Parameter]:
+    """Return the weights that are trained and in use."""
+    if not hasattr(ms.Tensor, "_grad_node") or ms.__version__.startswith("2.8."):
+        raise RuntimeError("name the optimizers: only MindSpore 2.9 and newer tell what a loss was computed from")
+    _weights[:] = [made for made in _weights if made() is not None]
+    found = [made() for made in _weights]
+    return [weight for weight in found if weight is not None and weight.requires_grad]
+
+
+def _reached(loss: ms.Tensor, weights: List[ms.Parameter]) -> List[ms.Parameter]:
+    """Return the weights that a loss was computed from; all of them where MindSpore does not tell."""
+    node = getattr(loss, "_grad_node", None)
+    if node is None or not hasattr(node, "_unique_id"):
+        return weights
+    leaves = {leaf._unique_id() for leaf in _leaves(node)}
+    return [weight for weight in weights if weight._grad_node._unique_id() in leaves]
+
+
+def _leaves(node: Any) -> Iterator[Any]:
+    """Yield the ends of what was recorded for a tensor."""
+    seen: Set[int] = set()
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        if node._unique_id() in seen:
+            continue
+        seen.add(node._unique_id())
+        if node.is_leaf():
+            yield node
+        pending += [following for following, _ in node.next_functions or () if following is not None]
 
 
 if hasattr(ms, "_no_grad"):

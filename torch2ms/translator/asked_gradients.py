@@ -15,7 +15,7 @@ from torch2ms.translator.trees import children, walk
 if TYPE_CHECKING:
     pass
 
-__all__ = ["asked_apart", "asks_apart", "looks_like_weight"]
+__all__ = ["asked_apart", "asks_apart", "looks_like_weight", "resets_apart"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WORDS = ("param", "weight")
@@ -33,6 +33,27 @@ def asked_apart(tree: ast.Module) -> Iterator[tuple[ast.Attribute, bool]]:
     Functions are the outermost ones: what is defined inside one belongs to it.
     """
     yield from _asked(tree, is_own=False)
+
+
+def resets_apart(tree: ast.Module) -> bool:
+    """Whether gradients are reset where no ``backward`` is called; what is itself called ``zero_grad`` is left out."""
+    return any("zero_grad" in names and "backward" not in names for names in _attributes(tree))
+
+
+def _attributes(holder: ast.AST) -> Iterator[set[str]]:
+    """Yield the names of the attributes in every outermost function, and in what stands outside of them."""
+    own: set[str] = set()
+    pending = list(children(holder))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, _FUNCTIONS):
+            if node.name != "zero_grad":
+                yield {part.attr for part in walk(node) if isinstance(part, ast.Attribute)}
+            continue
+        if isinstance(node, ast.Attribute):
+            own.add(node.attr)
+        pending += children(node)
+    yield own
 
 
 def _asked(holder: ast.AST, *, is_own: bool) -> Iterator[tuple[ast.Attribute, bool]]:

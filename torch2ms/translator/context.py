@@ -97,7 +97,7 @@ class Context:
         self.chain_starts: dict[ast.AST, cst.BaseExpression] = {}  # what chained in-place calls change, by call
         self.callees: set[int] = set()  # libcst callees: rewritten with their call, not as values
         self.visit: Callable[[cst.CSTNode], cst.CSTNode] = lambda node: node  # the rewriter's own traversal
-        self.training: Any = None  # passes.training.TrainingPlan, made before the walk
+        self.training: Any = None  # passes.training_plan.TrainingPlan, made before the walk
 
     def close(self) -> None:
         """Cut the cycle with the rewriter, so that the trees go at once."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from torch2ms.translator.asked_gradients import asks_apart
+from torch2ms.translator.asked_gradients import asks_apart, resets_apart
 from torch2ms.translator.freezing import thaws
 from torch2ms.translator.handed_losses import steps_for_others
 from torch2ms.translator.optional_imports import optional_imports
@@ -47,6 +47,7 @@ class FileIndex:
     stored: frozenset[str]  # attributes set on ``self`` that may be called: layers, functions
     roots: frozenset[str] = frozenset()  # folders that the file puts on sys.path, as far as it writes them out
     asks_for_gradients: bool = False  # whether a function asks weights for gradients that another one computes
+    resets_apart: bool = False  # whether a function resets gradients that another one computes
     takes_losses: bool = False  # whether an object of the file is handed losses and takes the steps for them
     wrappers: Mapping[str, frozenset[str]] = field(default_factory=dict)  # classes that step an optimizer -> methods
     optional: frozenset[str] = frozenset()  # packages that the file can do without
@@ -105,6 +106,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         attributes.callable(),
         frozenset(calls.roots),
         attributes.has_gradients and asks_apart(tree),
+        "zero_grad" in calls.shapes and resets_apart(tree),
         "backward" in calls.shapes and steps_for_others(tree),
         stepping_methods(tree) if "step" in calls.shapes else {},
         optional_imports(tree, imports),

@@ -30,6 +30,7 @@ from torch2ms.translator.passes import (
     recomputed,
     sliced_parts,
     training,
+    training_plan,
     values,
     written_elements,
 )
@@ -43,7 +44,7 @@ MARK = "# TORCH2MS "
 
 def rewrite_module(module: cst.Module, ctx: Context) -> cst.Module:
     """Return the translated module; diagnostics and references are left in ``ctx``."""
-    ctx.training = training.plan_training(ctx)
+    ctx.training = training_plan.plan_training(ctx)
     for left in ctx.training.left:
         ctx.leave(left.code, left.node, left.reason)
     advise(ctx)

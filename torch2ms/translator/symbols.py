@@ -29,7 +29,7 @@ class _Memory:
     defined: frozenset[str] | None = None
     roots: tuple[PurePosixPath, ...] | None = None
     heirs: dict[str, set[str]] | None = None
-    near: dict[str, frozenset[str]] = field(default_factory=dict)
+    near: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     aliases: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
     shapes: dict[frozenset[str], frozenset[CallShape]] = field(default_factory=dict)
     modules: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
@@ -203,13 +203,17 @@ class SymbolTable:
         """Whether the project wraps a network in DistributedDataParallel: its steps must average the gradients."""
         return any(not _PARALLEL.isdisjoint(file.calls) for file in self.files.values())
 
-    def is_near(self, fact: str, path: str) -> bool:
-        """Whether imports connect a file with one of which a fact holds: ``"asks_for_gradients"``, ``"wrappers"``."""
-        if fact not in self._memory.near:
-            start = frozenset(path for path, file in self.files.items() if getattr(file, fact))
+    def is_near(self, fact: str, path: str, *, besides: bool = False) -> bool:
+        """Whether imports connect a file with one of which a fact holds: ``"asks_for_gradients"``, ``"wrappers"``.
+
+        ``besides``: with one of the others.
+        """
+        key = (fact, path if besides else "")
+        if key not in self._memory.near:
+            start = frozenset(name for name, file in self.files.items() if name != key[1] and getattr(file, fact))
             imports, importers = self._imports()
-            self._memory.near[fact] = _reached(start, imports) | _reached(start, importers)
-        return path in self._memory.near[fact]
+            self._memory.near[key] = _reached(start, imports) | _reached(start, importers)
+        return path in self._memory.near[key]
 
     @property
     def adds_gradients(self) -> bool:

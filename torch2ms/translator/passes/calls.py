@@ -34,7 +34,7 @@ from torch2ms.translator.passes.out_argument import rewrite_out
 from torch2ms.translator.passes.own_mode import has_own_mode
 from torch2ms.translator.passes.reserved import rename_call
 from torch2ms.translator.passes.spread_options import spread_options
-from torch2ms.translator.passes.training import is_left
+from torch2ms.translator.passes.training_plan import is_left
 from torch2ms.translator.passes.unbound import as_bound, rewrite_unbound
 from torch2ms.translator.passes.untyped import told, untyped_call
 from torch2ms.translator.passes.values import NO_CLASS, choose_row

@@ -30,6 +30,9 @@ def write_recorded(
     """
     lines: list[str] = []
     for call in calls:
+        if call.kind == "none":
+            ctx.account(call.call.func, f"torch.amp.GradScaler.{getattr(call.call.func, 'attr', '')}", "removed")
+            continue
         module = GRADIENTS if call.is_kept else RECORDING
         if call.clip is not None:
             lines.append(_clip(call.clip, code, module, ctx))
@@ -42,10 +45,11 @@ def write_recorded(
             keep = _name(GRADIENTS, "keep", ctx) if call.engine is None else f"{code(call.engine)}.keep"
             lines.append(f"{keep}({weights(call.unit)}, {call.unit.grads_name})")
         elif call.kind == "backward":
-            owners = ", ".join(code(node) for node in call.optimizers)
+            given = [code(call.target), *(code(node) for node in call.optimizers)]
+            given += [f"retain_graph={code(k.value)}" for k in call.call.keywords if k.arg == "retain_graph"]
             if ctx.world.symbols.is_data_parallel:
-                owners += f", average={_name(DISTRIBUTED, 'average_gradients', ctx)}"
-            lines.append(f"{_name(module, 'backward', ctx)}({code(call.target)}, {owners})")
+                given.append(f"average={_name(DISTRIBUTED, 'average_gradients', ctx)}")
+            lines.append(f"{_name(module, 'backward', ctx)}({', '.join(given)})")
             message = "the gradients are those of what was recorded as it ran: no function holds the forward pass"
             ctx.report("T2M401", call.statement, message)
         else:

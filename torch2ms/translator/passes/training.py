@@ -9,229 +9,26 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import libcst as cst
 
-from torch2ms.translator.asked_gradients import asked_apart
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.passes.leaf_gradients import LeafWriter
 from torch2ms.translator.passes.recorded_steps import write_recorded
 from torch2ms.translator.passes.statement_lines import comments, like, spaced, without_blank, without_lines
+from torch2ms.translator.passes.training_plan import TrainingPlan
 from torch2ms.translator.syntax import code_of, parenthesised, parse_expression
-from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_units
+from torch2ms.translator.training import Clip, Step, TrainingUnit
 from torch2ms.translator.training.by_hand import gradients_of
 from torch2ms.translator.training.events import weighted_parts
-from torch2ms.translator.training.kept import is_weight
-from torch2ms.translator.training.leaf_hooks import hooked
-from torch2ms.translator.training.leaf_plan import LeafPlan
-from torch2ms.translator.training.leaf_planning import plan_leaves
-from torch2ms.translator.training.marks import is_of_another
 from torch2ms.translator.training.scope import is_formal
-from torch2ms.translator.training.sections import sections
 from torch2ms.translator.trees import walk
-from torch2ms.translator.wrapped_optimizers import wrapping_methods
 
-__all__ = ["TrainingPlan", "is_left", "plan_training", "rewrite_block", "weights_of"]
+__all__ = ["rewrite_block", "weights_of"]
 
-# Layers whose gradient MindSpore 2.10 computes inside of a gradient function only: elsewhere it raises.
-_UNRECORDED = frozenset(
-    "LayerNorm layer_norm LSTM GRU RNN LSTMCell GRUCell RNNCell Transformer TransformerEncoderLayer"
-    " TransformerDecoderLayer".split()
-)
-_EXPERIMENTAL = (2, 1)  # the first MindSpore with optimizers that the runtime's can derive from
-_RECORDING = (2, 7)  # the first MindSpore whose operations can be recorded outside of a gradient function
 Statement = Any  # a libcst statement; blocks hold simple and compound ones alike
-
-
-@dataclass(slots=True)
-class TrainingPlan:
-    """What happens at which statement of the file."""
-
-    units: list[TrainingUnit] = field(default_factory=list)
-    left: list[UnitLeft] = field(default_factory=list)
-    gone: set[ast.stmt] = field(default_factory=set)
-    taken: set[ast.stmt] = field(default_factory=set)  # of those, what forward_fn takes in with its comments
-    calls: dict[ast.stmt, list[TrainingUnit]] = field(default_factory=dict)
-    hoists: dict[ast.stmt, list[TrainingUnit]] = field(default_factory=dict)
-    accumulators: dict[ast.stmt, list[TrainingUnit]] = field(default_factory=dict)
-    steps: dict[ast.stmt, tuple[TrainingUnit, Step]] = field(default_factory=dict)
-    clips: dict[ast.stmt, tuple[TrainingUnit, Clip]] = field(default_factory=dict)
-    resets: dict[ast.stmt, TrainingUnit] = field(default_factory=dict)
-    closure_calls: set[ast.Call] = field(default_factory=set)  # of closures with gradients, and of steps with them
-    formal: set[ast.AST] = field(default_factory=set)  # tests that go with the one statement they guard
-    handled: set[ast.AST] = field(default_factory=set)  # calls that the plan replaces: no pass needs to
-    unset: dict[ast.stmt, list[str]] = field(default_factory=dict)  # names that are empty to begin with
-    gradients: dict[ast.AST, str] = field(default_factory=dict)  # a weight's .grad -> the name that holds it
-    reads: dict[ast.AST, TrainingUnit] = field(default_factory=dict)  # a weight's .grad -> the unit that answers it
-    kept: set[ast.AST] = field(default_factory=set)  # every .grad that what is kept with the weights answers
-    is_keeping: bool = False  # gradients are kept with the weights: a reset anywhere must forget them
-    left_scopes: set[ast.AST] = field(default_factory=set)  # functions with a step that stays: all of it stays
-    rewritten: dict[ast.stmt, list[Statement]] = field(default_factory=dict)
-    leaves: LeafPlan = field(default_factory=LeafPlan)  # gradients that are asked for by hand
-    recorded: dict[ast.stmt, list[RecordedCall]] = field(default_factory=dict)  # calls that keep their place
-    late: dict[ast.stmt, TrainingUnit] = field(default_factory=dict)  # where gradients are added up, behind a reset
-
-    @property
-    def changes(self) -> bool:
-        """Whether the plan rewrites any training step."""
-        return bool(self.units or self.recorded)
-
-    def concerns(self, tree: ast.stmt) -> bool:
-        """Whether the plan does anything at a statement."""
-        if any(tree is unit.statement for unit in self.leaves.units) or tree in self.leaves.clips:
-            return True
-        if not self.changes:
-            return False
-        tables = (
-            self.gone,
-            self.calls,
-            self.hoists,
-            self.accumulators,
-            self.steps,
-            self.clips,
-            self.resets,
-            self.recorded,
-            self.late,
-        )
-        return any(tree in table for table in tables)
-
-
-def plan_training(ctx: Context) -> TrainingPlan:
-    """Return the plan for the file; units that stay as they are have been reported."""
-    plan = TrainingPlan()
-    keeping = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.is_near("asks_for_gradients", ctx.path)
-    plan.is_keeping = keeping
-    attributes = {node.attr for node in ctx.analysis.all(ast.Attribute)}
-    imported = {alias.name for node in ctx.analysis.all(ast.ImportFrom) for alias in node.names}
-    handing = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.takes_losses
-    wrappers = _wrappers(ctx) if ctx.target.mindspore >= _EXPERIMENTAL else {}
-    own = {key.rpartition(":")[2]: names for key, names in wrappers.items() if key.startswith(f"{ctx.path}:")}
-    if not handing and not own and not (attributes | imported) & {"backward", "grad", "*"}:
-        return plan
-    recording = ctx.target.mindspore >= _RECORDING and ctx.options.mode == "pynative"
-    recording = recording and not ctx.world.symbols.calls_any(ctx.path, _UNRECORDED)
-    if ctx.target.mindspore >= _EXPERIMENTAL and "grad" in attributes:
-        asked = asked_apart(ctx.analysis.tree)
-        plan.kept.update(node for node, is_own in asked if (keeping or is_own) and is_weight(node, ctx.analysis))
-    units: list[TrainingUnit | UnitLeft | RecordedCall] = []
-    parts = sections(ctx.analysis.tree)
-    if "backward" in attributes or handing or own:
-        handed: dict[str, Any] = {"recording": recording, "keeping": keeping, "handing": handing, "wrappers": wrappers}
-        handed["wrapping"] = wrapping_methods(ctx.analysis.tree, own)
-        handed["adding"] = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.adds_gradients
-        units = [unit for part in parts for unit in find_units(part, ctx.analysis, **handed)]
-    taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
-    stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
-    held = {statement for unit in units if isinstance(unit, TrainingUnit) for statement in unit.removed}
-    plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped, parts, held)
-    _enter_leaves(plan)
-    by_hand = {unit.statement for unit in plan.leaves.units}
-    for found in units:
-        if isinstance(found, UnitLeft):
-            if found.node in by_hand:
-                continue
-            plan.left.append(found)
-            plan.left_scopes.add(_scope(found.node, ctx))
-        elif isinstance(found, RecordedCall):
-            plan.recorded.setdefault(found.statement, []).append(found)
-            plan.is_keeping |= found.kind == "take" or bool(own)
-            if found.kind != "hand":  # what follows it stays, and is translated
-                plan.handled.add(found.call)
-        else:
-            _enter(plan, found)
-            _name_gradients(plan, found, ctx)
-    for node in ctx.analysis.nodes if plan.gone else ():
-        if isinstance(node, ast.If) and is_formal(node, node.body) and node.body[0] in plan.gone:
-            plan.formal.add(node.test)
-    return plan
-
-
-def _wrappers(ctx: Context) -> dict[str, frozenset[str]]:
-    """Return the classes near a file that hold an optimizer, by key, with their methods that take a step."""
-    symbols = ctx.world.symbols
-    files = symbols.files.items() if symbols.is_near("wrappers", ctx.path) else ()
-    return {f"{path}:{name}": steps for path, file in files for name, steps in file.wrappers.items()}
-
-
-def _enter_leaves(plan: TrainingPlan) -> None:
-    """Let other passes leave alone what becomes a gradient of a function."""
-    plan.gradients.update(plan.leaves.names)
-    for unit in plan.leaves.units:
-        plan.handled.add(unit.call)
-        if unit.loses_second_derivatives:
-            plan.leaves.lossy[unit.call] = unit
-        plan.handled.update(
-            node.value for node in unit.body if hooked(node) and isinstance(node, (ast.Expr, ast.Assign))
-        )
-    for statement in (*plan.leaves.cleared, *plan.leaves.clips):
-        plan.handled.update(node for node in walk(statement) if isinstance(node, ast.Call))
-    for statement in (*plan.leaves.resets, *plan.leaves.gone):
-        taken = any(statement in unit.body for unit in plan.leaves.units)
-        if not taken:
-            plan.handled.update(node for node in walk(statement) if isinstance(node, ast.Call))
-
-
-def _name_gradients(plan: TrainingPlan, unit: TrainingUnit, ctx: Context) -> None:
-    """Name the gradients that a loop over weights reads."""
-    for step in unit.steps:
-        if step.by_hand and isinstance(step.statement, ast.For) and isinstance(step.statement.target, ast.Name):
-            taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
-            name = "grad" if "grad" not in taken else f"{step.statement.target.id}_grad"
-            plan.gradients.update((node, name) for node in gradients_of(step.statement))
-
-
-def _scope(node: ast.AST, ctx: Context) -> ast.AST:
-    """Return the function, or the module, that a statement stands in."""
-    current: ast.AST | None = node
-    while current is not None and not isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
-        current = ctx.parent(current)
-    return current if current is not None else ctx.analysis.tree
-
-
-def is_left(tree: ast.AST, ctx: Context) -> bool:
-    """Whether a call of the training machinery stands in a function one of whose steps stays as it is."""
-    scope = _scope(tree, ctx) if ctx.training.left_scopes else None
-    return scope is not None and scope in ctx.training.left_scopes and not is_of_another(tree, scope)
-
-
-def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
-    plan.units.append(unit)
-    plan.gone.update(unit.removed)
-    plan.taken.update(unit.removed)
-    plan.gone.update(statement for statement in unit.dropped if not (unit.is_late and statement is unit.backward))
-    if unit.is_late:
-        plan.late[unit.backward] = unit
-    plan.calls.setdefault(unit.block[unit.start], []).append(unit)
-    plan.hoists.setdefault(unit.hoist.statement, []).append(unit)
-    plan.handled.add(unit.call)
-    if unit.accumulator is not None and unit.gradient == "accumulate":
-        plan.accumulators.setdefault(unit.accumulator.statement, []).append(unit)
-    for name, first in unit.unset:
-        if name not in plan.unset.setdefault(first, []):
-            plan.unset[first].append(name)
-    if unit.closure is not None:
-        plan.closure_calls.update(unit.closure.calls, unit.closure.asked)
-    for step in unit.steps:
-        plan.steps[step.statement] = (unit, step)
-        plan.handled.add(step.call)
-    if unit.is_kept:
-        plan.is_keeping = True
-        plan.kept.update(unit.reads)
-    else:
-        plan.reads.update((node, unit) for node in unit.reads)
-    for clip in unit.clips:
-        plan.clips[clip.statement] = (unit, clip)
-        if isinstance(clip.statement, ast.For):  # goes, with the gradients it changes in place
-            plan.gradients.update((node, unit.grads_name) for node in gradients_of(clip.statement))
-        plan.handled.add(clip.call)
-    computed = set(walk(unit.loss))  # net(x).sum().backward(): what is differentiated is translated
-    for statement in (*unit.resets, *unit.dropped):
-        plan.handled.update(node for node in walk(statement) if isinstance(node, ast.Call) and node not in computed)
-    for statement in unit.resets:
-        plan.resets[statement] = unit
 
 
 def rewrite_block(

@@ -314,6 +314,10 @@ def _is_spread(site: CallSite, ctx: Context) -> bool:
 
 def _assigned(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:
     """``ops.assign(p, value)``: what changes a parameter or a buffer in any mode."""
+    if bare_name(site) == "detach" and statement and site.receiver_tree in ctx.training.kept:
+        from torch2ms.translator.passes.calls import DROPPED
+
+        return Replace(DROPPED)  # a gradient that is kept has no history
     if bare_name(site) == "detach" and statement and not place.stripped and _is_parameter(place.tree, ctx):
         ctx.rebind.append(f"{code_of(place.code)}.requires_grad")  # nothing made a leaf: it is frozen
         return Replace(cst.Name("False"))

@@ -1,10 +1,11 @@
 """Training units: every backward call with its forward pass and update, as a plan for the emitter.
 
-``find_units`` is the way in; ``plan.py`` describes what it returns.
+``find_parts`` is the way in; ``plan.py`` describes what it returns.
 """
 
 from __future__ import annotations
 
+from torch2ms.translator.training.finding import find_parts, find_units, results_of
 from torch2ms.translator.training.plan import (
     Clip,
     GradientMode,
@@ -16,7 +17,6 @@ from torch2ms.translator.training.plan import (
     TrainingUnit,
     UnitLeft,
 )
-from torch2ms.translator.training.units import find_units
 
 __all__ = [
     "Clip",
@@ -28,5 +28,7 @@ __all__ = [
     "Step",
     "TrainingUnit",
     "UnitLeft",
+    "find_parts",
     "find_units",
+    "results_of",
 ]

@@ -18,13 +18,14 @@ from torch2ms.translator.trees import children
 from torch2ms.translator.wrapped_optimizers import is_named_so
 
 __all__ = [
-    "Event", "EventKind", "Wrappers", "find_events", "find_obstacle", "own_expressions",
+    "NO_NAME", "Event", "EventKind", "Wrappers", "find_events", "find_obstacle", "own_expressions",
     "placed_gradients", "weighted", "weighted_parts",
 ]  # fmt: skip
 
 Wrappers = Mapping[str, frozenset[str]]  # keys of classes that hold an optimizer -> their methods that take a step
 EventKind = Literal["backward", "zero", "step", "clip", "unscale", "update", "closure", "wrapper"]
 
+NO_NAME = "the optimizer is no plain name"  # nothing else keeps the call from being rewritten
 _NO_OPTIMIZER = frozenset(
     {
         "Scheduler",
@@ -271,10 +272,11 @@ class _Finder:
 
     def _plausible(self, receiver: ast.expr) -> bool:
         """Whether an untyped receiver is an optimizer by its use: it is zeroed too, or named for it."""
-        path = dotted_path(receiver) or ""
+        held = receiver.value if isinstance(receiver, ast.Subscript) else receiver  # optimizers["net"]
+        path = dotted_path(held) or ""
         zeroed = path in self.zeroed and not path.lower().endswith(("model", "net"))
-        held = not {"optims", "optimizers"}.isdisjoint(path.split(".")[:-1])  # optims.discriminator
-        return bool(path) and (is_named_so(path) or zeroed or held)
+        is_part = not {"optims", "optimizers"}.isdisjoint(path.split(".")[:-1])  # optims.discriminator
+        return bool(path) and (is_named_so(path) or zeroed or is_part)
 
     def _looks_scaler(self, receiver: ast.expr) -> bool:
         return self.oracle.kind(receiver).name == "GradScaler" or "scaler" in (dotted_path(receiver) or "").lower()
@@ -292,7 +294,7 @@ class _Finder:
             return Event("closure", statement, call, order, path, call.func.value)
         problem = "" if isinstance(statement, ast.Expr) and statement.value is call else "the result of step() is used"
         if not path:
-            problem = "the optimizer is no plain name"
+            problem = NO_NAME
         return Event("step", statement, call, order, path, call.func.value, problem=problem)
 
     def _backward(self, statement: ast.stmt, call: ast.Call, order: int) -> Event | None:

@@ -118,3 +118,9 @@ class LeafPlan:
     inner: dict[ast.AST, str] = field(default_factory=dict)  # autograd.grad(...)[0] in an expression -> its name
     lossy: dict[ast.AST, LeafUnit] = field(default_factory=dict)  # calls: MindSpore differentiates them wrongly again
     plain: set[ast.AST] = field(default_factory=set)  # x.requires_grad_() in an expression: its receiver stays
+
+    @property
+    def statements(self) -> set[ast.AST]:
+        """The statements that become, or go with, a gradient that is asked for by hand."""
+        units = {unit.statement for unit in self.units}
+        return {*units, *self.cleared, *self.clips, *self.resets, *self.gone, *self.starts}

@@ -153,18 +153,19 @@ class RecordedCall:
 
     ``target`` is the loss, or the optimizer or network; ``optimizers`` are those whose weights a backward call
     differentiates by. ``unit`` has the gradients that a call of kind "keep" is to keep, and one of kind "hand" to hand
-    over to the statement, which stays behind it; "take" keeps those that were handed over.
+    over to the statement, which stays behind it; "take" keeps those that were handed over. "none" has no counterpart.
     """
 
     statement: ast.stmt
     call: ast.Call
-    kind: str  # backward, zero, step, clip, keep, hand, take
+    kind: str  # backward, zero, step, clip, keep, hand, take, none
     target: ast.expr
     optimizers: tuple[ast.expr, ...]
     clip: Clip | None = None
     unit: TrainingUnit | None = None
     is_kept: bool = False
     engine: ast.expr | None = None  # the accelerator that knows when gradients that are kept are complete
+    reads: tuple[ast.Attribute, ...] = ()  # every `p.grad` of the scope, which finds what is kept
 
 
 @dataclass(frozen=True, slots=True)

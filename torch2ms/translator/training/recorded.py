@@ -17,7 +17,7 @@ from torch2ms.translator.dataflow import effects
 from torch2ms.translator.effects import dotted_path, root
 from torch2ms.translator.training.events import Event
 from torch2ms.translator.training.ownership import clip_of
-from torch2ms.translator.training.plan import RecordedCall, TrainingUnit, UnitLeft
+from torch2ms.translator.training.plan import Oracle, RecordedCall, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import Scope
 
 __all__ = ["Planned", "record_left"]
@@ -32,9 +32,11 @@ class Planned:
     """A scope with its machinery and what was planned for it."""
 
     scope: Scope
+    oracle: Oracle
     events: Sequence[Event]
     results: Sequence[Result]
     stays: bool = False  # gradients are read, or it is the closure of a step
+    is_fixed: bool = False  # the closure of a step, a function that steps with one, or one that is handed a loss
 
     @property
     def is_left(self) -> bool:
@@ -49,10 +51,11 @@ class Planned:
         return any(isinstance(result, TrainingUnit) for result in self.results)
 
 
-def record_left(found: Sequence[Planned]) -> None:
+def record_left(found: Sequence[Planned], *, reaching: bool = False) -> None:
     """Replace the results of scopes whose steps stay as they are by recorded calls, where all of them can be.
 
-    An optimizer whose gradients nothing in the file resets stays: who made it may reset them elsewhere.
+    An optimizer whose gradients nothing in the file resets stays: who made it may reset them elsewhere. ``reaching``:
+    the record tells by itself what weights a loss was computed from.
     """
     free = [planned for planned in found if not planned.has_units and not planned.stays and _can_be_recorded(planned)]
     owners: dict[Key, ast.expr] = {}
@@ -69,7 +72,9 @@ def record_left(found: Sequence[Planned]) -> None:
         keys = {_key(planned.scope, dotted_path(node) or "") for node in optimizers}
         own = {key for event in planned.events for key in _reset_by(event, planned.scope, keys)}
         if keys and keys <= reset | own:
-            planned.results = [_call(event, _there(event, optimizers, planned.scope)) for event in planned.events]
+            planned.results = [
+                _call(event, () if reaching else _there(event, optimizers, planned.scope)) for event in planned.events
+            ]
             recorded |= keys
     for planned in free:
         if any(event.kind == "backward" for event in planned.events):

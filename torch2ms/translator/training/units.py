@@ -1,91 +1,30 @@
-"""Find the training units of a file: one backward call, its forward pass and the update that follows."""
+"""Plan the training units of one scope: one backward call, its forward pass and the update that follows."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from torch2ms.translator.dataflow import effects, names_in, overlaps
+from torch2ms.translator.dataflow import effects, overlaps
 from torch2ms.translator.effects import root
-from torch2ms.translator.handed_losses import given_loss, hands_over
-from torch2ms.translator.training.closures import Closures, find_closures
-from torch2ms.translator.training.events import Event, Wrappers, find_events, find_obstacle, placed_gradients
+from torch2ms.translator.handed_losses import given_loss
+from torch2ms.translator.training.closures import Closures
+from torch2ms.translator.training.events import Event, find_obstacle, placed_gradients
 from torch2ms.translator.training.forward import Body, Forward, find_forward, plan_body
 from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.gradient_reads import find_reads, place_reads
-from torch2ms.translator.training.kept import asked_weights, can_be_kept, keep_all, stay_left, take_over, update_kept
+from torch2ms.translator.training.kept import asked_weights, can_be_kept, keep_all, stay_left, take_over
 from torch2ms.translator.training.naming import Names, suffix_of
 from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, steps_of
 from torch2ms.translator.training.placement import Interface, find_interface, find_unset, may_be_missing
 from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, RecordedCall, Shape, TrainingUnit, UnitLeft
-from torch2ms.translator.training.recorded import Planned, record_left
 from torch2ms.translator.training.scope import ProjectFile, Scope
-from torch2ms.translator.training.trained import WithTrained, trained_tensors
 from torch2ms.translator.training.twins import condition_of, leave_rivals, merge_twins
-from torch2ms.translator.trees import walk
 
-__all__ = ["find_units"]
+__all__ = ["Result", "ScopePlanner"]
 
 Result = TrainingUnit | UnitLeft | RecordedCall
-
-
-def find_units(
-    tree: ast.Module | Sequence[ast.stmt],
-    oracle: Oracle,
-    *,
-    recording: bool = False,
-    keeping: bool = False,
-    handing: bool = False,
-    wrappers: Wrappers | None = None,
-    wrapping: Collection[ast.AST] = (),
-    adding: bool = False,
-) -> list[TrainingUnit | UnitLeft | RecordedCall]:
-    """Return, in source order, a plan for every backward call and a reason for each that stays as it is.
-
-    ``tree`` is a module, or the statements of one (a function body is taken as a module's). ``recording``: whether what
-    cannot be a function may be recorded as it runs instead. ``keeping``: whether functions of the project ask for
-    gradients that others compute, so that all are kept where they find them. ``handing``: whether objects of the
-    project are handed losses and take the steps for them. ``wrappers``: its classes that hold an optimizer, and
-    ``wrapping``: the methods of those of this file. ``adding``: whether an accelerator of the project says when the
-    gradients of several passes are complete.
-    """
-    module = tree if isinstance(tree, ast.Module) else ast.Module(list(tree), [])
-    starts = any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module))
-    if not starts and not (handing and any(isinstance(node, ast.Call) and hands_over(node) for node in walk(module))):
-        return []
-    file = ProjectFile.of(module)
-    trained = trained_tensors(list(walk(module)), oracle)
-    oracle = WithTrained(oracle, trained) if trained else oracle
-    flow = GradientFlow(file, oracle)
-    flow.backward_calls = sum(isinstance(node, ast.Attribute) and node.attr == "backward" for node in walk(module))
-    taken = names_in(module)
-    scopes = file.scopes()
-    closures = find_closures(scopes, file, oracle)
-    parts: list[Planned] = []
-    for scope in sorted(scopes, key=lambda scope: scope.node not in closures.of):  # what is handed over comes first
-        events = find_events(scope, file, oracle, handing=handing, wrappers=wrappers)
-        if scope.node in wrapping:
-            parts.append(Planned(scope, events, [*update_kept(events)], True))
-            continue
-        planner = _ScopePlanner(scope, file, flow, oracle, Names(taken), closures, events, keeping, handing, adding)
-        planned = planner.plan()
-        closure = closures.of.get(scope.node)
-        if closure is not None and not any(isinstance(unit, TrainingUnit) for unit in planned):
-            closures.leave(closure, f"{closure.function.name} has no backward call that can be rewritten")
-        stays = bool(planner.reads) or closure is not None or planner.is_shared
-        parts.append(Planned(scope, planner.events, planned, stays))
-    if recording:
-        record_left(parts)
-    found = [result for part in parts for result in part.results]
-    return sorted(found, key=lambda unit: (_line(unit), isinstance(unit, UnitLeft)))
-
-
-def _line(unit: TrainingUnit | UnitLeft | RecordedCall) -> tuple[int, int]:
-    if isinstance(unit, RecordedCall):
-        return unit.call.lineno, unit.call.col_offset
-    node = unit.backward if isinstance(unit, TrainingUnit) else unit.node
-    return node.lineno, node.col_offset
 
 
 def _left(refused: Refused, event: Event) -> UnitLeft:
@@ -114,7 +53,7 @@ def _machinery(unit: TrainingUnit) -> list[ast.stmt]:
     return [*parts, *(clip.statement for clip in unit.clips)]
 
 
-class _ScopePlanner:
+class ScopePlanner:
     """Plans all units of one scope; units that share a step stand or fall together."""
 
     def __init__(
@@ -153,6 +92,7 @@ class _ScopePlanner:
         self.reads: list[tuple[ast.stmt, ast.Attribute]] = []
 
     def plan(self) -> list[Result]:
+        """Return what becomes of every backward call, and of steps that have none."""
         if self.is_taker:
             return [*take_over(self.events, self.scope)]
         forwards = {

@@ -1,0 +1,98 @@
+"""Steps that neither a function nor the names of optimizers describe: recorded, by whatever weights a loss reaches.
+
+``training.recorded`` differentiates by the weights of optimizers that it can name. A step may have its optimizers in a
+dictionary, in an object that it was handed, or nowhere near the backward call. ``recording.backward(loss)`` finds the
+weights itself then, as PyTorch does, and every other call of the machinery in the file works on what it keeps.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+
+from torch2ms.translator.training.events import NO_NAME, Event, find_obstacle, own_expressions
+from torch2ms.translator.training.kept import asked_weights
+from torch2ms.translator.training.ownership import clip_of
+from torch2ms.translator.training.plan import RecordedCall, UnitLeft
+from torch2ms.translator.training.recorded import Planned
+
+__all__ = ["record_open"]
+
+_CALLS = ("backward", "zero", "step", "clip")
+_WITHOUT = ("unscale", "update")  # what a gradient scaler does has no counterpart
+
+
+def record_open(found: Sequence[Planned], taken: Collection[ast.AST]) -> None:
+    """Replace the results of scopes with a backward call that stays by recorded calls, where all of them can be.
+
+    The calls of functions beside them, which reset gradients or take the step, are recorded with them. ``taken`` are
+    statements that something else takes care of: a scope with one of them stays as it is.
+    """
+    is_open = False
+    for planned in found:
+        if _is_left(planned) and _is_possible(planned) and not any(s in taken for s in planned.scope.statements):
+            reads = _reads(planned)
+            if reads is not None:
+                planned.results = _calls(planned.events, reads)
+                is_open = True
+    if not is_open:
+        return
+    for planned in found:
+        alone = not any(event.kind == "backward" for event in planned.events)
+        if alone and any(isinstance(result, UnitLeft) for result in planned.results) and _is_possible(planned):
+            reads = _reads(planned)
+            if reads is not None:
+                planned.results = _calls(planned.events, reads)
+
+
+def _is_left(planned: Planned) -> bool:
+    left = {id(result.node) for result in planned.results if isinstance(result, UnitLeft)}
+    return any(event.kind == "backward" and id(event.statement) in left for event in planned.events)
+
+
+def _is_possible(planned: Planned) -> bool:
+    return not planned.is_fixed and all(map(_is_recordable, planned.events))
+
+
+def _is_recordable(event: Event) -> bool:
+    if event.kind in _WITHOUT or event.by_hand or (event.is_wrapped and event.stays):
+        return True
+    if (
+        event.kind not in _CALLS
+        or event.target is None
+        or event.is_handed
+        or event.returned
+        or event.engine is not None
+    ):
+        return False
+    if event.kind == "clip" and (clip_of(event) is None or isinstance(event.statement, ast.For)):
+        return False
+    return event.problem in ("", NO_NAME)
+
+
+def _reads(planned: Planned) -> tuple[ast.Attribute, ...] | None:
+    """Return every ``p.grad`` of a scope; None where one may be of another tensor, or gradients have other uses."""
+    asked = asked_weights(planned.scope, planned.oracle)
+    if asked is None or find_obstacle(planned.scope, planned.oracle, asked) is not None or _differentiates(planned):
+        return None
+    return tuple(node for _, node in asked)
+
+
+def _differentiates(planned: Planned) -> bool:
+    """Whether the scope asks for gradients besides, ``autograd.grad``: what they give is recorded by nobody."""
+    scope = planned.scope
+    nodes = (node for statement in scope.statements for node in own_expressions(statement, scope))
+    return any(isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "grad" for node in nodes)
+
+
+def _calls(events: Sequence[Event], reads: tuple[ast.Attribute, ...]) -> list[RecordedCall]:
+    found: list[RecordedCall] = []
+    for event in events:
+        if event.by_hand or event.stays or event.target is None:
+            continue
+        if event.kind == "zero" and getattr(event.call.func, "attr", "") != "zero_grad":
+            continue  # the function that it calls does it
+        clip = clip_of(event) if event.kind == "clip" else None
+        kind = "none" if event.kind in _WITHOUT else event.kind
+        found.append(RecordedCall(event.statement, event.call, kind, event.target, (), clip, reads=reads))
+    return found
