@@ -180,9 +180,10 @@ def _slots(optimizer: Any) -> List[Sequence[ms.Parameter]]:
     """Return the weights of an optimizer, and each list of what it keeps of them."""
     held = {**vars(optimizer), **getattr(optimizer, "_params_list", {})}
     lists = {id(value): value for value in held.values() if isinstance(value, (tuple, list))}
-    members = [value for value in lists.values() if len(value) == len(optimizer.parameters)]
+    rates = getattr(optimizer, "lrs", None)
+    members = [value for value in lists.values() if value is not rates and len(value) == len(optimizer.parameters)]
     return [
-        value for value in members if all(isinstance(one, ms.Parameter) for one in value) and value is not optimizer.lrs
+        value for value in members if all(isinstance(one, ms.Parameter) for one in value)
     ]
 
 
