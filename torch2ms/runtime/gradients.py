@@ -182,9 +182,7 @@ def _slots(optimizer: Any) -> List[Sequence[ms.Parameter]]:
     lists = {id(value): value for value in held.values() if isinstance(value, (tuple, list))}
     rates = getattr(optimizer, "lrs", None)
     members = [value for value in lists.values() if value is not rates and len(value) == len(optimizer.parameters)]
-    return [
-        value for value in members if all(isinstance(one, ms.Parameter) for one in value)
-    ]
+    return [value for value in members if all(isinstance(one, ms.Parameter) for one in value)]
 
 
 def clip_norm(weights: Any, max_norm: float, norm_type: float = 2.0, **_: Any) -> ms.Tensor:
