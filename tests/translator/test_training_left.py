@@ -99,7 +99,7 @@ LEFT = {
         for opt in optimizers:
             opt.step()
      """),
-    "optimizers in a dictionary": ("no optimizer step", "T2M402", """
+    "optimizers in a dictionary": ("no plain name", "T2M403", """
         optimizers['a'].zero_grad()
         loss = criterion(model(data), target)
         loss.backward()
