@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
 
-__all__ = ["is_leaf", "requires_grad"]
+__all__ = ["is_leaf", "is_recording", "requires_grad"]
 
 _CREATORS = frozenset(
     """tensor zeros ones empty full eye arange linspace logspace rand randn randint randperm zeros_like ones_like
@@ -61,7 +61,7 @@ def requires_grad(tree: ast.expr, ctx: Context, depth: int = _DEPTH) -> bool | N
         return None if ctx.once(_is_frozen) else True
     if isinstance(tree, ast.Attribute):
         return False if tree.attr in _CUT else requires_grad(tree.value, ctx, depth - 1) if kind.is_tensor else None
-    recorded = _is_recording(tree, ctx)
+    recorded = is_recording(tree, ctx)
     if recorded is False and _computes(tree, ctx):
         return False
     made = _of_operation(tree, ctx, depth)
@@ -183,7 +183,7 @@ def _around(tree: ast.AST, ctx: Context) -> Iterator[ast.AST]:
         node = ctx.parent(node)
 
 
-def _is_recording(tree: ast.AST, ctx: Context) -> bool | None:
+def is_recording(tree: ast.AST, ctx: Context) -> bool | None:
     """Return whether gradients are recorded at a place; None where that is decided when the program runs."""
     for node in _around(tree, ctx):
         for item in node.items if isinstance(node, ast.With) else ():
@@ -194,7 +194,8 @@ def _is_recording(tree: ast.AST, ctx: Context) -> bool | None:
             if isinstance(call, ast.Call) and name == "torch.set_grad_enabled":
                 return _flag(call.args[0] if call.args else None, default=None)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.decorator_list:
-            return None
+            marks = [mark.func if isinstance(mark, ast.Call) else mark for mark in node.decorator_list]
+            return False if any(ctx.kind(mark).of in _OFF for mark in marks) else None
     switches = ctx.once(_switches)
     if not switches:
         return True

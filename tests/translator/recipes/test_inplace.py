@@ -66,8 +66,8 @@ def test_a_tensor_that_nothing_else_sees(statement: str, expected: str) -> None:
         (["x.add_(1)"], ["x[...] = x + 1"]),
         (["x.zero_()"], ["x[...] = 0"]),
         (["x.copy_(z)"], ["x[()] = z"]),
-        (["y = x.mul_(z)"], ["x[...] = x * z", "y = x"]),
-        (["return x.mul_(z)"], ["x[...] = x * z", "return x"]),
+        (["y = x.mul_(z)"], ["x[...] = x.copy() * z", "y = x"]),
+        (["return x.mul_(z)"], ["x[...] = x.copy() * z", "return x"]),
         (["y = z * 1", "w = y", "y.add_(1)"], ["y = z * 1", "w = y", "y[...] = y + 1"]),
         (["y = z * 1", "kept.append(y)", "y.add_(1)"], ["y = z * 1", "kept.append(y)", "y[...] = y + 1"]),
         (["for t in [x, z]:", "    t.mul_(2)"], ["for t in [x, z]:", "t[...] = t * 2"]),
@@ -267,7 +267,7 @@ def test_a_view_of_itself_in_a_loop_is_no_circle() -> None:
     [
         ("for i, x in enumerate(xs):\n    x += i", "x[...] = x + i"),
         ("for x in xs:\n    x -= 1", "x[...] = x - 1"),
-        ("for x, k in zip(xs, [1, 2]):\n    x *= k", "x[...] = x * k"),
+        ("for x, k in zip(xs, [1, 2]):\n    x *= k", "x[...] = x.copy() * k"),
         ("for k, x in {'a': xs[0]}.items():\n    x += 1", "x[...] = x + 1"),
     ],
 )

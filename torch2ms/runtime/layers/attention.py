@@ -6,7 +6,7 @@ from typing import Any, Optional, Tuple
 
 import mindspore as ms
 import numpy as np
-from mindspore import Tensor, nn
+from mindspore import Tensor, nn, ops
 
 from .. import functional as F
 from ..kinds import Kind
@@ -57,8 +57,25 @@ class MultiheadAttention(nn.MultiheadAttention, metaclass=Kind):
         is_causal: bool = False,
     ) -> Tuple[Tensor, Optional[Tensor]]:
         """Return (output, attention weights or None)."""
+        if attn_mask is not None and key_padding_mask is not None:
+            attn_mask, key_padding_mask = _alike(attn_mask, key_padding_mask)
         result = super().construct(query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights)
         return (result[0], result[1]) if need_weights else (result[0], None)
+
+
+def _alike(attn_mask: Tensor, key_padding_mask: Tensor) -> Tuple[Tensor, Tensor]:
+    """Return both masks as numbers where one is: MindSpore adds a mask of booleans to numbers as 1 (seen to 2.10)."""
+    if attn_mask.dtype == key_padding_mask.dtype:
+        return attn_mask, key_padding_mask
+    masks = (attn_mask, key_padding_mask)
+    numbers = next((mask.dtype for mask in masks if mask.is_floating_point()), None)
+    if numbers is None:
+        return masks
+    first, second = (
+        mask if mask.is_floating_point() else ops.zeros(mask.shape, dtype=numbers).masked_fill(mask != 0, -np.inf)
+        for mask in masks
+    )
+    return first, second
 
 
 def _drop_biases(layer: nn.Cell) -> None:

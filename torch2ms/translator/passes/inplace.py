@@ -14,6 +14,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.changed_inputs import Change, change_of, first_network
 from torch2ms.translator.inference.own_attributes import is_inplace
 from torch2ms.translator.later_reads import read_again, read_before, read_beside
+from torch2ms.translator.old_values import AUGMENTED, of_old_values
 from torch2ms.translator.passes.members import is_handed_tensor
 from torch2ms.translator.passes.operators import shift
 from torch2ms.translator.recipes.passed_tensors import passes_on
@@ -215,7 +216,8 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
     if through or _is_for_others(name, tree, ctx):
         if through and ctx.functions[-1] is not None:
             ctx.report("T2M305", tree, f"a gradient does not see that the change of {name} reaches a view of it, too")
-        value = _combined(node, tree, ctx)
+        operation = AUGMENTED.get(type(tree.op), "add")
+        value = of_old_values(_combined(node, tree, ctx), cst.Name(name), operation, [tree.target, tree.value], ctx)
         index = "()" if through or reaches_views(ctx) else "..."
         whole = cst.ensure_type(parse_expression(f"{name}[{index}]"), cst.Subscript)
         return cst.Assign([cst.AssignTarget(whole)], value)

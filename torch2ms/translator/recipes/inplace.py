@@ -14,6 +14,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
+from torch2ms.translator.old_values import of_old_values
 from torch2ms.translator.passes.weight_data import gives_first_values, goes_over_weights, may_have_stepped
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.inplace_values import bare_name, functional, is_inplace
@@ -270,6 +271,7 @@ def _filled(
     made = _content(site, direct, ctx)
     if isinstance(made, Leave):
         return made
+    made = replace(made, code=of_old_values(made.code, target, *_first_of(site, ctx), ctx))
     copied = build("{x}.copy_({v})", x=target, v=made.code)
     copies = index == "..." and _keeps_assignable(site, ctx)
     if copies and statement:
@@ -287,6 +289,17 @@ def _filled(
     first = cst.Expr(copied) if copies else cst.Assign([cst.AssignTarget(whole)], made.code)
     ctx.frame.before.append(cst.SimpleStatementLine([first]))
     return replace(made, code=target)
+
+
+def _first_of(site: CallSite, ctx: Context) -> tuple[str, list[ast.expr]]:
+    """Return the name of the operation that reads what is changed, the first of a chain, and what it is given."""
+    call, name = site.tree, bare_name(site)
+    while isinstance(call.func, ast.Attribute) and is_inplace(call.func.value, ctx):
+        assert isinstance(call.func.value, ast.Call)
+        call = call.func.value
+        name = getattr(call.func, "attr", name).removesuffix("_")
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return name, [call.func.value, *given] if isinstance(call.func, ast.Attribute) and site.receiver else given
 
 
 def _expression(target: cst.BaseExpression, value: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+
+import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.later_reads import read_again, read_beside
+from torch2ms.translator.old_values import of_old_values
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.views import fills_whole, owner_of, seen_elsewhere
 
@@ -27,6 +31,9 @@ def inplace_argument(site: CallSite, ctx: Context) -> Outcome:
     problem = rebind(first, site.tree, ctx)
     if problem:
         return Replace(made.code, (*made.codes, ("T2M305", problem)))
+    if isinstance(first, ast.Name) and ctx.rebind[-1:] == [f"{first.id}[()]"]:
+        operation = site.row.name.rpartition(".")[2]
+        return replace(made, code=of_old_values(made.code, cst.Name(first.id), operation, [first], ctx))
     return made
 
 
