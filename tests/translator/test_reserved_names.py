@@ -78,3 +78,51 @@ def test_another_ones_attribute_of_that_name_is_reported() -> None:
 def test_names_that_parameters_cannot_have(name: str, made: str) -> None:
     source = "import torch.nn as nn\n\n\nclass A(nn.Module):\n    def add(self, x: nn.Module):\n"
     assert made in translate_source(f"{source}        self.add_module({name}, x)\n").text
+
+
+METHODS = """import torch
+import torch.nn as nn
+
+
+class Base(nn.Module):
+    def get_parameters(self, keys=None):
+        return list(self.parameters())
+
+    def set_train(self):
+        return self.train()
+
+
+class Net(Base):
+    def get_parameters(self, keys=None):
+        return super().get_parameters(keys)
+
+
+class Records:
+    def set_inputs(self, x):
+        self.x = x
+
+
+def of(net):
+    return net.get_parameters()
+
+
+weights = Net().set_train().get_parameters()
+Records().set_inputs(1)
+"""
+
+
+def test_methods_that_cell_calls_itself_are_renamed_wherever_they_are_used() -> None:
+    result = translate_source(METHODS)
+    for line in (
+        "def get_parameters_(self, keys=None):", "def set_train_(self):", "return self.set_train()",
+        "return super().get_parameters_(keys)", "return net.get_parameters_()", "Net().set_train_().get_parameters_()",
+        "def set_inputs(self, x):", "Records().set_inputs(1)",
+    ):  # fmt: skip
+        assert line in result.text, result.text
+    assert not [d for d in result.diagnostics if d.code == "T2M203"]
+    assert translate_source(result.text).text == result.text
+
+
+def test_a_property_of_such_a_name_is_reported() -> None:
+    source = "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    @property\n    def shard(self):\n        return 1\n"
+    assert [d.code for d in translate_source(source).diagnostics] == ["T2M203"]

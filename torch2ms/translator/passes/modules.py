@@ -11,7 +11,7 @@ from torch2ms.translator.passes.delegation import guard_delegation
 from torch2ms.translator.passes.first_run import in_mode_of_birth
 from torch2ms.translator.passes.own_mode import is_own_mode, with_own_mode
 from torch2ms.translator.passes.recomputed import with_recorded_base
-from torch2ms.translator.passes.reserved import RESERVED, is_free
+from torch2ms.translator.passes.reserved import METHODS, RESERVED, is_free, is_own_method
 from torch2ms.translator.passes.seldom_reached import report_seldom_reached
 from torch2ms.translator.trees import walk
 
@@ -27,6 +27,7 @@ def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef,
     if info is not None and ctx.world.family(info.key).name == "Module":
         updated = with_own_mode(updated, info.key, ctx)
         taken = RESERVED & (ctx.world.attributes(info.key).keys() | (info.methods.keys() - {"apply"}))
+        taken |= METHODS & info.methods.keys()
         for name in sorted(name for name in taken if not is_free(info.key, name, ctx)):
             message = f"{tree.name}.{name}: nn.Cell keeps the name {name} for itself"
             ctx.report("T2M203", tree, message, symbol="torch.nn.Module", advice="rename the attribute in the source")
@@ -112,6 +113,8 @@ def rewrite_function(
         return updated.with_changes(name=cst.Name("set_train"))
     if tree.name == "extra_repr":
         return updated.with_changes(name=cst.Name("extend_repr"))
+    if is_own_method(info.key, ctx):
+        return updated.with_changes(name=cst.Name(f"{tree.name}_"))
     return updated
 
 
