@@ -212,6 +212,27 @@ def test_a_box_that_may_be_empty_is_asked_for(statement: str, expected: str) -> 
     assert expected in translate_source(source).text
 
 
+@pytest.mark.parametrize(
+    ("rows", "guarded"),
+    [
+        ("slice(-window, -shift), slice(-shift, None)", True),
+        ("slice(0, 2), slice(2, None)", False),
+        ("1, 2", False),
+    ],
+)
+def test_a_box_between_bounds_that_a_loop_takes_from_a_tuple(rows: str, guarded: bool) -> None:
+    source = f"""import torch
+def f(window, shift):
+    x = torch.zeros(1, 8, 8)
+    rows = ({rows})
+    for h in rows:
+        for w in (slice(0, -window), slice(-window, None)):
+            x[:, h, w] = 1
+    return x
+"""
+    assert ("if x[:, h, w].size:\n                x[:, h, w] = 1" in translate_source(source).text) is guarded
+
+
 GRADIENT = "import torch\nx = torch.ones(3, requires_grad=True)\n{body}\ny.sum().backward()\nprint(x.grad)\n"
 
 

@@ -126,3 +126,35 @@ def test_an_optimizer_that_a_network_keeps_is_no_part_of_it(bases: str, expected
 )
 def test_one_size_in_a_tuple_is_for_every_axis(call: str, expected: str) -> None:
     assert f"nn.{expected}" in text_of(f"import torch.nn as nn\n\nlayer = nn.{call}\n")
+
+
+_SWITCHED = """import torch.nn as nn
+
+
+class Block(nn.Module):
+    def __init__(self, width, bias={default}):
+        super().__init__()
+        self.conv = nn.Conv2d(3, width, 3, bias=bias)
+
+
+class Net(nn.Module):
+    def __init__(self, bias=None):
+        super().__init__()
+        self.block = Block(4{handed})
+"""
+
+
+@pytest.mark.parametrize(
+    ("default", "handed", "expected"),
+    [
+        ("None", "", "has_bias=bool(bias)"),
+        ("True", ", bias=None", "has_bias=bool(bias)"),
+        ("True", ", bias=bias", "has_bias=bool(bias)"),
+        ("True", ", bias", "has_bias=bool(bias)"),
+        ("True", ", bias=False", "has_bias=bias"),
+        ("True", "", "has_bias=bias"),
+        ("True", ", bias is None", "has_bias=bias"),
+    ],
+)
+def test_a_switch_that_may_be_none_is_off(default: str, handed: str, expected: str) -> None:
+    assert f"{expected}, pad_mode" in text_of(_SWITCHED.format(default=default, handed=handed))

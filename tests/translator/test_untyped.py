@@ -331,3 +331,39 @@ def test_what_a_static_method_is_handed() -> None:
             return steps.last(names, torch.ones(3, 4)), Steps.last(names, torch.ones(3, 4))
     """)
     assert "return ops.max(t, 1)[0]" in result.text
+
+
+@pytest.mark.parametrize(
+    ("definition", "expected"),
+    [
+        (
+            "def size(self):\n        return self.n, self.m",
+            "memory.shape if isinstance(memory, ms.Tensor) else memory.size()",
+        ),
+        ("def rows(self):\n        return self.n", "n, m = memory.shape\n"),
+    ],
+)
+def test_a_class_of_the_project_may_have_sizes_of_its_own(definition: str, expected: str) -> None:
+    source = f"import torch\n\n\nclass Memory(torch.nn.Module):\n    {definition}\n\n\n"
+    assert expected in translate_source(f"{source}def f(memory):\n    n, m = memory.size()\n    return n\n").text
+
+
+def test_an_option_that_is_off_changes_no_result() -> None:
+    text = translated("""
+        def f(loss: torch.Tensor):
+            return max(loss.nonzero(as_tuple=False).size(0), 1), loss.unique(return_counts=False).size(0)
+    """).text
+    assert text.count(".shape[0]") == 2
+
+
+def test_a_name_that_is_none_until_a_function_binds_it_for_all() -> None:
+    source = "import torch\ngrid = None\n\n\ndef make(n):\n    global grid\n    grid = torch.arange(n)\n\n\n"
+    text = translate_source(f"{source}def f(n):\n    if grid is None or grid.size(0) < n:\n        make(n)\n").text
+    assert "grid is None or grid.shape[0] < n" in text
+
+
+@pytest.mark.parametrize("name", ["weight_ih_l0", "bias_hh_l1_reverse"])
+def test_weights_of_recurrent_layers_are_tensors(name: str) -> None:
+    source = "import torch\n\n\nclass A(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    source += "        self.lstm = torch.nn.LSTM(2, 3, 2, bidirectional=True)\n\n    def is_cuda(self):\n"
+    assert "device.is_accelerated()" in translate_source(f"{source}        return self.lstm.{name}.data.is_cuda\n").text

@@ -84,6 +84,7 @@ class FileAnalysis:
     early: list[tuple[str, int]] = field(default_factory=list)  # questions that were asked before all calls were known
     sites: dict[str, list[tuple[str, int]]] = field(default_factory=dict)  # identifier -> where in ``calls``, in order
     uses: dict[str, Uses] = field(default_factory=lambda: defaultdict(Uses))  # the same at module level
+    rebound: set[str] = field(default_factory=set)  # names that functions bind for others: ``global grid``
     applied: set[str] = field(default_factory=set)  # functions handed to ``network.apply``
     complete: bool = False
     # Answers found while the module level is being run, which may change: where they are kept, and under what
@@ -191,6 +192,7 @@ def _declare_below(
             bound.update(name for name, _, _ in imported(child))
         elif isinstance(child, (ast.Global, ast.Nonlocal)):
             outside.update(child.names)
+            analysis.rebound.update(child.names)
         below = children(child)
         below.reverse()
         stack += below

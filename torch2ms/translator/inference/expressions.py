@@ -28,13 +28,14 @@ from torch2ms.translator.inference.families import (
     BASE_ROWS,
     CALL_RESULTS,
     FUNCTION,
+    OF_LAYERS,
     api_attribute,
     instance_of,
     is_addition,
 )
 from torch2ms.translator.inference.handed import handed_back
 from torch2ms.translator.inference.overloads import field_of, overloaded
-from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join, parse_kind
+from torch2ms.translator.kinds import UNKNOWN, Kind, join, parse_kind
 from torch2ms.translator.names import PROJECT, candidates
 from torch2ms.translator.trees import children
 
@@ -49,7 +50,6 @@ _CONSTANTS: dict[type, Kind] = {
     type(None): Kind("none"), int: Kind("int"), float: Kind("float"), bool: Kind("bool"), str: Kind("str"),
     complex: COMPLEX,
 }  # fmt: skip
-_OF_LAYERS: dict[str, KindName] = {"weight": "Parameter", "bias": "Parameter", "padding_idx": "int"}
 _NUMBERS = ("int", "float", "bool")
 _PLAIN = frozenset({"int", "float", "bool", "str", "none"})
 
@@ -342,8 +342,8 @@ class Expressions(Callables):
                     kind = parse_kind(row.returns, f"{owner}.{name}")
                     return base if kind.name == "self" else kind
                 return UNKNOWN
-        known = base.name == "Module" and wanted == "attribute" and name in _OF_LAYERS
-        return Kind(_OF_LAYERS[name], evidence=f"{name} of a layer") if known else UNKNOWN
+        known = base.name == "Module" and wanted == "attribute" and name in OF_LAYERS
+        return Kind(OF_LAYERS[name], evidence=f"{name} of a layer") if known else UNKNOWN
 
     def owners(self, base: Kind) -> list[str]:
         """Return the torch classes whose rows answer for members of ``base``, nearest first."""

@@ -13,12 +13,21 @@ __all__ = [
     "FUNCTION",
     "LAYERS_OF",
     "MODULE_BARE",
+    "OF_LAYERS",
     "api_attribute",
     "instance_of",
     "is_addition",
     "may_be_set",
 ]
 
+# Attributes of layers that no row answers for
+OF_LAYERS: dict[str, KindName] = {"weight": "Parameter", "bias": "Parameter", "padding_idx": "int"}
+OF_LAYERS |= {
+    f"{part}_{gate}h{layer}": "Parameter"
+    for part in ("weight", "bias")
+    for gate in "ih"
+    for layer in ("", "_l0", "_l0_reverse", "_l1", "_l1_reverse")
+}
 # Longest prefix wins; an exact name beats a prefix.
 _EXACT: dict[str, KindName] = {
     "torch.Tensor": "Tensor",

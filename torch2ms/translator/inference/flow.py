@@ -69,11 +69,11 @@ class Flow(Parameters):
             return UNKNOWN
         if self.outer is not None and (name in self.outer.seen or name in self.outer.locals):
             return self.outer.seen.get(name, UNKNOWN)
-        if self.outer is not None and self.outer.outer is not None:
-            found = self.outer.lookup(name)
-            if found.known:
-                return found
-        return self.analysis.names.get(name, UNKNOWN)
+        if self.outer is not None and self.outer.outer is not None and (found := self.outer.lookup(name)).known:
+            return found
+        kind = self.analysis.names.get(name, UNKNOWN)
+        changes = self.info is not None and name in self.analysis.rebound  # a function says what None becomes
+        return UNKNOWN if changes and kind.name == "none" else kind
 
     def bind(self, name: str, kind: Kind) -> None:
         """Bind a name in this scope."""

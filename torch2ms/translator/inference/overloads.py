@@ -97,4 +97,10 @@ def overloaded(name: str, node: ast.Call, arguments: list[Kind], *, method: bool
     overload = _METHODS.get(name)
     if overload is None:
         return None
-    return overload(arguments if method else arguments[1:], {keyword.arg for keyword in node.keywords})
+    names = {keyword.arg for keyword in node.keywords if not _is_off(keyword.value)}
+    return overload(arguments if method else arguments[1:], names)
+
+
+def _is_off(value: ast.expr) -> bool:
+    """Whether an option is given as what it is by default: ``as_tuple=False``."""
+    return isinstance(value, ast.Constant) and value.value is False

@@ -194,6 +194,8 @@ def _is_axis(call: ast.Call, ctx: Context) -> bool:
     if "data" in receiver or call.keywords:
         return False
     if not call.args:
+        if not ctx.world.evidence.is_free("size", "Tensor"):
+            return False  # ``rows, columns = memory.size()`` of a class of the project
         parent = ctx.parent(call)
         targets = parent.targets if isinstance(parent, ast.Assign) else []
         return any(isinstance(target, ast.Tuple) and len(target.elts) > 1 for target in targets)

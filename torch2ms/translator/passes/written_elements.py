@@ -61,7 +61,7 @@ def guarded(made: list[cst.BaseStatement], trees: Sequence[ast.AST], ctx: Contex
     if place is None or not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
         return made
     statement = line.body[0]
-    if not _may_be_empty(place) or not ctx.kind(place.value).is_tensor:
+    if not _may_be_empty(place, ctx) or not ctx.kind(place.value).is_tensor:
         return made
     if isinstance(statement, cst.Assign):
         target = statement.targets[0].target
@@ -76,11 +76,29 @@ def guarded(made: list[cst.BaseStatement], trees: Sequence[ast.AST], ctx: Contex
     return [*made[:-1], cst.If(test, body, leading_lines=line.leading_lines)]
 
 
-def _may_be_empty(place: ast.Subscript) -> bool:
+def _may_be_empty(place: ast.Subscript, ctx: Context) -> bool:
     """Whether two axes are cut, the first of them between two values that nothing relates: ``[:, x1:x2, y1:y2]``."""
     parts = place.slice.elts if isinstance(place.slice, ast.Tuple) else []
-    cut = [part for part in parts if isinstance(part, ast.Slice) and (part.lower or part.upper)]
-    return any(_is_value(part.lower) and _is_value(part.upper) for part in cut[:-1])
+    cut = [cuts for cuts in (_cuts(part, ctx) for part in parts) if cuts]
+    return any(_is_value(lower) and _is_value(upper) for cuts in cut[:-1] for lower, upper in cuts)
+
+
+def _cuts(part: ast.expr, ctx: Context) -> list[tuple[ast.expr | None, ast.expr | None]]:
+    """Return the bounds of a slice: one that is written, or those that a loop takes from a tuple of ``slice(a, b)``."""
+    if isinstance(part, ast.Slice):
+        return [(part.lower, part.upper)] if part.lower or part.upper else []
+    loop = ctx.parent(part) if isinstance(part, ast.Name) else None
+    while loop is not None and not (isinstance(loop, ast.For) and ast.unparse(loop.target) == ast.unparse(part)):
+        loop = ctx.parent(loop)
+    if not isinstance(loop, ast.For):
+        return []
+    over = loop.iter
+    if isinstance(over, ast.Name):
+        made = [node.value for node in ctx.analysis.all(ast.Assign) if ast.unparse(node.targets[0]) == over.id]
+        over = made[-1] if made else over
+    calls = over.elts if isinstance(over, (ast.Tuple, ast.List)) else []
+    given = [call.args for call in calls if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "slice"]
+    return [(bounds[0], bounds[1]) for bounds in given if len(bounds) > 1]
 
 
 def _is_value(bound: ast.expr | None) -> bool:
