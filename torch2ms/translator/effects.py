@@ -16,7 +16,7 @@ from typing import Any
 
 from torch2ms.translator.trees import children
 
-__all__ = ["Effects", "base_path", "dotted_path", "effects", "overlap", "overlaps", "root"]
+__all__ = ["TAKERS", "Effects", "base_path", "dotted_path", "effects", "overlap", "overlaps", "root"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -28,6 +28,10 @@ _MUTATORS = _words("""
     append appendleft extend insert pop popleft popitem remove clear sort reverse update add discard
     setdefault load_state_dict
 """)
+
+# Of them, those that a tensor has too; a collection's return None, so that nobody goes on with their results.
+_TAKEN = _words("add sort")
+TAKERS = (ast.Assign, ast.AnnAssign, ast.Return, ast.BinOp, ast.Compare, ast.Call)
 
 # Methods that only read their receiver and their arguments: logging, formatting, tensor queries.
 _READERS = _words("""
@@ -131,6 +135,7 @@ class _Collector:
         self.found = _Found()
         self.inert = inert
         self.loops = 0
+        self.taken: set[ast.AST] = set()  # calls of such methods whose results are taken
 
     def visit(self, node: ast.AST) -> None:
         method = _VISITS.get(node.__class__)
@@ -140,7 +145,10 @@ class _Collector:
             method(self, node)
 
     def generic_visit(self, node: ast.AST) -> None:
+        takes = isinstance(node, TAKERS)
         for child in children(node):
+            if takes and child.__class__ is ast.Call:
+                self.taken.add(child)
             self.visit(child)
 
     def visit_Name(self, node: ast.Name) -> None:
@@ -157,6 +165,7 @@ class _Collector:
             if path is not None:
                 self.found.reads.add(path)
             else:
+                self.taken.add(node.value)
                 self.visit(node.value)
             return
         if path is not None:
@@ -197,7 +206,7 @@ class _Collector:
             inplace = func.attr.endswith("_") and not func.attr.startswith("_")
             if imported and inplace and node.args:  # nn.init.normal_(weight)
                 self._mutate(node.args[0])
-            elif not imported and (inplace or func.attr in _MUTATORS):
+            elif not imported and (inplace or (func.attr in _MUTATORS and not self._is_taken(node, func.attr))):
                 self._mutate(func.value)
         elif isinstance(func, ast.Name) and func.id in ("next", "setattr", "delattr") and node.args:
             self._mutate(node.args[0])
@@ -205,6 +214,10 @@ class _Collector:
             if keyword.arg == "out":
                 self._mutate(keyword.value)
         self.generic_visit(node)
+
+    def _is_taken(self, call: ast.Call, name: str) -> bool:
+        """Whether a program goes on with what ``x.add(1)`` or ``x.sort()`` returns: then it is a tensor's."""
+        return name in _TAKEN and call in self.taken
 
     def _mutate(self, node: ast.expr) -> None:
         path = base_path(node)

@@ -109,6 +109,9 @@ def _of_operation(tree: ast.expr, ctx: Context, depth: int) -> bool | None:
         return _any(tree.elts, ctx, depth)
     if isinstance(tree, ast.Subscript):
         return requires_grad(tree.value, ctx, depth - 1)
+    if isinstance(tree, ast.IfExp):
+        found = {requires_grad(part, ctx, depth - 1) for part in (tree.body, tree.orelse)}
+        return found.pop() if len(found) == 1 else None
     return _of_call(tree, ctx, depth) if isinstance(tree, ast.Call) else None
 
 

@@ -24,6 +24,7 @@ from torch2ms.translator.passes import (
     handlers,
     imports,
     indexing,
+    leaf_gradients,
     modes,
     modules,
     optimizers,
@@ -67,6 +68,7 @@ def _marked_once(body: Sequence[Any], module: cst.Module) -> Sequence[Any]:
 class _Rewriter:
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
+        self.divided: set[int] = set()  # small statements that got lines of their own
         ctx.visit = self.visit
 
     def visit(self, node: cst.CSTNode) -> Any:
@@ -159,6 +161,11 @@ class _Rewriter:
         return formatting.rewrite_text(node, self._children(node), self.ctx)
 
     def _suite(self, node: cst.IndentedBlock | cst.SimpleStatementSuite, tree: ast.AST | None = None) -> Any:
+        if isinstance(node, cst.SimpleStatementSuite) and any(map(self.ctx.training.concerns, self._trees(node))):
+            lines = [cst.SimpleStatementLine([part]) for part in node.body]
+            lines[-1] = lines[-1].with_changes(trailing_whitespace=node.trailing_whitespace)
+            self.divided.update(map(id, node.body))
+            node = cst.IndentedBlock(lines)
         if isinstance(node, cst.SimpleStatementSuite):
             body = self._small(node.body)
             return node if body is node.body else node.with_changes(body=body or [cst.Pass()])
@@ -168,8 +175,10 @@ class _Rewriter:
             return node
         return node.with_changes(body=body or [cst.SimpleStatementLine([cst.Pass()])])
 
-    def _trees(self, statement: cst.BaseStatement) -> list[ast.stmt]:
-        parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
+    def _trees(self, statement: cst.BaseStatement | cst.SimpleStatementSuite) -> list[ast.stmt]:
+        parts: Sequence[cst.CSTNode] = [statement]
+        if isinstance(statement, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
+            parts = statement.body
         return [tree for part in parts if isinstance(tree := self.ctx.alignment.tree(part), ast.stmt)]
 
     def body(self, statements: Sequence[Any], trees: Sequence[ast.stmt]) -> Sequence[Any]:
@@ -194,6 +203,7 @@ class _Rewriter:
             several = isinstance(statement, cst.SimpleStatementLine) and len(statement.body) > 1
             if several and any(plan.concerns(tree) for tree in self._trees(statement)):
                 first, *rest = statement.body
+                self.divided.update(map(id, statement.body))
                 split.append(statement.with_changes(body=[first]))
                 split.extend(cst.SimpleStatementLine([part]) for part in rest)
             else:
@@ -233,6 +243,7 @@ class _Rewriter:
             updated = devices.drop_decorators(self._children(node))
             updated = modules.rewrite_function(node, updated, tree, self.ctx)
             updated = asked_networks.with_parameter(updated, tree, self.ctx)
+            updated = leaf_gradients.with_gradients(updated, tree, self.ctx.training.leaves)
             self.ctx.functions.pop()
             return updated
         if isinstance(tree, ast.Try):
@@ -243,6 +254,7 @@ class _Rewriter:
         if isinstance(node, cst.ClassDef) and isinstance(tree, ast.ClassDef):
             return modules.rewrite_class(node, devices.drop_decorators(updated), tree, self.ctx)
         if isinstance(node, cst.For) and isinstance(tree, (ast.For, ast.AsyncFor)):
+            updated = leaf_gradients.over_gradients(updated, tree, self.ctx.training.leaves)
             return modules.rewrite_for(node, updated, tree, self.ctx)
         if isinstance(node, cst.With) and isinstance(tree, ast.With):
             return devices.rewrite_with(node, updated, tree, self.ctx)
@@ -273,7 +285,8 @@ class _Rewriter:
             kept = values.rewrite_small(statement, updated, tree, self.ctx) if tree is not None else updated
             if kept is not None:
                 results.append(kept)
-        if len(results) == len(body) and all(a is b for a, b in zip(results, body, strict=True)):
+        same = len(results) == len(body) and all(a is b for a, b in zip(results, body, strict=True))
+        if same and not (body and id(body[-1]) in self.divided):
             return body
         if results:
             results[-1] = results[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 
-__all__ = ["TUPLE", "builtin_result", "literal_name"]
+__all__ = ["TUPLE", "asks_for_collection", "builtin_result", "literal_name"]
 
 TUPLE = "made a tuple"  # evidence for a tuple of one kind of elements, however many
 
@@ -34,7 +34,17 @@ _FIXED: dict[str, Kind] = {
     "vars": Kind("dict"),
     "dict": Kind("dict"),
 }
+_COLLECTIONS = frozenset({"tuple", "list", "dict", "set", "str"})
 _SAME_ELEMENTS = frozenset({"list", "tuple", "sorted", "reversed", "set", "iter", "filter"})
+
+
+def asks_for_collection(test: ast.expr, kinds: Mapping[ast.AST, Kind]) -> bool:
+    """Whether a test asks of what is a tensor if it is a collection: ``y[0] if isinstance(y, tuple) else y``."""
+    if not isinstance(test, ast.Call) or getattr(test.func, "id", "") != "isinstance" or len(test.args) != 2:
+        return False
+    asked, classes = test.args
+    names = [getattr(name, "id", "") for name in (classes.elts if isinstance(classes, ast.Tuple) else [classes])]
+    return kinds.get(asked, UNKNOWN).is_tensor and _COLLECTIONS.issuperset(names)
 
 
 def literal_name(node: ast.expr) -> str:

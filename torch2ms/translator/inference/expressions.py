@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torch2ms.translator.inference.builtin_calls import builtin_result, literal_name
+from torch2ms.translator.inference.builtin_calls import asks_for_collection, builtin_result, literal_name
 from torch2ms.translator.inference.callables import Callables
 from torch2ms.translator.inference.containers import (
     CONTAINERS,
@@ -245,7 +245,7 @@ class Expressions(Callables):
         self.narrow(node.test, False)
         orelse = self.expr(node.orelse)
         self.env = before
-        return join(body, orelse)
+        return orelse if asks_for_collection(node.test, self.kinds) else join(body, orelse)
 
     def _Await(self, node: ast.Await) -> Kind:
         return self.expr(node.value)

@@ -13,9 +13,10 @@ from torch2ms.translator.passes.network_input import NetworkInput, network_input
 from torch2ms.translator.syntax import code_of, parenthesised, parse_expression
 from torch2ms.translator.training.leaf_hooks import hooked, is_retained
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
+from torch2ms.translator.training.looped_leaves import Updater
 from torch2ms.translator.trees import walk
 
-__all__ = ["LeafWriter"]
+__all__ = ["LeafWriter", "over_gradients", "with_gradients"]
 
 Statement = Any
 
@@ -69,6 +70,9 @@ class LeafWriter:
             name = self.plan.resets[tree]
             zeros = code_of(self.ctx.reference("mindspore.ops.zeros_like"))
             return like(_lines(f"{name} = {zeros}({name})"), updated)
+        if tree in self.plan.handing:
+            updater, grads = self.plan.handing[tree]
+            return [_handing(line, updater, grads, self.plan.taking[updater]) for line in updated]
         if tree in self.plan.starts:
             return [*updated, *(line for name in self.plan.starts[tree] for line in _lines(f"{name} = None"))]
         return None
@@ -352,3 +356,39 @@ def _lines(text: str) -> list[Statement]:
 def _gives_back(scope: ast.AST) -> bool:
     """Whether a function returns a value, in which its caller may differentiate."""
     return any(isinstance(node, ast.Return) and node.value is not None for node in walk(scope))
+
+
+def _handing(line: Statement, updater: Updater, grads: str, parameter: str) -> Statement:
+    """Return a call of a function with the gradients of the leaves that it is handed."""
+    call = cst.ensure_type(cst.ensure_type(line.body[0], cst.Expr).value, cst.Call)
+    made = parse_expression(grads)
+    plain = [arg for arg in call.args if arg.keyword is None]
+    if len(plain) > updater.place:
+        place = updater.place + 1
+        args = [*call.args[:place], cst.Arg(made), *call.args[place:]]
+    else:
+        name = cst.Name(parameter)
+        equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+        args = [*call.args, cst.Arg(made, keyword=name, equal=equal)]
+    return line.with_changes(body=[cst.Expr(call.with_changes(args=args))])
+
+
+def with_gradients(updated: cst.FunctionDef, tree: ast.AST, plan: LeafPlan) -> cst.FunctionDef:
+    """Return a function with the parameter for the gradients of the leaves it goes over."""
+    found = next(((one.place, name) for one, name in plan.taking.items() if one.node is tree), None)
+    if found is None:
+        return updated
+    place, name = found
+    given = updated.params.params
+    new = [*given[: place + 1], cst.Param(cst.Name(name)), *given[place + 1 :]]
+    return updated.with_changes(params=updated.params.with_changes(params=new))
+
+
+def over_gradients(updated: cst.For, tree: ast.AST, plan: LeafPlan) -> cst.For:
+    """Return a loop over leaves that goes over their gradients, too."""
+    if tree not in plan.zipped:
+        return updated
+    name, grads = plan.zipped[tree]
+    target = cst.Tuple([cst.Element(updated.target), cst.Element(cst.Name(name))], lpar=[], rpar=[])
+    over = parse_expression(f"zip({code_of(updated.iter)}, {grads})")
+    return updated.with_changes(target=target, iter=over)

@@ -65,7 +65,7 @@ class TrainingPlan:
 
     def concerns(self, tree: ast.stmt) -> bool:
         """Whether the plan does anything at a statement."""
-        if any(tree is unit.statement for unit in self.leaves.units) or tree in self.leaves.clips:
+        if self.leaves.concerns(tree):
             return True
         if not self.changes:
             return False
@@ -161,6 +161,7 @@ def _wrappers(ctx: Context) -> dict[str, frozenset[str]]:
 def _enter_leaves(plan: TrainingPlan) -> None:
     """Let other passes leave alone what becomes a gradient of a function."""
     plan.gradients.update(plan.leaves.names)
+    plan.kept -= plan.leaves.names.keys()
     for unit in plan.leaves.units:
         plan.handled.add(unit.call)
         if unit.loses_second_derivatives:

@@ -179,9 +179,18 @@ def _is_view(tree: ast.expr, ctx: Context) -> bool:
 
 
 def is_trained(name: str, ctx: Context) -> bool:
-    """Whether a name holds a tensor that an optimizer is given, which is made a parameter: it must be assigned to."""
+    """Whether a name holds a tensor that is trained: it must be assigned to.
+
+    An optimizer is given it, which makes it a parameter; or a loop goes over tensors and their gradients: MindSpore
+    refuses ``w[...] = value`` for what a gradient was computed by.
+    """
     function = ctx.functions[-1]
     here = function.node if function is not None else None
+    loops = ctx.training.leaves.zipped
+    if any(
+        isinstance(n, ast.For) and getattr(n.target, "id", "") == name and _function_of(n, ctx) is here for n in loops
+    ):
+        return True
     return any(_function_of(call, ctx) is here for call in ctx.once(trained_paths).get(name, ()))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from torch2ms.translator.trees import walk
 
@@ -117,10 +118,22 @@ class LeafPlan:
     clips: dict[ast.stmt, str] = field(default_factory=dict)  # clip_grad_norm_(net.parameters(), 1) -> the gradients
     inner: dict[ast.AST, str] = field(default_factory=dict)  # autograd.grad(...)[0] in an expression -> its name
     lossy: dict[ast.AST, LeafUnit] = field(default_factory=dict)  # calls: MindSpore differentiates them wrongly again
+    zipped: dict[ast.AST, tuple[str, str]] = field(default_factory=dict)  # a loop -> its other variable, the gradients
+    updaters: dict[str, Any] = field(default_factory=dict)  # functions that may take gradients (looped_leaves)
+    taking: dict[Any, str] = field(default_factory=dict)  # of them, those that do, with the name of the parameter
+    handing: dict[ast.stmt, tuple[Any, str]] = field(default_factory=dict)  # calls of those, with the gradients
     plain: set[ast.AST] = field(default_factory=set)  # x.requires_grad_() in an expression: its receiver stays
 
     @property
     def statements(self) -> set[ast.AST]:
         """The statements that become, or go with, a gradient that is asked for by hand."""
         units = {unit.statement for unit in self.units}
-        return {*units, *self.cleared, *self.clips, *self.resets, *self.gone, *self.starts}
+        return {*units, *self.cleared, *self.clips, *self.resets, *self.gone, *self.starts, *self.handing}
+
+    def concerns(self, tree: ast.stmt) -> bool:
+        """Whether the plan moves, replaces or drops a statement, or puts one beside it."""
+        if any(tree is unit.statement or tree is unit.at or tree in unit.body for unit in self.units):
+            return True
+        return any(
+            tree in table for table in (self.starts, self.resets, self.gone, self.cleared, self.clips, self.handing)
+        )

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
 from torch2ms.translator.training.leaves import LeafScope
+from torch2ms.translator.training.looped_leaves import Updater, updaters
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.network_gradients import NetworkScope
 from torch2ms.translator.training.plan import Oracle
@@ -30,23 +31,42 @@ def plan_leaves(
     ``planned``: backward calls of training steps; ``parts``: of the module level, which stand for themselves;
     ``held``: statements that leave their places for the functions of training steps.
     """
-    plan = LeafPlan(not planned and is_unread(tree, oracle), frozenset(held))
     imports = [node for node in walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     modules = {(alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names}
-    for scope in [
-        *(parts or [tree]),
-        *(n for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))),
-    ]:
-        for kind in (LeafScope, NetworkScope):
-            found = kind(scope, oracle, Names(taken), plan, modules)
-            count = len(plan.units)
-            if kind is LeafScope or not any(node in planned for node in found.nodes):
-                found.plan_all()
-            if len(plan.units) > count:
-                break
+    functions = [n for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    refused: set[str] = set()
+    while True:
+        plan = LeafPlan(not planned and is_unread(tree, oracle), frozenset(held))
+        plan.updaters = updaters(tree, refused)
+        for scope in [*(parts or [tree]), *functions]:
+            _plan_scope(scope, oracle, taken, plan, modules, planned)
+        partly = {updater.node.name for updater in plan.taking if not _is_whole(updater, tree, plan)}
+        if not partly:
+            break
+        refused |= partly  # what hands it no gradients would have none to hand over
     for unit in plan.units:
         _clips(unit, plan)
     return plan
+
+
+def _plan_scope(
+    scope: ast.AST, oracle: Oracle, taken: set[str], plan: LeafPlan, modules: set[str], planned: Collection[ast.stmt]
+) -> None:
+    for kind in (LeafScope, NetworkScope):
+        found = kind(scope, oracle, Names(taken), plan, modules)
+        count = len(plan.units)
+        if kind is LeafScope or not any(node in planned for node in found.nodes):
+            found.plan_all()
+        if len(plan.units) > count:
+            break
+
+
+def _is_whole(updater: Updater, tree: ast.Module, plan: LeafPlan) -> bool:
+    """Whether every mention of a function is a call that hands it gradients."""
+    calls = [s.value for s, (one, _) in plan.handing.items() if one is updater and isinstance(s, ast.Expr)]
+    known = {id(call.func) for call in calls if isinstance(call, ast.Call)}
+    name = updater.node.name
+    return all(id(n) in known for n in walk(tree) if isinstance(n, ast.Name) and n.id == name)
 
 
 def _clips(unit: LeafUnit, plan: LeafPlan) -> None:

@@ -16,9 +16,10 @@ from torch2ms.translator.aliases import parts_of, wholes_of
 from torch2ms.translator.dataflow import certain_binds, effects, live_in
 from torch2ms.translator.effects import dotted_path, root
 from torch2ms.translator.training.asked_inputs import AskedInputs, allows_unused, fills_unused
-from torch2ms.translator.training.gradient_reads import clears, zeroed
+from torch2ms.translator.training.gradient_reads import zeroed
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit, Refused
+from torch2ms.translator.training.looped_leaves import LoopedLeaves
 from torch2ms.translator.training.marks import frozen, handed_in, is_marked, marks
 from torch2ms.translator.training.names_used import FUNCTIONS, binds, blocks, is_enable_grad, is_no_grad, own, reads
 from torch2ms.translator.training.naming import Names
@@ -35,14 +36,16 @@ _GRADS = frozenset({"torch.autograd.grad"})
 _JUMPS = (ast.Break, ast.Continue, ast.Return, ast.Yield)
 
 
-class LeafScope(AskedInputs, RemadeLeaves):
+class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
     """Plans the gradients by tensors and by single weights in one scope."""
 
     def __init__(self, scope: ast.AST, oracle: Oracle, names: Names, plan: LeafPlan, modules: set[str]) -> None:
         self.modules = modules
         self.scope, self.oracle, self.names, self.plan = scope, oracle, names, plan
         self.nodes = list(own(scope))
-        self.grads = [n for n in self.nodes if isinstance(n, ast.Attribute) and n.attr == "grad"]
+        self.looped = self._find_loops()
+        inner = {id(n) for loop in self.looped for n in loop.own_gradients()}
+        self.grads = [n for n in self.nodes if isinstance(n, ast.Attribute) and n.attr == "grad" and id(n) not in inner]
         self.parts = parts_of(n for n in self.nodes if isinstance(n, ast.Assign))
         self.hooks: dict[ast.stmt, str] = {}
         self.marks, self.frozen = marks(self.nodes), frozen(self.nodes)
@@ -84,6 +87,7 @@ class LeafScope(AskedInputs, RemadeLeaves):
         if not calls:
             return []
         leaves = {path for n in self.grads if self._is_tensor_path(n.value) and (path := dotted_path(n.value))}
+        leaves = leaves.union(*(one.leaves for one in self.looped))
         if self.plan.is_unread:
             leaves = {leaf for leaf in kept_tensors(self.nodes, self.marks) if self._requires_grad(leaf)}
         if any(not self._is_tensor_path(n.value) for n in self.grads if self.oracle.kind(n).name != "api"):
@@ -95,6 +99,7 @@ class LeafScope(AskedInputs, RemadeLeaves):
         self._check({path for unit in units for path in unit.leaves}, kept)
         if any(s in self.plan.held for unit in units for s in (*unit.body, unit.statement)):
             raise Refused
+        self._check_loops(self.looped, units)
         shared = [s for unit in units for s in unit.body]
         for unit in units:
             if any(shared.count(statement) > 1 for statement in unit.body):
@@ -403,6 +408,7 @@ class LeafScope(AskedInputs, RemadeLeaves):
                 self.plan.names[node] = names[dotted_path(node.value) or ""]
         for unit in units:
             self.plan.gone.update(unit.body if unit.is_moved else ())
+        self._enter_loops(self.looped, names, units)
         self._marks({path for unit in units for path in unit.leaves})
 
     def _marks(self, leaves: set[str]) -> None:
@@ -430,7 +436,7 @@ class LeafScope(AskedInputs, RemadeLeaves):
 
     def _reset(self, node: ast.stmt, gradient: ast.Attribute | None) -> None:
         """Note a statement that sets a gradient to nothing; it goes where nobody looks until the next one comes."""
-        if gradient is None:
+        if gradient is None or node in self.plan.gone:
             return
         name = self.plan.names[gradient]
         own = [unit for unit in self.plan.units if dotted_path(gradient.value) in unit.leaves]
@@ -441,9 +447,6 @@ class LeafScope(AskedInputs, RemadeLeaves):
             self.plan.gone.add(node)
         elif isinstance(node, ast.Expr):
             self.plan.resets[node] = name
-
-    def _loops(self, node: ast.AST) -> list[ast.AST]:
-        return [parent for parent in self._around(node) if isinstance(parent, (ast.For, ast.While, ast.AsyncFor))]
 
     def _is_repeated(self, unit: LeafUnit, path: str) -> bool:
         """Whether the gradient is computed again and again for the same leaf."""
@@ -471,8 +474,6 @@ class LeafScope(AskedInputs, RemadeLeaves):
         earlier = [other for other in places if other < place]
         between = block[earlier[-1] + 1 : place] if earlier else [*block[places[-1] + 1 :], *block[:place]]
         return any(self._clears(statement, path) for statement in between)
-
-    _clears = staticmethod(clears)
 
     def _start(self, path: str, unit: LeafUnit) -> ast.stmt:
         """Return the statement behind which the gradient is nothing yet."""

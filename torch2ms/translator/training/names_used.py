@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from torch2ms.translator.effects import TAKERS
 from torch2ms.translator.trees import children, walk
 
 __all__ = ["FUNCTIONS", "binds", "blocks", "is_enable_grad", "is_no_grad", "own", "reads"]
@@ -66,17 +67,24 @@ def binds(node: ast.AST) -> set[str]:
         n.id for n in walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load) and id(n) not in inner
     }
     found |= {node.name} if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else set()
+    takers = (part for part in walk(node) if isinstance(part, (*TAKERS, ast.Attribute)))
+    taken = {id(child) for part in takers for child in children(part)}
     for part in walk(node):  # y[0] = ..., y.data = ...
         if isinstance(part, (ast.Subscript, ast.Attribute)) and not isinstance(part.ctx, ast.Load):
             found |= {n.id for n in walk(part.value) if isinstance(n, ast.Name)}
         if isinstance(part, ast.Call):
-            found |= _changed(part)
+            found |= _changed(part, is_taken=id(part) in taken)
     return found
 
 
-def _changed(call: ast.Call) -> set[str]:
-    """Return the names of what a call changes in place: ``y.add_(1)``, ``ys.append(y)``, ``f(x, out=y)``."""
+def _changed(call: ast.Call, *, is_taken: bool) -> set[str]:
+    """Return the names of what a call changes in place: ``y.add_(1)``, ``ys.append(y)``, ``f(x, out=y)``.
+
+    Of ``z = y.add(1)``, whose result is taken, nothing: a set's ``add`` returns None.
+    """
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if name == "add" and is_taken:
+        name = ""
     places: list[ast.AST] = [keyword.value for keyword in call.keywords if keyword.arg == "out"]
     is_inplace = any(k.arg == "inplace" and getattr(k.value, "value", True) for k in call.keywords)
     if (name.endswith("_") and name != "requires_grad_") or name in _MUTATORS or is_inplace:

@@ -30,6 +30,8 @@ class NetworkScope(LeafScope):
     networks: Sequence[str] = ()  # several, where nobody reads their gradients
 
     def _units(self) -> list[LeafUnit]:
+        if self.looped:
+            raise Refused
         names = {n.attr for n in self.nodes if isinstance(n, ast.Attribute)}
         calls = [n for n in self.nodes if isinstance(n, ast.Call) and self._is_gradient(n)]
         if not calls or names & {"step", "retain_grad", "register_hook"}:
