@@ -327,3 +327,19 @@ def test_what_is_computed_with_a_weight_is_none(value: str) -> None:
 def test_the_row_of_padding_is_emptied() -> None:
     source = "def f(m):\n    if isinstance(m, nn.Embedding):\n        m.weight.data[m.padding_idx].zero_()\n"
     assert lines_of(source)[-1] == "m.embedding_table[m.padding_idx] = 0"
+
+
+@pytest.mark.parametrize(
+    ("array", "is_own"),
+    [
+        ("np.arange(4.0)", True),
+        ("np.sin(a).reshape(2, 2)", True),
+        ("a.astype(np.float32)", True),
+        ("a.reshape(2, 2)", False),
+        ("np.asarray(a)", False),
+        ("a.astype(np.float32, copy=False)", False),
+    ],
+)
+def test_a_new_array_is_held_by_nobody_else(array: str, is_own: bool) -> None:
+    source = f"import numpy as np\na = np.ones(4)\nx = torch.from_numpy({array})\ny = x\nz = x.add_(1)\n"
+    assert ("T2M305" in codes_of(source)) is not is_own

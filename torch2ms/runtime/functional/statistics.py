@@ -73,8 +73,12 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
 
 
 def nextafter(input: Tensor, other: Tensor) -> Tensor:
-    """Return the next number towards ``other``; by numpy."""
-    return Tensor(np.nextafter(input.asnumpy(), other.asnumpy()))
+    """Return the next number towards ``other``; by numpy. The gradient is that of ``input``, as in PyTorch."""
+    values = input.asnumpy()
+    found = np.nextafter(values, other.asnumpy())
+    if not np.isfinite(values).all():
+        return Tensor(found)
+    return input + Tensor(found - values)  # what lies between neighbours is exact, and so is the sum with it
 
 
 def nanmedian(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Any:

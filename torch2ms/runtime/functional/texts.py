@@ -2,19 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, Union
+from typing import Any, Callable, Dict, List, Optional, Union
 
 import mindspore as ms
 import numpy as np
 
 from .dtypes import dtype_name
 
-__all__ = ["formatted_text", "tensor_text"]
+__all__ = ["formatted_text", "set_printoptions", "tensor_text"]
 
-_EDGE = 3  # items shown at each end of an axis, where not all are
-_SHOWN = 1000  # items that are all shown
-_WIDTH = 80  # characters in a line
+
+class _Options:
+    """How tensors are written, as ``torch.set_printoptions`` sets it."""
+
+    precision = 4  # digits behind the point
+    threshold: float = 1000  # items that are all shown
+    edgeitems = 3  # items shown at each end of an axis, where not all are
+    linewidth = 80  # characters in a line
+    sci_mode: Optional[bool] = None  # with exponents, without, or where the numbers ask for it
+
+
+_PROFILES: Dict[str, Dict[str, Any]] = {
+    "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
+    "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
+    "full": {"precision": 4, "threshold": float("inf"), "edgeitems": 3, "linewidth": 80},
+}
 _PLAIN = ("torch.float32", "torch.int64", "torch.bool", "torch.complex64")  # dtypes that are not named
+
+
+def set_printoptions(
+    precision: Optional[int] = None,
+    threshold: Optional[int] = None,
+    edgeitems: Optional[int] = None,
+    linewidth: Optional[int] = None,
+    profile: Optional[str] = None,
+    sci_mode: Optional[bool] = None,
+) -> None:
+    """Set how the texts of tensors are written from now on; ``profile`` is "default", "short" or "full"."""
+    wanted = dict(_PROFILES[profile]) if profile is not None else {}
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    wanted.update((name, value) for name, value in given.items() if value is not None)
+    for name, value in wanted.items():
+        setattr(_Options, name, value)
+    _Options.sci_mode = sci_mode
 
 
 def formatted_text(value: Any) -> str:
@@ -61,7 +91,7 @@ def _tensor(value: Any, trained: bool = False) -> str:
     used = len(text) - text.rfind("\n") + 1
     text = f"tensor({text}"
     for end in ends:
-        if used + len(end) + 2 > _WIDTH:
+        if used + len(end) + 2 > _Options.linewidth:
             text, used = f"{text},\n{' ' * indent}{end}", indent + len(end)
         else:
             text, used = f"{text}, {end}", used + len(end) + 2
@@ -71,7 +101,7 @@ def _tensor(value: Any, trained: bool = False) -> str:
 def _body(array: Any, indent: int) -> str:
     if array.size == 0:
         return "[]"
-    is_cut = array.size > _SHOWN
+    is_cut = array.size > _Options.threshold
     shown = _ends(array) if is_cut else array
     if array.dtype.kind != "c":
         return _nested(array, indent, is_cut, _Form(shown))
@@ -81,8 +111,8 @@ def _body(array: Any, indent: int) -> str:
 def _ends(array: Any) -> Any:
     """Return the items of an array that are shown, for every axis those at its ends."""
     for axis, size in enumerate(array.shape):
-        if size > 2 * _EDGE:
-            array = np.take(array, [*range(_EDGE), *range(size - _EDGE, size)], axis)
+        if size > 2 * _Options.edgeitems:
+            array = np.take(array, [*range(_Options.edgeitems), *range(size - _Options.edgeitems, size)], axis)
     return array
 
 
@@ -99,10 +129,11 @@ class _Form:
         is_whole = bool((found == np.ceil(found)).all())
         sizes = np.abs(found)
         self.write = _whole
-        if found.size and (sizes.max() / sizes.min() > 1000 or sizes.max() > 1e8 or sizes.min() < 1e-4):
-            self.write = "{:.4e}".format
+        wide = found.size and (sizes.max() / sizes.min() > 1000 or sizes.max() > 1e8 or sizes.min() < 1e-4)
+        if wide if _Options.sci_mode is None else _Options.sci_mode:
+            self.write = f"{{:.{_Options.precision}e}}".format
         elif not is_whole:
-            self.write = "{:.4f}".format
+            self.write = f"{{:.{_Options.precision}f}}".format
         if found.size:
             self.width = max(len(self.write(item)) for item in found.tolist())
 
@@ -129,17 +160,18 @@ class _ComplexForm:
 def _nested(array: Any, indent: int, is_cut: bool, form: Union[_Form, _ComplexForm]) -> str:
     if array.ndim == 0:
         return form(array.item())
-    is_cut_here = is_cut and len(array) > 2 * _EDGE
-    kept = [*range(_EDGE), *range(len(array) - _EDGE, len(array))] if is_cut_here else range(len(array))
+    edge = _Options.edgeitems
+    is_cut_here = is_cut and len(array) > 2 * edge
+    kept = [*range(edge), *range(len(array) - edge, len(array))] if is_cut_here else range(len(array))
     if array.ndim == 1:
         parts: List[str] = [form(array[index].item()) for index in kept]
         if is_cut_here:
-            parts.insert(_EDGE, " ...")
-        count = max(1, (_WIDTH - indent) // (form.width + 2))
+            parts.insert(edge, " ...")
+        count = max(1, (_Options.linewidth - indent) // (form.width + 2))
         lines = [", ".join(parts[start : start + count]) for start in range(0, len(parts), count)]
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
     parts = [_nested(array[index], indent + 1, is_cut, form) for index in kept]
     if is_cut_here:
-        parts.insert(_EDGE, "...")
+        parts.insert(edge, "...")
     between: str = "," + "\n" * (array.ndim - 1) + " " * (indent + 1)
     return f"[{between.join(parts)}]"

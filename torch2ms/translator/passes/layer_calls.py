@@ -212,7 +212,7 @@ def class_name(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst
     return cst.Call(ctx.reference("torch2ms.runtime.modules.class_name"), [cst.Arg(code)])
 
 
-_LAYERS = frozenset({"module", "layer", "m", "mod", "block", "net", "network", "model", "child", "submodule"})
+_LAYERS = frozenset({"module", "layer", "m", "mod", "block", "net", "network", "model", "child", "submodule", "blk"})
 
 
 def _is_named_layer(tree: ast.expr) -> bool:

@@ -102,6 +102,8 @@ def is_fresh(tree: ast.expr, ctx: Context) -> bool:
     if not isinstance(tree, ast.Call):
         return False
     callee = ctx.kind(tree.func)
+    if ctx.kind(tree).name == "ndarray" and isinstance(tree.func, ast.Attribute) and callee.name != "function":
+        return _is_fresh_array(tree, tree.func, ctx)
     if callee.name == "api":
         names = {name.rpartition(".")[2] for name in candidates(callee)}
         if names & VIEWS:
@@ -114,6 +116,27 @@ def is_fresh(tree: ast.expr, ctx: Context) -> bool:
         name = tree.func.attr
         return is_fresh(tree.func.value, ctx) if name in VIEWS or name.endswith("_") else True
     return False
+
+
+# What of numpy gives an array that shares another one's memory, or that array itself.
+_ARRAY_VIEWS = frozenset(
+    """asarray asanyarray ascontiguousarray reshape ravel view squeeze transpose swapaxes moveaxis rollaxis broadcast_to
+    expand_dims atleast_1d atleast_2d atleast_3d flip flipud fliplr rot90 diagonal real imag nan_to_num load memmap
+    frombuffer require sliding_window_view as_strided numpy asnumpy detach item newbyteorder getfield""".split()
+)
+
+
+def _is_fresh_array(tree: ast.Call, func: ast.Attribute, ctx: Context) -> bool:
+    """Whether a call of numpy makes an array of its own: ``np.sin(x)``, ``a.astype(np.float32)``."""
+    if any(keyword.arg in ("copy", "out") for keyword in tree.keywords):
+        return False
+    of_array = ctx.kind(func.value).name == "ndarray"
+    if not of_array and not ast.unparse(func.value).startswith(("np", "numpy")):
+        return False
+    if func.attr not in _ARRAY_VIEWS:
+        return True
+    source = func.value if of_array else tree.args[0] if tree.args else None
+    return source is not None and is_fresh(source, ctx)
 
 
 def owner_of(name: str, use: ast.AST, ctx: Context) -> Owner:
