@@ -8,6 +8,7 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from torch2ms.translator.hand_trained import hand_trained
 from torch2ms.translator.inference.scopes import Uses, root_of
 from torch2ms.translator.kinds import UNKNOWN, Kind
 from torch2ms.translator.names import imported
@@ -92,6 +93,14 @@ class FileAnalysis:
     _nodes: list[ast.AST] | None = None
     _by_class: dict[type[ast.AST], list[Any]] = field(default_factory=dict)
     _module_kinds: dict[ast.AST, Kind] | None = None
+    _trained: frozenset[ast.AST] | None = None
+
+    @property
+    def trained(self) -> frozenset[ast.AST]:
+        """The calls that make tensors which the file trains by hand."""
+        if self._trained is None:
+            self._trained = hand_trained(self.tree)
+        return self._trained
 
     @property
     def lines(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torch2ms.translator.hand_trained import as_weight
 from torch2ms.translator.inference.builtin_calls import asks_for_collection, builtin_result, literal_name
 from torch2ms.translator.inference.callables import Callables
 from torch2ms.translator.inference.containers import (
@@ -363,8 +364,7 @@ class Expressions(Callables):
         callee = self.expr(node.func)
         arguments = [self.expr(arg) for arg in node.args]
         keywords = {keyword.arg: self.expr(keyword.value) for keyword in node.keywords}
-        made = self.called_lambda(node, arguments)
-        if made is not None:
+        if (made := self.called_lambda(node, arguments)) is not None:
             return made
         result = self._result(node, callee, arguments)
         if literal_name(node.func) == "dict" and keywords and not node.args and None not in keywords:
@@ -378,7 +378,7 @@ class Expressions(Callables):
         if result.name == "Module" and result.of.endswith(CONTAINERS):
             return Kind("Module", result.of, tuple(arguments[:1]), result.evidence)
         base = self.kinds.get(node.func.value, UNKNOWN) if isinstance(node.func, ast.Attribute) else UNKNOWN
-        return with_dtype(result, node, callee, base, arguments, keywords)
+        return as_weight(with_dtype(result, node, callee, base, arguments, keywords), node, self.analysis)
 
     def _result(self, node: ast.Call, callee: Kind, arguments: list[Kind]) -> Kind:
         decided = self._overloaded(node, callee, arguments)

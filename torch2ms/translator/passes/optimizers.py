@@ -55,9 +55,9 @@ def as_parameter(code: cst.BaseExpression, tree: ast.Call, ctx: Context) -> cst.
 
 
 def trained_calls(ctx: Context) -> frozenset[ast.AST]:
-    """Return the calls of the file that make tensors for an optimizer."""
+    """Return the calls of the file that make tensors for an optimizer, or for updates by hand."""
     found = trained_tensors(ctx.analysis.nodes, ctx.analysis)
-    return frozenset(call for calls in found.values() for call in calls)
+    return ctx.analysis.trained.union(*found.values())
 
 
 def without_options(updated: cst.Call, tree: ast.Call, name: str) -> tuple[cst.Call, ast.Call] | None:

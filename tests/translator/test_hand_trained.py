@@ -1,0 +1,53 @@
+"""Tensors that a program trains by hand, through a list of them: they become parameters, where they are such."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+
+HEAD = "import torch\n"
+MADE = "w = torch.zeros(2, 1, requires_grad=True)\nb = torch.zeros(1).requires_grad_()\n"
+SGD = (
+    "def sgd(params, lr):\n    with torch.no_grad():\n        for p in params:\n"
+    "            p -= lr * p.grad\n            p.grad.zero_()\n"
+)
+STEP = "for x in data:\n    loss = ((x @ w + b) ** 2).mean()\n    loss.backward()\n    sgd({list}, 0.1)\n"
+
+
+def translated(source: str) -> str:
+    return translate_source(HEAD + source).text
+
+
+@pytest.mark.parametrize("weights", ["[w, b]", "(w, b)"])
+def test_weights_in_a_list(weights: str) -> None:
+    found = translated(MADE + SGD + STEP.format(list=weights))
+    assert "w = ms.Parameter(ops.zeros((2, 1)))\nb = ms.Parameter(ops.zeros(1))\n" in found
+    assert "ops.assign(p, p - (lr * gradients.of(p)))" in found
+    assert "ops.assign(gradients.of(p), ops.zeros_like(gradients.of(p)))" in found
+    assert "recording.backward(loss)" in found
+    assert "TORCH2MS" not in found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        MADE + STEP.format(list="[w, b]"),  # no loop of the file asks for a gradient
+        MADE + "for p in data:\n    print(p.grad)\n",  # nothing lists them
+        MADE.replace("requires_grad=True", "requires_grad=False").replace(".requires_grad_()", "")
+        + SGD
+        + STEP.format(list="[w, b]"),
+        MADE + "w = b = None\n" + SGD + STEP.format(list="[w, b]"),  # another value comes in the place
+    ],
+)
+def test_tensors_that_are_no_weights(source: str) -> None:
+    assert "Parameter" not in translated(source)
+
+
+def test_a_function_that_is_handed_a_list_or_a_tuple_knows_what_is_in_it() -> None:
+    found = translated(
+        "def total(parts):\n    for part in parts:\n        part.add_(1)\n    return parts[0].sum()\n"
+        "total([torch.ones(2)])\ntotal((torch.ones(3), torch.ones(2)))\n"
+    )
+    assert "T2M207" not in found
+    assert "part[...] = part + 1" in found
