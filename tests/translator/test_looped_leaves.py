@@ -19,7 +19,7 @@ def translated(source: str) -> tuple[str, list[str]]:
 
 def test_a_loop_over_leaves_goes_over_their_gradients() -> None:
     text, codes = translated(LEAVES + LOSS + "for p in (w, b):\n    p.data -= 0.1 * p.grad\n    p.grad.zero_()")
-    assert "for p, p_grad in zip((w, b), [w_grad, b_grad]):\n    p.data -= 0.1 * p_grad" in text
+    assert "for p, p_grad in zip((w, b), [w_grad, b_grad]):\n    weight_data.put(p, p - (0.1 * p_grad))" in text
     assert "zero" not in text
     assert codes == []
 
@@ -52,8 +52,18 @@ def test_a_function_is_handed_the_gradients_by_name() -> None:
         LOSS + "if input():\n    for p in (w, b):\n        p.data -= p.grad",
     ],
 )
-def test_what_the_text_does_not_settle_stays_and_is_marked(rest: str) -> None:
-    text, codes = translated(UPDATER + LEAVES + rest)
+def test_what_the_text_does_not_settle_is_recorded(rest: str) -> None:
+    text, _ = translated(UPDATER + LEAVES + rest)
+    assert "zip(" not in text
+    assert "recording.backward(loss)" in text
+    assert "w = ms.Parameter(" in text
+    assert "T2M4" not in text
+
+
+def test_tensors_that_are_no_parameters_stay_and_are_marked() -> None:
+    text, codes = translated(
+        UPDATER + LEAVES + "w = w * 1\n" + LOSS + "step = sgd\nstep([w, b], 0.1)\nsgd([w, b], 0.1)"
+    )
     assert "zip(" not in text
     assert codes
 
