@@ -21,7 +21,8 @@ def translated(source: str) -> str:
 
 @pytest.mark.parametrize("weights", ["[w, b]", "(w, b)"])
 def test_weights_in_a_list(weights: str) -> None:
-    found = translated(MADE + SGD + "step = sgd\n" + STEP.format(list=weights).replace("sgd(", "step("))
+    step = STEP.format(list=weights)
+    found = translated(MADE + SGD + step + step.splitlines()[-1])
     assert "w = ms.Parameter(ops.zeros((2, 1)))\nb = ms.Parameter(ops.zeros(1))\n" in found
     assert "ops.assign(p, p - (lr * gradients.of(p)))" in found
     assert "ops.assign(gradients.of(p), ops.zeros_like(gradients.of(p)))" in found
