@@ -81,3 +81,14 @@ def test_margins_have_a_slope_where_they_are_met() -> None:
     found = gradient(lambda x: functional.margin_ranking_loss(x, other, target, 0.5), [1.0, 0.0])
     assert found == [-0.5, -0.5]
     assert np.isnan(float(functional.margin_ranking_loss(ms.tensor([np.nan, 1.0]), other, target)))
+
+
+@pytest.mark.parametrize("name", ["batch_norm", "instance_norm"])
+def test_statistics_may_be_a_part_of_a_layers(name):
+    mean = ms.Parameter(ops.zeros(5, ms.float32), requires_grad=False)
+    spread = ms.Parameter(ops.ones(5, ms.float32), requires_grad=False)
+    x = ms.Tensor(np.random.RandomState(0).randn(4, 3, 6).astype(np.float32) + 2)
+    getattr(functional, name)(x, mean[:3], spread[:3], None, None, True)
+    np.testing.assert_allclose(mean.asnumpy()[:3], 0.1 * x.asnumpy().mean((0, 2)), atol=1e-6)
+    assert (mean.asnumpy()[3:] == 0).all()
+    assert (spread.asnumpy()[:3] != 1).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import pickle
 
 import pytest
@@ -69,3 +70,12 @@ def test_classes_are_copied_and_pickled_by_name() -> None:
 def test_the_number_of_slopes_of_any_prelu() -> None:
     for layer in (nn.PReLU(3), layers.PReLU(3)):
         assert modules.get(layer, "num_parameters") == 3
+
+
+def test_a_program_may_ask_what_a_layer_takes() -> None:
+    class Own(layers.LayerNorm):
+        def __init__(self, width, scale=1):
+            super().__init__(width)
+
+    assert list(inspect.signature(layers.BatchNorm2d).parameters)[:2] == ["num_features", "eps"]
+    assert list(inspect.signature(Own).parameters) == ["width", "scale"]

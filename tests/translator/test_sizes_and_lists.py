@@ -114,6 +114,19 @@ def test_an_optimizer_that_a_network_keeps_is_no_part_of_it(bases: str, expected
 
 
 @pytest.mark.parametrize(
+    ("name", "aside"), [("actor_opt", True), ("optimizer", True), ("option", False), ("adopt", False)]
+)
+def test_what_a_function_makes_that_was_handed_over_is_an_optimizer_by_its_name(name: str, aside: bool) -> None:
+    source = (
+        "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self, make):\n        super().__init__()\n"
+    )
+    text = text_of(
+        f"{source}        self.fc = nn.Linear(2, 2)\n        self.{name} = make(list(self.fc.parameters()))\n"
+    )
+    assert (f"object.__setattr__(self, '{name}', make(" in text) is aside
+
+
+@pytest.mark.parametrize(
     ("call", "expected"),
     [
         ("Conv2d(3, 4, 3, (2,), padding=[1], bias=False)", "Conv2d(3, 4, 3, 2, padding=1, has_bias=False, pad_mode="),

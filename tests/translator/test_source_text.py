@@ -157,3 +157,15 @@ def test_async_in_strings_and_comments_is_left() -> None:
     source = decode(text.encode(), "a.py")
     assert source.text == text
     assert source.diagnostics == ()
+
+
+TABBED = "if a:\n        if b:\n        \tc = 1\n        \tx = '''\n{inside}'''\n        else:\n        \tc = 2\n"
+
+
+@pytest.mark.parametrize(("inside", "even"), [("", True), ("        \tkept\n", False)])
+def test_tabs_behind_spaces_are_eight_columns_where_no_string_holds_them(inside: str, even: bool) -> None:
+    data = TABBED.format(inside=inside).encode()
+    source = decode(data, "a.py")
+    assert ("\t" not in source.text) is even
+    assert source.encode(source.text) == data
+    assert decode(data, "a.py", is_parsed=True).text == source.text

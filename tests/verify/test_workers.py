@@ -15,6 +15,7 @@ import pytest
 from torch2ms.errors import VerificationError
 from torch2ms.verify.process import Worker, environment
 from torch2ms.verify.workers import channel
+from torch2ms.verify.workers.counters import counters_kept
 from torch2ms.verify.workers.dropout import Switch
 from torch2ms.verify.workers.entries import load_entry
 
@@ -88,3 +89,10 @@ def test_the_entry_of_a_project_that_is_a_package(tmp_path: Path, monkeypatch: p
     for name in [name for name in sys.modules if name.partition(".")[0] in ("models", "entry_package")]:
         monkeypatch.delitem(sys.modules, name)
     assert load_entry(str(root), "models.net:make")() == 3
+
+
+def test_what_a_network_counts_begins_anew_with_each_check() -> None:
+    part = SimpleNamespace(calls=0, rate=0.5, name="a", phase=1, later=3)
+    with counters_kept([part], ("phase",)):
+        part.calls, part.rate, part.name, part.phase, part.later, part.new = 1, 0.25, "b", 2, None, 7
+    assert vars(part) == {"calls": 0, "rate": 0.5, "name": "b", "phase": 2, "later": None, "new": 7}

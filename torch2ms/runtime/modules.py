@@ -167,8 +167,8 @@ def _is_floating(value: Any) -> bool:
     return isinstance(value, ms.Tensor) and bool(value.is_floating_point())
 
 
-def register_buffer(cell: nn.Cell, name: str, tensor: Any, persistent: bool = True) -> None:
-    """Give ``cell`` a buffer that may be assigned to later: a parameter that needs no gradient.
+def register_buffer(cell: nn.Cell, name: str, tensor: Any, persistent: bool = True) -> Any:
+    """Give ``cell`` a buffer that may be assigned to later, and return it: a parameter that needs no gradient.
 
     Files of weights hold it unless ``persistent`` is False. ``None`` becomes a plain attribute.
     """
@@ -177,10 +177,10 @@ def register_buffer(cell: nn.Cell, name: str, tensor: Any, persistent: bool = Tr
     cell.__dict__[_UNSAVED] = unsaved - {name} if persistent else unsaved | {name}
     if tensor is None:
         setattr(cell, name, None)
-        return
-    setattr(
-        cell, name, ms.Parameter(tensor if isinstance(tensor, ms.Tensor) else ms.Tensor(tensor), requires_grad=False)
-    )
+        return None
+    made = ms.Parameter(tensor if isinstance(tensor, ms.Tensor) else ms.Tensor(tensor), requires_grad=False)
+    setattr(cell, name, made)
+    return getattr(cell, name)
 
 
 def distinct(parameters: Iterable[Any]) -> List[Any]:

@@ -23,6 +23,7 @@ from torch2ms.diagnostics import CODES, Diagnostic
 __all__ = ["SourceText", "decode", "diagnose", "parse"]
 
 _BOM = "\ufeff"
+_UNEVEN = re.compile(r"^ +\t[ \t]*", re.MULTILINE)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _ASYNC_ARGUMENT = re.compile(r"async\s*=(?!=)")  # starts with a literal, which is searched for fast
 # Methods of torch that took async= before Python 3.7 made it a keyword; PyTorch calls it non_blocking= since 0.4.
@@ -122,6 +123,7 @@ def decode(data: bytes, path: str, *, is_parsed: bool = False) -> SourceText:
     body = raw.removeprefix(_BOM) if bom else raw
     newline, mixed = _newline_style(body)
     text = body.replace("\r\n", "\n").replace("\r", "\n") if "\r" in body else body
+    text = _evenly_indented(text) if "\t" in text else text
     source = SourceText(path, data, text, None, codec, newline, mixed, bom)
     if is_parsed and not _ASYNC_ARGUMENT.search(text):
         return source
@@ -133,6 +135,20 @@ def decode(data: bytes, path: str, *, is_parsed: bool = False) -> SourceText:
         new, tree, diagnostics = repaired
         return replace(source, text=new, tree=tree, repaired=True, diagnostics=diagnostics)
     return replace(source, diagnostics=(diagnostic,)) if diagnostic is not None else source
+
+
+def _evenly_indented(text: str) -> str:
+    """Return a text without tabs behind spaces in indentations, which Python takes for eight columns and libcst not."""
+    even = _UNEVEN.sub(lambda found: found.group().expandtabs(8), text)
+    if even == text:
+        return text
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            same = ast.dump(ast.parse(even)) == ast.dump(ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text
+    return even if same else text  # a string of several lines may hold some
 
 
 def parse(text: str, path: str) -> tuple[ast.Module | None, Diagnostic | None]:

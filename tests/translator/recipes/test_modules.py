@@ -144,3 +144,27 @@ def test_a_buffer_that_another_file_changes_is_no_plain_one(make_tree: Callable[
     report = translate_project(make_tree({"part.py": part, "net.py": net}), None)
     text = {file.path: file.output for file in report.files}["part.py"]
     assert "modules.register_buffer(self, 'anchors', a)" in (text or "")
+
+
+@pytest.mark.parametrize(
+    ("later", "held"),
+    [
+        ("self.kept += [b]", True),
+        ("self.kept.append(b)", True),
+        ("self.first = b", True),
+        ("self.first = b * 2", False),
+        ("c = b", False),
+    ],
+)
+def test_what_is_a_buffer_and_held_elsewhere_is_one_tensor(later: str, held: bool) -> None:
+    source = f"""import torch
+
+
+class A(torch.nn.Module):
+    def __init__(self, i):
+        super().__init__()
+        b = torch.zeros(3)
+        self.register_buffer(f"b{{i}}", b.data)
+        {later}
+"""
+    assert ("        b = modules.register_buffer(self, " in translate_source(source).text) is held

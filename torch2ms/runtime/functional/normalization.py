@@ -126,9 +126,17 @@ def batch_norm(
     if running_mean is not None and running_var is not None:
         count = input.size // input.shape[1]
         unbiased = variance * (count / max(count - 1, 1))
-        ops.assign(running_mean, ops.stop_gradient((1 - momentum) * running_mean + momentum * mean))
-        ops.assign(running_var, ops.stop_gradient((1 - momentum) * running_var + momentum * unbiased))
+        _write(running_mean, (1 - momentum) * running_mean + momentum * mean)
+        _write(running_var, (1 - momentum) * running_var + momentum * unbiased)
     return _affine(centred * ops.rsqrt(variance.reshape(shape) + eps), weight, bias)
+
+
+def _write(statistic: Tensor, value: Tensor) -> None:
+    """Give a statistic its new values; of a part of one, ``running_mean[:8]``, ops.assign will not hear."""
+    if isinstance(statistic, ms.Parameter):
+        ops.assign(statistic, ops.stop_gradient(value))
+    else:
+        statistic[()] = ops.stop_gradient(value)
 
 
 def group_norm(
@@ -161,8 +169,8 @@ def instance_norm(
         count = input.size // (input.shape[0] * input.shape[1])
         average = mean.reshape(input.shape[:2]).mean(0)
         unbiased = variance.reshape(input.shape[:2]).mean(0) * (count / max(count - 1, 1))
-        ops.assign(running_mean, ops.stop_gradient((1 - momentum) * running_mean + momentum * average))
-        ops.assign(running_var, ops.stop_gradient((1 - momentum) * running_var + momentum * unbiased))
+        _write(running_mean, (1 - momentum) * running_mean + momentum * average)
+        _write(running_var, (1 - momentum) * running_var + momentum * unbiased)
     return group_norm(input, input.shape[1], weight, bias, eps)
 
 

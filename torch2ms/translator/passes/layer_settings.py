@@ -81,10 +81,19 @@ def kept_optimizer(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         return updated
     if ctx.kind(target.value).name != "Module":
         return updated
-    if ctx.kind(tree.value).name != "Optimizer" and tree.value not in ctx.once(trained_calls):
+    made = ctx.kind(tree.value).name == "Optimizer" or _is_named_optimizer(target.attr, tree.value, ctx)
+    if not made and tree.value not in ctx.once(trained_calls):
         return updated
     name = ctx.literal(f"'{target.attr}'")
     return cst.Expr(build("object.__setattr__({x}, {name}, {value})", x=code.value, name=name, value=updated.value))
+
+
+def _is_named_optimizer(name: str, value: ast.expr, ctx: Context) -> bool:
+    """Whether a name says what a function that was handed over makes: ``self.actor_opt = opt_fn(params)``."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name) or not value.args:
+        return False
+    unknown = not ctx.kind(value).known and not ctx.kind(value.func).known
+    return unknown and ("optim" in name.lower() or name == "opt" or name.endswith("_opt"))
 
 
 def _is_momentum_of_layer(target: ast.Attribute, ctx: Context) -> bool:

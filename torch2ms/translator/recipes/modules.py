@@ -269,12 +269,40 @@ def register_buffer(site: CallSite, ctx: Context) -> Outcome:
     if stays and has_method and ctx.target.mindspore >= (2, 7):
         return Replace(site.updated)
     made = _through_runtime("modules.register_buffer", site, ctx)
+    held = _held_elsewhere(value.tree, site.tree, ctx) if value is not None else ""
+    if held and isinstance(made, Replace):
+        ctx.rebind.append(held)
     if not isinstance(made, Replace) or not isinstance(literal, str) or is_none:
         return made
     if not carries_gradient(literal, _class_node(site.tree, ctx), ctx):
         return made
     message = f"no gradient flows through self.{literal} to what is assigned to it: give that a name of its own"
     return replace(made, codes=(*made.codes, ("T2M305", message)))
+
+
+def _held_elsewhere(value: ast.expr, call: ast.Call, ctx: Context) -> str:
+    """Return the name of a tensor that a list or an attribute holds as well as the buffer: what is loaded reaches both.
+
+    ``b = modules.register_buffer(self, name, b)``: the buffer is a parameter of its own, which loading changes.
+    """
+    value = value.value if isinstance(value, ast.Attribute) and value.attr == "data" else value
+    info = ctx.functions[-1]
+    small = ctx.small
+    if not isinstance(value, ast.Name) or info is None or not isinstance(small, ast.Expr) or small.value is not call:
+        return ""
+    name = value.id
+
+    def holds(node: ast.AST) -> bool:
+        if getattr(node, "lineno", 0) <= call.lineno:
+            return False
+        if isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Name):
+            return isinstance(node.value, ast.Name) and node.value.id == name
+        kept = node.elts if isinstance(node, (ast.List, ast.Tuple)) else []
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "append":
+            kept = node.args
+        return any(isinstance(part, ast.Name) and part.id == name for part in kept)
+
+    return name if any(holds(node) for node in walk(info.node)) else ""
 
 
 @recipe("register_parameter")

@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import os
 import sys
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Set
+from typing import Any, ContextManager, Dict, List, Mapping, Optional, Sequence, Set
 
 import mindspore as ms
 import numpy as np
@@ -14,6 +14,7 @@ from mindspore import nn, ops
 from numpy.typing import NDArray
 
 from .channel import as_float32, flatten, load_arrays, save_arrays, serve
+from .counters import counters_kept
 from .dropout import Switch
 from .entries import load_entry
 from .optimizers import Bridge, assign
@@ -66,6 +67,9 @@ class MindSporeSide:
         ours = {id(entry.tensor) for entry in self.keys.entries if entry.torch in known}
         return sum(int(np.prod(p.shape)) for p in self.net.trainable_params() if id(p) in ours)
 
+    def _counters(self) -> ContextManager[None]:
+        return counters_kept((cell for _, cell in self.net.cells_and_names()), vars(nn.Cell()).keys())
+
     def _torch_name(self, tensor: Any) -> str:
         return next((entry.torch for entry in self.keys.entries if entry.tensor is tensor), f"?{tensor.name}")
 
@@ -85,7 +89,8 @@ class MindSporeSide:
         """Write the results in eval mode."""
         self._load(state)
         self.net.set_train(False)
-        found = flatten(self.net(*_inputs(batch)), _is_tensor)
+        with self._counters():
+            found = flatten(self.net(*_inputs(batch)), _is_tensor)
         save_arrays(path, {place: _array(value) for place, value in found.items()})
         return {}
 
@@ -93,7 +98,8 @@ class MindSporeSide:
         """Write the gradients of all trainable parameters and, in train mode, the statistics after the pass."""
         self._load(state)
         self.net.set_train(train)
-        value, gradients = self._value_and_gradients(batch, loss)
+        with self._counters():
+            value, gradients = self._value_and_gradients(batch, loss)
         save_arrays(path, {**gradients, **self._statistics()})
         return {"loss": value, "dropout": self.dropout.rates}
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from . import norm_gradients
 from .channel import as_float32, flatten, load_arrays, save_arrays, serve
+from .counters import counters_kept
 from .dropout import Switch
 from .entries import load_entry
 
@@ -130,7 +131,7 @@ class TorchSide:
         net = self.slots[slot].net
         net.eval()
         before = _random_state()
-        with torch.no_grad():
+        with torch.no_grad(), counters_kept(net.modules()):
             found = flatten(net(*_inputs(batch, _precision(net))), torch.is_tensor)
         random_numbers = before != _random_state()
         save_arrays(path, {place: _array(value) for place, value in found.items()})
