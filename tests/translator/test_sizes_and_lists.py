@@ -164,6 +164,7 @@ class Net(nn.Module):
         ("True", ", bias=None", "has_bias=bool(bias)"),
         ("True", ", bias=bias", "has_bias=bool(bias)"),
         ("True", ", bias", "has_bias=bool(bias)"),
+        ("True", ", bias='relu'", "has_bias=bool(bias)"),
         ("True", ", bias=False", "has_bias=bias"),
         ("True", "", "has_bias=bias"),
         ("True", ", bias is None", "has_bias=bias"),

@@ -13,7 +13,7 @@ from torch2ms.translator.binding import BoundArgument, BoundCall, parsed, same_l
 from torch2ms.translator.call_site import SPLAT_SAFE, CallSite, Leave, Replace
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
-from torch2ms.translator.layer_sizes import NUMBERS, SIZES, may_be_list, may_be_none, single_size
+from torch2ms.translator.layer_sizes import NUMBERS, SIZES, may_be_list, may_be_no_bool, single_size
 from torch2ms.translator.syntax import as_tuple, bare, build, fix_commas, keyword_arg, parenthesised
 
 __all__ = ["ContextArgument", "emit_call", "fits"]
@@ -248,7 +248,7 @@ class _Builder:
                 return cst.Float(f"{value.value}.0")
             return cst.Call(cst.Name("float"), [cst.Arg(value)])
         is_switch = parameter is not None and parameter.default in ("True", "False")
-        if is_switch and (kind == "int" or may_be_none(argument.tree, self.ctx)):
+        if is_switch and (kind == "int" or may_be_no_bool(argument.tree, self.ctx)):
             if isinstance(value, cst.Integer):
                 return cst.Name(str(bool(int(value.value))))
             return cst.Call(cst.Name("bool"), [cst.Arg(value)])

@@ -8,7 +8,7 @@ from torch2ms.translator.binding import literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.trees import walk
 
-__all__ = ["NUMBERS", "SIZES", "may_be_list", "may_be_none", "single_size"]
+__all__ = ["NUMBERS", "SIZES", "may_be_list", "may_be_no_bool", "single_size"]
 
 # Parameters of layers that are one number, or may be: numpy's (np.prod(shape)) are no ints to MindSpore.
 NUMBERS = frozenset(
@@ -48,14 +48,14 @@ def may_be_list(tree: ast.expr, ctx: Context) -> bool:
     return any(kind.name == "list" for kind in ctx.world.handed_over(function, tree.id))
 
 
-def may_be_none(tree: ast.expr, ctx: Context) -> bool:
-    """Whether a switch may be None, which torch takes for False: by its default, or from a caller in the file."""
-    if ctx.kind(tree).name == "none":
+def may_be_no_bool(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a switch may be None, which torch takes for False, or a text: by its default, or from a caller's."""
+    if ctx.kind(tree).name in ("none", "str"):
         return True
     function = ctx.functions[-1]
     if function is None or not isinstance(tree, ast.Name):
         return False
-    if _starts_as_none(tree.id, function.node):
+    if _starts_as_no_bool(tree.id, function.node):
         return True
     names = [arg.arg for arg in function.node.args.args]
     if tree.id not in names:
@@ -63,32 +63,33 @@ def may_be_none(tree: ast.expr, ctx: Context) -> bool:
     is_layer = function.owner is not None and function.name == "__init__"
     called = function.owner.node.name if is_layer and function.owner is not None else function.name
     place = names.index(tree.id) - (function.owner is not None)
-    return any(_hands_none(call, tree.id, place, ctx) for call in ctx.analysis.all(ast.Call) if _calls(call, called))
+    return any(_hands_no_bool(call, tree.id, place, ctx) for call in ctx.analysis.all(ast.Call) if _calls(call, called))
 
 
 def _calls(call: ast.Call, name: str) -> bool:
     return name in (getattr(call.func, "id", ""), getattr(call.func, "attr", ""))
 
 
-def _hands_none(call: ast.Call, name: str, place: int, ctx: Context) -> bool:
-    """Whether a call hands None over for a parameter, or what is None by default where it stands."""
+def _hands_no_bool(call: ast.Call, name: str, place: int, ctx: Context) -> bool:
+    """Whether a call hands no bool over for a parameter, or what is none by its default where the call stands."""
     given = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
     if given is None and 0 <= place < len(call.args):
         given = call.args[place]
     if not isinstance(given, ast.Name):
-        return given is not None and literal(given) is None
+        return isinstance(given, ast.Constant) and not isinstance(given.value, bool)
     around = ctx.parent(call)
     while around is not None and not isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
         around = ctx.parent(around)
-    return around is not None and _starts_as_none(given.id, around)
+    return around is not None and _starts_as_no_bool(given.id, around)
 
 
-def _starts_as_none(name: str, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
-    """Whether a parameter is None by default and never bound to anything else."""
+def _starts_as_no_bool(name: str, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+    """Whether a parameter's default is a constant but no bool, and it is never bound to anything else."""
     arguments = function.args
     if name not in {arg.arg for arg in [*arguments.args, *arguments.kwonlyargs]}:
         return False
-    if literal(_default(arguments, name)) is not None:
+    default = _default(arguments, name)
+    if not isinstance(default, ast.Constant) or isinstance(default.value, bool) or default.value is ...:
         return False
     stored = (node for node in walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     return not any(node.id == name for node in stored)

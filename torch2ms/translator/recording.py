@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
+from torch2ms.translator.trees import walk
 
-__all__ = ["is_leaf", "is_recording", "requires_grad"]
+__all__ = ["is_leaf", "is_recording", "makes_no_difference", "requires_grad"]
 
 _CREATORS = frozenset(
     """tensor zeros ones empty full eye arange linspace logspace rand randn randint randperm zeros_like ones_like
@@ -83,6 +84,41 @@ def is_leaf(tree: ast.expr, ctx: Context) -> bool | None:
     if not isinstance(made, ast.expr):
         return None
     return _is_creation(made) or requires_grad(made, ctx) is False
+
+
+def makes_no_difference(tree: ast.Attribute, ctx: Context) -> bool | None:
+    """Return an answer where any will do: a test demands it, or it decides whether to detach or to save memory."""
+    parent = ctx.parent(tree)
+    if isinstance(parent, ast.IfExp) and parent.test is tree:
+        same = _undetached(parent.body) == _undetached(parent.orelse)
+        return False if same else None
+    demanded = True
+    if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
+        parent, demanded = ctx.parent(parent), False
+    elif isinstance(parent, ast.Compare) and len(parent.ops) == 1 and isinstance(parent.ops[0], (ast.Eq, ast.Is)):
+        other = parent.comparators[0]
+        demanded = not (isinstance(other, ast.Constant) and other.value is False)
+        parent = ctx.parent(parent)
+    if isinstance(parent, ast.If) and parent.test in (tree, ctx.parent(tree)):
+        refuses = len(parent.body) == 1 and isinstance(parent.body[0], ast.Raise) and not parent.orelse
+        return (not demanded) if refuses else None
+    return demanded if isinstance(parent, ast.Assert) else _saves_memory(tree, ctx)
+
+
+def _saves_memory(tree: ast.AST, ctx: Context) -> bool | None:
+    """Return False where a mark only decides whether a part is computed twice: ``if any(...): checkpoint(f, x)``."""
+    node = ctx.parent(tree)
+    while node is not None and not isinstance(node, (ast.If, ast.IfExp, ast.stmt)):
+        node = ctx.parent(node)
+    if not isinstance(node, (ast.If, ast.IfExp)):
+        return None
+    body = node.body if isinstance(node.body, list) else [node.body]
+    called = {ctx.kind(call.func).of for part in body for call in walk(part) if isinstance(call, ast.Call)}
+    return False if "torch.utils.checkpoint.checkpoint" in called else None
+
+
+def _undetached(tree: ast.expr) -> str:
+    return ast.unparse(tree).replace(".detach()", "").replace(".data", "")
 
 
 def _computes(tree: ast.expr, ctx: Context) -> bool:

@@ -39,3 +39,37 @@ def test_setting_it_to_false_means_nothing() -> None:
 )
 def test_anything_else_is_marked(statement: str) -> None:
     assert "T2M203" in body_of(statement)[1]
+
+
+@pytest.mark.parametrize(("test", "answer"), [("x.requires_grad", "False"), ("not x.requires_grad", "not True")])
+def test_a_test_that_refuses_tensors_has_the_answer_that_lets_them_pass(test: str, answer: str) -> None:
+    text, codes = body_of(f"if {test}:\n        raise ValueError('a message')\n    return x")
+    assert text.startswith(f"if {answer}:\n")
+    assert codes == {"T2M302"}
+
+
+def test_what_could_not_be_typed_may_be_a_weight() -> None:
+    source = (
+        "import torch\n\n\ndef check(v):\n    if v.requires_grad:\n        raise ValueError\n\n\nt = torch.ones(3)\n"
+    )
+    result = translate_source(source)
+    assert "if getattr(v, 'requires_grad', False):" in result.text
+    assert {d.code for d in result.diagnostics} == {"T2M302"}
+
+
+def test_it_only_decides_whether_memory_is_saved() -> None:
+    source = """import torch
+import torch.utils.checkpoint as cp
+
+
+class A(torch.nn.Module):
+    def forward(self, *xs):
+        if self.saves and any(x.requires_grad for x in xs):
+            return cp.checkpoint(self.f, *xs)
+        return self.f(*xs)
+"""
+    result = translate_source(source)
+    assert "if self.saves and any(False for x in xs):\n            return self.f(*xs)\n" in result.text
+    assert {d.code for d in result.diagnostics} == {"T2M302", "T2M304"}
+    kept = translate_source(source.replace("*xs)\n        return", "**xs)\n        return"))
+    assert "T2M203" in {d.code for d in kept.diagnostics}

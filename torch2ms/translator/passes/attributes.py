@@ -197,20 +197,27 @@ def _stored_in_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context
     return _of_layer_by_name(updated, tree, ctx) if is_tensor or layer_by_name(tree.value, ctx).known else updated
 
 
+_MARK = "torch.Tensor.requires_grad"
+
+
 def _mark_of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression:
     """Return ``value.requires_grad`` of what may be a weight, which has it in MindSpore, or another tensor."""
     found = recording.requires_grad(tree.value, ctx)
     if found is not None:
         message = f"torch would answer {found}; MindSpore's tensors do not say"
-        ctx.report("T2M302", tree, message, symbol="torch.Tensor.requires_grad")
+        ctx.report("T2M302", tree, message, symbol=_MARK)
         return cst.Name(str(found))
+    wanted = recording.makes_no_difference(tree, ctx)
+    if wanted is not None:  # a weight says so itself
+        ctx.report("T2M302", tree, "MindSpore's tensors do not say what torch records", symbol=_MARK)
+        return build(f"getattr({{x}}, 'requires_grad', {wanted})", x=updated.value)
     function = ctx.functions[-1]
     given = {a.arg for a in function.node.args.args} if function is not None else set()
     is_given = isinstance(tree.value, ast.Name) and tree.value.id in given
     if isinstance(tree.value, ast.Call) or (is_given and not looks_like_weight(tree.value, ctx.analysis.tree)):
         shown = ast.unparse(tree.value)
         message = f"{shown} could not be typed; of tensors, only weights have .requires_grad in MindSpore"
-        ctx.report("T2M207", tree, message, symbol="torch.Tensor.requires_grad")
+        ctx.report("T2M207", tree, message, symbol=_MARK)
     return updated
 
 

@@ -70,7 +70,7 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
         return _recorded(site, ctx)
     if kind.name == "Tensor" and _is_load(site):
         told = recording.requires_grad(site.tree.func.value, ctx)
-        return _known(told if told is not None else _makes_no_difference(site.tree.func, ctx))
+        return _known(told if told is not None else recording.makes_no_difference(site.tree.func, ctx))
     if ctx.small in ctx.training.leaves.gone:
         return Replace(site.updated.func)  # the gradient is asked of a function: the statement goes
     if kind.name == "Tensor" and _is_set_to_false(ctx.small):
@@ -91,26 +91,6 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
 def _is_set_to_false(statement: ast.AST | None) -> bool:
     value = statement.value if isinstance(statement, ast.Assign) else None
     return isinstance(value, ast.Constant) and value.value is False
-
-
-def _makes_no_difference(tree: ast.Attribute, ctx: Context) -> bool | None:
-    """Return an answer where any will do: an assertion demands it, or it only decides whether to detach."""
-    parent = ctx.parent(tree)
-    if isinstance(parent, ast.IfExp) and parent.test is tree:
-        same = _undetached(parent.body) == _undetached(parent.orelse)
-        return False if same else None
-    demanded = True
-    if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
-        parent, demanded = ctx.parent(parent), False
-    elif isinstance(parent, ast.Compare) and len(parent.ops) == 1 and isinstance(parent.ops[0], (ast.Eq, ast.Is)):
-        other = parent.comparators[0]
-        demanded = not (isinstance(other, ast.Constant) and other.value is False)
-        parent = ctx.parent(parent)
-    return demanded if isinstance(parent, ast.Assert) else None
-
-
-def _undetached(tree: ast.expr) -> str:
-    return ast.unparse(tree).replace(".detach()", "").replace(".data", "")
 
 
 @recipe("is_leaf")

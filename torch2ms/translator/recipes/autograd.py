@@ -62,12 +62,14 @@ def literal(site: CallSite, ctx: Context) -> Outcome:
     return Replace(parse_expression(site.option.target))
 
 
-@recipe("call_now")
+@recipe("call_now", takes_stars=True)
 def call_now(site: CallSite, ctx: Context) -> Outcome:
     """``checkpoint(function, *args)`` -> ``function(*args)``: the activations are kept instead of computed anew."""
     args = [arg for arg in site.updated.args if arg.keyword is None or arg.keyword.value not in _CHECKPOINT_SETTINGS]
     if not args or args[0].star:
         return Leave("the function is not named")
+    if any(arg.star == "**" for arg in args):
+        return Leave("what ** holds may be settings of checkpoint")
     if args[0].keyword is not None:
         return Leave("the function is passed by name")
     rest = args[1:]
