@@ -94,3 +94,10 @@ def test_a_transform_of_ones_own_defines_call_and_inverse():
     expected = distributions.Normal(0.0, 2.0).log_prob(value).asnumpy()
     np.testing.assert_allclose(changed.log_prob(value).asnumpy(), expected, rtol=1e-6)
     assert Doubled.codomain.check(value).all()
+
+
+def test_quantiles_of_the_log_normal_distribution() -> None:
+    found = distributions.LogNormal(ms.Tensor([0.0, 0.5]), ms.Tensor([1.0, 0.5]))
+    value = ms.Tensor([0.5, 2.0])
+    np.testing.assert_allclose(found.cdf(value).asnumpy(), [0.24410859, 0.65036273], rtol=1e-4)
+    np.testing.assert_allclose(found.icdf(found.cdf(value)).asnumpy(), [0.5, 2.0], rtol=1e-4)

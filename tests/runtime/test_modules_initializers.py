@@ -8,7 +8,7 @@ import pytest
 from mindspore import nn
 from mindspore.experimental import optim
 
-from torch2ms.runtime import initializers, layers, modules, sequences, weights
+from torch2ms.runtime import initializers, layers, modules, sequences, unbatched, weights
 from torch2ms.runtime.mode import OwnMode
 from torch2ms.runtime.names import torch_names
 
@@ -21,7 +21,12 @@ def network() -> nn.Cell:
 def test_parameters_are_weights_without_statistics() -> None:
     net = network()
     assert [name for name, _ in modules.named_parameters(net)] == ["0.weight", "0.bias", "1.weight", "1.bias"]
-    assert [name for name, _ in modules.named_buffers(net)] == ["1.running_mean", "1.running_var"]
+    assert [name for name, _ in modules.named_buffers(net)] == [
+        "1.running_mean",
+        "1.running_var",
+        "1.num_batches_tracked",
+    ]
+    assert [name for name, _ in modules.named_buffers(net, "x")][-1] == "x.1.num_batches_tracked"
     assert len(list(net.get_parameters())) == 6
 
 
@@ -201,3 +206,15 @@ def test_a_network_in_bfloat16_computes_on_cpu_with_rounded_weights() -> None:
     assert net.weight.dtype == ms.float32
     assert net.weight.asnumpy().tolist() == [[1.0, 2.0]]
     assert net(ms.Tensor([[1.0, 1.0]], ms.float32)).shape == (1, 1)
+
+
+def test_weights_that_pytorchs_layer_lacks_are_not_missed() -> None:
+    norm = layers.GroupNorm(3, 3, affine=False)
+    assert modules.state_dict(norm) == {}
+    assert modules.load_state_dict(norm, {}).missing_keys == []
+
+
+def test_a_sequence_of_layers_is_handed_one_sample() -> None:
+    net = nn.SequentialCell(nn.Conv2d(1, 2, 3, pad_mode="pad"), nn.ReLU())
+    assert unbatched.run(net, ms.ops.ones((1, 6, 6))).shape == (2, 4, 4)
+    assert unbatched.run(net, ms.ops.ones((5, 1, 6, 6))).shape == (5, 2, 4, 4)

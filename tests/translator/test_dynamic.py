@@ -225,3 +225,12 @@ def test_a_class_that_a_program_adds_to_a_module_of_torch_is_its_own() -> None:
 
 def test_a_class_of_torchs_that_a_program_replaces_is_reported() -> None:
     assert "T2M505" in [d.code for d in translate_source(ADDED.format(name="Linear", member="training")).diagnostics]
+
+
+def test_functions_that_a_loop_looks_up_by_listed_names() -> None:
+    source = "import torch\ndef f(x):\n    return [getattr(torch, name)(x) for name in ('relu', 'sigmoid')]\n"
+    found = translate_source(source)
+    assert '{"relu": ops.relu, "sigmoid": ops.sigmoid}[name](x)' in found.text
+    assert not found.diagnostics
+    other = translate_source(source.replace("('relu', 'sigmoid')", "names"))
+    assert [d.code for d in other.diagnostics] == ["T2M501"]

@@ -113,13 +113,19 @@ def _named(cell: nn.Cell, wanted: str, prefix: str, recurse: bool) -> Iterator[T
 
 def buffers(cell: nn.Cell, recurse: bool = True) -> Iterator[Any]:
     """Yield the buffers of a network: what it registered as such, and running statistics."""
-    for _, value in _walk(cell, "buffers", "", recurse):
+    for _, value in named_buffers(cell, "", recurse):
         yield value
 
 
 def named_buffers(cell: nn.Cell, prefix: str = "", recurse: bool = True) -> Iterator[Tuple[str, Any]]:
-    """Yield path (PyTorch's) and value of the buffers of a network."""
-    return _named(cell, "buffers", prefix, recurse)
+    """Yield path (PyTorch's) and value of the buffers of a network, counts of batches as :func:`state_dict` does."""
+    counts = _counts(cell)
+    for path, value in _named(cell, "buffers", "", recurse):
+        yield (f"{prefix}.{path}" if prefix else path), value
+        if path.rpartition(".")[2] == "running_var":
+            holder = path[: -len("running_var")]
+            name = f"{holder}num_batches_tracked"
+            yield (f"{prefix}.{name}" if prefix else name), counts.get(holder, ms.Tensor(0, ms.int64))
 
 
 def modules(cell: nn.Cell) -> Iterator[nn.Cell]:
@@ -336,7 +342,7 @@ def state_dict(cell: nn.Cell, prefix: str = "") -> Dict[str, Any]:
             if name not in unsaved:
                 found[f"{path}.{name}" if path else name] = value
     names = torch_names(cell)
-    counts = {f"{path}." if path else "": part.num_batches_tracked for path, part in _counting(cell)}
+    counts = _counts(cell)
     result: Dict[str, Any] = {}
     for path, value in found.items():
         path = prefix + names.get(path, path)
@@ -345,6 +351,11 @@ def state_dict(cell: nn.Cell, prefix: str = "") -> Dict[str, Any]:
             holder = path[len(prefix) : -len("running_var")]
             result[f"{prefix}{holder}num_batches_tracked"] = counts.get(holder, ms.Tensor(0, ms.int64))
     return result
+
+
+def _counts(cell: nn.Cell) -> Dict[str, Any]:
+    """Return the counts of batches by the place of the normalisation, with the dot behind it."""
+    return {f"{path}." if path else "": part.num_batches_tracked for path, part in _counting(cell)}
 
 
 def _counting(cell: nn.Cell) -> List[Tuple[str, Any]]:
@@ -384,7 +395,9 @@ def load_state_dict(cell: nn.Cell, state_dict: Mapping[str, Any], strict: bool =
     """
     state_dict = dict(state_dict)
     told = run_load_hooks(cell, state_dict, strict)
-    own = saved_state(cell)
+    absent = {f"{path}.{name}" if path else name for path, part in cell.cells_and_names()
+              for name in part.__dict__.get(_ABSENT, ())}  # fmt: skip
+    own = {name: value for name, value in saved_state(cell).items() if name not in absent}
     names = torch_names(cell)
     source = {name: names.get(name, name) if names.get(name, name) in state_dict else name for name in own}
     counters = {f"{path[: -len('running_mean')]}num_batches_tracked" for path in names.values() if _is_mean(path)}

@@ -18,8 +18,14 @@ def run(layer: nn.Cell, *inputs: Any) -> Any:
     """Return what ``layer`` makes of its inputs, which get a batch of one where they have none, and lose it after.
 
     A convolution takes (channels, ...), a recurrent layer (length, features) with states (layers, features), a single
-    step (features,). Inputs that have a batch are handed on as they are.
+    step (features,). Inputs that have a batch are handed on as they are. A sequence of layers that begins with a
+    convolution gets the batch as a whole.
     """
+    if isinstance(layer, nn.SequentialCell):  # the first layer says whether there is a batch
+        parts = list(layer)
+        if not parts or _axes(parts[0], inputs[0]) is None:
+            return layer(*inputs)
+        return _without_batch(layer(ops.expand_dims(inputs[0], 0)), 0)
     axes = _axes(layer, inputs[0])
     if axes is None:
         return layer(*inputs)

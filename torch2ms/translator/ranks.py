@@ -16,7 +16,7 @@ SIZED = _MADE | _SHAPED  # calls that are given the sizes of what they make
 _SAME = frozenset(
     "float double half to cpu cuda type clone detach contiguous requires_grad_ abs sin cos exp mul div add sub neg "
     "zeros_like ones_like rand_like randn_like flip sigmoid tanh relu zero_ fill_ normal_ uniform_ Variable "
-    "Parameter".split()
+    "Parameter astype from_numpy".split()
 )
 _WHOLE = frozenset({"sum", "mean", "max", "min", "prod", "std", "var", "norm", "median", "argmax", "argmin", "trace"})
 _LINES = frozenset({"arange", "linspace", "logspace", "eye"})

@@ -121,6 +121,14 @@ class LogNormal(_LocationScale):
         """Return the entropy in nats."""
         return self._normal().entropy() + self.loc
 
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of at most ``value``."""
+        return self._normal().cdf(log(value))
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return the quantile of a probability."""
+        return exp(self._normal().icdf(value))
+
 
 class Laplace(_LocationScale):
     """Laplace distribution around ``loc``."""

@@ -18,7 +18,7 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.passes.exchanged_parts import exchanged_by_name
 from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, is_settings, new_names
 from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
-from torch2ms.translator.syntax import build, code_of
+from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.trees import walk
 
 __all__ = ["BUILTINS", "report_patch", "report_string", "rewrite_dynamic", "rewrite_module_name"]
@@ -98,6 +98,10 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
         plain = option is not None and not (option.rename or option.recipe or option.add or option.transform)
         if option is not None and plain and not option.target.startswith("@") and ".Tensor." not in option.target:
             return ctx.reference(option.target)
+    if name == "getattr" and not attribute and owner == "torch":
+        listed = _listed(updated, tree, ctx)
+        if listed is not None:
+            return listed
     if name == "getattr" and owner in SAME_CALLS and (not attribute or row is not None):
         message = f"{owner}: a name is looked up at run time among those that {MODULES[owner]} has"
         ctx.report("T2M501", tree, message, symbol=owner, severity=Severity.NOTE)
@@ -116,6 +120,32 @@ def _function(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.
         return None
     made: cst.BaseExpression = handed_on(updated, tree, row, options[0], ctx)
     return made
+
+
+def _listed(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``{"relu": ops.relu, "tanh": ops.tanh}[name]`` for ``getattr(torch, name)`` in a loop over such names."""
+    wanted = tree.args[1] if len(tree.args) == 2 else None
+    node = ctx.parent(tree) if isinstance(wanted, ast.Name) else None
+    names: list[str] = []
+    while node is not None and not names:
+        for clause in [node] if isinstance(node, ast.For) else getattr(node, "generators", []):
+            over = clause.iter.elts if isinstance(clause.iter, (ast.Tuple, ast.List)) else []
+            if isinstance(clause.target, ast.Name) and isinstance(wanted, ast.Name) and clause.target.id == wanted.id:
+                names = [_string(item) for item in over]
+        node = ctx.parent(node)
+    rows = [ctx.tables.row(ctx.tables.canonical(f"torch.{name}")) for name in names if name]
+    if not names or len(rows) != len(names):
+        return None
+    made: list[cst.BaseExpression] = []
+    for row in rows:
+        found = None
+        if row is not None and row.kind == "function" and not row.keep and not row.unsupported:
+            found = _function(row, updated, tree, ctx)
+        if found is None:
+            return None
+        made.append(found)
+    items = ", ".join(f'"{name}": {code_of(code)}' for name, code in zip(names, made, strict=True))
+    return parse_expression(f"{{{items}}}[{code_of(updated.args[1].value)}]")
 
 
 def _is_foreign(name: str, ctx: Context) -> bool:

@@ -100,13 +100,29 @@ def _first(updated: cst.Call, func: cst.BaseExpression) -> cst.Call:
 
 def _with_batch(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call:
     """Return the call of a layer that is handed a single sample: MindSpore's layers want a batch around it."""
-    single = _SINGLE.get(_torch_class(callee))
+    single = _SINGLE.get(_torch_class(callee) if callee.of != "torch.nn.Sequential" else _first_layer(tree, ctx))
     if single is None or not updated.args or any(arg.keyword is not None for arg in updated.args):
         return updated
     first = tree.args[0] if tree.args else next(word.value for word in tree.keywords)
-    if single not in ranks(first, ctx):
+    if single not in ranks(first, ctx) and not (_is_given(first, ctx) and single in ctx.once(_handed_ranks)):
         return updated
     return _first(updated, ctx.reference("torch2ms.runtime.unbatched.run"))
+
+
+def _first_layer(tree: ast.Call, ctx: Context) -> str:
+    """Return the class of the first layer of a sequence that the file builds under the name that is called."""
+    name = ast.unparse(tree.func)
+    bound = [node.value for node in ctx.analysis.all(ast.Assign) if any(ast.unparse(t) == name for t in node.targets)]
+    made = [tree.func] if isinstance(tree.func, ast.Call) else bound
+    starts = [value.args[0] if isinstance(value, ast.Call) and value.args else None for value in made]
+    classes = {_torch_class(ctx.kind(start)) if isinstance(start, ast.Call) else "" for start in starts}
+    return classes.pop() if len(classes) == 1 else ""
+
+
+def _handed_ranks(ctx: Context) -> frozenset[int]:
+    """Return the ranks of what the file hands to its own networks."""
+    calls = [call for call in ctx.analysis.all(ast.Call) if ctx.kind(call.func).name == "Module" and call.args]
+    return frozenset[int]().union(*(ranks(call.args[0], ctx) for call in calls))
 
 
 def _with_tuple(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call:

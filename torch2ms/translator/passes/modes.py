@@ -36,7 +36,21 @@ def in_train_mode(code: cst.BaseExpression, tree: ast.AST, ctx: Context) -> cst.
         or _sets_mode(tree, ctx)
     ):
         return code
+    if _evaluates_parts(tree, ctx):
+        message = "parts that __init__ sets to eval mode are set to train mode here, with the whole network"
+        ctx.report("T2M303", tree, message, symbol="torch.nn.Module.eval")
     return cst.Call(cst.Attribute(code, cst.Name("set_train")))
+
+
+def _evaluates_parts(tree: ast.Call, ctx: Context) -> bool:
+    """Whether the ``__init__`` of the class that is called sets parts to eval mode: ``self.bn.eval()``."""
+    for key in (key for key in candidates(ctx.kind(tree.func)) if ":" in key):
+        method = ctx.world.method(key, "__init__")
+        info = ctx.world.function(method) if method is not None else None
+        calls = [node for node in walk(info.node) if isinstance(node, ast.Call)] if info is not None else []
+        if any(isinstance(call.func, ast.Attribute) and call.func.attr == "eval" and not call.args for call in calls):
+            return True
+    return False
 
 
 def _is_sensitive(tree: ast.Call, ctx: Context) -> bool:

@@ -20,6 +20,7 @@ from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.class_tests import exact_class_test
 from torch2ms.translator.passes.formatting import rewrite_print, text_call
 from torch2ms.translator.passes.layer_members import is_settings
+from torch2ms.translator.passes.narrowed import narrowed
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.syntax import bare, build, code_of, parenthesised, parse_expression
 from torch2ms.translator.trees import walk
@@ -78,8 +79,8 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
             return updated.with_changes(left=_number(updated.left, tree, ctx))
         if _may_be_number(tree, ctx) or _is_bits_of_number(tree, ctx):
             return updated.with_changes(left=updated.right, right=updated.left)
-        left = _doubled(updated.left, tree.left, tree.right, ctx)
-        right = _doubled(updated.right, tree.right, tree.left, ctx)
+        left = narrowed(_doubled(updated.left, tree.left, tree.right, ctx), tree.left, tree.right, ctx)
+        right = narrowed(_doubled(updated.right, tree.right, tree.left, ctx), tree.right, tree.left, ctx)
         if ctx.kind(tree.left).is_tensor and _is_array(tree.right, ctx):
             right = build("{tensor}({x})", tensor=ctx.reference("mindspore.Tensor"), x=bare(right))
         is_same = left is updated.left and right is updated.right

@@ -10,6 +10,7 @@ from torch2ms.translator import recording
 from torch2ms.translator.context import Context
 from torch2ms.translator.passes.weight_data import is_stored_data
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.inplace_values import DATA
 from torch2ms.translator.recipes.views import trained_paths
 from torch2ms.translator.syntax import build, code_of, parenthesised
 
@@ -30,7 +31,11 @@ def tensor_data(site: CallSite, ctx: Context) -> Outcome:
         return Replace(site.updated.func)
     parent = ctx.parent(site.tree.func)
     if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store):
-        return Replace(site.receiver)  # x.data[0] = 1 writes into x itself
+        # x.data[0] = 1 writes into x itself, which a function that computes x differentiates
+        differentiated = ctx.small in ctx.training.taken or any(
+            ctx.small in unit.body for unit in ctx.training.leaves.units
+        )
+        return Replace(site.receiver, (("T2M305", DATA),) if differentiated else ())
     assert isinstance(site.tree.func, ast.Attribute)
     if is_stored_data(site.tree.func, ctx):
         stop = ctx.reference("mindspore.ops.stop_gradient")

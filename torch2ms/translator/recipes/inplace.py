@@ -17,7 +17,7 @@ from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.old_values import of_old_values
 from torch2ms.translator.passes.weight_data import gives_first_values, goes_over_weights, may_have_stepped
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.recipes.inplace_values import bare_name, functional, is_inplace
+from torch2ms.translator.recipes.inplace_values import DATA, bare_name, functional, is_inplace
 from torch2ms.translator.recipes.views import (
     fills_whole,
     is_fresh,
@@ -40,7 +40,6 @@ _RESHAPING = frozenset({
 })  # fmt: skip
 _ALIAS = "another name may refer to the tensor that is changed in place, and keeps its old value in MindSpore"
 _BACK = "the change reaches what shares the memory, but the gradient does not see it there"
-_DATA = "torch's gradient does not see a change of .data, MindSpore's does: they differ where the changed values count"
 _VIEW = "the tensor may share its memory with another one, which keeps its old value in MindSpore"
 _COPY = "indexing with a tensor or a list makes a copy, which changing in place does not write back"
 
@@ -106,7 +105,7 @@ def _seen(made: Outcome, place: _Place, ctx: Context) -> Outcome:
         return made
     if ctx.kind(place.tree).name == "Parameter":
         return made
-    return replace(made, codes=(*made.codes, ("T2M305", _DATA)))
+    return replace(made, codes=(*made.codes, ("T2M305", DATA)))
 
 
 # ---- what is changed

@@ -15,9 +15,10 @@ from torch2ms.translator.edges import by_edges
 from torch2ms.translator.emission import emit_call, fits
 from torch2ms.translator.syntax import bare, build, code_of
 
-__all__ = ["Value", "bare_name", "functional", "is_inplace"]
+__all__ = ["DATA", "Value", "bare_name", "functional", "is_inplace"]
 
 Value = cst.BaseExpression
+DATA = "torch's gradient does not see a change of .data, MindSpore's does: they differ where the changed values count"
 _OPERATORS = {
     "add": "+",
     "sub": "-",

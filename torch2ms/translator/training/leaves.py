@@ -90,7 +90,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         leaves = leaves.union(*(one.leaves for one in self.looped))
         if self.plan.is_unread:
             leaves = {leaf for leaf in kept_tensors(self.nodes, self.marks) if self._requires_grad(leaf)}
-        if any(not self._is_tensor_path(n.value) for n in self.grads if self.oracle.kind(n).name != "api"):
+        if any(not self._is_leafs_own(n) for n in self.grads if self.oracle.kind(n).name != "api"):
             raise Refused
         if any(self._is_weight(leaf) for leaf in leaves) and self._handles_all():
             raise Refused

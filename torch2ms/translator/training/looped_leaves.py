@@ -143,6 +143,16 @@ class LoopedLeaves:
         """Return the loops that a node stands in."""
         return [parent for parent in self._around(node) if isinstance(parent, (ast.For, ast.While, ast.AsyncFor))]
 
+    def _is_tensor_path(self, node: ast.expr) -> bool:
+        raise NotImplementedError
+
+    def _is_leafs_own(self, node: ast.Attribute) -> bool:
+        """Whether a gradient is that of a tensor of the scope: the variable of a comprehension is another one."""
+        clauses = [clause for parent in self._around(node) for clause in getattr(parent, "generators", ())]
+        name = getattr(node.value, "id", "")
+        bound = (n for clause in clauses for n in walk(clause.target))
+        return self._is_tensor_path(node.value) and not any(getattr(n, "id", None) == name for n in bound)
+
     def _find_loops(self) -> list[LeafLoop]:
         """Return the loops of the scope over leaves, and the calls of functions that have one."""
         return [

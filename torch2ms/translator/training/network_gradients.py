@@ -79,11 +79,14 @@ class NetworkScope(LeafScope):
         is_network = isinstance(node, ast.Name) and node.id != "self" and self.oracle.kind(node).name == "Module"
         return node.id if is_network and isinstance(node, ast.Name) else ""
 
-    def _weights_of(self, tree: ast.AST) -> str:
-        """Return the network whose ``parameters()`` an expression goes over."""
+    def _weights_of(self, tree: ast.AST, *, of_part: bool = False) -> str:
+        """Return the network whose ``parameters()`` an expression goes over; ``of_part``: or those of a part of it."""
         for node in walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _WEIGHTS:
-                return self._network(node.func.value)
+                owner = node.func.value
+                while of_part and isinstance(owner, (ast.Attribute, ast.Subscript)):
+                    owner = owner.value
+                return self._network(owner)
         return ""
 
     def _network_of(self, value: ast.expr, place: ast.AST) -> str:
@@ -92,7 +95,7 @@ class NetworkScope(LeafScope):
             for node in self._around(place):
                 for target, source in _loops(node):
                     if any(isinstance(n, ast.Name) and n.id == value.id for n in walk(target)):
-                        return self._weights_of(source)
+                        return self._weights_of(source, of_part=True)
             return ""
         while isinstance(value, (ast.Attribute, ast.Subscript)):
             value = value.value
