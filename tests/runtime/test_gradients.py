@@ -104,3 +104,15 @@ def test_gradients_that_go_with_a_loss() -> None:
     with pytest.raises(RuntimeError, match="hand_over"):
         gradients.take_over()
     gradients.reset(held)
+
+
+def test_options_that_every_group_must_give() -> None:
+    class Descent(gradients.Optimizer):
+        def __init__(self, params: object, lr: object = gradients.required) -> None:
+            super().__init__(params, {"lr": lr, "weight_decay": 0.0})
+
+    weight = ms.Parameter(ms.Tensor([1.0]), name="w")
+    assert repr(gradients.required) == "<required parameter>"
+    assert float(Descent([{"params": [weight], "lr": 0.5}]).param_groups[0]["lr"]) == 0.5
+    with pytest.raises(ValueError, match="required optimization parameter lr"):
+        Descent([weight])

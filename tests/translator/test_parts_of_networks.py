@@ -117,3 +117,17 @@ def test_settings_of_parts_that_are_walked_over_are_changed_several_at_once() ->
     assert "settings.change(m, 'stride', (1, 1)), settings.change(m, 'dilation', 2)" in text
     assert "self.stride, self.p = 1, 2" in text_of(made="self.stride, self.p = 1, 2")
     assert "m.stride, m.kind = (1, 1), 2" in text_of(made=made.replace("dilation", "kind"))
+
+
+def test_a_wrapper_that_went_is_called_through() -> None:
+    source = (
+        "import torch\nfrom torch import nn\n\n\n"
+        "class Net(nn.Module):\n    def forward(self, x):\n        return x\n\n\n"
+        "def f(net, d):\n    return net.module(d), net.module.back(d)\n\n\n"
+        "def train(model, x):\n    return model.module(x)\n\n\n"
+        "model = nn.DataParallel(Net())\ntrain(model, x)\ny = model.module(x)\n"
+    )
+    text = translate_source(source).text
+    assert "return getattr(net, 'module', net)(d), getattr(net, 'module', net).back(d)\n" in text
+    assert "def train(model, x):\n    return model(x)\n" in text
+    assert text.endswith("y = model(x)\n")

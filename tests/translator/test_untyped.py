@@ -367,3 +367,12 @@ def test_weights_of_recurrent_layers_are_tensors(name: str) -> None:
     source = "import torch\n\n\nclass A(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     source += "        self.lstm = torch.nn.LSTM(2, 3, 2, bidirectional=True)\n\n    def is_cuda(self):\n"
     assert "device.is_accelerated()" in translate_source(f"{source}        return self.lstm.{name}.data.is_cuda\n").text
+
+
+def test_places_of_numpy_in_what_is_asked_as_a_tensor() -> None:
+    result = translated("""
+        def f(data, scores):
+            order = np.argsort(np.array(scores))
+            return data.images[order[:32], ...].unsqueeze(1), np.transpose(data.images[order[:32], ...])
+    """)
+    assert "return data.images[ms.Tensor(order[:32]), ...].unsqueeze(1), np.transpose(data.images[order[" in result.text

@@ -189,3 +189,28 @@ def float_of_int(argument: Argument) -> cst.BaseExpression | None:
     if isinstance(argument.tree, ast.Constant) and type(argument.tree.value) is int:
         return cst.Float(f"{argument.tree.value}.0")
     return argument.code
+
+
+@transform({"[30, 60]": "[30, 60]", "(30, 60)": "[30, 60]", "[0.5 * n]": "schedulers.milestones([0.5 * n])",
+            "[n // 2, n]": "[n // 2, n]", "[n / 2]": "schedulers.milestones([n / 2])",
+            "steps": "schedulers.milestones(steps)"})  # fmt: skip
+def list_of_ints(argument: Argument) -> cst.BaseExpression | None:
+    """Epochs of MultiStepLR: MindSpore takes a list of ints alone, PyTorch any sequence of numbers."""
+    tree, code = argument.tree, argument.code
+    if any(isinstance(node, ast.Div) or isinstance(getattr(node, "value", None), float) for node in _inner(tree)):
+        return argument.runtime("schedulers.milestones")
+    if isinstance(code, cst.Tuple) and code.elements:
+        return cst.List(code.elements)
+    is_list = isinstance(tree, (ast.List, ast.ListComp)) or argument.kind.name == "list"
+    return code if is_list else argument.runtime("schedulers.milestones")
+
+
+def _is_int_call(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("int", "round")
+
+
+def _inner(tree: ast.AST) -> list[ast.AST]:
+    """Return a node and what it holds, calls that make an int without what they hold."""
+    if _is_int_call(tree):
+        return [tree]
+    return [tree, *(node for child in ast.iter_child_nodes(tree) for node in _inner(child))]

@@ -39,6 +39,7 @@ __all__ = [
     "of",
     "parameters_of",
     "put",
+    "required",
     "reset",
     "take_over",
     "update",
@@ -208,6 +209,16 @@ def _value(weight: ms.Parameter) -> ms.Tensor:
     return _kept[id(weight)][1].value()
 
 
+class _Required:
+    """What an optimizer's option has for its default when every group of weights must give it."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+
+
 class Optimizer(_Base):
     """Base of optimizers whose ``step`` asks each weight for its gradient: ``gradients.of(weight)``.
 
@@ -216,7 +227,13 @@ class Optimizer(_Base):
     """
 
     def __init__(self, params: Any, defaults: Dict[str, Any]) -> None:
-        super().__init__(params, {"lr": 0.0, **defaults})
+        params = list(params)
+        given = {name: value for name, value in defaults.items() if value is not required}
+        groups = [group for group in params if isinstance(group, dict)] or [{}]
+        for name in defaults:
+            if name not in given and any(name not in group for group in groups):
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+        super().__init__(params, {"lr": 0.0, **given})
         self.defaults = defaults
 
     def zero_grad(self, set_to_none: bool = True) -> None:

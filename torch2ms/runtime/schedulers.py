@@ -27,6 +27,7 @@ __all__ = [
     "cooldown_counter",
     "last_epoch",
     "last_lr",
+    "milestones",
     "num_bad_epochs",
     "step",
 ]
@@ -56,6 +57,14 @@ def base_lrs(scheduler: Any) -> List[float]:
 def best(scheduler: Any) -> float:
     """Return the best metric that a ReduceLROnPlateau has seen."""
     return float(scheduler.best)
+
+
+def milestones(values: Sequence[float]) -> List[int]:
+    """Return the epochs of a MultiStepLR as the list of ints that MindSpore wants.
+
+    PyTorch takes any sequence; a number with a fraction never is an epoch there, so that it lowers nothing.
+    """
+    return [int(value) for value in values if float(value).is_integer()]
 
 
 def num_bad_epochs(scheduler: Any) -> int:

@@ -147,7 +147,8 @@ class _Rewriter:
     def _call(self, node: cst.Call, tree: ast.AST | None) -> Any:
         if not isinstance(tree, ast.Call):
             return self._children(node)
-        self.ctx.callees.add(id(node.func))
+        if not calls.is_wrapped_network(tree.func, self.ctx):
+            self.ctx.callees.add(id(node.func))
         updated = formatting.rewrite_format(node, self._children(node), tree, self.ctx)
         new = _on_its_lines(node, calls.rewrite_call(node, updated, tree, self.ctx))
         return optimizers.as_parameter(modes.in_train_mode(new, tree, self.ctx), tree, self.ctx)

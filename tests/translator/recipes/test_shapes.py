@@ -37,6 +37,7 @@ def value_of(expression: str) -> tuple[str, list[str]]:
         ("x.new_full(size, 0.5, dtype=torch.float64)", "ops.full(size, 0.5, dtype=ms.float64)"),
         ("x.new_tensor(data)", "ms.Tensor(data, dtype=x.dtype)"),
         ("x.new(2, 3)", "ops.zeros((2, 3), dtype=x.dtype)"),
+        ("x[0].detach().new(1, n).fill_(0.)", "ops.full_like(ops.zeros((1, n), dtype=x[0].dtype), 0.)"),
         ("x.double()", "x.astype(ms.float64)"),
         ("x.type(torch.cuda.FloatTensor)", "x.astype(ms.float32)"),
         ("x.type('torch.LongTensor')", "x.astype(ms.int64)"),

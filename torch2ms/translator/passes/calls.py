@@ -43,7 +43,7 @@ from torch2ms.translator.recipes.views import owning
 from torch2ms.translator.syntax import build, itself
 from torch2ms.translator.trees import walk
 
-__all__ = ["DROPPED", "member_row", "rewrite_call"]
+__all__ = ["DROPPED", "is_wrapped_network", "member_row", "rewrite_call"]
 
 _RESETS = frozenset({"torch.optim.Optimizer.zero_grad", "torch.nn.Module.zero_grad"})
 _SECOND = (
@@ -95,7 +95,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if _is_dynamic(tree.func):
         return rewrite_dynamic(updated, tree, ctx)
     if isinstance(tree.func, ast.Attribute):
-        taken = taken_part(updated, tree, ctx)
+        taken = updated if is_wrapped_network(tree.func, ctx) else taken_part(updated, tree, ctx)
         if taken is not None:
             return taken
         found = member_row(ctx, tree.func)
@@ -113,6 +113,11 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
             if either is not None:
                 return either
     return rewrite_builtin(older_call(updated, tree, callee, ctx), tree, ctx)
+
+
+def is_wrapped_network(func: ast.expr, ctx: Context) -> bool:
+    """Whether the callee is what a wrapper for several devices holds, ``model.module(x)``: a value, and no method."""
+    return isinstance(func, ast.Attribute) and func.attr == "module" and ctx.kind(func).name in ("Module", "unknown")
 
 
 def _class_test(updated: cst.Call) -> cst.BaseExpression:

@@ -14,6 +14,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.passes.members import changed_members, member_names
+from torch2ms.translator.passes.untyped import told
 from torch2ms.translator.recipes.views import asks_for_gradients, what_index_gives
 from torch2ms.translator.shown_values import holds_negative
 from torch2ms.translator.syntax import build
@@ -140,7 +141,7 @@ def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Sub
             if isinstance(index, cst.Index) and template:
                 made = index.with_changes(value=build(template, value=index.value))
                 elements[position] = elements[position].with_changes(slice=made)
-    if not ctx.kind(tree.value).is_tensor:
+    if not held.is_tensor and not (not held.known and _is_asked_as_tensor(tree, ctx)):
         changed = any(new is not old for new, old in zip(elements, updated.slice, strict=True))
         return updated.with_changes(slice=elements) if changed else updated
     for position, part in enumerate(parts):
@@ -157,6 +158,12 @@ def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Sub
             elements[position] = elements[position].with_changes(slice=made)
     same = all(new is old for new, old in zip(elements, updated.slice, strict=True))
     return updated if same else updated.with_changes(slice=elements)
+
+
+def _is_asked_as_tensor(tree: ast.Subscript, ctx: Context) -> bool:
+    """Whether what is read is asked at once for what only tensors have: ``data.images[places, ...].unsqueeze(1)``."""
+    above = ctx.parent(tree)
+    return isinstance(above, ast.Attribute) and told(above, ctx).is_tensor
 
 
 def _is_range(tree: ast.expr) -> bool:

@@ -10,7 +10,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.creation import code_tuple, content, positional, sizes
-from torch2ms.translator.syntax import as_tuple, build, parenthesised
+from torch2ms.translator.syntax import as_tuple, build, code_of, parenthesised
 from torch2ms.translator.trees import walk
 
 __all__: list[str] = []
@@ -111,13 +111,22 @@ def new_like(site: CallSite, ctx: Context) -> Outcome:
 def _own_dtype(site: CallSite, ctx: Context) -> cst.BaseExpression | None:
     """Return ``x.dtype``, or the dtype itself where a call makes the tensor; None where that is not known."""
     tree = site.receiver_tree or site.tree.func
-    if not any(isinstance(node, (ast.Call, ast.Await)) for node in walk(tree)):
-        return cst.Attribute(parenthesised(site.receiver), cst.Name("dtype"))  # type: ignore[arg-type]
+    if all(_is_detached(node) for node in walk(tree) if isinstance(node, (ast.Call, ast.Await))):
+        receiver = site.receiver
+        assert receiver is not None
+        while isinstance(receiver, cst.Call) and code_of(receiver.func).endswith("stop_gradient"):
+            receiver = receiver.args[0].value
+        return cst.Attribute(parenthesised(receiver), cst.Name("dtype"))
     known = ctx.kind(tree).of if isinstance(tree, ast.expr) else ""
     if not family(known) or any(isinstance(node, ast.Await) for node in walk(tree)) or _changes_something(tree):
         return None
     row = ctx.tables.row(known)
     return ctx.reference(row.to[0].target) if row is not None and row.to else None
+
+
+def _is_detached(node: ast.AST) -> bool:
+    """Whether a call only takes a tensor out of the gradient: ``x.detach()`` has the dtype of ``x``."""
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "detach" and not node.args
 
 
 def _changes_something(tree: ast.AST) -> bool:
