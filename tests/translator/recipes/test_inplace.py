@@ -343,3 +343,17 @@ def test_the_row_of_padding_is_emptied() -> None:
 def test_a_new_array_is_held_by_nobody_else(array: str, is_own: bool) -> None:
     source = f"import numpy as np\na = np.ones(4)\nx = torch.from_numpy({array})\ny = x\nz = x.add_(1)\n"
     assert ("T2M305" in codes_of(source)) is not is_own
+
+
+@pytest.mark.parametrize(
+    ("body", "seen"),
+    [
+        ("        v = y.view(-1)\n        y = torch.where(c, v.view(2, 3), y)\n", False),
+        ("        v = y.view(-1)\n        if i == c:\n            break\n        y = torch.exp(y)\n", True),
+        ("        v = y.view(-1)\n        y = y.view(2, 3)\n", True),
+        ("        v = y.view(-1)\n", True),
+    ],
+)
+def test_a_view_of_what_a_name_held_before_does_not_count(body: str, seen: bool) -> None:
+    source = f"def f(x: torch.Tensor, c):\n    y = x * 2\n    for i in range(3):\n{body}    y += 1\n    return y\n"
+    assert ("T2M305" in codes_of(source)) is seen

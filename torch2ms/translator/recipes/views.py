@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import libcst as cst
 
@@ -397,11 +397,27 @@ def seen_elsewhere(name: str, use: ast.AST, ctx: Context) -> Owner:
     for node in walk(body):
         if not isinstance(node, ast.Name) or node.id != name or not isinstance(node.ctx, ast.Load):
             continue
-        if node.lineno <= last:
+        if node.lineno <= last and not _is_of_an_older(node, name, use, ctx):
             found.add(_held(node, use, ctx))
     if "object" in found:
         return "shared" if "shared" in found else "object"
     return "view" if "view" in found else "shared" if "shared" in found else "fresh"
+
+
+def _is_of_an_older(node: ast.AST, name: str, use: ast.AST, ctx: Context) -> bool:
+    """Whether a name is always bound to another tensor behind a place and before the use: the old one may be seen."""
+    child, parent = node, ctx.parent(node)
+    while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        parts: list[Any] = [getattr(parent, field, ()) for field in ("body", "orelse")]
+        block: list[Any] = next((part for part in parts if isinstance(part, list) and child in part), [child])
+        for later in block[block.index(child) + 1 :]:
+            if any(isinstance(part, (ast.Break, ast.Continue)) for part in walk(later)):
+                return False
+            bound = later.targets if isinstance(later, ast.Assign) else []
+            if [ast.unparse(target) for target in bound] == [name] and is_fresh(later.value, ctx):
+                return not getattr(node, "lineno", 0) <= getattr(use, "lineno", 0) <= (later.end_lineno or 0)
+        child, parent = parent, ctx.parent(parent)
+    return False
 
 
 def _outermost_loop(use: ast.AST, ctx: Context) -> ast.AST | None:
