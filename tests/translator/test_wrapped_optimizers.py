@@ -128,3 +128,34 @@ def finish():
     found = translate_source(WRAPPER + loop)
     assert not {"T2M402", "T2M403"} & {item.code for item in found.diagnostics}
     assert "    opt.zero_grad()\n    recording.backward(loss)\n    opt.step_and_update_lr()" in found.text
+
+
+LOOKAHEAD = """
+from torch.optim import Optimizer
+class Lookahead(Optimizer):
+    def __init__(self, optimizer, k=5):
+        self.optimizer = optimizer
+        self.param_groups = optimizer.param_groups
+    def step(self, closure=None):
+        loss = self.optimizer.step(closure)
+        return loss
+    def zero_grad(self):
+        self.optimizer.zero_grad()
+"""
+
+
+def test_an_optimizer_that_only_holds_another() -> None:
+    found = translate_source(LOOKAHEAD)
+    assert "class Lookahead(gradients.Holder):" in found.text
+    assert "loss = gradients.update(self.optimizer, closure)" in found.text
+    assert "gradients.reset(self.optimizer)" in found.text
+    assert not {"T2M402", "T2M403"} & {item.code for item in found.diagnostics}
+    made = translate_source(
+        LOOKAHEAD.replace("        self.optimizer = ", "        super().__init__([], {})\n        self.optimizer = ")
+    )
+    assert "class Lookahead(Optimizer):" in made.text
+
+
+def test_a_closure_that_may_not_be_missing_stays_marked() -> None:
+    found = translate_source(LOOKAHEAD.replace("closure=None", "closure"))
+    assert "T2M403" in {item.code for item in found.diagnostics}

@@ -16,7 +16,7 @@ What is kept is a Parameter that no optimizer trains, so that ``mindspore.ops.as
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import mindspore as ms
 import numpy as np
@@ -30,6 +30,7 @@ except ImportError:  # MindSpore 2.0: nothing is translated to what stands on it
     from mindspore.nn import Cell as _Base
 
 __all__ = [
+    "Holder",
     "Optimizer",
     "clip_norm",
     "clip_value",
@@ -156,25 +157,32 @@ def take_over(create_graph: bool = False) -> None:
     keep(*_handed.pop())
 
 
-def update(optimizer: Any) -> None:
+def update(optimizer: Any, closure: Optional[Callable[[], Any]] = None) -> Any:
     """Let an optimizer use the gradients kept for its weights; without any it does nothing.
+
+    ``closure`` computes the gradients anew, and returns the loss, or the loss and the gradients in the order of the
+    weights. The loss is returned here.
 
     A weight without a gradient beside others that have one stays as it is, and so do its moments; only the steps are
     counted for all weights together by MindSpore's optimizers. An :class:`Optimizer` asks for the gradients itself, and
     so does an object that holds an optimizer, in a ``step`` of its own.
     """
-    if isinstance(optimizer, Optimizer) or _held(optimizer) is not optimizer:
-        optimizer.step()
-        return
+    if isinstance(optimizer, (Optimizer, Holder)) or _held(optimizer) is not optimizer:
+        return optimizer.step() if closure is None else optimizer.step(closure)
+    loss = None if closure is None else closure()
+    if isinstance(loss, tuple):
+        optimizer(loss[1])
+        return loss[0]
     weights = optimizer.parameters
     found = [_kept.get(id(weight)) for weight in weights]
     if all(kept is None for kept in found):
-        return
+        return loss
     left = [index for index, kept in enumerate(found) if kept is None]
     saved = [(slot[index], slot[index].value().copy()) for slot in _slots(optimizer) for index in left] if left else []
     optimizer(tuple(ops.zeros_like(w) if kept is None else kept[1].value() for w, kept in zip(weights, found)))
     for parameter, value in saved:
         ops.assign(parameter, value)
+    return loss
 
 
 def _slots(optimizer: Any) -> List[Sequence[ms.Parameter]]:
@@ -217,6 +225,34 @@ class _Required:
 
 
 required = _Required()
+
+
+class Holder:
+    """Base of objects that stand for the optimizer which they hold, and take its steps: Lookahead.
+
+    They are called like MindSpore's, ``holder(grads)``, and their ``step`` finds the gradients with the weights.
+    """
+
+    @property
+    def parameters(self) -> List[ms.Parameter]:
+        """The weights of the optimizer that is held."""
+        return parameters_of(self)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients kept for the weights."""
+        reset(self)
+
+    def step(self) -> Any:
+        """Change the weights."""
+        raise NotImplementedError(f"{type(self).__name__} defines no step")
+
+    def __call__(self, gradients: Iterable[ms.Tensor]) -> Any:
+        """Take one step with these gradients, in the order of the weights."""
+        reset(self)
+        keep(self.parameters, gradients)
+        result = self.step()
+        reset(self)
+        return result
 
 
 class Optimizer(_Base):

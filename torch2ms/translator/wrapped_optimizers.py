@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.trees import walk
 
-__all__ = ["is_named_so", "stepping_methods", "wrapping_methods"]
+__all__ = ["holds_only", "is_named_so", "stepping_methods", "wrapping_methods"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -25,9 +25,27 @@ def stepping_methods(tree: ast.Module) -> dict[str, frozenset[str]]:
 
 
 def wrapping_methods(tree: ast.Module, wrappers: Mapping[str, frozenset[str]]) -> set[ast.AST]:
-    """Return all methods of these classes of a file."""
-    classes = (node for node in walk(tree) if isinstance(node, ast.ClassDef) and node.name in wrappers)
-    return {part for node in classes for part in node.body if isinstance(part, _FUNCTIONS)}
+    """Return all methods of these classes of a file, and of its optimizers that take the steps of another one."""
+    classes = [node for node in walk(tree) if isinstance(node, ast.ClassDef)]
+    found = (node for node in classes if node.name in wrappers or (_is_optimizer(node) and _takes_steps(node)))
+    return {part for node in found for part in node.body if isinstance(part, _FUNCTIONS)}
+
+
+def holds_only(node: ast.ClassDef) -> bool:
+    """Whether an optimizer is none of PyTorch's making: its ``__init__`` never calls the base's."""
+    makers = [part for part in node.body if isinstance(part, _FUNCTIONS) and part.name == "__init__"]
+    called = any(
+        isinstance(part, ast.Attribute) and part.attr == "__init__" for maker in makers for part in walk(maker)
+    )
+    return _is_optimizer(node) and bool(makers) and not called
+
+
+def _is_optimizer(node: ast.ClassDef) -> bool:
+    return [(dotted_path(base) or "").rpartition(".")[2] for base in node.bases] == ["Optimizer"]
+
+
+def _takes_steps(node: ast.ClassDef) -> bool:
+    return any(_is_step(path) for part in node.body if isinstance(part, _FUNCTIONS) for path in _called(part))
 
 
 def _steps(node: ast.ClassDef) -> frozenset[str]:
@@ -36,7 +54,7 @@ def _steps(node: ast.ClassDef) -> frozenset[str]:
     None where the class calls ``backward`` itself, or is derived from another: what that one does is not seen here. An
     optimizer's own ``step()`` is none of these: it is called as any optimizer's is.
     """
-    is_optimizer = [(dotted_path(base) or "").rpartition(".")[2] for base in node.bases] == ["Optimizer"]
+    is_optimizer = _is_optimizer(node)
     derived = any(not isinstance(base, ast.Name) or base.id != "object" for base in node.bases)
     methods = {part.name: _called(part) for part in node.body if isinstance(part, _FUNCTIONS)}
     if derived and not is_optimizer:

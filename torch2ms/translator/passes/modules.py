@@ -14,6 +14,7 @@ from torch2ms.translator.passes.recomputed import with_recorded_base
 from torch2ms.translator.passes.reserved import METHODS, RESERVED, is_free, is_own_method
 from torch2ms.translator.passes.seldom_reached import report_seldom_reached
 from torch2ms.translator.trees import walk
+from torch2ms.translator.wrapped_optimizers import holds_only
 
 __all__ = ["rewrite_class", "rewrite_for", "rewrite_function"]
 
@@ -37,6 +38,8 @@ def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef,
                 "T2M303", place, message, symbol="torch.nn.Module", advice="remove it, or give it no weight decay"
             )
         report_seldom_reached(tree, ctx)
+    if holds_only(tree) and ctx.target.mindspore >= (2, 1) and "torch.optim.Optimizer" in ctx.kind(tree.bases[0]).of:
+        return updated.with_changes(bases=[cst.Arg(ctx.reference("torch2ms.runtime.gradients.Holder"))])
     return with_recorded_base(updated, tree, ctx)
 
 

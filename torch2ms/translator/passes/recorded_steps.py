@@ -55,8 +55,25 @@ def write_recorded(
         else:
             function = "reset" if call.kind == "zero" else "update"
             name = _name(module, function, ctx) if call.engine is None else f"{code(call.engine)}.{function}"
-            lines.append(f"{name}({code(call.target)})")
+            lines.append(_bound(call, f"{name}({', '.join([code(call.target), *_closure(call, code)])})", code))
     return list(cst.parse_module("\n".join(lines) + "\n").body)
+
+
+def _closure(call: RecordedCall, code: Callable[[ast.expr], str]) -> list[str]:
+    """Return the closure that a step is handed on."""
+    func = call.call.func
+    if call.kind != "step" or not isinstance(func, ast.Attribute) or func.value is not call.target:
+        return []  # scaler.step(optimizer)
+    return [code(value) for value in (*call.call.args, *(k.value for k in call.call.keywords))]
+
+
+def _bound(call: RecordedCall, text: str, code: Callable[[ast.expr], str]) -> str:
+    """Return a call with what its statement does with the result."""
+    statement = call.statement
+    if isinstance(statement, ast.Return):
+        return f"return {text}"
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return "".join(f"{code(target)} = " for target in targets) + text
 
 
 def _settings(call: ast.Call, code: Callable[[ast.expr], str]) -> str:

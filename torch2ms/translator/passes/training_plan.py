@@ -93,7 +93,8 @@ def plan_training(ctx: Context) -> TrainingPlan:
     handing = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.takes_losses
     wrappers = _wrappers(ctx) if ctx.target.mindspore >= _EXPERIMENTAL else {}
     own = {key.rpartition(":")[2]: names for key, names in wrappers.items() if key.startswith(f"{ctx.path}:")}
-    if not handing and not own and not (attributes | imported) & {"backward", "grad", "*"}:
+    wrapping = wrapping_methods(ctx.analysis.tree, own) if own or "step" in attributes else set()
+    if not handing and not wrapping and not (attributes | imported) & {"backward", "grad", "*"}:
         return plan
     recording = ctx.target.mindspore >= _RECORDING and ctx.options.mode == "pynative"
     if ctx.target.mindspore >= _EXPERIMENTAL and "grad" in attributes:
@@ -102,9 +103,9 @@ def plan_training(ctx: Context) -> TrainingPlan:
     reaching = recording and _may_reach(keeping, ctx)
     planned: list[list[Planned]] = []
     parts = sections(ctx.analysis.tree)
-    if "backward" in attributes or handing or own:
+    if "backward" in attributes or handing or wrapping:
         handed: dict[str, Any] = {"recording": recording, "keeping": keeping, "handing": handing, "wrappers": wrappers}
-        handed["wrapping"] = wrapping_methods(ctx.analysis.tree, own)
+        handed["wrapping"] = wrapping
         handed["reaching"] = reaching
         handed["adding"] = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.adds_gradients
         planned = [find_parts(part, ctx.analysis, **handed) for part in parts]

@@ -16,7 +16,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.passes.leading_axes import without_leading_axes
 from torch2ms.translator.ranks import SIZED
-from torch2ms.translator.recipes.views import fills_whole, what_index_gives, writes_through
+from torch2ms.translator.recipes.views import fills_whole, is_held, what_index_gives, writes_through
 from torch2ms.translator.syntax import build, code_of, parse_expression
 
 __all__ = ["guarded", "written_elements"]
@@ -31,7 +31,7 @@ def written_elements(node: cst.Assign | cst.AugAssign, tree: ast.AST, ctx: Conte
     if isinstance(place.slice, ast.Constant) and place.slice.value is ...:
         spread = isinstance(tree, ast.Assign) and ctx.kind(tree.value).is_tensor and fills_whole(ctx)
         if not spread and not _has_views(place, tree, ctx):
-            return node
+            return _with_own_memory(node, tree, ctx)
         whole = cst.ensure_type(parse_expression(f"{code_of(target.value)}[()]"), cst.Subscript)
         if isinstance(node, cst.AugAssign):
             return node.with_changes(target=whole)
@@ -52,6 +52,14 @@ def written_elements(node: cst.Assign | cst.AugAssign, tree: ast.AST, ctx: Conte
                  x=target.value.deep_clone(), i=index, v=value)  # fmt: skip
     whole = cst.ensure_type(parse_expression(f"{code_of(target.value)}[()]"), cst.Subscript)
     return cst.Assign([cst.AssignTarget(whole)], made)
+
+
+def _with_own_memory(node: cst.Assign | cst.AugAssign, tree: ast.AST, ctx: Context) -> cst.Assign | cst.AugAssign:
+    """Return ``x[...] = y`` with a copy of a tensor that others hold."""
+    value = tree.value if isinstance(tree, ast.Assign) else None
+    if value is None or not ctx.kind(value).is_tensor or not is_held(value, ctx):
+        return node
+    return node.with_changes(value=build("{f}({x})", f=ctx.reference("mindspore.ops.deepcopy"), x=node.value))
 
 
 def guarded(made: list[cst.BaseStatement], trees: Sequence[ast.AST], ctx: Context) -> list[cst.BaseStatement]:

@@ -21,6 +21,7 @@ from torch2ms.translator.recipes.inplace_values import DATA, bare_name, function
 from torch2ms.translator.recipes.views import (
     fills_whole,
     is_fresh,
+    is_held,
     is_trained,
     owner_of,
     reaches_views,
@@ -277,6 +278,9 @@ def _filled(
         return replace(made, code=copied)
     if index == "..." and (reaches_views(ctx) or _is_spread(site, ctx)):
         index = "()"
+    source = site.argument("src") if bare_name(site) == "copy" else None
+    if index == "..." and source is not None and is_held(source.tree, ctx):
+        made = replace(made, code=build("{f}({x})", f=ctx.reference("mindspore.ops.deepcopy"), x=made.code))
     filled = f"{code_of(target)}[{index}]"
     if statement:
         ctx.rebind.append(filled)
@@ -458,9 +462,10 @@ def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx
     while (inner := _data_of(base)) is not None:
         base = inner
     kind = ctx.kind(base)
-    if kind.name in ("list", "dict") and _reshapes(site):
+    by_name = isinstance(getattr(place.tree.slice, "value", None), str) and not kind.is_tensor  # only dictionaries are
+    if (by_name or kind.name in ("list", "dict")) and _reshapes(site):
         return _rebound(site, place, direct, ctx)
-    if kind.name in ("list", "tuple", "dict"):
+    if by_name or kind.name in ("list", "tuple", "dict"):
         parts = isinstance(base, ast.Name) and owner_of(base.id, site.tree, ctx) in ("shared", "view")
         return _filled(site, place.code, direct, statement, ctx, index="()" if parts else "...")
     what = what_index_gives(place.tree.slice, ctx)

@@ -18,13 +18,14 @@ from torch2ms.translator.trees import children
 from torch2ms.translator.wrapped_optimizers import is_named_so
 
 __all__ = [
-    "NO_NAME", "Event", "EventKind", "Wrappers", "find_events", "find_obstacle", "own_expressions",
+    "HANDED_ON", "NO_NAME", "Event", "EventKind", "Wrappers", "find_events", "find_obstacle", "own_expressions",
     "placed_gradients", "weighted", "weighted_parts",
 ]  # fmt: skip
 
 Wrappers = Mapping[str, frozenset[str]]  # keys of classes that hold an optimizer -> their methods that take a step
 EventKind = Literal["backward", "zero", "step", "clip", "unscale", "update", "closure", "wrapper"]
 
+HANDED_ON = "the step is handed a closure that the caller may have given"
 NO_NAME = "the optimizer is no plain name"  # nothing else keeps the call from being rewritten
 _NO_OPTIMIZER = frozenset(
     {
@@ -122,7 +123,7 @@ def find_events(
     ``handing``: whether the project has objects that are handed losses and take the steps for them. ``wrappers``: its
     classes that hold optimizers.
     """
-    finder = _Finder(oracle, file.zeroed, wrappers or {})
+    finder = _Finder(oracle, file.zeroed, wrappers or {}, _optional(scope.node))
     given = given_loss(scope.node)
     scaled = _scaled_losses(scope)
     found: list[Event] = []
@@ -147,6 +148,16 @@ def find_events(
             elif isinstance(statement, ast.Expr) and statement.value is call:
                 found.extend(finder.reset_by_helper(statement, call, order, file))
     return found
+
+
+def _optional(function: ast.AST) -> frozenset[str]:
+    """Return the parameters of a ``step`` that are None unless they are given: ``def step(self, closure=None)``."""
+    if not isinstance(function, ast.FunctionDef) or function.name != "step":
+        return frozenset()
+    given = function.args
+    last = [*given.posonlyargs, *given.args][-len(given.defaults) :] if given.defaults else []
+    pairs = [*zip(last, given.defaults, strict=True), *zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    return frozenset(arg.arg for arg, value in pairs if isinstance(value, ast.Constant) and value.value is None)
 
 
 def _of_given(event: Event) -> Event:
@@ -189,8 +200,11 @@ def _scaled_losses(scope: Scope) -> dict[int, _ScaledLoss]:
 class _Finder:
     """Recognises single calls."""
 
-    def __init__(self, oracle: Oracle, zeroed: frozenset[str], wrappers: Wrappers) -> None:
+    def __init__(
+        self, oracle: Oracle, zeroed: frozenset[str], wrappers: Wrappers, optional: frozenset[str] = frozenset()
+    ) -> None:
         self.oracle = oracle
+        self.optional = optional
         self.zeroed = zeroed
         self.wrappers = wrappers
 
@@ -291,6 +305,10 @@ class _Finder:
         if call.args or call.keywords:
             if self.oracle.kind(call.func.value).name == "unknown" and path not in self.zeroed:
                 return None  # env.step(action)
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            alone = isinstance(statement, (ast.Expr, ast.Assign, ast.Return)) and statement.value is call
+            if path and alone and len(given) == 1 and getattr(given[0], "id", "") in self.optional:
+                return Event("step", statement, call, order, path, call.func.value, problem=HANDED_ON)
             return Event("closure", statement, call, order, path, call.func.value)
         problem = "" if isinstance(statement, ast.Expr) and statement.value is call else "the result of step() is used"
         if not path:

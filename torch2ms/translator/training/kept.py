@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from torch2ms.translator.asked_gradients import looks_like_weight
 from torch2ms.translator.effects import dotted_path
-from torch2ms.translator.training.events import Event, own_expressions
+from torch2ms.translator.training.events import HANDED_ON, Event, own_expressions
 from torch2ms.translator.training.ownership import clip_of
 from torch2ms.translator.training.plan import Oracle, RecordedCall, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import Scope
@@ -116,7 +116,7 @@ def update_kept(events: Sequence[Event]) -> list[UnitLeft | RecordedCall]:
             calls.append(UnitLeft(event.statement, reason, "T2M403"))
         elif event.kind in _RECORDED and not event.stays and event.target is not None:
             clip = clip_of(event) if event.kind == "clip" else None
-            if event.problem or (event.kind == "clip" and clip is None):
+            if event.problem not in ("", HANDED_ON) or (event.kind == "clip" and clip is None):
                 calls.append(UnitLeft(event.statement, event.problem or "what is clipped could not be told", "T2M403"))
             else:
                 calls.append(
