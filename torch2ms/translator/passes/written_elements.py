@@ -16,7 +16,8 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.passes.leading_axes import without_leading_axes
 from torch2ms.translator.ranks import SIZED
-from torch2ms.translator.recipes.views import fills_whole, is_held, what_index_gives, writes_through
+from torch2ms.translator.recipes.held import is_held
+from torch2ms.translator.recipes.views import fills_whole, what_index_gives, writes_through
 from torch2ms.translator.syntax import build, code_of, parse_expression
 
 __all__ = ["guarded", "written_elements"]

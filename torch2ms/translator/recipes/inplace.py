@@ -17,11 +17,11 @@ from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.old_values import of_old_values
 from torch2ms.translator.passes.weight_data import gives_first_values, goes_over_weights, may_have_stepped
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.held import is_held
 from torch2ms.translator.recipes.inplace_values import DATA, bare_name, functional, is_inplace
 from torch2ms.translator.recipes.views import (
     fills_whole,
     is_fresh,
-    is_held,
     is_trained,
     owner_of,
     reaches_views,

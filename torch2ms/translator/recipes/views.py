@@ -23,7 +23,6 @@ __all__ = [
     "fills_whole",
     "has_steps",
     "is_fresh",
-    "is_held",
     "is_trained",
     "owner_of",
     "reaches_views",
@@ -170,23 +169,6 @@ def reaches_views(ctx: Context) -> bool:
 def fills_whole(ctx: Context) -> bool:
     """Whether ``x[()] = value`` can be written: since MindSpore 2.7, and where no gradient is asked for."""
     return ctx.target.mindspore >= _VIEWS_SINCE and not ctx.once(_computes_gradients)
-
-
-def is_held(tree: ast.expr, ctx: Context) -> bool:
-    """Whether an expression gives a tensor that something else holds as well.
-
-    ``x[...] = y`` lets ``x`` have the memory of ``y`` where their sizes agree, and what is written into the one is seen
-    in the other (2.7 to 2.10).
-    """
-    if isinstance(tree, ast.Call):  # x.detach(), x.view(-1): what is computed is new
-        return isinstance(tree.func, ast.Attribute) and tree.func.attr in _SAME and is_held(tree.func.value, ctx)
-    named = isinstance(tree, (ast.Name, ast.Attribute, ast.Subscript))
-    return named and ctx.kind(tree).name in ("Tensor", "Parameter", "unknown")
-
-
-_SAME = frozenset(
-    "detach contiguous to cpu cuda float view view_as reshape flatten squeeze unsqueeze expand_as".split()
-)
 
 
 def _makes_views(ctx: Context) -> bool:

@@ -1,0 +1,26 @@
+"""Tensors that something else holds as well as the expression that gives them."""
+
+from __future__ import annotations
+
+import ast
+
+from torch2ms.translator.context import Context
+
+__all__ = ["is_held"]
+
+
+def is_held(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an expression gives a tensor that something else holds as well.
+
+    ``x[...] = y`` lets ``x`` have the memory of ``y`` where their sizes agree, and what is written into the one is seen
+    in the other (2.7 to 2.10).
+    """
+    if isinstance(tree, ast.Call):  # x.detach(), x.view(-1): what is computed is new
+        return isinstance(tree.func, ast.Attribute) and tree.func.attr in _SAME and is_held(tree.func.value, ctx)
+    named = isinstance(tree, (ast.Name, ast.Attribute, ast.Subscript))
+    return named and ctx.kind(tree).name in ("Tensor", "Parameter", "unknown")
+
+
+_SAME = frozenset(
+    "detach contiguous to cpu cuda float view view_as reshape flatten squeeze unsqueeze expand_as".split()
+)
