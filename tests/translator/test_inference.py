@@ -205,3 +205,17 @@ def test_results_of_functions_are_asked_for_again_once_all_calls_are_known() -> 
 )
 def test_where_gives_a_tensor_or_the_places(source: str, expected: str) -> None:
     assert expected in translate_source(f"import torch\nx = torch.ones(2, 3)\n{source}\n").text
+
+
+def test_a_network_may_be_given_its_features_by_name() -> None:
+    source = """import torch
+class Pyramid(torch.nn.Module):
+    def forward(self, features):
+        first = features["c3"].size(0)
+        return first, torch.cat(list(features.values()), dim=1)
+"""
+    text = translate_source(source).text
+    assert 'features["c3"].shape[0]' in text
+    assert "ops.cat(list(features.values()), axis=1)" in text
+    plain = translate_source(source.replace("features.values()", "features")).text
+    assert 'features["c3"].shape[0]' in plain

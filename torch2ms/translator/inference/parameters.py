@@ -119,6 +119,8 @@ class Parameters(Expressions):
         if self._is_forward():
             if name == "device":
                 return Kind("device", evidence="is called a device")
+            if self._is_mapping(name):
+                return Kind("dict", items=(Kind("Tensor"),), evidence="features that a network is given by name")
             return Kind("Tensor", evidence="input of a network")
         if self.info is not None and self.world.applied(self.info):
             return Kind("Module", evidence="is applied to the layers of a network")
@@ -128,6 +130,12 @@ class Parameters(Expressions):
         if not told.known and name.endswith("loader"):
             return Kind("DataLoader", "torch.utils.data.DataLoader", evidence="is called a loader")
         return told if told.known else kind
+
+    def _is_mapping(self, name: str) -> bool:
+        """Whether a parameter is asked for its values, or for what else only dictionaries have, without arguments."""
+        uses = self.info.uses.get(name) if self.info is not None else None
+        asked = [call for call in uses.calls if not call.args and not call.keywords] if uses is not None else []
+        return any(getattr(call.func, "attr", "") in ("values", "keys", "items") for call in asked)
 
     def _told(self, name: str) -> Kind:
         """Return what the uses of a parameter tell of its kind, as long as it is not bound anew."""
