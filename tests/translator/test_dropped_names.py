@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textwrap import dedent
 
+import pytest
+
 from torch2ms import translate_source
 from torch2ms.diagnostics import Severity
 from torch2ms.translator.pipeline import SourceResult
@@ -61,3 +63,20 @@ def test_a_reset_in_a_function_of_its_own_forgets_what_is_kept() -> None:
             optimizer.step()
     """)
     assert "    gradients.reset(optimizer)\n    print(i)\n" in result.text
+
+
+@pytest.mark.parametrize(
+    ("call", "expected", "said"),
+    [
+        ("StepLR(optim, 3, verbose=True)", "return StepLR(optim, 3)", True),
+        ("ReduceLROnPlateau(optim, verbose=False, patience=1)", "ReduceLROnPlateau(optim, patience=1)", False),
+        ("OneCycleLR(optim, 0.1, total_steps=9, verbose=1)", "return OneCycleLR(optim, 0.1, total_steps=9)", True),
+    ],
+)
+def test_schedulers_that_print_what_they_change(call: str, expected: str, said: bool) -> None:
+    head = "import torch\nfrom torch.optim.lr_scheduler import OneCycleLR, ReduceLROnPlateau, StepLR\n\n\n"
+    result = translate_source(f"{head}def f(optim):\n    return {call}\n")
+    assert expected in result.text
+    assert "verbose" not in result.text
+    assert [str(d.severity) for d in result.diagnostics if d.code == "T2M303"] == ["note"] * said
+    assert not [d for d in result.diagnostics if d.code == "T2M203"]

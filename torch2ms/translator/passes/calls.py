@@ -29,7 +29,13 @@ from torch2ms.translator.passes.layer_members import is_forward
 from torch2ms.translator.passes.network_input import network_input
 from torch2ms.translator.passes.older_calls import older_call
 from torch2ms.translator.passes.operators import doubled_arguments, promoted, rewrite_builtin, settled
-from torch2ms.translator.passes.optimizers import call_closure, name_apart, with_options, without_options
+from torch2ms.translator.passes.optimizers import (
+    call_closure,
+    name_apart,
+    with_options,
+    without_options,
+    without_verbose,
+)
 from torch2ms.translator.passes.out_argument import rewrite_out
 from torch2ms.translator.passes.own_mode import has_own_mode
 from torch2ms.translator.passes.reserved import rename_call
@@ -160,7 +166,7 @@ def _api_call(node: cst.Call, updated: cst.Call, tree: ast.Call, callee: Kind, c
     if row is None:
         return ctx.left_call(updated, tree, names[0]) if len(names) == 1 else updated
     if row.kind != "method":
-        return _row_call(row, updated, tree, ctx, None)
+        return _row_call(row, *without_verbose(updated, tree, row.name, ctx), ctx, None)
     bound = as_bound(updated, tree, row.name, ctx)
     if bound is None:
         return _left(row, updated, tree, ctx, ["it is called through its class"], None)

@@ -6,13 +6,22 @@ import ast
 
 import libcst as cst
 
+from torch2ms.diagnostics import Severity
 from torch2ms.translator.call_site import CallSite
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import code_of
 from torch2ms.translator.training.trained import listed_weights, trained_tensors
 from torch2ms.translator.trees import walk
 
-__all__ = ["as_parameter", "call_closure", "name_apart", "trained_calls", "with_options", "without_options"]
+__all__ = [
+    "as_parameter",
+    "call_closure",
+    "name_apart",
+    "trained_calls",
+    "with_options",
+    "without_options",
+    "without_verbose",
+]
 
 _SOURCES = frozenset({"parameters", "named_parameters"})
 
@@ -70,6 +79,20 @@ def without_options(updated: cst.Call, tree: ast.Call, name: str) -> tuple[cst.C
     if args:
         args[-1] = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
     plain = ast.Call(tree.func, tree.args, [keyword for keyword in tree.keywords if keyword.arg is not None])
+    return updated.with_changes(args=args), ast.copy_location(plain, tree)
+
+
+def without_verbose(updated: cst.Call, tree: ast.Call, name: str, ctx: Context) -> tuple[cst.Call, ast.Call]:
+    """Return the call of a scheduler without ``verbose``, which printed each change until PyTorch 2.7 dropped it."""
+    said = next((keyword for keyword in tree.keywords if keyword.arg == "verbose"), None)
+    if said is None or not name.startswith("torch.optim.lr_scheduler."):
+        return updated, tree
+    if not isinstance(said.value, ast.Constant) or said.value.value:
+        message = "verbose: changes of the learning rate are not printed; PyTorch has no such argument since 2.7"
+        ctx.report("T2M303", tree, f"{name}: {message}", symbol=name, severity=Severity.NOTE)
+    args = [arg for arg in updated.args if arg.keyword is None or arg.keyword.value != "verbose"]
+    args[-1] = args[-1].with_changes(comma=updated.args[-1].comma)
+    plain = ast.Call(tree.func, tree.args, [keyword for keyword in tree.keywords if keyword is not said])
     return updated.with_changes(args=args), ast.copy_location(plain, tree)
 
 
