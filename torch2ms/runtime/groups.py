@@ -37,6 +37,7 @@ _SETTINGS: Dict[str, List[str]] = {
         "differentiable",
         "RAdam": "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay differentiable",
         "Rprop": "lr etas step_sizes foreach maximize differentiable capturable",
+        "Adafactor": "lr beta2_decay eps d weight_decay foreach maximize",
         "ASGD": "lr lambd alpha t0 weight_decay foreach maximize differentiable capturable",
     }.items()
 }
