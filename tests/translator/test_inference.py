@@ -219,3 +219,12 @@ class Pyramid(torch.nn.Module):
     assert "ops.cat(list(features.values()), axis=1)" in text
     plain = translate_source(source.replace("features.values()", "features")).text
     assert 'features["c3"].shape[0]' in plain
+
+
+@pytest.mark.parametrize(
+    ("made", "is_sparse"),
+    [("net(x)", False), ("net(x).coalesce()", True), ("torch.sparse_coo_tensor(i, v, (2, 3))", True)],
+)
+def test_values_are_a_dictionarys_unless_a_tensor_is_said_to_be_sparse(made: str, is_sparse: bool) -> None:
+    source = f"import torch\nnet = torch.nn.Linear(2, 3)\nlosses = {made}\ntotal = sum(losses.values())\n"
+    assert ("sum(functional.sparse_values(losses))" in translate_source(source).text) is is_sparse

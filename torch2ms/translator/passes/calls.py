@@ -7,6 +7,7 @@ to torch's signature, then named, transformed, dropped and added as the row says
 from __future__ import annotations
 
 import ast
+import re
 
 import libcst as cst
 
@@ -184,6 +185,8 @@ def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
         base = told(func, ctx)
         if not base.known:
             return None
+    elif base.is_tensor and func.attr in ("values", "indices") and not _is_sparse(func.value, ctx):
+        return None  # of a dictionary that a network returned, or was given
     elif base.is_tensor and ctx.tables.kind_of_name(f"torch.Tensor.{func.attr}") is None:
         likely = told(func, ctx)  # what was moved to a device is taken for a tensor: ``self.build().to(device)``
         base = likely if likely.name in ("Module", "Optimizer") else base
@@ -198,6 +201,13 @@ def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
             return row, base
     _unknown_member(ctx, func, base)
     return None
+
+
+def _is_sparse(tree: ast.expr, ctx: Context) -> bool:
+    """Whether the text says of a tensor that it is sparse: where it is made, or in its name."""
+    name = ast.unparse(tree)
+    made = [node.value for node in ctx.analysis.all(ast.Assign) if ast.unparse(node.targets[0]) == name]
+    return any(re.search("sparse|coalesce|coo|csr|adj", ast.unparse(part).lower()) for part in (tree, *made))
 
 
 def _unknown_member(ctx: Context, func: ast.Attribute, base: Kind) -> None:
