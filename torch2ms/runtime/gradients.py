@@ -11,7 +11,8 @@ an optimizer of the program's own asks each weight for it. They find it here:
     gradients.put(weight, value)                   # another one in its place; None forgets it
     gradients.update(optimizer)                    # let the optimizer use what is kept
 
-What is kept is a Parameter that no optimizer trains, so that ``mindspore.ops.assign`` can change it in place.
+What a program gets to see is a Parameter that no optimizer trains, so that ``mindspore.ops.assign`` can change it in
+place.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ __all__ = [
 ]
 
 _OPTIMIZERS = (_Base, ms.nn.Optimizer)
-_kept: Dict[int, Tuple[ms.Parameter, ms.Parameter]] = {}  # by the identity of the weight, which is held on to
+# By the identity of the weight, which is held on to. A gradient that nobody has asked for is no Parameter yet.
+_kept: Dict[int, Tuple[ms.Parameter, ms.Tensor]] = {}
 _known: Dict[int, ms.Parameter] = {}  # every weight that had one
 _is_complete = False  # gradients are those of all weights that a loss reaches
 _handed: List[Tuple[Iterable[ms.Parameter], Iterable[ms.Tensor]]] = []  # weights and gradients, or nothing
@@ -99,6 +101,8 @@ def of(weight: ms.Parameter) -> Optional[ms.Tensor]:
     """
     found = _kept.get(id(weight))
     if found is not None:
+        if not isinstance(found[1], ms.Parameter):
+            _kept[id(weight)] = found = (weight, _parameter(found[1]))
         return found[1]
     if not isinstance(weight, ms.Parameter):
         raise TypeError(f"only weights have gradients that are kept, not {type(weight).__name__}")
@@ -115,9 +119,23 @@ def put(weight: ms.Parameter, value: Optional[ms.Tensor]) -> None:
     _known[id(weight)] = weight
     old = of(weight)
     if old is None or old.dtype != value.dtype:
-        _kept[id(weight)] = (weight, ms.Parameter(ops.stop_gradient(value).copy(), requires_grad=False))
+        _kept[id(weight)] = (weight, _parameter(value))
     elif old is not value:
         ops.assign(old, value)
+
+
+def _parameter(value: ms.Tensor) -> ms.Parameter:
+    return ms.Parameter(ops.stop_gradient(value).copy(), requires_grad=False)
+
+
+def _replace(weight: ms.Parameter, value: ms.Tensor) -> None:
+    """Keep a gradient that nothing else holds in place of another one, if there is one."""
+    old = _kept.get(id(weight), (weight, None))[1]
+    if isinstance(old, ms.Parameter):
+        put(weight, value)
+    else:
+        _known[id(weight)] = weight
+        _kept[id(weight)] = (weight, value)
 
 
 def reset(*owners: Any) -> None:
@@ -132,7 +150,7 @@ def keep(weights: Iterable[ms.Parameter], grads: Iterable[ms.Tensor]) -> None:
     """Add gradients, one for each weight, to those that are kept."""
     for weight, grad in zip(weights, grads):
         old = _kept.get(id(weight))
-        put(weight, grad if old is None else old[1] + grad)
+        _replace(weight, grad if old is None else old[1] + grad)
 
 
 def hand_over(weights: Iterable[ms.Parameter], grads: Iterable[ms.Tensor]) -> None:
@@ -179,7 +197,7 @@ def update(optimizer: Any, closure: Optional[Callable[[], Any]] = None) -> Any:
         return loss
     left = [index for index, kept in enumerate(found) if kept is None]
     saved = [(slot[index], slot[index].value().copy()) for slot in _slots(optimizer) for index in left] if left else []
-    optimizer(tuple(ops.zeros_like(w) if kept is None else kept[1].value() for w, kept in zip(weights, found)))
+    optimizer(tuple(ops.zeros_like(w) if kept is None else _value(w) for w, kept in zip(weights, found)))
     for parameter, value in saved:
         ops.assign(parameter, value)
     return loss
@@ -201,7 +219,7 @@ def clip_norm(weights: Any, max_norm: float, norm_type: float = 2.0, **_: Any) -
         return ms.Tensor(0.0)
     grads, norm = autograd.clip_grad_norm([_value(weight) for weight in held], max_norm, norm_type)
     for weight, grad in zip(held, grads):
-        put(weight, grad)
+        _replace(weight, grad)
     return norm
 
 
@@ -209,12 +227,13 @@ def clip_value(weights: Any, limit: float, **_: Any) -> None:
     """Hold every element of the gradients kept for ``weights`` between ``-limit`` and ``limit``."""
     held = [weight for weight in weights_of([weights]) if id(weight) in _kept]
     for weight, grad in zip(held, autograd.clip_grad_value([_value(weight) for weight in held], limit)):
-        put(weight, grad)
+        _replace(weight, grad)
 
 
 def _value(weight: ms.Parameter) -> ms.Tensor:
     """The gradient kept for a weight, as a tensor that a later change of what is kept does not reach."""
-    return _kept[id(weight)][1].value()
+    kept = _kept[id(weight)][1]
+    return kept.value() if isinstance(kept, ms.Parameter) else kept
 
 
 class _Required:
