@@ -376,3 +376,19 @@ def test_places_of_numpy_in_what_is_asked_as_a_tensor() -> None:
             return data.images[order[:32], ...].unsqueeze(1), np.transpose(data.images[order[:32], ...])
     """)
     assert "return data.images[ms.Tensor(order[:32]), ...].unsqueeze(1), np.transpose(data.images[order[" in result.text
+
+
+def test_values_of_what_a_network_gives_may_be_a_dictionarys() -> None:
+    result = translated("""
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return build(x)
+
+        net = Net()
+        y = list(net(x).values())
+        out = net(x)
+        z = sum(out.values())
+    """)
+    assert "y = list(net(x).values())\n" in result.text
+    assert "z = sum(out.values())" in result.text
+    assert not codes(result)

@@ -201,8 +201,7 @@ def list_of_ints(argument: Argument) -> cst.BaseExpression | None:
         return argument.runtime("schedulers.milestones")
     if isinstance(code, cst.Tuple) and code.elements:
         return cst.List(code.elements)
-    is_list = isinstance(tree, (ast.List, ast.ListComp)) or argument.kind.name == "list"
-    return code if is_list else argument.runtime("schedulers.milestones")
+    return code if isinstance(tree, (ast.List, ast.ListComp)) else argument.runtime("schedulers.milestones")
 
 
 def _is_int_call(node: ast.AST) -> bool:

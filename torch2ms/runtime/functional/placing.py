@@ -220,6 +220,11 @@ def sparse_indices(x: Tensor) -> Tensor:
     return Tensor(np.stack(np.nonzero(x.asnumpy())), ms.int64)
 
 
-def sparse_values(x: Tensor) -> Tensor:
-    """Return the values of a dense tensor that are not zero, in the order of ``sparse_indices``."""
+def sparse_values(x: Any) -> Any:
+    """Return the values of a dense tensor that are not zero, in the order of ``sparse_indices``.
+
+    What is no tensor gives its own ``values()``: a dictionary may stand where a tensor was thought to.
+    """
+    if not isinstance(x, Tensor):
+        return x.values()
     return ops.gather_nd(x, Tensor(np.stack(np.nonzero(x.asnumpy()), axis=1), ms.int32))
