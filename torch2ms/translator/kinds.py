@@ -103,8 +103,10 @@ def join(a: Kind, b: Kind) -> Kind:
         return likely
     if a.is_tensor and b.is_tensor:
         return Kind(a.name if a.name == b.name else "Tensor", a.of if a.of == b.of else "", evidence=a.evidence)
-    if {a.name, b.name} == {"list", "tuple"} and a.items and b.items:  # a function is handed the one or the other
-        return Kind("list", "", (join(_held(a), _held(b)),), a.evidence)
+    if {a.name, b.name} == {"list", "tuple"} and a.items and b.items:
+        held = join(_held(a), _held(b))
+        # A function is handed the one or the other; of sizes and indices it matters which.
+        return Kind("list", "", (held,), a.evidence) if held.name == "Parameter" else UNKNOWN
     if a.name == b.name == "dict" and a.of != b.of:
         return Kind("dict", "", (join(_held(a), _held(b)),), a.evidence)
     if a.name == b.name:
