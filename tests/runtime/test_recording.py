@@ -127,6 +127,11 @@ for net, places in ((norm, ()), (steps, (0,))):
     assert all(np.allclose(a, b, atol=1e-5) for a, b in zip(found, asked(lambda: squares(net, *places), net)))
 out = squares(first)
 recording.reset(first)
+try:
+    recording.backward(out, first, create_graph=True)
+    raise SystemExit("differentiated again")
+except NotImplementedError:
+    pass
 recording.backward(out, first, retain_graph=True)
 recording.backward(2 * out, first)
 alone = asked(lambda: squares(first), first)

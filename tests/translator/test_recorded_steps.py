@@ -129,6 +129,14 @@ def test_by_the_weights_that_a_loss_reaches(source: str, expected: str) -> None:
     assert codes(source, target=Target(mindspore=(2, 8))) & {"T2M402", "T2M404"}
 
 
+def test_gradients_that_are_perhaps_differentiated_again_are_refused_when_it_runs() -> None:
+    source = FINISH.replace("def finish():", "def finish(second_order):").replace(
+        "loss.backward()", "loss.backward(retain_graph=False, create_graph=second_order)"
+    )
+    assert "    recording.backward(loss, create_graph=second_order)\n" in text(source)
+    assert "T2M402" in text(source.replace("=second_order", "=True"))
+
+
 def test_a_file_that_resets_gradients_elsewhere(tmp_path: Path) -> None:
     """Its resets would be taken for those of steps that are functions, and vanish."""
     source = tmp_path / "src"

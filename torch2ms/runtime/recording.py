@@ -117,6 +117,7 @@ def backward(
     loss: ms.Tensor,
     *owners: Any,
     retain_graph: Optional[bool] = False,
+    create_graph: bool = False,
     average: Optional[Callable[[Any], Any]] = None,
 ) -> None:
     """Add the gradients of ``loss`` to those kept for the weights of ``owners``: optimizers, networks, weights.
@@ -125,7 +126,10 @@ def backward(
     owners it is every weight that it was computed from. ``retain_graph``: whether another loss will ask for gradients
     of what was computed for this one; else that is forgotten, and MindSpore raises RuntimeError. ``average``: what
     makes one process's gradients those of all, :func:`.distributed.average_gradients`, in a data-parallel program.
+    Raises NotImplementedError for ``create_graph=True``: what is kept cannot be differentiated again.
     """
+    if create_graph:
+        raise NotImplementedError("the gradients of what was recorded cannot be differentiated again")
     weights = gradients.weights_of(owners) if owners else _known()
 
     def finished() -> ms.Tensor:

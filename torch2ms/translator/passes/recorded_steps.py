@@ -21,6 +21,13 @@ RECORDING, GRADIENTS = "torch2ms.runtime.recording", "torch2ms.runtime.gradients
 DISTRIBUTED = "torch2ms.runtime.distributed"
 
 
+_SETTINGS = ("retain_graph", "create_graph")
+
+
+def _is_off(keyword: ast.keyword) -> bool:
+    return isinstance(keyword.value, ast.Constant) and not keyword.value.value
+
+
 def write_recorded(
     calls: Sequence[RecordedCall], code: Callable[[ast.expr], str], weights: Callable[[TrainingUnit], str], ctx: Context
 ) -> list[Any]:
@@ -46,7 +53,7 @@ def write_recorded(
             lines.append(f"{keep}({weights(call.unit)}, {call.unit.grads_name})")
         elif call.kind == "backward":
             given = [code(call.target), *(code(node) for node in call.optimizers)]
-            given += [f"retain_graph={code(k.value)}" for k in call.call.keywords if k.arg == "retain_graph"]
+            given += [f"{k.arg}={code(k.value)}" for k in call.call.keywords if k.arg in _SETTINGS and not _is_off(k)]
             if ctx.world.symbols.is_data_parallel:
                 given.append(f"average={_name(DISTRIBUTED, 'average_gradients', ctx)}")
             lines.append(f"{_name(module, 'backward', ctx)}({', '.join(given)})")

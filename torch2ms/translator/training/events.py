@@ -18,13 +18,14 @@ from torch2ms.translator.trees import children
 from torch2ms.translator.wrapped_optimizers import is_named_so
 
 __all__ = [
-    "HANDED_ON", "NO_NAME", "Event", "EventKind", "Wrappers", "find_events", "find_obstacle", "own_expressions",
-    "placed_gradients", "weighted", "weighted_parts",
+    "HANDED_ON", "MAY_CREATE", "NO_NAME", "Event", "EventKind", "Wrappers", "find_events", "find_obstacle",
+    "own_expressions", "placed_gradients", "weighted", "weighted_parts",
 ]  # fmt: skip
 
 Wrappers = Mapping[str, frozenset[str]]  # keys of classes that hold an optimizer -> their methods that take a step
 EventKind = Literal["backward", "zero", "step", "clip", "unscale", "update", "closure", "wrapper"]
 
+MAY_CREATE = "backward(create_graph=...) differentiates through the gradient, if the value is true when it runs"
 HANDED_ON = "the step is handed a closure that the caller may have given"
 NO_NAME = "the optimizer is no plain name"  # nothing else keeps the call from being rewritten
 _NO_OPTIMIZER = frozenset(
@@ -351,6 +352,9 @@ class _Finder:
             problem = "backward(gradient) is a vector-Jacobian product"
         for keyword in call.keywords:
             if isinstance(keyword.value, ast.Constant) and keyword.value.value in (False, None):
+                continue
+            if keyword.arg == "create_graph" and not isinstance(keyword.value, ast.Constant):
+                problem = problem or MAY_CREATE
                 continue
             # A graph that is retained changes nothing here: whatever needs it again computes it again, or is refused.
             if keyword.arg != "retain_graph" and not (keyword.arg == "gradient" and is_seeded):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
-from torch2ms.translator.training.events import HANDED_ON, NO_NAME, Event, find_obstacle, own_expressions
+from torch2ms.translator.training.events import HANDED_ON, MAY_CREATE, NO_NAME, Event, find_obstacle, own_expressions
 from torch2ms.translator.training.kept import asked_weights
 from torch2ms.translator.training.ownership import clip_of
 from torch2ms.translator.training.plan import RecordedCall, UnitLeft
@@ -67,7 +67,7 @@ def _is_recordable(event: Event) -> bool:
         return False
     if event.kind == "clip" and (clip_of(event) is None or isinstance(event.statement, ast.For)):
         return False
-    return event.problem in ("", NO_NAME, HANDED_ON)
+    return event.problem in ("", NO_NAME, HANDED_ON, MAY_CREATE)
 
 
 def _reads(planned: Planned) -> tuple[ast.Attribute, ...] | None:
