@@ -228,3 +228,9 @@ class Pyramid(torch.nn.Module):
 def test_values_are_a_dictionarys_unless_a_tensor_is_said_to_be_sparse(made: str, is_sparse: bool) -> None:
     source = f"import torch\nnet = torch.nn.Linear(2, 3)\nlosses = {made}\ntotal = sum(losses.values())\n"
     assert ("sum(functional.sparse_values(losses))" in translate_source(source).text) is is_sparse
+
+
+def test_a_tensor_that_is_asked_for_indices_is_sparse() -> None:
+    source = "import torch\ndef thin(x: torch.Tensor):\n    places = x.indices()\n    return places, x.values()\n"
+    assert "functional.sparse_indices(x)" in translate_source(source).text
+    assert "functional.sparse_values(x)" in translate_source(source).text

@@ -185,7 +185,7 @@ def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
         base = told(func, ctx)
         if not base.known:
             return None
-    elif base.is_tensor and func.attr in ("values", "indices") and not _is_sparse(func.value, ctx):
+    elif base.is_tensor and func.attr == "values" and not _is_sparse(func.value, ctx):
         return None  # of a dictionary that a network returned, or was given
     elif base.is_tensor and ctx.tables.kind_of_name(f"torch.Tensor.{func.attr}") is None:
         likely = told(func, ctx)  # what was moved to a device is taken for a tensor: ``self.build().to(device)``
@@ -203,9 +203,15 @@ def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
     return None
 
 
+_OF_SPARSE = frozenset({"indices", "_indices", "_values", "coalesce", "is_coalesced", "_nnz", "to_dense"})
+
+
 def _is_sparse(tree: ast.expr, ctx: Context) -> bool:
-    """Whether the text says of a tensor that it is sparse: where it is made, or in its name."""
+    """Whether the text says of a tensor that it is sparse: where it is made, in its name, or by what it is asked."""
     name = ast.unparse(tree)
+    asked = (node for node in ctx.analysis.all(ast.Attribute) if node.attr in _OF_SPARSE)
+    if any(ast.unparse(node.value) == name for node in asked):
+        return True
     made = [node.value for node in ctx.analysis.all(ast.Assign) if ast.unparse(node.targets[0]) == name]
     return any(re.search("sparse|coalesce|coo|csr|adj", ast.unparse(part).lower()) for part in (tree, *made))
 
