@@ -149,6 +149,17 @@ def test_a_file_that_resets_gradients_elsewhere(tmp_path: Path) -> None:
     assert "recording" not in (tmp_path / "out" / "train.py").read_text()
 
 
+@pytest.mark.parametrize("is_imported", [True, False])
+def test_what_an_imported_file_tries_out_does_not_record_the_program(tmp_path: Path, is_imported: bool) -> None:
+    source = tmp_path / "src"
+    source.mkdir()
+    trial = "if __name__ == '__main__':\n    stored[0].backward()\n    print(net.weight.grad)\n"
+    (source / "model.py").write_text(HEAD + trial)
+    (source / "train.py").write_text("from model import net\n" if is_imported else "net = None\n")
+    translate_project(source, tmp_path / "out")
+    assert ("recording" in (tmp_path / "out" / "model.py").read_text()) is not is_imported
+
+
 @pytest.mark.parametrize("layer", ["nn.LayerNorm(3)", "nn.LSTM(3, 2)", "nn.TransformerEncoderLayer(4, 2)"])
 def test_layers_that_are_recorded_too(layer: str) -> None:
     assert "recording.backward(loss)" in text(f"layer = {layer}\n" + FINISH)

@@ -114,6 +114,10 @@ class SymbolTable:
             self._memory.imports = imports, importers
         return self._memory.imports
 
+    def is_imported(self, path: str) -> bool:
+        """Whether another file of the project imports a file."""
+        return bool(self._imports()[1].get(path, set()) - {path})
+
     def definers(self, name: str) -> frozenset[str]:
         """Return the names of the project's classes that define a method called ``name``."""
         return frozenset(c for file in self.files.values() for c in file.methods.get(name, ()))

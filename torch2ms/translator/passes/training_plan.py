@@ -118,7 +118,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
     by_hand = {unit.statement for unit in plan.leaves.units}
     if reaching:
         for part in planned:
-            record_open(part, plan.leaves.statements)
+            record_open(part, plan.leaves.statements, imported=ctx.world.symbols.is_imported(ctx.path))
         units = [unit for part in planned for unit in results_of(part)]
     for found in units:
         if isinstance(found, UnitLeft):

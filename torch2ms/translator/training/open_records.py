@@ -22,14 +22,17 @@ _CALLS = ("backward", "zero", "step", "clip")
 _WITHOUT = ("unscale", "update")  # what a gradient scaler does has no counterpart
 
 
-def record_open(found: Sequence[Planned], taken: Collection[ast.AST]) -> None:
+def record_open(found: Sequence[Planned], taken: Collection[ast.AST], *, imported: bool = False) -> None:
     """Replace the results of scopes with a backward call that stays by recorded calls, where all of them can be.
 
     The calls of functions beside them, which reset gradients or take the step, are recorded with them. ``taken`` are
-    statements that something else takes care of: a scope with one of them stays as it is.
+    statements that something else takes care of: a scope with one of them stays as it is. ``imported``: other files
+    import this one, so that what it tries out when it is run itself must not have everything recorded.
     """
     is_open = False
     for planned in found:
+        if imported and _is_trial(planned):
+            continue
         if _is_left(planned) and _is_possible(planned) and not any(s in taken for s in planned.scope.statements):
             reads = _reads(planned)
             if reads is not None:
@@ -48,6 +51,15 @@ def record_open(found: Sequence[Planned], taken: Collection[ast.AST]) -> None:
 def _is_left(planned: Planned) -> bool:
     left = {id(result.node) for result in planned.results if isinstance(result, UnitLeft)}
     return any(event.kind == "backward" and id(event.statement) in left for event in planned.events)
+
+
+def _is_trial(planned: Planned) -> bool:
+    """Whether all backward calls of a scope stand under ``if __name__ == "__main__":``."""
+    calls = [event.statement for event in planned.events if event.kind == "backward"]
+    return bool(calls) and all(
+        any(isinstance(node, ast.If) and "__name__" in ast.unparse(node.test) for node in planned.scope.ancestors(call))
+        for call in calls
+    )
 
 
 def _is_possible(planned: Planned) -> bool:
