@@ -165,6 +165,20 @@ def test_layers_that_are_recorded_too(layer: str) -> None:
     assert "recording.backward(loss)" in text(f"layer = {layer}\n" + FINISH)
 
 
+def test_gradients_that_are_differentiated_again_are_no_constants_of_a_record() -> None:
+    energy = (
+        "def energy(w, x):\n    x = x.detach().requires_grad_(True)\n    y = (w * x ** 3).sum()\n"
+        "    g = torch.autograd.grad(y, x, create_graph=True)[0]\n    return (g ** 2).sum()\n"
+    )
+    assert "recording" not in text(energy + FINISH)
+    assert "T2M402" in text(energy + FINISH)
+    penalty = (
+        "def penalty(net: nn.Module, x):\n    x.requires_grad_(True)\n    out = net(x)\n"
+        "    g = torch.autograd.grad(out.sum(), x, create_graph=True)[0]\n    return (g ** 2).sum()\n"
+    )
+    assert "recording.backward(loss)" in text(penalty + FINISH)  # derivatives.by_input is recorded
+
+
 def test_graph_mode_and_old_releases_leave_it() -> None:
     assert "T2M402" in text(FINISH, mode="graph")
     assert "recording" not in text(FINISH, mode="graph")

@@ -8,6 +8,7 @@ from typing import Any
 
 from torch2ms.translator.asked_gradients import asked_apart
 from torch2ms.translator.context import Context
+from torch2ms.translator.passes.network_input import network_input
 from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_parts, results_of
 from torch2ms.translator.training.by_hand import gradients_of
 from torch2ms.translator.training.kept import is_weight
@@ -116,10 +117,8 @@ def plan_training(ctx: Context) -> TrainingPlan:
     plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped, parts, held)
     _enter_leaves(plan)
     by_hand = {unit.statement for unit in plan.leaves.units}
-    if reaching:
-        for part in planned:
-            record_open(part, plan.leaves.statements, imported=ctx.world.symbols.is_imported(ctx.path))
-        units = [unit for part in planned for unit in results_of(part)]
+    _settle_records(planned, plan, ctx, reaching=reaching)
+    units = [unit for part in planned for unit in results_of(part)]
     for found in units:
         if isinstance(found, UnitLeft):
             if found.node in by_hand:
@@ -139,6 +138,19 @@ def plan_training(ctx: Context) -> TrainingPlan:
         if isinstance(node, ast.If) and is_formal(node, node.body) and node.body[0] in plan.gone:
             plan.formal.add(node.test)
     return plan
+
+
+def _settle_records(planned: list[list[Planned]], plan: TrainingPlan, ctx: Context, *, reaching: bool) -> None:
+    """Record the steps that are left, or none where a gradient of the file is differentiated again.
+
+    A record takes what ``ms.grad`` gives for constant; what ``derivatives.by_input`` gives it does not.
+    """
+    if any(unit.keeps_graph and network_input(unit, ctx) is None for unit in plan.leaves.units):
+        for scope in (scope for part in planned for scope in part):
+            scope.forget()
+    elif reaching:
+        for part in planned:
+            record_open(part, plan.leaves.statements, imported=ctx.world.symbols.is_imported(ctx.path))
 
 
 def _may_reach(keeping: bool, ctx: Context) -> bool:

@@ -37,6 +37,11 @@ class Planned:
     results: Sequence[Result]
     stays: bool = False  # gradients are read, or it is the closure of a step
     is_fixed: bool = False  # the closure of a step, a function that steps with one, or one that is handed a loss
+    before: Sequence[Result] | None = None  # what was planned for it before its calls were recorded
+
+    def forget(self) -> None:
+        """Go back to what was planned before calls of the scope were recorded."""
+        self.results = self.results if self.before is None else self.before
 
     @property
     def is_left(self) -> bool:
@@ -72,6 +77,7 @@ def record_left(found: Sequence[Planned], *, reaching: bool = False) -> None:
         keys = {_key(planned.scope, dotted_path(node) or "") for node in optimizers}
         own = {key for event in planned.events for key in _reset_by(event, planned.scope, keys)}
         if keys and keys <= reset | own:
+            planned.before = planned.results
             planned.results = [
                 _call(event, () if reaching else _there(event, optimizers, planned.scope)) for event in planned.events
             ]
@@ -81,6 +87,7 @@ def record_left(found: Sequence[Planned], *, reaching: bool = False) -> None:
             continue
         known = [event for event in planned.events if _touches(event, planned.scope, recorded)]
         if known and all(event in known or event.kind == "clip" for event in planned.events):
+            planned.before = planned.results
             planned.results = [_call(event, ()) for event in planned.events]
 
 
