@@ -189,3 +189,17 @@ def test_recorded_gradients_are_averaged_in_a_data_parallel_program() -> None:
     source = "from torch.nn.parallel import DistributedDataParallel\nnet = DistributedDataParallel(net)\n" + FINISH
     assert "recording.backward(loss, average=distributed.average_gradients)\n" in text(source)
     assert "recording.backward(loss)\n" in text(FINISH)
+
+
+def test_the_calls_of_a_gradient_scaler_go() -> None:
+    source = (
+        "def finish(opt, scaler: torch.cuda.amp.GradScaler, amp):\n    opt.zero_grad()\n"
+        "    scaler.scale(stored[0]).backward()\n    if amp:\n        scaler.unscale_(opt)\n"
+        "    scaler.step(opt)\n    scaler.update()\n"
+    )
+    emitted = text(source)
+    compile(emitted, "train.py", "exec")
+    assert "recording.backward(stored[0])" in emitted
+    assert "recording.update(opt)" in emitted
+    assert "scaler." not in emitted
+    assert "T2M303: the gradient scaler was left out" in emitted

@@ -59,6 +59,14 @@ def write_recorded(
             lines.append(f"{_name(module, 'backward', ctx)}({', '.join(given)})")
             message = "the gradients are those of what was recorded as it ran: no function holds the forward pass"
             ctx.report("T2M401", call.statement, message)
+            scaled = call.call.func.value if isinstance(call.call.func, ast.Attribute) else None
+            if (
+                isinstance(scaled, ast.Call)
+                and getattr(scaled.func, "attr", "") == "scale"
+                and scaled is not call.target
+            ):
+                note = "the gradient scaler was left out: without autocast the step computes in float32"
+                ctx.report("T2M303", call.statement, note)
         else:
             function = "reset" if call.kind == "zero" else "update"
             name = _name(module, function, ctx) if call.engine is None else f"{code(call.engine)}.{function}"

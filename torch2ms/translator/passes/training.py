@@ -102,6 +102,8 @@ class _Writer:
         plan = self.plan
         if tree in plan.recorded:
             made = write_recorded(plan.recorded[tree], self._code, self._weights, self.ctx)
+            if not made:  # what a gradient scaler did: nothing takes its place
+                return comments(updated)
             stays = any(call.kind == "hand" for call in plan.recorded[tree])
             return like([*made, *(without_lines(updated) if stays else ())], updated)
         if tree in plan.late:
