@@ -185,7 +185,7 @@ def update(optimizer: Any, closure: Optional[Callable[[], Any]] = None) -> Any:
     counted for all weights together by MindSpore's optimizers. An :class:`Optimizer` asks for the gradients itself, and
     so does an object that holds an optimizer, in a ``step`` of its own.
     """
-    if isinstance(optimizer, (Optimizer, Holder)) or _held(optimizer) is not optimizer:
+    if isinstance(optimizer, _Stepping) or _held(optimizer) is not optimizer:
         return optimizer.step() if closure is None else optimizer.step(closure)
     loss = None if closure is None else closure()
     if isinstance(loss, tuple):
@@ -246,7 +246,29 @@ class _Required:
 required = _Required()
 
 
-class Holder:
+class _Stepping:
+    """What takes its steps by the gradients that it finds with the weights, ``self.parameters``."""
+
+    parameters: Any
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients kept for the weights."""
+        reset(self)
+
+    def step(self) -> Any:
+        """Change the weights."""
+        raise NotImplementedError(f"{type(self).__name__} defines no step")
+
+    def _step_by(self, gradients: Iterable[ms.Tensor]) -> Any:
+        """Take one step with these gradients, in the order of the weights."""
+        reset(self)
+        keep(self.parameters, gradients)
+        result = self.step()
+        reset(self)
+        return result
+
+
+class Holder(_Stepping):
     """Base of objects that stand for the optimizer which they hold, and take its steps: Lookahead.
 
     They are called like MindSpore's, ``holder(grads)``, and their ``step`` finds the gradients with the weights.
@@ -257,24 +279,12 @@ class Holder:
         """The weights of the optimizer that is held."""
         return parameters_of(self)
 
-    def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients kept for the weights."""
-        reset(self)
-
-    def step(self) -> Any:
-        """Change the weights."""
-        raise NotImplementedError(f"{type(self).__name__} defines no step")
-
     def __call__(self, gradients: Iterable[ms.Tensor]) -> Any:
         """Take one step with these gradients, in the order of the weights."""
-        reset(self)
-        keep(self.parameters, gradients)
-        result = self.step()
-        reset(self)
-        return result
+        return self._step_by(gradients)
 
 
-class Optimizer(_Base):
+class Optimizer(_Stepping, _Base):
     """Base of optimizers whose ``step`` asks each weight for its gradient: ``gradients.of(weight)``.
 
     They are called like MindSpore's, ``optimizer(grads)``. ``self.state[weight]`` is a dictionary for what the step
@@ -291,21 +301,9 @@ class Optimizer(_Base):
         super().__init__(params, {"lr": 0.0, **given})
         self.defaults = defaults
 
-    def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients kept for the weights."""
-        reset(self)
-
-    def step(self) -> Any:
-        """Change the weights."""
-        raise NotImplementedError(f"{type(self).__name__} defines no step")
-
     def construct(self, gradients: Iterable[ms.Tensor]) -> Any:
         """Take one step with these gradients, in the order of ``self.parameters``."""
-        reset(self)
-        keep(self.parameters, gradients)
-        result = self.step()
-        reset(self)
-        return result
+        return self._step_by(gradients)
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self.__dict__.update(state)
