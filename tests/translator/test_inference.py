@@ -13,7 +13,14 @@ from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.inference.flow import Flow
 from torch2ms.translator.symbols import SymbolTable
 
-HEAD = "import queue\nimport numpy as np\nimport torch\nimport torch.nn as nn\nfrom torch import Tensor\n"
+HEAD = """\
+import queue
+import numpy as np
+import scipy.sparse as sp
+import torch
+import torch.nn as nn
+from torch import Tensor
+"""
 
 
 def analyse(files: dict[str, str], path: str = "m.py") -> FileAnalysis:
@@ -66,6 +73,9 @@ OTHERS = {
     "queue": ("show(queue.Queue().size())", "unknown"),
     "array": ("def f(a: np.ndarray): show(a.max(axis=0))", "ndarray"),
     "numpy": ("show(torch.ones(2).numpy())", "ndarray"),
+    "sparse matrix": ("show(sp.coo_matrix(foreign()).transpose().dot(foreign() + sp.eye(3)))", "python"),
+    "data of a sparse matrix": ("show(sp.coo_matrix(foreign()).astype(np.float32).data)", "ndarray"),
+    "what a sparse matrix may be multiplied by": ("show(sp.eye(3).dot(foreign()))", "unknown"),
     "plain list": ("show(torch.ones(2).tolist())", "list"),
     "string": ("show('a'.split())", "list"),
     "length": ("show(len(torch.ones(2)))", "int"),

@@ -1,4 +1,4 @@
-"""Containers and libraries: what is in lists, dictionaries and tuples, and what other packages return."""
+"""Containers: what is in lists, dictionaries and tuples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from torch2ms.translator.trees import walk
 __all__ = [
     "CONTAINERS",
     "NOTHING",
-    "OF_TENSORS",
     "PUTTING",
     "TENSOR_MAKERS",
     "added",
@@ -20,11 +19,9 @@ __all__ = [
     "container_method",
     "element_of",
     "is_module_dict",
-    "library_result",
     "makes_tensor",
     "moves",
     "of_arguments",
-    "of_settings",
     "value_of",
 ]
 
@@ -44,21 +41,6 @@ def of_arguments(result: Kind, arguments: Sequence[Kind]) -> Kind:
     if result.name in ("argument", "arguments"):
         return arguments[0] if arguments else UNKNOWN
     return result
-
-
-_SETTINGS = "argparse.Namespace"
-
-
-def of_settings(base: Kind, name: str) -> Kind:
-    """Return the kind of a method's result on an object that is no torch's.
-
-    Settings hold anything, classes as well: ``args.model_class(args)`` may be a network.
-    """
-    if name == "parse_args":
-        return Kind("python", _SETTINGS)
-    if name == "parse_known_args":
-        return Kind("tuple", items=(Kind("python", _SETTINGS), Kind("list", items=(Kind("str"),))))
-    return UNKNOWN if base.of == _SETTINGS else Kind("python")
 
 
 def common(kinds: list[Kind]) -> Kind:
@@ -174,73 +156,5 @@ def container_method(base: Kind, name: str) -> Kind:
     return Kind("none") if name in ("append", "extend", "insert", "sort", "reverse", "clear") else UNKNOWN
 
 
-# Libraries whose results are certainly no torch objects; of any other library nothing is known.
-_PYTHON_LIBRARIES = frozenset(
-    """argparse json math os sys re time datetime random pathlib logging collections itertools glob shutil pickle
-    csv yaml functools subprocess tempfile warnings typing enum string struct inspect hashlib platform socket""".split()
-)
-
-
-# Functions of numpy that give several arrays, or one or several.
-_SEVERAL_ARRAYS = frozenset(
-    """ix_ where nonzero unravel_index triu_indices tril_indices diag_indices indices meshgrid ogrid mgrid split
-    array_split histogram unique load s_ index_exp broadcast_arrays""".split()
-)
-
-
-# Those that give several whatever they get, and functions of random that give elements of what they get.
-_LISTED = frozenset(
-    f"numpy.{name}"
-    for name in ("nonzero", "unravel_index", "triu_indices", "tril_indices", "ix_", "diag_indices", "split")
-)
-_PICKS = frozenset({"random.choice", "random.choices", "random.sample"})
-
-
-# Functions of numpy by element, and torch's: of a torch tensor they give a tensor.
-OF_TENSORS = {
-    f"numpy.{name}": f"torch.{name}"
-    for name in """abs arctan ceil cos cosh exp expm1 floor log log10 log1p log2 sign sin sinh sqrt square tan
-    tanh""".split()
-}
-
-
 # Methods that put something into a container.
 PUTTING = frozenset({"append", "appendleft", "add", "insert", "setdefault", "extend", "update"})
-
-# Functions of numpy.random that give Python's numbers unless a shape is named, with the arguments they take before it.
-_DRAWS = {"rand": 0, "randn": 0, "random": 0, "random_sample": 0, "exponential": 1, "beta": 2, "gamma": 2, "normal": 2,
-          "randint": 2, "uniform": 2}  # fmt: skip
-
-
-def gives_array(node: ast.Call) -> bool:
-    """Whether the arguments of a function of numpy's say that it gives one array, whatever its name: a ``size``."""
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "unique":  # with settings it gives several
-        return len(node.args) == 1 and not node.keywords
-    return any(keyword.arg == "size" for keyword in node.keywords)
-
-
-def library_result(name: str, arguments: Sequence[Kind] = ()) -> Kind:
-    """Return what a function of another package gives, where that is certain."""
-    root = name.partition(".")[0]
-    if len(arguments) == 1 and arguments[0].is_tensor and name in OF_TENSORS:
-        return Kind("Tensor", evidence="numpy's function of a tensor")
-    if name in _LISTED or (name == "numpy.where" and len(arguments) == 1):
-        return Kind("iterator", items=(Kind("ndarray"),))
-    if name.rpartition(".")[2] in _SEVERAL_ARRAYS:
-        return UNKNOWN
-    if name in _PICKS and arguments:
-        element = element_of(arguments[0])
-        return element if name == "random.choice" else Kind("list", items=(element,) if element.known else ())
-    if name.startswith("numpy.random.") and len(arguments) <= _DRAWS.get(name.rpartition(".")[2], -1):
-        return UNKNOWN  # a number, which has no item()
-    if root in ("numpy", "cv2"):
-        return Kind("ndarray")
-    if root == "PIL":
-        return Kind("image")
-    if name in ("copy.deepcopy", "copy.copy"):
-        return arguments[0] if len(arguments) == 1 else UNKNOWN
-    if root not in _PYTHON_LIBRARIES:
-        return UNKNOWN
-    if root == "math":
-        return Kind("float") if name not in ("math.ceil", "math.floor", "math.prod") else Kind("int")
-    return Kind("python")

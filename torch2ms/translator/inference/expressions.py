@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torch2ms.translator.hand_trained import as_weight
+from torch2ms.translator.inference import foreign
 from torch2ms.translator.inference.builtin_calls import asks_for_collection, builtin_result, literal_name
 from torch2ms.translator.inference.callables import Callables
 from torch2ms.translator.inference.containers import (
@@ -15,13 +16,10 @@ from torch2ms.translator.inference.containers import (
     common,
     container_method,
     element_of,
-    gives_array,
     is_module_dict,
-    library_result,
     makes_tensor,
     moves,
     of_arguments,
-    of_settings,
     value_of,
 )
 from torch2ms.translator.inference.dtypes import COMPLEX, dtype_of_operator, with_dtype
@@ -199,13 +197,11 @@ class Expressions(Callables):
             return Kind("Tensor", dtype, evidence="arithmetic") if other.name != "str" else UNKNOWN
         if left.name == right.name == "Module" and left.of == right.of == "torch.nn.Sequential":
             return left
-        if COMPLEX in (left, right) and {left.name, right.name} <= {"python", "module", *_NUMBERS}:  # 2j * math.pi
-            return COMPLEX
+        if (made := foreign.of_arithmetic(left, right)).known:
+            return made
         if left.name in _NUMBERS and right.name in _NUMBERS:
             floats = "float" in (left.name, right.name) or isinstance(op, ast.Div)
             return Kind("float" if floats else "int")
-        if "ndarray" in (left.name, right.name):
-            return Kind("ndarray")
         if left.name == "str":
             return Kind("str")
         if left.name in ("list", "tuple"):
@@ -343,8 +339,9 @@ class Expressions(Callables):
                     kind = parse_kind(row.returns, f"{owner}.{name}")
                     return base if kind.name == "self" else kind
                 return UNKNOWN
-        known = base.name == "Module" and wanted == "attribute" and name in OF_LAYERS
-        return Kind(OF_LAYERS[name], evidence=f"{name} of a layer") if known else UNKNOWN
+        if base.name == "Module" and wanted == "attribute" and name in OF_LAYERS:
+            return Kind(OF_LAYERS[name], evidence=f"{name} of a layer")
+        return foreign.of_attribute(base, name)
 
     def owners(self, base: Kind) -> list[str]:
         """Return the torch classes whose rows answer for members of ``base``, nearest first."""
@@ -401,15 +398,15 @@ class Expressions(Callables):
             return Kind("Tensor", evidence="result of a transform")
         if isinstance(node.func, ast.Attribute):
             base = self.kinds.get(node.func.value, UNKNOWN)
-            if base.name == "module" and gives_array(node):
-                return library_result(f"{base.of}.{node.func.attr}(size)", arguments)
+            if base.name == "module" and foreign.gives_array(node):
+                return foreign.of_function(f"{base.of}.{node.func.attr}(size)", arguments)
             return self._method_result(base, node.func.attr, arguments)
         if isinstance(node.func, ast.Name) and not callee.known:
             if node.func.id == "super":
                 return self._super()
             return builtin_result(node.func.id, node, arguments, self.attribute)
         if callee.name == "module":
-            return library_result(callee.of, arguments)
+            return foreign.of_function(callee.of, arguments)
         return UNKNOWN
 
     def _overloaded(self, node: ast.Call, callee: Kind, arguments: list[Kind]) -> Kind | None:
@@ -454,11 +451,11 @@ class Expressions(Callables):
         if self.world.evidence.makes_network(base, name):
             return Kind("Module", evidence=f"the project's classes called {name}")
         if base.name == "module":
-            return library_result(f"{base.of}.{name}", arguments)
+            return foreign.of_function(f"{base.of}.{name}", arguments)
         if base.name == "str":
             return Kind("list", items=(Kind("str"),)) if name == "split" else Kind("str")
         if base.name in _PLAIN or base.name == "python":
-            return of_settings(base, name)
+            return foreign.of_method(base, name, arguments)
         if base.name == "Module" and name == "apply":
             return base
         if base.known:

@@ -17,8 +17,8 @@ from torch2ms.translator.binding import bind
 from torch2ms.translator.context import Context
 from torch2ms.translator.edges import by_edges
 from torch2ms.translator.emission import emit_call, fits
-from torch2ms.translator.inference.containers import OF_TENSORS
 from torch2ms.translator.inference.families import BASE_ROWS
+from torch2ms.translator.inference.foreign import OF_TENSORS
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.asked_networks import asked_network, asks_for_networks, with_gradient
