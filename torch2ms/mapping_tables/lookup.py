@@ -90,8 +90,10 @@ class Tables:
     def canonical(self, name: str) -> str:
         """Return the canonical spelling of a torch name; a spelling that has a row of its own is canonical.
 
-        A name nobody knows comes back as it is.
+        A name nobody knows comes back as it is. ``torch.torch`` is torch, as it happens.
         """
+        while name.startswith("torch.torch") and name[11:12] in (".", ""):
+            name = name[6:]
         if name in self._raw:
             return name
         known = self._canonical.get(name)

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from symtable import symtable
 
+import libcst as cst
+
 from torch2ms.config import Options
 from torch2ms.diagnostics import CODES, Diagnostic, Severity
 from torch2ms.translator.alignment import align
@@ -42,13 +44,16 @@ def translate_file(path: str, text: str, world: World, options: Options) -> File
         return _translate(path, text, world, options)
     except TimeoutError:
         raise  # the worker's time limit
+    except cst.ParserSyntaxError as error:  # of a file that Python can read: tabs in blocks of spaces
+        message = f"libcst, which torch2ms reads files with, refuses the file: {error.message}"
+        return _fault(path, message, error.raw_line, "T2M101", "Indent the whole file by spaces, or by tabs.")
     except Exception as error:
         return _fault(path, f"the file could not be translated: {type(error).__name__}: {error}")
 
 
-def _fault(path: str, message: str, line: int = 1) -> FileResult:
-    entry = CODES["T2M900"]
-    found = Diagnostic(path, line, 1, "T2M900", entry.severity, "", message, entry.advice)
+def _fault(path: str, message: str, line: int = 1, code: str = "T2M900", advice: str = "") -> FileResult:
+    entry = CODES[code]
+    found = Diagnostic(path, line, 1, code, entry.severity, "", message, advice or entry.advice)
     return FileResult(path, None, (found,), failed=True)
 
 

@@ -35,7 +35,7 @@ from torch2ms.translator.passes import (
     values,
     written_elements,
 )
-from torch2ms.translator.syntax import child_fields, code_of, comments, is_node
+from torch2ms.translator.syntax import child_fields, code_of, comments, is_node, parenthesised
 from torch2ms.translator.third_party import report_packages
 
 __all__ = ["rewrite_module"]
@@ -285,7 +285,7 @@ class _Rewriter:
             updated = self._children(statement)
             kept = values.rewrite_small(statement, updated, tree, self.ctx) if tree is not None else updated
             if kept is not None:
-                results.append(kept)
+                results.append(kept if kept is statement else _in_parentheses(kept))
         same = len(results) == len(body) and all(a is b for a, b in zip(results, body, strict=True))
         if same and not (body and id(body[-1]) in self.divided):
             return body
@@ -401,3 +401,15 @@ def _on_its_lines(node: cst.BaseExpression, new: Any) -> Any:
 def _with_lines(before: list[cst.BaseStatement], node: Any) -> list[cst.BaseStatement]:
     """Return the statements that replace another, with the lines that stood before it."""
     return [before[0].with_changes(leading_lines=node.leading_lines), *before[1:]]
+
+
+def _in_parentheses(statement: Any) -> Any:
+    """Return an assignment whose value, taken out of the parentheses of a call, may still run over several lines."""
+    value = getattr(statement, "value", None) if isinstance(statement, (cst.Assign, cst.AugAssign)) else None
+    if value is None or value.lpar or "\n" not in (text := code_of(value)):
+        return statement
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return statement.with_changes(value=parenthesised(value))
+    return statement

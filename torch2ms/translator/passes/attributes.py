@@ -80,7 +80,8 @@ def rewrite_attribute(
         call = ast.copy_location(ast.Call(tree, [], []), tree)
         site = CallSite(row, option, call, cst.Call(updated), None, updated.value, base)
         made = recipe(site, ctx) if recipe is not None else None
-        if isinstance(made, Replace) and not isinstance(tree.ctx, ast.Load) and isinstance(made.code, cst.Call):
+        is_value = isinstance(made, Replace) and (isinstance(made.code, cst.Call) or option.recipe == "literal")
+        if is_value and not isinstance(tree.ctx, ast.Load):
             made = Leave("it is written to, and MindSpore only lets it be read")
         if isinstance(made, Replace):
             ctx.account(tree, row.name, "mapped", option.target, option.fidelity)

@@ -155,8 +155,32 @@ def rewrite_text(node: cst.FormattedString, updated: cst.FormattedString, ctx: C
                 after = after.with_changes(expression=build("list({size})", size=after.expression))
                 parts += [cst.FormattedStringText("torch.Size("), after, cst.FormattedStringText(")")]
                 continue
+            if after.expression is not before.expression and updated.quote[0] in code_of(after.expression):
+                after = after.with_changes(expression=after.expression.visit(_OtherQuotes(updated.quote[0])))
         parts.append(after)
-    return updated if len(parts) == len(updated.parts) else updated.with_changes(parts=parts)
+    is_same = all(a is b for a, b in zip(parts, updated.parts, strict=False)) and len(parts) == len(updated.parts)
+    return updated if is_same else updated.with_changes(parts=parts)
+
+
+class _OtherQuotes(cst.CSTTransformer):
+    """Gives the texts inside of an f-string other quotes than its own; before Python 3.12 they have to."""
+
+    def __init__(self, quote: str) -> None:
+        self._quote, self._other = quote, "'" if quote == '"' else '"'
+
+    def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.SimpleString:
+        text = updated_node.value
+        if self._other in text or text.count(self._quote) != 2:
+            return updated_node
+        return updated_node.with_changes(value=text.replace(self._quote, self._other))
+
+    def leave_FormattedString(
+        self, original_node: cst.FormattedString, updated_node: cst.FormattedString
+    ) -> cst.FormattedString:
+        if updated_node.quote != self._quote or self._other in code_of(updated_node):
+            return updated_node
+        start = updated_node.start.replace(self._quote, self._other)
+        return updated_node.with_changes(start=start, end=self._other)
 
 
 def rewrite_format(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:

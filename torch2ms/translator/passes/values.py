@@ -309,24 +309,28 @@ def _string_annotation(node: cst.SimpleString, tree: ast.Constant, ctx: Context)
 
 
 def drops_setting(tree: ast.AST | None, ctx: Context) -> bool:
-    """Whether a statement only sets a switch that MindSpore has not: ``torch.backends.cudnn.benchmark = True``."""
-    if not isinstance(tree, ast.Assign) or len(tree.targets) != 1 or not isinstance(tree.targets[0], ast.Attribute):
+    """Whether a statement only sets switches that MindSpore has not: ``torch.backends.cudnn.benchmark = True``."""
+    if not isinstance(tree, ast.Assign):
         return False
-    target = tree.targets[0]
-    base = ctx.kind(target.value)
-    if base.name != "api" or not ctx.is_import_root(target):
+    targets = [one for target in tree.targets for one in (target.elts if isinstance(target, ast.Tuple) else [target])]
+    switches = [_switch(target, ctx) for target in targets]
+    if not all(switches) or any(ctx.kind(node).name == "api" and ctx.is_import_root(node) for node in walk(tree.value)):
         return False
-    row = ctx.tables.row(f"{base.of}.{target.attr}")
-    options = ctx.tables.select(row, ctx.target) if row is not None else ()
-    if row is None or not options or options[0].target != DROP:
-        return False
-    if any(ctx.kind(node).name == "api" for node in walk(tree.value)):
-        return False
-    for node in (target, target.value):
-        ctx.accounted[node] = None
-    ctx.account(target, row.name, "removed")
-    ctx.report("T2M304", tree, f"{row.name} has no effect in MindSpore; dropped", symbol=row.name)
+    for target, name in zip(targets, switches, strict=True):
+        ctx.accounted.update(dict.fromkeys((target, target.value)))  # type: ignore[attr-defined]
+        ctx.account(target, name, "removed")
+        ctx.report("T2M304", tree, f"{name} has no effect in MindSpore; dropped", symbol=name)
     return True
+
+
+def _switch(target: ast.expr, ctx: Context) -> str:
+    """Return the name of the switch that an assignment sets; empty if it is none, or MindSpore has one like it."""
+    base = ctx.kind(target.value) if isinstance(target, ast.Attribute) and ctx.is_import_root(target) else None
+    if base is None or base.name != "api":
+        return ""
+    row = ctx.tables.row(f"{base.of}.{target.attr}")  # type: ignore[attr-defined]
+    options = ctx.tables.select(row, ctx.target) if row is not None and row.kind == "attribute" else ()
+    return row.name if row is not None and options and options[0].recipe == "literal" else ""
 
 
 _HOLDS = frozenset({"True", "not False", "False == False", "False is False", "True == True", "True is True"})

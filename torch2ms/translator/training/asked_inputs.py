@@ -78,7 +78,11 @@ class AskedInputs:
 
 
 def _inputs(call: ast.Call) -> ast.expr:
-    return call.args[1] if len(call.args) > 1 else next(k.value for k in call.keywords if k.arg == "inputs")
+    named = (keyword.value for keyword in call.keywords if keyword.arg == "inputs")
+    found = call.args[1] if len(call.args) > 1 else next(named, None)
+    if found is None:
+        raise Refused
+    return found
 
 
 def allows_unused(call: ast.Call) -> bool:

@@ -1,0 +1,71 @@
+"""Texts that are seldom written, and must neither break the translated file nor stop its translation."""
+
+from __future__ import annotations
+
+import ast
+
+from torch2ms import translate_source
+
+
+def _translated(text: str) -> str:
+    result = translate_source(text)
+    assert [found.message for found in result.diagnostics if found.code == "T2M900"] == []
+    ast.parse(result.text)
+    return result.text
+
+
+def test_texts_inside_of_an_f_string_have_other_quotes_than_its_own() -> None:
+    text = _translated(
+        'import torch\ndef f(x: torch.Tensor):\n    return f"{str(x.shape)} {torch.get_float32_matmul_precision()}"\n'
+        "def g(x: torch.Tensor):\n    return f'{str(x.shape)} {torch.get_float32_matmul_precision()}'\n"
+    )
+    assert """f"{f'torch.Size({list(x.shape)})'} {'highest'}\"""" in text
+    assert """f'{f"torch.Size({list(x.shape)})"} {"highest"}'""" in text
+
+
+def test_a_value_taken_out_of_a_call_may_run_over_lines() -> None:
+    text = _translated(
+        "import torch\n"
+        "def f(shadow: dict[str, torch.Tensor], state: dict[str, torch.Tensor]):\n"
+        "    for name in shadow:\n"
+        "        shadow[name].copy_(\n"
+        "            0.9 * shadow[name]\n"
+        "            + 0.1 * state[name]\n"
+        "        )\n"
+    )
+    assert "= (0.9 * shadow[name]\n            + 0.1 * state[name])" in text
+
+
+def test_autograd_grad_without_arguments_stays() -> None:
+    assert "autograd.grad()" in _translated("import torch\nfrom torch import autograd\ndef f():\n    autograd.grad()\n")
+
+
+def test_tabs_in_a_block_of_spaces_are_the_files_fault() -> None:
+    result = translate_source("import torch\nif torch.ones(1):\n    if True:\n\t    x = 1\n    y = 2\n")
+    assert [(found.code, found.advice) for found in result.diagnostics] == [
+        ("T2M101", "Indent the whole file by spaces, or by tabs.")
+    ]
+
+
+def test_switches_are_read_as_their_defaults_and_set_without_effect() -> None:
+    text = _translated(
+        "import torch\n"
+        "from torch.backends import cudnn\n"
+        "was = cudnn.deterministic\n"
+        "cudnn.deterministic = cudnn.benchmark = True\n"
+        "cudnn.enabled, cudnn.benchmark = False, True\n"
+        "torch.backends.cudnn.deterministic = was\n"
+    )
+    assert text == "was = False\n"
+
+
+def test_a_switch_set_beside_another_name_stays() -> None:
+    result = translate_source("import torch\na, torch.backends.cudnn.benchmark = 1, True\n")
+    assert "T2M203" in [found.code for found in result.diagnostics]
+    ast.parse(result.text)
+
+
+def test_torch_is_an_attribute_of_torch() -> None:
+    text = _translated("import torch\ndef f(x: torch.torch.Tensor):\n    return torch.torch.nn.ReLU()(x)\n")
+    assert "x: ms.Tensor" in text
+    assert "torch" not in text
