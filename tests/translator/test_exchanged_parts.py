@@ -50,3 +50,22 @@ def test_a_function_that_exchanges_parts_of_any_network() -> None:
 )
 def test_what_is_no_sequential_is_left(source: str) -> None:
     assert "parts." not in translate_source(HEAD + source + "\n").text
+
+
+LAYERS = "from torch import nn\nclass Net(nn.Module):\n    def __init__(self, sizes, w):\n        super().__init__()\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("self.fc = nn.Linear(2, 2)\nself.fc.weight = nn.Parameter(w)", "ms.Parameter(w, name=self.fc.weight.name)"),
+        ("self.bn = nn.BatchNorm1d(2)\nself.bn.weight = nn.Parameter(w)", "parts.set_parameter(self.bn, 'weight', "),
+        ("self.fc = nn.Linear(2, 2)\nself.fc.bias = nn.Parameter(w)", "parts.set_parameter(self.fc, 'bias', ms.Par"),
+        ("self.all = nn.ModuleList()\nself.all[0].bias = nn.Parameter(w)", "parts.set_parameter(self.all[0], 'bias',"),
+        ("self.weight = nn.Parameter(w)", "self.weight = ms.Parameter(w)"),
+    ],
+)
+def test_a_parameter_in_the_place_of_another_has_its_path(source: str, expected: str) -> None:
+    found = translate_source(LAYERS + "\n".join(f"        {line}" for line in source.splitlines()) + "\n")
+    assert expected in found.text
+    assert "TORCH2MS" not in found.text

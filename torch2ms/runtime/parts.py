@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any, Union
 
-from mindspore import nn
+import mindspore as ms
+from mindspore import nn, ops
 
-from .modules import _refill
+from .modules import _OTHER_NAMES, _holds, _refill
 
-__all__ = ["delete_at", "delete_part", "set_part", "sliced", "take_part"]
+__all__ = ["delete_at", "delete_part", "set_parameter", "set_part", "sliced", "take_part"]
 
 
 def set_part(cell: Any, name: str, value: Any) -> None:
@@ -22,6 +23,28 @@ def set_part(cell: Any, name: str, value: Any) -> None:
         while len(cell._is_dynamic_name) < len(cell._cells):
             cell._is_dynamic_name.append(name.isdigit())
         _run_all(cell)
+
+
+def set_parameter(layer: Any, name: str, parameter: Any) -> None:
+    """Set what PyTorch calls ``weight`` or ``bias`` of a layer: under MindSpore's name, with the path of the old one.
+
+    A parameter that is set in the place of another would only be called "weight", and optimizers refuse two of one name.
+    A layer that was made without a bias computes with one from then on.
+    """
+    held = [path for path in (name, *_OTHER_NAMES.get(name, ())) if isinstance(layer, nn.Cell) and _holds(layer, path)]
+    holder, _, last = (held[0] if held else name).rpartition(".")
+    owner = getattr(layer, holder) if holder else layer
+    old = getattr(owner, last, None)
+    beside = next((p for p in owner.get_parameters(expand=False) if "." in p.name), None) if held else None
+    if isinstance(old, ms.Parameter):
+        parameter.name = old.name
+    elif beside is not None:
+        parameter.name = f"{beside.name.rpartition('.')[0]}.{last}"
+    setattr(owner, last, parameter)
+    if name == "bias" and hasattr(owner, "has_bias"):
+        owner.has_bias = True
+        if not hasattr(owner, "bias_add"):
+            owner.bias_add = ops.BiasAdd()
 
 
 def delete_part(cell: Any, name: str) -> None:

@@ -28,10 +28,11 @@ from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.passes.layer_settings import changed_setting, kept_optimizer
 from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.passes.operators import careful, rewrite_operator, takes_whole
+from torch2ms.translator.passes.renewed_parameters import renewed_parameter
 from torch2ms.translator.passes.weight_data import put_data, report_frozen
 from torch2ms.translator.passes.written_elements import written_elements
 from torch2ms.translator.recipes.views import owning
-from torch2ms.translator.syntax import build, code_of, parse_expression
+from torch2ms.translator.syntax import build, code_of, one_line, parse_expression
 from torch2ms.translator.third_party import is_watch
 from torch2ms.translator.trees import walk
 
@@ -355,7 +356,7 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
         updated = updated.with_changes(value=owning(updated.value, tree.value, ctx))
     updated = put_gradient(kept_optimizer(changed_setting(updated, tree, ctx), tree, ctx), tree, ctx)
     updated = put_data(updated, tree, ctx)
-    updated = exchanged_part(updated, tree, ctx)
+    updated = renewed_parameter(exchanged_part(updated, tree, ctx), tree, ctx)
     if ctx.rebind:
         names, ctx.rebind = ctx.rebind, []
         updated = _rebound(updated, names)
@@ -373,7 +374,7 @@ def _rebound(node: Any, names: list[str]) -> Any:
     """Return the statement with further names bound to its value: ``y = x = value``."""
     targets = [cst.AssignTarget(parse_expression(name)) for name in dict.fromkeys(names)]  # type: ignore[arg-type]
     if isinstance(node, cst.Expr):
-        return cst.Assign(targets, node.value)
+        return cst.Assign(targets, one_line(node.value))
     return node.with_changes(targets=[*node.targets, *targets])
 
 
