@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Dict, List, Optional, Tuple, Union
 import mindspore as ms
 import numpy as np
 
-from . import modules, networks
+from . import modules, networks, torch_files
 
 __all__ = [
     "CheckpointError",
@@ -220,25 +220,35 @@ def load(
 ) -> Any:
     """Return what :func:`save` wrote, or the tensors of a plain safetensors or MindSpore ``.ckpt`` file as a dict.
 
+    Data that ``torch.save`` wrote (no weights of a network) is read as well, see :mod:`.torch_files`.
+
     A network that was saved whole runs code when it is read, like any pickle; with ``weights_only`` it is refused.
     ``map_location`` and further keywords are accepted and ignored: MindSpore places tensors itself. Raises
     FileNotFoundError, or CheckpointError where the file is damaged or of another kind.
     """
     if hasattr(path, "read"):
-        return _parse(path.read(), "the stream", weights_only)
+        content = path.read()
+        is_torchs = torch_files.is_torch_file(content)
+        return _of_torch(content, "the stream") if is_torchs else _parse(content, "the stream", weights_only)
     name = os.fspath(path)
     with open(name, "rb") as stream:
-        start = stream.read(4)
-        if start == b"PK\x03\x04" or start[:2] == b"\x80\x02":
-            raise CheckpointError(
-                f"{name} is a PyTorch file: convert it first, for example "
-                f"'python convert_weights.py {name} converted.ckpt'"
-            )
-        stream.seek(0)
         content = stream.read()
+    if torch_files.is_torch_file(content):
+        return _of_torch(content, name)
     if str(name).endswith(".ckpt") and not _looks_like_safetensors(content):
         return ms.load_checkpoint(name)
     return _parse(content, name, weights_only)
+
+
+def _of_torch(content: bytes, name: str) -> Any:
+    """Return the data that PyTorch wrote; weights are for the program that converts them."""
+    try:
+        return torch_files.read(content)
+    except torch_files.Unreadable as error:
+        raise CheckpointError(
+            f"{name} is a PyTorch file, and {error}: convert it first, for example "
+            f"'python convert_weights.py {name} converted.ckpt'"
+        ) from error
 
 
 def _looks_like_safetensors(content: bytes) -> bool:

@@ -28,8 +28,8 @@ def set_part(cell: Any, name: str, value: Any) -> None:
 def set_parameter(layer: Any, name: str, parameter: Any) -> None:
     """Set what PyTorch calls ``weight`` or ``bias`` of a layer: under MindSpore's name, with the path of the old one.
 
-    A parameter that is set in the place of another would only be called "weight", and optimizers refuse two of one name.
-    A layer that was made without a bias computes with one from then on.
+    A parameter that is set in the place of another would only be called "weight", and optimizers refuse two of that
+    name. A layer that was made without a bias computes with one from then on.
     """
     held = [path for path in (name, *_OTHER_NAMES.get(name, ())) if isinstance(layer, nn.Cell) and _holds(layer, path)]
     holder, _, last = (held[0] if held else name).rpartition(".")
