@@ -140,3 +140,13 @@ def test_what_a_total_is_added_to_may_be_a_tensor() -> None:
         "    print(f'{meter.mean():.3f}')\n"
     )
     assert "f'{metrics.number(meter.mean()):.3f}'" in translate_source(source).text
+
+
+def test_a_result_that_is_kept_with_the_settings_is_formatted_as_a_number() -> None:
+    source = (
+        "import torch\nfrom meters import Meter\n\n\ndef evaluate(batches):\n    top = Meter()\n"
+        "    for output in batches:\n        top.update(torch.topk(output, 5)[0][0], 5)\n    return 1, top.avg\n\n\n"
+        "def main(args, batches):\n    args.best, args.lr = 0.0, 0.1\n    loss, top1 = evaluate(batches)\n"
+        "    if top1 > args.best:\n        args.best = top1\n    print(f'{args.best:.2f} {args.lr:.3f}')\n"
+    )
+    assert "f'{metrics.number(args.best):.2f} {args.lr:.3f}'" in translate_source(source).text

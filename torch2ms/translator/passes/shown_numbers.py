@@ -55,6 +55,9 @@ def _is_doubtful(tree: ast.expr, ctx: Context, steps: int) -> bool:
         return kind.is_tensor or any(_is_doubtful_origin(found, ctx, steps - 1) for found in _origins(tree, ctx))
     if isinstance(tree, ast.Attribute):
         mine = isinstance(tree.value, ast.Name) and tree.value.id == "self" and not ctx.kind(tree).known
+        given = ctx.once(_given_attributes).get(ast.unparse(tree), ())
+        if any(ctx.kind(value).is_tensor or _is_doubtful(value, ctx, steps - 1) for value in given):
+            return True
         return mine or (tree.attr in METERED and ast.unparse(tree.value) not in ctx.once(_updated))
     if isinstance(tree, ast.Subscript):
         return _is_doubtful(tree.value, ctx, steps - 1)
@@ -113,6 +116,16 @@ def _updated(ctx: Context) -> frozenset[str]:
     """Return the meters that the file itself updates: what they are given shows what they hold."""
     calls = (node.func for node in ctx.analysis.nodes if isinstance(node, ast.Call))
     return frozenset(ast.unparse(f.value) for f in calls if isinstance(f, ast.Attribute) and f.attr == "update")
+
+
+def _given_attributes(ctx: Context) -> dict[str, list[ast.expr]]:
+    """Return what attributes of objects are given, by their text: ``args.best = top1``."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ctx.analysis.all(ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Attribute):
+                found.setdefault(ast.unparse(target), []).append(node.value)
+    return found
 
 
 def _given(ctx: Context) -> dict[tuple[ast.AST, str], list[ast.expr | None]]:
