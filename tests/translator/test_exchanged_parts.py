@@ -59,7 +59,8 @@ LAYERS = "from torch import nn\nclass Net(nn.Module):\n    def __init__(self, si
     ("source", "expected"),
     [
         ("self.fc = nn.Linear(2, 2)\nself.fc.weight = nn.Parameter(w)", "ms.Parameter(w, name=self.fc.weight.name)"),
-        ("self.bn = nn.BatchNorm1d(2)\nself.bn.weight = nn.Parameter(w)", "parts.set_parameter(self.bn, 'weight', "),
+        ("self.bn = nn.BatchNorm1d(2)\nself.bn.weight = nn.Parameter(w)", "ms.Parameter(w, name=self.bn.gamma.name)"),
+        ("self.ln = nn.LayerNorm(2)\nself.ln.weight = nn.Parameter(w)", "parts.set_parameter(self.ln, 'weight', "),
         ("self.fc = nn.Linear(2, 2)\nself.fc.bias = nn.Parameter(w)", "parts.set_parameter(self.fc, 'bias', ms.Par"),
         ("self.all = nn.ModuleList()\nself.all[0].bias = nn.Parameter(w)", "parts.set_parameter(self.all[0], 'bias',"),
         ("self.weight = nn.Parameter(w)", "self.weight = ms.Parameter(w)"),

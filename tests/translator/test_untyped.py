@@ -282,7 +282,7 @@ def load(model, w):
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("model.bn1.weight = nn.Parameter(w)", "model.bn1.gamma = ms.Parameter(w)"),
+        ("model.bn1.weight = nn.Parameter(w)", "model.bn1.gamma = ms.Parameter(w, name=model.bn1.gamma.name)"),
         ("model.bn1.running_mean = w", "model.bn1.moving_mean = w"),
         ("model.emb.weight = nn.Parameter(w)", "model.emb.embedding_table = ms.Parameter(w)"),
         ("model.fc.weight = nn.Parameter(w)", "model.fc.weight = ms.Parameter(w)"),

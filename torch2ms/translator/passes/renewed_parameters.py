@@ -13,6 +13,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
+from torch2ms.translator.passes.layer_members import layer_by_name
 from torch2ms.translator.syntax import build, code_of, keyword_arg
 
 __all__ = ["is_renewed", "renewed_parameter"]
@@ -53,11 +54,12 @@ def renewed_parameter(updated: Any, tree: ast.AST, ctx: Context) -> Any:
 
 def _always_has(tree: ast.expr, ctx: Context) -> bool:
     """Whether a layer is of torch's classes that always have a weight."""
-    names = candidates(ctx.kind(tree))
+    kind = ctx.kind(tree)
+    names = candidates(kind if kind.known else layer_by_name(tree, ctx))
     return bool(names) and all(name.startswith(_WEIGHTED) for name in names)
 
 
-_WEIGHTED = ("torch.nn.Linear", "torch.nn.Conv", "torch.nn.Embedding", "torch.nn.PReLU", "torch.nn.Bilinear")
+_WEIGHTED = tuple(f"torch.nn.{name}" for name in "Linear Conv Embedding PReLU Bilinear BatchNorm GroupNorm".split())
 
 
 def _with_name(value: cst.Call, name: cst.BaseExpression) -> cst.Call:
