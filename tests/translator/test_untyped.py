@@ -284,8 +284,8 @@ def load(model, w):
     [
         ("model.bn1.weight = nn.Parameter(w)", "model.bn1.gamma = ms.Parameter(w, name=model.bn1.gamma.name)"),
         ("model.bn1.running_mean = w", "model.bn1.moving_mean = w"),
-        ("model.emb.weight = nn.Parameter(w)", "model.emb.embedding_table = ms.Parameter(w)"),
-        ("model.fc.weight = nn.Parameter(w)", "model.fc.weight = ms.Parameter(w)"),
+        ("model.emb.weight = nn.Parameter(w)", "ms.Parameter(w, name=model.emb.embedding_table.name)"),
+        ("model.fc.weight = nn.Parameter(w)", "model.fc.weight = ms.Parameter(w, name=model.fc.weight.name)"),
         ("print(model.bn1.bias.shape)", "print(model.bn1.beta.shape)"),
     ],
 )
@@ -295,10 +295,17 @@ def test_a_layer_of_an_unknown_network_by_the_name_that_the_project_gives_it(lin
     assert "T2M207" not in [d.code for d in found.diagnostics]
 
 
-@pytest.mark.parametrize("line", ["model.norm.weight = nn.Parameter(w)", "model.norm.running_var = w"])
+@pytest.mark.parametrize("line", ["model.norm.weight = nn.functional.relu(w)", "model.norm.running_var = w"])
 def test_what_is_stored_in_a_layer_of_no_known_class_is_marked(line: str) -> None:
     """MindSpore's normalisation would not use it: the network would compute with its own, without a word."""
     assert "T2M207" in [d.code for d in translate_source(f"{NETWORK}    {line}\n").diagnostics]
+
+
+def test_a_parameter_of_a_layer_of_no_known_class_is_set_when_it_runs() -> None:
+    """Under the name that MindSpore's layer has for it."""
+    found = translate_source(f"{NETWORK}    model.norm.weight = nn.Parameter(w)\n")
+    assert "parts.set_parameter(model.norm, 'weight', ms.Parameter(w))" in found.text
+    assert "T2M207" not in [d.code for d in found.diagnostics]
 
 
 def test_a_call_that_no_network_takes_is_left() -> None:

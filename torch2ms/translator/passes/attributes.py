@@ -193,7 +193,9 @@ def _of_layer_by_name(updated: cst.Attribute, tree: ast.Attribute, ctx: Context)
 def _stored_in_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression:
     """Return ``x.weight`` in ``x.weight = nn.Parameter(w)``: under another name, MindSpore's layer would not use it."""
     given = ctx.small.value if isinstance(ctx.small, ast.Assign) else None
-    if tree.attr not in LAYER_MEMBERS or given is None or ctx.imports.imports("mindspore") or is_renewed(tree, ctx):
+    if tree.attr not in LAYER_MEMBERS or given is None or ctx.imports.imports("mindspore"):
+        return updated
+    if is_renewed(tree, ctx) and not layer_by_name(tree.value, ctx).known:
         return updated
     is_tensor = ctx.kind(given).is_tensor or tree.attr.startswith("running")
     return _of_layer_by_name(updated, tree, ctx) if is_tensor or layer_by_name(tree.value, ctx).known else updated
