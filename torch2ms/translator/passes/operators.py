@@ -17,6 +17,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import COMPLEX, family, is_dtype
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
+from torch2ms.translator.numpy_arrays import is_array
 from torch2ms.translator.passes.class_tests import exact_class_test
 from torch2ms.translator.passes.formatting import rewrite_print, text_call
 from torch2ms.translator.passes.layer_members import is_settings
@@ -81,7 +82,7 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
             return updated.with_changes(left=updated.right, right=updated.left)
         left = narrowed(_doubled(updated.left, tree.left, tree.right, ctx), tree.left, tree.right, ctx)
         right = narrowed(_doubled(updated.right, tree.right, tree.left, ctx), tree.right, tree.left, ctx)
-        if ctx.kind(tree.left).is_tensor and _is_array(tree.right, ctx):
+        if ctx.kind(tree.left).is_tensor and is_array(tree.right, ctx):
             right = build("{tensor}({x})", tensor=ctx.reference("mindspore.Tensor"), x=bare(right))
         is_same = left is updated.left and right is updated.right
         return updated if is_same else updated.with_changes(left=left, right=right)
@@ -194,16 +195,6 @@ def _is_short(value: float) -> bool:
 def _is_number(tree: ast.BinOp, ctx: Context) -> bool:
     """Whether numpy's number stands in front of a tensor (an array there is refused by torch itself)."""
     return ctx.kind(tree.left).name == "ndarray" and ctx.kind(tree.right).is_tensor
-
-
-_ARRAYS = frozenset("arange array asarray eye empty full linspace ones rand randn zeros".split())
-
-
-def _is_array(tree: ast.expr, ctx: Context) -> bool:
-    """Whether an expression makes an array of numpy's, which MindSpore's operators refuse beside a tensor."""
-    if not isinstance(tree, ast.Call) or ctx.kind(tree).name != "ndarray" or not isinstance(tree.func, ast.Attribute):
-        return False
-    return tree.func.attr in _ARRAYS and ast.unparse(tree.func.value) in ("np", "numpy", "np.random", "numpy.random")
 
 
 def _is_complex(tree: ast.BinOp, ctx: Context) -> bool:

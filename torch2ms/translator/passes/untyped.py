@@ -20,6 +20,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.families import BASE_ROWS, MODULE_BARE
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
 from torch2ms.translator.syntax import build, code_of
+from torch2ms.translator.trees import walk
 
 __all__ = ["RowCall", "told", "untyped_call"]
 
@@ -164,6 +165,21 @@ def _is_used_as_network(receiver: ast.expr, ctx: Context) -> bool:
             continue
         if isinstance(ctx.parent(node), ast.Call) and ctx.world.evidence.is_free(node.attr, "Module"):
             return True
+    return name.startswith("self.") and _is_network_of_bases(name, ctx)
+
+
+def _is_network_of_bases(name: str, ctx: Context) -> bool:
+    """Whether a class above, of another file, calls something on the same attribute that only networks have."""
+    function = ctx.functions[-1]
+    owner = function.owner if function is not None else None
+    for key in ctx.world.ancestry(owner.key)[1:] if owner is not None else ():
+        info = ctx.world.class_info(key) if ":" in key else None
+        for node in walk(info.node) if info is not None else ():
+            func = node.func if isinstance(node, ast.Call) else None
+            if not isinstance(func, ast.Attribute) or func.attr not in _NETWORK_WORDS:
+                continue
+            if ast.unparse(func.value) == name and ctx.world.evidence.is_free(func.attr, "Module"):
+                return True
     return False
 
 

@@ -26,6 +26,7 @@ Wrappers = Mapping[str, frozenset[str]]  # keys of classes that hold an optimize
 EventKind = Literal["backward", "zero", "step", "clip", "unscale", "update", "closure", "wrapper"]
 
 MAY_CREATE = "backward(create_graph=...) differentiates through the gradient, if the value is true when it runs"
+_OF_STEPS = ("closure", "grad_scaler", None)
 HANDED_ON = "the step is handed a closure that the caller may have given"
 NO_NAME = "the optimizer is no plain name"  # nothing else keeps the call from being rewritten
 _NO_OPTIMIZER = frozenset(
@@ -307,6 +308,9 @@ class _Finder:
             if self.oracle.kind(call.func.value).name == "unknown" and path not in self.zeroed:
                 return None  # env.step(action)
             given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            if path and (len(given) > 1 or any(keyword.arg not in _OF_STEPS for keyword in call.keywords)):
+                # torch's own take a closure alone: an optimizer of the program's, which reads the gradients itself
+                return Event("step", statement, call, order, path, call.func.value, is_wrapped=True, stays=True)
             alone = isinstance(statement, (ast.Expr, ast.Assign, ast.Return)) and statement.value is call
             if path and alone and len(given) == 1 and getattr(given[0], "id", "") in self.optional:
                 return Event("step", statement, call, order, path, call.func.value, problem=HANDED_ON)
