@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from torch2ms import translate_source
+from torch2ms import translate_project, translate_source
 
 HEAD = "import torch\nimport torch.nn as nn\n"
 CLASS = """
@@ -133,3 +135,18 @@ def test_a_layer_that_a_method_makes_and_calls_trains(body: str) -> None:
 def test_a_layer_that_a_method_makes_and_keeps_is_a_part() -> None:
     body = "self.drop = nn.Dropout(0.5)\n        parts = [nn.Dropout(0.5)]\n        return self.drop(x)"
     assert "set_train" not in translate_source(HEAD + BODY.format(body=body)).text
+
+
+def test_a_network_that_a_class_of_another_file_holds(tmp_path: Path) -> None:
+    (tmp_path / "base.py").write_text(
+        "import copy\nimport torch\n\n\nclass Client:\n    def __init__(self, args):\n"
+        "        self.model = copy.deepcopy(args.model)\n"
+        "        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)\n"
+    )
+    (tmp_path / "avg.py").write_text(
+        "from base import Client\nimport torch\n\n\nclass Average(Client):\n    def train(self, x):\n"
+        "        self.model.train()\n        return self.model(x), torch.ones(2)\n"
+    )
+    report = translate_project(tmp_path, tmp_path.parent / f"{tmp_path.name}_out")
+    assert "self.model.set_train()" in (tmp_path.parent / f"{tmp_path.name}_out" / "avg.py").read_text()
+    assert not [d for d in report.diagnostics if d.code == "T2M207"]

@@ -197,3 +197,23 @@ def test_what_models_of_public_repositories_say(source: str, expected: str) -> N
 )
 def test_everyday_shapes_of_calls(source: str, expected: str) -> None:
     assert expected in translate_source(f"import numpy as np\nimport torch\n{source}\n").text
+
+
+@pytest.mark.parametrize(
+    ("array", "used"),
+    [
+        ("1 / (10000 ** ((2 * np.arange(n)) / n))", "b[0::2]"),
+        ("np.exp(-np.linspace(0, 1, n))", "b"),
+        ("np.ones(n).astype(np.float32)", "(2 * b)"),
+    ],
+)
+def test_arrays_beside_tensors_become_tensors(array: str, used: str) -> None:
+    source = f"import numpy as np\nimport torch\n\n\ndef f(n):\n    x = torch.ones(n, n)\n    b = {array}\n"
+    found = translate_source(f"{source}    return x * {used}\n").text
+    assert f"return x * ms.Tensor({used.strip('()')})" in found
+
+
+@pytest.mark.parametrize("number", ["np.sqrt(n)", "np.arange(n)[0]", "np.arange(n).sum()", "np.float32(2)"])
+def test_numbers_of_numpy_stay_beside_tensors(number: str) -> None:
+    source = f"import numpy as np\nimport torch\n\n\ndef f(n):\n    x = torch.ones(n, n)\n    b = {number}\n"
+    assert "ms.Tensor(b" not in translate_source(f"{source}    return x * b\n").text
