@@ -38,6 +38,24 @@ def test_a_function_that_exchanges_parts_of_any_network() -> None:
     assert "parts.set_part(model, name," in found
 
 
+STAGE = """
+from torch import nn
+
+
+class Stage(nn.Sequential):
+    def __init__(self, block, width):
+        {before}
+        super().__init__(block(width), nn.ReLU())
+        {after}
+"""
+
+
+def test_what_a_sequential_keeps_before_it_is_made_is_no_part() -> None:
+    text = translate_source(STAGE.format(before="self.block = block", after="self.width = width")).text
+    assert "        self.block = block\n" in text
+    assert "parts.set_part(self, 'width', width)" in text  # may be a layer that it is to run
+
+
 @pytest.mark.parametrize(
     "source",
     [

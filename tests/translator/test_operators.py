@@ -128,6 +128,8 @@ NUMPY = "import numpy as np\ndef f(x: torch.Tensor, n, d):\n    a = np.log(n) / 
         ("x * np.sqrt(d)", "x * np.sqrt(d)"),
         ("np.pi * x", "np.pi * x"),
         ("np.sqrt(d) * n", "np.sqrt(d) * n"),
+        ("np.ceil(x / 2)", "ops.ceil(x / 2)"),
+        ("int(np.ceil(x / 2)) * n", "int(np.ceil(x / 2)) * n"),
     ],
 )
 def test_numbers_of_numpy_in_front_of_tensors(source: str, expected: str) -> None:

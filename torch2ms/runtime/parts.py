@@ -19,7 +19,7 @@ __all__ = ["delete_at", "delete_part", "set_parameter", "set_part", "sliced", "t
 def set_part(cell: Any, name: str, value: Any) -> None:
     """Set an attribute; a Sequential whose part it is runs the new one in the place of the old."""
     setattr(cell, name, value)
-    if isinstance(cell, nn.SequentialCell):
+    if isinstance(cell, nn.SequentialCell) and name in cell._cells:
         while len(cell._is_dynamic_name) < len(cell._cells):
             cell._is_dynamic_name.append(name.isdigit())
         _run_all(cell)

@@ -95,7 +95,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         return named_inputs(updated, tree, callee, ctx)
     if callee.name == "module" and callee.of in OF_TENSORS and len(tree.args) == 1 and not tree.keywords:
         row = ctx.tables.row(OF_TENSORS[callee.of])
-        if row is not None and ctx.kind(tree.args[0]).is_tensor:
+        if row is not None and ctx.kind(tree.args[0]).is_tensor and not _makes_number(tree, ctx):
             return _row_call(row, updated, tree, ctx, None)
     if isinstance(tree.func, ast.Name) and tree.func.id in ("isinstance", "issubclass") and len(updated.args) == 2:
         return _class_test(updated)
@@ -120,6 +120,15 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
             if either is not None:
                 return either
     return rewrite_builtin(older_call(updated, tree, callee, ctx), tree, ctx)
+
+
+def _makes_number(tree: ast.Call, ctx: Context) -> bool:
+    """Whether numpy's result only becomes a number, which it does of MindSpore's tensors as well: ``int(np.ceil(n))``.
+
+    What a network is given besides its first input may be a number that nothing tells from a tensor.
+    """
+    parent = ctx.parent(tree)
+    return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in ("int", "float")
 
 
 def is_wrapped_network(func: ast.expr, ctx: Context) -> bool:

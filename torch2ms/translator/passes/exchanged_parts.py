@@ -13,6 +13,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import build, slice_object
+from torch2ms.translator.trees import walk
 
 __all__ = ["exchanged_by_name", "exchanged_part", "taken_part"]
 
@@ -60,6 +61,8 @@ def _assigned(updated: cst.Assign, target: ast.expr, value: ast.expr, ctx: Conte
     code = updated.targets[0].target
     if isinstance(target, ast.Attribute) and isinstance(code, cst.Attribute):
         if not _is_sequential(target.value, ctx) or ctx.kind(value).name not in ("Module", "unknown"):
+            return updated
+        if _is_unmade(target.value, ctx):
             return updated
         return _call("set_part", code.value, ctx.literal(f"'{target.attr}'"), ctx, updated.value)
     if isinstance(target, ast.Subscript) and _is_parts(target.value, ctx):
@@ -125,6 +128,15 @@ def _classes(tree: ast.expr, ctx: Context) -> set[str]:
 
 def _is_sequential(tree: ast.expr, ctx: Context) -> bool:
     return ctx.kind(tree).name == "Module" and _SEQUENTIAL in _classes(tree, ctx)
+
+
+def _is_unmade(tree: ast.expr, ctx: Context) -> bool:
+    """Whether ``self`` is not made yet, where ``super().__init__`` comes later: it can have no parts there."""
+    function = ctx.functions[-1]
+    if function is None or function.name != "__init__" or ctx.kind(tree).evidence != "self":
+        return False
+    made = (node for node in walk(function.node) if isinstance(node, ast.Attribute) and node.attr == "__init__")
+    return all(node.lineno > tree.lineno for node in made)
 
 
 def _may_be_sequential(tree: ast.expr, value: ast.expr | None, ctx: Context) -> bool:

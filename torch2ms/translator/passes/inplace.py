@@ -10,6 +10,7 @@ import ast
 
 import libcst as cst
 
+from torch2ms.translator.activated import IDEMPOTENT
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.changed_inputs import Change, change_of, first_network
 from torch2ms.translator.inference.own_attributes import is_inplace
@@ -84,9 +85,6 @@ _WIDTHS = {
     "torch.double": 3,
 }
 
-# Activations that leave their own result as it is
-_IDEMPOTENT = ("ReLU", "ReLU6", "Hardtanh")
-
 
 def _first_layer(tree: ast.Call, name: str, ctx: Context) -> None:
     """Keep the meaning of ``y = self.block(x)`` where the block is a Sequential whose first layer changes ``x``.
@@ -106,7 +104,7 @@ def _first_layer(tree: ast.Call, name: str, ctx: Context) -> None:
         return
     layer = ast.unparse(tree.func) + start
     whole = small.value is tree and seen_elsewhere(name, small, ctx) == "fresh"
-    if whole and any(ctx.world.changes_input(key, tree.func.attr + start) in _IDEMPOTENT for key in keys):
+    if whole and any(ctx.world.changes_input(key, tree.func.attr + start) in IDEMPOTENT for key in keys):
         ctx.frame.before.append(cst.parse_statement(f"{name} = {layer}({name})"))
     else:
         ctx.report("T2M305", tree, f"{layer} changes {name} in place, which is read again; MindSpore leaves it")
@@ -171,7 +169,7 @@ def _say_change(name: str, layer: str, change: Change, tree: ast.Call, ctx: Cont
     while node is not None and node is not small:
         always, node = always and not isinstance(node, _SOMETIMES), ctx.parent(node)
     alone = seen_elsewhere(name, small, ctx) == "fresh" and not read_before(name, tree, small, ctx)
-    if change.first and always and alone and change.kind in _IDEMPOTENT:
+    if change.first and always and alone and change.kind in IDEMPOTENT:
         function = layer or code_of(ctx.reference(_FUNCTIONS[change.kind]))
         ctx.frame.before.append(cst.parse_statement(f"{name} = {function}({name})"))
     else:

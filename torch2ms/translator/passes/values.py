@@ -15,6 +15,7 @@ import libcst as cst
 
 from torch2ms.diagnostics import Severity
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, MappedTo, Row
+from torch2ms.translator.activated import activated_by
 from torch2ms.translator.context import Context
 from torch2ms.translator.file_index import CallShape
 from torch2ms.translator.inference.families import instance_of
@@ -352,6 +353,9 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
         updated = augmented(updated, tree, ctx)
     if isinstance(updated, (cst.Assign, cst.AugAssign)):
         updated = written_elements(updated, tree, ctx)
+    layer = activated_by(tree, ctx) if isinstance(updated, cst.Assign) else ""
+    if layer and isinstance(updated.value, cst.Name):
+        updated = updated.with_changes(value=parse_expression(f"{layer}({updated.value.value})"))
     if isinstance(tree, ast.Assign) and isinstance(updated, cst.Assign) and _sets_data(tree):
         updated = updated.with_changes(value=owning(updated.value, tree.value, ctx))
     updated = put_gradient(kept_optimizer(changed_setting(updated, tree, ctx), tree, ctx), tree, ctx)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import libcst as cst
 
+from torch2ms.translator.activated import activated_by
 from torch2ms.translator.aliases import REARRANGED
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
@@ -397,7 +398,8 @@ def seen_elsewhere(name: str, use: ast.AST, ctx: Context) -> Owner:
     for node in walk(body):
         if not isinstance(node, ast.Name) or node.id != name or not isinstance(node.ctx, ast.Load):
             continue
-        if node.lineno <= last and not _is_of_an_older(node, name, use, ctx):
+        is_told = _is_of_an_older(node, name, use, ctx) or activated_by(ctx.parent(node), ctx)
+        if node.lineno <= last and not is_told:
             found.add(_held(node, use, ctx))
     if "object" in found:
         return "shared" if "shared" in found else "object"

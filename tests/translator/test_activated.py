@@ -1,0 +1,64 @@
+"""Second names of a tensor that an activation then changes in place."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+
+NET = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, augment):
+        super().__init__()
+        self.augment = augment
+        self.conv = nn.Conv2d(3, 3, 1)
+        self.relu = {layer}
+
+    def forward(self, x):
+        y = self.conv(x)
+        if self.augment:
+            kept = y
+        {between}
+        y = {use}
+        return (y, kept) if self.augment else y
+"""
+RELU = "nn.ReLU(inplace=True)"
+
+
+def translated(layer: str = RELU, between: str = "pass", use: str = "self.conv(self.relu(y))") -> tuple[str, list[str]]:
+    result = translate_source(NET.format(layer=layer, between=between, use=use))
+    return result.text, [item.code for item in result.diagnostics]
+
+
+@pytest.mark.parametrize("between", ["pass", "z = y + 1", "print(y.shape)"])
+def test_the_second_name_sees_the_activation(between: str) -> None:
+    text, codes = translated(between=between)
+    assert "            kept = self.relu(y)\n" in text
+    assert "T2M305" not in codes
+
+
+@pytest.mark.parametrize(
+    ("layer", "between", "use"),
+    [
+        ("nn.ReLU()", "pass", "self.conv(self.relu(y))"),  # in place it is not
+        ("nn.ELU(inplace=True)", "pass", "self.conv(self.relu(y))"),  # twice is not once
+        (RELU, "print(kept)", "self.conv(self.relu(y))"),  # seen before
+        (RELU, "y = x * 2", "self.conv(self.relu(y))"),  # another tensor
+        (RELU, "y.add_(1)", "self.conv(self.relu(y))"),  # changed in another way before
+        (RELU, "pass", "self.relu(y) if self.augment else y"),  # does not always run
+    ],
+)
+def test_other_second_names_are_left(layer: str, between: str, use: str) -> None:
+    text, _ = translated(layer, between, use)
+    assert "            kept = y\n" in text
+
+
+@pytest.mark.parametrize(
+    ("layer", "use"), [("nn.ELU(inplace=True)", "self.conv(self.relu(y))"), (RELU, "self.relu(y) if x else y")]
+)
+def test_what_cannot_be_kept_is_said(layer: str, use: str) -> None:
+    assert "T2M305" in translated(layer, use=use)[1]
