@@ -7,6 +7,7 @@ import functools
 import inspect
 import pickle
 
+import numpy as np
 import pytest
 from mindspore import nn
 
@@ -28,6 +29,12 @@ def test_both_classes_are_equal_and_found_as_keys(own: type, native: type) -> No
     assert native == own
     assert {native: 1}[own] == {own: 1}[native] == 1
     assert own in [native]
+
+
+def test_sizes_may_be_numbers_of_numpy() -> None:
+    sizes = np.array([2, 3])
+    assert layers.Conv2d(sizes[0], out_channels=sizes[1], kernel_size=1).out_channels == 3
+    assert layers.Linear(*sizes).weight.shape == (3, 2)
 
 
 def test_other_classes_are_not_equal() -> None:

@@ -131,3 +131,14 @@ def test_a_wrapper_that_went_is_called_through() -> None:
     assert "return getattr(net, 'module', net)(d), getattr(net, 'module', net).back(d)\n" in text
     assert "def train(model, x):\n    return model(x)\n" in text
     assert text.endswith("y = model(x)\n")
+
+
+def test_recurrent_layers_among_others_need_no_flattening() -> None:
+    text = translate_source(
+        "from torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.parts = nn.ModuleList()\n        self.parts.append(nn.LSTM(2, 2))\n"
+        "        self.parts.append(nn.Tanh())\n\n    def forward(self, x):\n        for part in self.parts:\n"
+        "            if isinstance(part, nn.Tanh):\n                x = part(x)\n            else:\n"
+        "                part.flatten_parameters()\n                x, _ = part(x)\n        return x\n"
+    ).text
+    assert "flatten_parameters" not in text

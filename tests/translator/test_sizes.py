@@ -64,6 +64,11 @@ def test_complex_numbers_beside_tensors() -> None:
     assert "functional.complex_quotient(z, 2j * math.pi)" in text
 
 
+def test_what_is_computed_from_complex_tensors_is_complex() -> None:
+    source = "import torch\n\n\ndef f(m: torch.Tensor, p: torch.Tensor):\n    return m * torch.exp(p * 1j)\n"
+    assert "complex_product(m, functional.exp(functional.complex_product(p, 1j)))" in text_of(source)
+
+
 def test_numpys_functions_of_tensors() -> None:
     source = "import numpy as np\nimport torch\n\n\ndef f(x: torch.Tensor, a: np.ndarray):\n"
     source += "    return np.sin(x), np.sin(a)\n"

@@ -76,6 +76,20 @@ def test_what_cannot_be_read_twice_or_is_a_networks_as_well_is_reported(call: st
     assert codes(result) == ["T2M207"]
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("(box > 0).type(torch.FloatTensor)", "(box > 0).astype(ms.float32)"),
+        ("(box > 0).double()", "(box > 0).astype(ms.float64)"),
+        ("box.type(torch.BoolTensor)", "box.astype(ms.bool_)"),
+    ],
+)
+def test_what_operators_give_is_no_network(source: str, expected: str) -> None:
+    result = translated(f"def f(box):\n    return {source}\n")
+    assert f"return {expected}\n" in result.text
+    assert codes(result) == []
+
+
 def test_both_forms_stand_in_parentheses_inside_of_a_larger_expression() -> None:
     result = translated("def f(box):\n    h = box.find()\n    return 1 + h.std()\n")
     assert "return 1 + (functional.std(h) if isinstance(h, ms.Tensor) else h.std())" in result.text

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import numpy as np
 from mindspore import nn
 
 __all__ = ["MINDSPORE_NAMES", "Kind", "kind_of"]
@@ -37,15 +38,20 @@ def kind_of(value: Any) -> Any:
     return value
 
 
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.integer) else value
+
+
 class Kind(type(nn.Cell)):  # type: ignore[misc]
     """The class of the layers of this package: they are equal to MindSpore's, and take its instances for theirs."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Return a new layer, in train mode as PyTorch's are: who looks a class up need not say so.
 
-        The containers leave the layers that they are given in the mode that these have.
+        The containers leave the layers that they are given in the mode that these have. Sizes may be numpy's integers,
+        which MindSpore's layers refuse.
         """
-        made = super().__call__(*args, **kwargs)
+        made = super().__call__(*(_plain(value) for value in args), **{k: _plain(v) for k, v in kwargs.items()})
         if isinstance(made, nn.Cell) and not isinstance(made, _CONTAINERS):
             made.set_train()
         return made

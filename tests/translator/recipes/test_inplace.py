@@ -210,6 +210,10 @@ WEIGHT = "self.fc.weight"
         ("self.w.data.zero_()", "self.w.set_data(init.initializer('zeros', self.w.shape, self.w.dtype))"),
         ("self.w.data.fill_(3)", "self.w.set_data(init.initializer(3, self.w.shape, self.w.dtype))"),
         ("self.w.requires_grad_(False)", "self.w.requires_grad = False"),
+        (
+            "self.v = nn.Parameter(torch.ones(3)).requires_grad_(False)",
+            "self.v = ms.Parameter(ops.ones(3), requires_grad=False)",
+        ),
     ],
 )
 def test_parameters_and_buffers_are_assigned(statement: str, expected: str) -> None:

@@ -40,7 +40,7 @@ def value_of(expression: str) -> tuple[str, list[str]]:
         ("x[0].detach().new(1, n).fill_(0.)", "ops.full_like(ops.zeros((1, n), dtype=x[0].dtype), 0.)"),
         ("x.double()", "x.astype(ms.float64)"),
         ("x.type(torch.cuda.FloatTensor)", "x.astype(ms.float32)"),
-        ("x.type('torch.LongTensor')", "x.astype(ms.int64)"),
+        ("x.type('torch.LongTensor')", "ops.stop_gradient(x).astype(ms.int64)"),
         ("x.type()", "functional.tensor_type_name(x)"),
         ("x.type_as(y + 1)", "x.astype((y + 1).dtype)"),
         ("x.data.cpu().numpy()", "ops.stop_gradient(x).asnumpy()"),
@@ -112,3 +112,16 @@ def test_first_values_behind_a_step_are_copied() -> None:
     assert "initializers.zeros_(net.bias)" in last
     last = translate_source("import torch\ndef f(loader):" + STEPS.format(first="", last="net.bias.data.zero_()")).text
     assert "ops.assign(net.bias, ops.zeros_like(net.bias))" in last
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x.split([h * w for h, w in data], 1)", "ops.split(x, [int(h * w) for h, w in data], 1)"),
+        ("x.split([len(part) for part in data])", "ops.split(x, [len(part) for part in data])"),
+        ("x.split([1, n])", "ops.split(x, [1, n])"),
+        ("x.split([n for _ in data])", "ops.split(x, [n for _ in data])"),
+    ],
+)
+def test_sizes_of_parts_that_may_be_tensors(source: str, expected: str) -> None:
+    assert value_of(source) == (expected, [])

@@ -54,6 +54,7 @@ _OF_FLOATS = frozenset(
     logsumexp softmax log_softmax relu log2 log10 log1p expm1 rsqrt reciprocal median clip clamp nansum
     nanmean""".split()
 )
+_OF_COMPLEX = frozenset("sum mean prod exp log sqrt sin cos tan tanh sigmoid cumsum cumprod rsqrt reciprocal".split())
 _SUMS = frozenset({"sum", "prod", "cumsum", "cumprod"})  # of ints and bools, without another dtype
 _OF_INTS = frozenset({"amax", "amin", "median", "relu", "floor", "ceil", "round", "trunc", "sign"})
 _OF_DOUBLES = frozenset("add sub mul div pow maximum minimum dot matmul mm true_divide multiply subtract".split())
@@ -116,6 +117,8 @@ def _dtype_of_call(
     if (name in _KEEPS or name in _SAME_SHAPE) and first is not None:
         return _held(first)
     if name in _OF_FLOATS and first is not None and family(first.of) == "float":
+        return first.of
+    if name in _OF_COMPLEX and first is not None and family(first.of) == "complex":
         return first.of
     if first is not None and family(first.of) in ("int", "bool") and name in _SUMS:
         return _INT

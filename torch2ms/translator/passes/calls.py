@@ -208,9 +208,16 @@ def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
         row = ctx.tables.row(f"{owner}.{func.attr}")
         if row is not None:
             return row, base
+    if func.attr in _ONLY_OF and base.name == "Module":
+        row = ctx.tables.row(f"{_ONLY_OF[func.attr]}.{func.attr}")
+        if row is not None:
+            return row, base
     _unknown_member(ctx, func, base)
     return None
 
+
+# Members that one family of torch's layers has, where all that is known is that a list holds layers
+_ONLY_OF = {"flatten_parameters": "torch.nn.RNNBase"}
 
 _OF_SPARSE = frozenset({"indices", "_indices", "_values", "coalesce", "is_coalesced", "_nnz", "to_dense"})
 

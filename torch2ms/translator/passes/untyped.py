@@ -17,6 +17,7 @@ from torch2ms.mapping_tables.catalogue import shared_members
 from torch2ms.mapping_tables.schema import Row
 from torch2ms.translator.binding import literal
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.dtypes import family as dtype_family
 from torch2ms.translator.inference.families import BASE_ROWS, MODULE_BARE
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
 from torch2ms.translator.syntax import build, code_of
@@ -187,6 +188,10 @@ def _is_tensor_call(func: ast.Attribute, call: ast.Call, ctx: Context) -> bool:
     """Whether the arguments tell: ``x.size(0)``, ``x.max(dim=1)``, ``x.to(device)``, ``x.to(torch.float16)``."""
     if ctx.tables.row(f"torch.Tensor.{func.attr}") is None:
         return False
+    if func.attr in _OF_NETWORKS_TOO and isinstance(func.value, (ast.Compare, ast.BinOp, ast.UnaryOp)):
+        return True
+    if func.attr == "type" and len(call.args) == 1 and _is_whole_type(ctx.kind(call.args[0])):
+        return True
     if func.attr == "to" and call.args:
         kind = ctx.kind(call.args[0])
         first = call.args[0]
@@ -202,6 +207,18 @@ def _is_tensor_call(func: ast.Attribute, call: ast.Call, ctx: Context) -> bool:
         return len(call.args) <= 1 and all(keyword.arg == "dim" for keyword in call.keywords)
     names = {keyword.arg for keyword in call.keywords}
     return bool(names & {"dim", "keepdim"}) and ctx.world.evidence.takes(func.attr, call)
+
+
+# Methods that tensors have in common with networks, which no operator gives
+_OF_NETWORKS_TOO = frozenset({"float", "double", "half", "bfloat16", "type", "to", "cuda", "cpu"})
+
+
+def _is_whole_type(kind: Kind) -> bool:
+    """Whether a value is a dtype or type of integers or booleans, which no network computes in."""
+    name = kind.of.rpartition(".")[2]
+    return kind.name in ("api", "dtype") and (
+        dtype_family(kind.of) in ("int", "bool") or name in ("LongTensor", "IntTensor", "ByteTensor", "BoolTensor")
+    )
 
 
 def _is_axis(call: ast.Call, ctx: Context) -> bool:

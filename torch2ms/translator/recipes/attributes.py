@@ -86,11 +86,29 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
         return Leave(_ONLY_PARAMETERS)
     if site.tree.func.attr == "requires_grad":
         return Replace(site.updated.func)
+    made = _made_with(site, ctx)
+    if made is not None:
+        return made
     if not (isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree):
         return Leave("its value is used: set requires_grad in a statement of its own")
     flag = site.argument("requires_grad")
     ctx.rebind.append(code_of(cst.Attribute(parenthesised(site.receiver), cst.Name("requires_grad"))))
     return Replace(flag.code if flag is not None else cst.Name("True"))
+
+
+def _made_with(site: CallSite, ctx: Context) -> Replace | None:
+    """Return ``ms.Parameter(x, requires_grad=flag)`` for ``nn.Parameter(x).requires_grad_(flag)``."""
+    made, code = site.receiver_tree, site.receiver
+    if not isinstance(made, ast.Call) or not isinstance(code, cst.Call) or len(made.args) != 1 or made.keywords:
+        return None
+    if ctx.kind(made.func).of != "torch.nn.Parameter" or code_of(code.func) != code_of(ctx.reference(_PARAMETER)):
+        return None
+    given = site.argument("requires_grad")
+    flag = given.code if given is not None else cst.Name("True")
+    return Replace(build("{made}({x}, requires_grad={flag})", made=code.func, x=code.args[0].value, flag=flag))
+
+
+_PARAMETER = "mindspore.Parameter"
 
 
 def _is_set_to_false(statement: ast.AST | None) -> bool:

@@ -9,9 +9,11 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
+from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.kinds import UNKNOWN
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build
+from torch2ms.translator.whole_casts import cut_from_floats
 
 __all__: list[str] = []
 
@@ -82,8 +84,22 @@ def dtype_limit(site: CallSite, ctx: Context) -> Outcome:
 def cast(site: CallSite, ctx: Context) -> Outcome:
     """``x.double()`` -> ``x.astype(ms.float64)``."""
     assert site.receiver is not None
-    dtype = ctx.reference(site.option.add["dtype"])
-    return Replace(build("{x}.astype({dtype})", x=site.receiver, dtype=dtype))
+    dtype = site.option.add["dtype"]
+    receiver = site.receiver if "float" in dtype else cut_from_floats(site.receiver, site.receiver_tree, site.tree, ctx)
+    return Replace(build("{x}.astype({dtype})", x=receiver, dtype=ctx.reference(dtype)))
+
+
+@recipe("whole_cast")
+def whole_cast(site: CallSite, ctx: Context) -> Outcome:
+    """``x.long()``: the method is the same, the gradient that torch ends there goes on in MindSpore."""
+    made = emit_call(site, ctx)
+    if site.receiver is None or not isinstance(made, Replace):
+        return made
+    receiver = cut_from_floats(site.receiver, site.receiver_tree, site.tree, ctx)
+    call = made.code
+    if receiver is site.receiver or not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+        return made
+    return replace(made, code=call.with_changes(func=call.func.with_changes(value=receiver)))
 
 
 @recipe("tensor_type")
@@ -98,9 +114,13 @@ def tensor_type(site: CallSite, ctx: Context) -> Outcome:
     text = kind.of if kind.name == "api" else wanted.tree.value if isinstance(wanted.tree, ast.Constant) else ""
     word = _TYPES.get(str(text).rpartition(".")[2])
     if word is not None:
-        return Replace(build("{x}.astype({dtype})", x=site.receiver, dtype=ctx.reference(f"mindspore.{word}")))
+        cuts = not word.startswith(("float", "bfloat"))
+        receiver = cut_from_floats(site.receiver, site.receiver_tree, site.tree, ctx) if cuts else site.receiver
+        return Replace(build("{x}.astype({dtype})", x=receiver, dtype=ctx.reference(f"mindspore.{word}")))
     if kind.name != "str":
-        return Replace(build("{x}.astype({dtype})", x=site.receiver, dtype=wanted.code))
+        cuts = family(kind.of) in ("int", "bool")
+        receiver = cut_from_floats(site.receiver, site.receiver_tree, site.tree, ctx) if cuts else site.receiver
+        return Replace(build("{x}.astype({dtype})", x=receiver, dtype=wanted.code))
     if isinstance(wanted.tree, ast.Constant):
         return Leave(f"{ast.unparse(wanted.tree)} names no dtype that is known")
     func = wanted.tree.func if isinstance(wanted.tree, ast.Call) and not wanted.tree.args else None

@@ -8,9 +8,11 @@ import libcst as cst
 
 from torch2ms.translator.binding import BoundArgument
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build, code_of, itself
+from torch2ms.translator.whole_casts import cut_from_floats
 
 __all__ = ["describes_device", "moved"]
 
@@ -99,11 +101,20 @@ def to_tensor(site: CallSite, ctx: Context) -> Outcome:
     if what == "move" or code is None:
         return moved(site, ctx)
     if what == "cast" and not _may_be_none(code, ctx):
-        return Replace(build("{x}.astype({dtype})", x=site.receiver, dtype=code))
+        return Replace(build("{x}.astype({dtype})", x=_cut(site, ctx), dtype=code))
     if what == "like":
         return Replace(build("{x}.astype({other}.dtype)", x=site.receiver, other=code))
     function = ctx.reference("torch2ms.runtime.device.to")
     return Replace(build("{function}({x}, {value})", function=function, x=site.receiver, value=code))
+
+
+def _cut(site: CallSite, ctx: Context) -> cst.BaseExpression:
+    """Return what is cast, cut off where it is cast to integers or booleans, which end a gradient in torch alone."""
+    assert site.receiver is not None
+    wanted = (family(ctx.kind(tree).of) for _, tree, _ in _arguments(site))
+    if not any(found in ("int", "bool") for found in wanted):
+        return site.receiver
+    return cut_from_floats(site.receiver, site.receiver_tree, site.tree, ctx)
 
 
 def _may_be_none(code: cst.BaseExpression, ctx: Context) -> bool:

@@ -7,6 +7,7 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.creation import code_tuple, content, positional, sizes
@@ -148,3 +149,18 @@ def as_property(site: CallSite, ctx: Context) -> Outcome:
     """What torch calls as a method is a property: ``x.element_size()`` -> ``x.itemsize``."""
     assert site.receiver is not None
     return Replace(cst.Attribute(parenthesised(site.receiver), cst.Name(site.option.target.rpartition(".")[2])))
+
+
+@recipe("split_sizes", takes_stars=True)
+def split_sizes(site: CallSite, ctx: Context) -> Outcome:
+    """``x.split([h * w for h, w in shapes])``: the sizes may be elements of a tensor, which ``ops.split`` refuses."""
+    made = emit_call(site, ctx)
+    given = site.argument("split_size_or_sections")
+    if not isinstance(made, Replace) or given is None or not isinstance(given.tree, ast.ListComp):
+        return made
+    if not isinstance(given.code, cst.ListComp) or ctx.kind(given.tree.elt).name in ("int", "Size"):
+        return made
+    if isinstance(given.tree.elt, ast.Call) and getattr(given.tree.elt.func, "id", "") in ("int", "len"):
+        return made
+    sizes_ = given.code.with_changes(elt=build("int({size})", size=given.code.elt))
+    return Replace(cst.ensure_type(made.code.deep_replace(given.code, sizes_), cst.Call), made.codes)
