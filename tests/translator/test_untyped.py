@@ -81,7 +81,7 @@ def test_what_cannot_be_read_twice_or_is_a_networks_as_well_is_reported(call: st
     [
         ("(box > 0).type(torch.FloatTensor)", "(box > 0).astype(ms.float32)"),
         ("(box > 0).double()", "(box > 0).astype(ms.float64)"),
-        ("box.type(torch.BoolTensor)", "box.astype(ms.bool_)"),
+        ("box.type(torch.BoolTensor)", "ops.stop_gradient(box).astype(ms.bool_)"),
     ],
 )
 def test_what_operators_give_is_no_network(source: str, expected: str) -> None:

@@ -1,4 +1,4 @@
-"""A few parts of the kind that networks take from mmcv, written for these lists: layers and modules from configurations."""
+"""A few parts of the kind that networks take from mmcv, written for these lists: layers from configurations."""
 
 import inspect
 
@@ -69,7 +69,7 @@ NORM_NAMES = {"BN": "bn", "BN2d": "bn", "SyncBN": "bn", "GN": "gn", "LN": "ln"}
 
 
 def build_conv_layer(cfg, *args, **kwargs):
-    settings = dict(type="Conv2d") if cfg is None else cfg.copy()
+    settings = {"type": "Conv2d"} if cfg is None else cfg.copy()
     layer = CONV_LAYERS.get(settings.pop("type"))
     return layer(*args, **kwargs, **settings)
 
@@ -83,10 +83,10 @@ def build_norm_layer(cfg, num_features, postfix=""):
     name = NORM_NAMES[kind] + str(postfix)
     requires_grad = settings.pop("requires_grad", True)
     settings.setdefault("eps", 1e-5)
-    if kind != "GN":
-        layer = norm_layer(num_features, **settings)
-    else:
-        layer = norm_layer(num_channels=num_features, **settings)
+    channels = {"num_channels" if kind == "GN" else "num_features": num_features}
+    if kind == "LN":
+        channels = {"normalized_shape": num_features}
+    layer = norm_layer(**channels, **settings)
     for param in layer.parameters():
         param.requires_grad = requires_grad
     return name, layer
@@ -137,7 +137,7 @@ class ConvModule(nn.Module):
         bias="auto",
         conv_cfg=None,
         norm_cfg=None,
-        act_cfg=dict(type="ReLU"),
+        act_cfg={"type": "ReLU"},  # noqa: B006 - as projects write it
         inplace=True,
         order=("conv", "norm", "act"),
     ):
