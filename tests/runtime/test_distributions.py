@@ -6,6 +6,7 @@ import pytest
 from mindspore import Tensor
 
 from torch2ms.runtime import distributions
+from torch2ms.runtime.distributions import gamma
 
 
 def test_samples_have_the_shape_asked_for():
@@ -57,7 +58,7 @@ def test_a_saturated_sample_goes_back_through_the_cache():
     assert not np.isfinite(squashed.log_prob(Tensor([1.0, 1.0])).asnumpy()).any()
 
 
-@pytest.mark.parametrize("name", ["Gamma", "Beta"])
+@pytest.mark.parametrize("name", ["VonMises"])
 def test_draws_without_gradients_say_so(name):
     distribution = getattr(distributions, name)(Tensor([1.0]), Tensor([2.0]))
     assert distribution.sample((3,)).shape == (3, 1)
@@ -101,3 +102,33 @@ def test_quantiles_of_the_log_normal_distribution() -> None:
     value = ms.Tensor([0.5, 2.0])
     np.testing.assert_allclose(found.cdf(value).asnumpy(), [0.24410859, 0.65036273], rtol=1e-4)
     np.testing.assert_allclose(found.icdf(found.cdf(value)).asnumpy(), [0.5, 2.0], rtol=1e-4)
+
+
+def test_draws_of_a_gamma_distribution_carry_the_gradient_of_the_concentration(monkeypatch):
+    drawn = Tensor([0.3, 1.2, 5.0], ms.float32)
+    monkeypatch.setattr(gamma, "standard_gamma", lambda shape, concentration: drawn)
+    slope = ms.grad(lambda a: gamma.gamma_draws((), a).sum())(Tensor([0.5, 2.0, 4.0], ms.float32))
+    # torch._standard_gamma_grad of the same numbers
+    np.testing.assert_allclose(slope.asnumpy(), [1.0098, 0.8307, 1.1633], rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["Gamma", "Beta", "InverseGamma", "FisherSnedecor"])
+def test_distributions_made_of_gamma_draws_have_gradients(name):
+    kind = getattr(distributions, name)
+    slopes = ms.grad(lambda a, b: kind(a, b).rsample((4,)).sum(), (0, 1))(Tensor([2.0]), Tensor([3.0]))
+    assert all(np.isfinite(slope.asnumpy()).all() and (slope.asnumpy() != 0).all() for slope in slopes)
+    assert kind(2.0, 3.0).has_rsample
+
+
+def test_rows_of_a_dirichlet_distribution_sum_to_one():
+    drawn = distributions.Dirichlet(Tensor([1.0, 2.0, 3.0])).rsample((5,))
+    assert drawn.shape == (5, 3)
+    np.testing.assert_allclose(drawn.asnumpy().sum(-1), np.ones(5), rtol=1e-5)
+
+
+def test_entropy_of_a_binomial_distribution():
+    found = distributions.Binomial(4, Tensor([0.3, 0.5])).entropy().asnumpy()
+    np.testing.assert_allclose(found, [1.293955, 1.407532], rtol=1e-4)
+    with pytest.raises(NotImplementedError):
+        distributions.Binomial(Tensor([2.0, 3.0]), Tensor([0.3, 0.5])).entropy()
+    assert np.isinf(distributions.HalfCauchy(Tensor([1.0])).stddev.asnumpy()).all()

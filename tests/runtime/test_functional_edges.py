@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mindspore import ops
 
-from torch2ms.runtime import functional
+from torch2ms.runtime import functional, layers, unbatched
 
 
 def gradient(function: object, values: object) -> list[float]:
@@ -92,3 +92,19 @@ def test_statistics_may_be_a_part_of_a_layers(name):
     np.testing.assert_allclose(mean.asnumpy()[:3], 0.1 * x.asnumpy().mean((0, 2)), atol=1e-6)
     assert (mean.asnumpy()[3:] == 0).all()
     assert (spread.asnumpy()[:3] != 1).all()
+
+
+def test_windows_of_an_empty_batch_keep_their_channels() -> None:
+    assert functional.fold(ops.zeros((0, 4, 4)), (3, 3), 2).shape == (0, 1, 3, 3)
+
+
+def test_extremes_of_truth_values() -> None:
+    low, high = functional.aminmax(ms.tensor([True, False]))
+    assert (bool(low), bool(high)) == (False, True)
+    assert low.dtype == ms.bool_
+
+
+def test_a_projected_memory_without_a_batch() -> None:
+    layer = layers.ProjectedLSTM(4, 3, proj_size=2)
+    output, (hidden, cell) = unbatched.run(layer, ops.ones((3, 4)))
+    assert (output.shape, hidden.shape, cell.shape) == ((3, 2), (1, 2), (1, 3))

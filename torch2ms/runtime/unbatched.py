@@ -7,10 +7,11 @@ from typing import Any, Optional, Tuple
 from mindspore import Tensor, nn, ops
 
 from .layers import families
+from .layers.projected import ProjectedLSTM
 
 __all__ = ["run"]
 
-_SEQUENCES = (nn.LSTM, nn.GRU, nn.RNN)
+_SEQUENCES = (nn.LSTM, nn.GRU, nn.RNN, ProjectedLSTM)
 _CELLS = (nn.LSTMCell, nn.GRUCell, nn.RNNCell)
 
 

@@ -369,6 +369,16 @@ class HalfCauchy(Distribution):
         """Return absolute Cauchy samples."""
         return ops.abs(Cauchy(0.0, self.scale).rsample(sample_shape))
 
+    @property
+    def mean(self) -> Tensor:
+        """The mean, which is infinite."""
+        return ops.full_like(self.scale, math.inf)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance, which is infinite."""
+        return ops.full_like(self.scale, math.inf)
+
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density; minus infinity below 0."""
         value = floats(value)

@@ -135,6 +135,15 @@ class Binomial(_Counted):
         ways = ops.lgamma(self.total_count + 1) - ops.lgamma(value + 1) - ops.lgamma(self.total_count - value + 1)
         return ways + value * self.logits - self.total_count * softplus(self.logits)
 
+    def entropy(self) -> Tensor:
+        """Return the entropy in nats, a sum over every count; as in torch, of equal ``total_count`` alone."""
+        trials = int(self.total_count.max())
+        if int(self.total_count.min()) != trials:
+            raise NotImplementedError("Inhomogeneous total count not supported by `entropy`.")
+        values = ops.arange(1 + trials).astype(self.probs.dtype).reshape((-1, *(1 for _ in self.batch_shape)))
+        logs = self.log_prob(values)
+        return -(exp(logs) * logs).sum(0)
+
 
 class NegativeBinomial(_Counted):
     """Number of successes before ``total_count`` failures."""

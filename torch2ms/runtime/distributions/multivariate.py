@@ -9,13 +9,15 @@ from mindspore import Tensor, ops
 from ..functional.exact import log
 from .base import LOG_2PI, Distribution, floats
 from .discrete import Categorical
-from .gamma import standard_gamma
+from .gamma import gamma_draws, standard_gamma
 
 __all__ = ["Dirichlet", "MixtureSameFamily", "MultivariateNormal"]
 
 
 class Dirichlet(Distribution):
-    """Dirichlet distribution on the simplex; samples carry no gradients."""
+    """Dirichlet distribution on the simplex."""
+
+    has_rsample = True
 
     def __init__(self, concentration: Any, validate_args: Optional[bool] = None) -> None:
         self.concentration = floats(concentration)
@@ -33,6 +35,11 @@ class Dirichlet(Distribution):
         """The variance."""
         whole = self.concentration.sum(-1, keepdims=True)
         return self.concentration * (whole - self.concentration) / (ops.square(whole) * (whole + 1))
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """Return samples that carry the gradients of the parameters."""
+        drawn = gamma_draws(sample_shape, self.concentration)
+        return drawn / drawn.sum(-1, keepdims=True)
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples without gradients."""

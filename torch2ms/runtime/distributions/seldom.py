@@ -13,7 +13,7 @@ from ..functional.exact import exp, log
 from ..functional.special import i0e, i1e
 from .base import Distribution, floats, together, uniform
 from .discrete import OneHotCategorical
-from .gamma import standard_gamma
+from .gamma import gamma_draws
 from .multivariate import MultivariateNormal
 
 __all__ = [
@@ -29,9 +29,10 @@ _EULER = 0.57721566490153286060
 
 
 class InverseGamma(Distribution):
-    """Distribution of 1 / x for x of a Gamma distribution; samples carry no gradients."""
+    """Distribution of 1 / x for x of a Gamma distribution."""
 
     parameters = ("concentration", "rate")
+    has_rsample = True
 
     def __init__(self, concentration: Any, rate: Any, validate_args: Optional[bool] = None) -> None:
         self.concentration, self.rate = together(concentration, rate)
@@ -49,9 +50,9 @@ class InverseGamma(Distribution):
         finite = ops.square(self.rate) / (ops.square(self.concentration - 1) * (self.concentration - 2))
         return ops.select(self.concentration > 2, finite, ops.full_like(finite, math.inf))
 
-    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        """Return samples without gradients."""
-        return ops.stop_gradient(self.rate) / standard_gamma(sample_shape, self.concentration)
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """Return samples that carry the gradients of the parameters."""
+        return self.rate / gamma_draws(sample_shape, self.concentration)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
@@ -65,9 +66,10 @@ class InverseGamma(Distribution):
 
 
 class FisherSnedecor(Distribution):
-    """F-distribution; samples carry no gradients."""
+    """F-distribution."""
 
     parameters = ("df1", "df2")
+    has_rsample = True
 
     def __init__(self, df1: Any, df2: Any, validate_args: Optional[bool] = None) -> None:
         self.df1, self.df2 = together(df1, df2)
@@ -86,10 +88,10 @@ class FisherSnedecor(Distribution):
         finite = 2 * ops.square(two) * (one + two - 2) / (one * ops.square(two - 2) * (two - 4))
         return ops.select(two > 4, finite, ops.full_like(finite, math.nan))
 
-    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        """Return samples without gradients."""
-        above = standard_gamma(sample_shape, self.df1 * 0.5) / self.df1
-        return ops.stop_gradient(above / (standard_gamma(sample_shape, self.df2 * 0.5) / self.df2))
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """Return samples that carry the gradients of the parameters."""
+        above = gamma_draws(sample_shape, self.df1 * 0.5) / self.df1
+        return above / (gamma_draws(sample_shape, self.df2 * 0.5) / self.df2)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""

@@ -50,9 +50,11 @@ def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = Fal
     return norm(A, 2 if ord in (None, "fro") else ord, dim, keepdim, dtype)
 
 
-def linalg_solve(A: Tensor, B: Tensor) -> Tensor:
-    """Return ``X`` with ``A @ X = B``, through the inverse of ``A``."""
+def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+    """Return ``X`` with ``A @ X = B``, or ``X @ A = B`` where not ``left``, through the inverse of ``A``."""
     vector = B.ndim == A.ndim - 1
+    if not left:
+        return ops.matmul(B, ops.inverse(A))
     solution = ops.matmul(ops.inverse(A), ops.expand_dims(B, -1) if vector else B)
     return ops.squeeze(solution, -1) if vector else solution
 

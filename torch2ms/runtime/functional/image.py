@@ -301,7 +301,7 @@ def fold(
     full_h, full_w = height + 2 * ph, width + 2 * pw
     rows, columns = (full_h - dh * (kh - 1) - 1) // sh + 1, (full_w - dw * (kw - 1) - 1) // sw + 1
     batch = input.shape[0]
-    windows = input.reshape((batch, -1, kh, kw, rows, columns))
+    windows = input.reshape((batch, input.shape[1] // (kh * kw), kh, kw, rows, columns))  # -1 of an empty batch is 0
     total = ops.zeros((batch, windows.shape[1], full_h, full_w), input.dtype)
     for i in range(kh):
         for j in range(kw):

@@ -109,6 +109,9 @@ class Extremes(NamedTuple):
 
 def aminmax(input: Tensor, *, dim: Optional[int] = None, keepdim: bool = False) -> Extremes:
     """Return the smallest and the largest value, of all or along ``dim``; NaN where there is one."""
+    if input.dtype == ms.bool_:  # MindSpore reduces no bool on CPU
+        extremes = aminmax(input.astype(ms.int32), dim=dim, keepdim=keepdim)
+        return Extremes(*(value.astype(ms.bool_) for value in extremes))
     low, high = (
         (input.min(), input.max()) if dim is None else (ops.amin(input, dim, keepdim), ops.amax(input, dim, keepdim))
     )

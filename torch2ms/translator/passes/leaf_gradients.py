@@ -10,6 +10,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.passes.network_input import NetworkInput, network_input
+from torch2ms.translator.passes.returned_values import is_no_output
 from torch2ms.translator.syntax import code_of, parenthesised, parse_expression
 from torch2ms.translator.training.leaf_hooks import hooked, is_retained
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
@@ -88,7 +89,7 @@ class LeafWriter:
             while lines and lines[0].comment is None:
                 lines.pop(0)
             body[0] = body[0].with_changes(leading_lines=lines)
-        body.extend(_lines(f"return {', '.join([self._value(unit), *_extra(unit)])}"))
+        body.extend(_lines(f"return {', '.join([self._value(unit), *_returned(unit, self.ctx)])}"))
         head = f"def {unit.forward_name}({_given(unit)}): pass\n"
         made = cst.ensure_type(cst.parse_statement(head), cst.FunctionDef)
         top = unit.block is self.ctx.analysis.tree.body
@@ -169,7 +170,7 @@ class LeafWriter:
             parts.append("has_aux=True")
         call = f"{code_of(self.ctx.reference(f'mindspore.{name}'))}({', '.join(parts)})({_given(unit)})"
         loss = unit.loss.id if wanted and isinstance(unit.loss, ast.Name) else "_"
-        outputs = f"({', '.join([loss, *extra])})" if extra else loss
+        outputs = f"({', '.join([loss, *_returned(unit, self.ctx)])})" if extra else loss
         if not unit.is_backward:
             return self._asked(unit, call, outputs if name != "grad" else "")
         scope = self.plan.scope_of[id(unit)]
@@ -332,6 +333,14 @@ def _extra(unit: LeafUnit) -> list[str]:
     if _is_kept(unit) and isinstance(unit.loss, ast.Name):
         return [name for name in unit.aux if name != unit.loss.id]
     return unit.aux
+
+
+def _returned(unit: LeafUnit, ctx: Context) -> list[str]:
+    """Return what the function returns besides the value; in a tuple what MindSpore would not take for an output."""
+    names = _extra(unit)
+    if not names or not all(is_no_output(name, unit.body, ctx) for name in names):
+        return list(names)
+    return [f"({', '.join(names)}{',' if len(names) == 1 else ''})"]
 
 
 def _targets(tensors: Sequence[str], weights: Sequence[str]) -> str:

@@ -106,14 +106,23 @@ def _target(place: ast.expr, ctx: Context) -> str:
     """Return ``x[...]``, or ``x`` where the tensor was made without elements: torch gives it the result's size."""
     assert isinstance(place, ast.Name)
     made = [
-        node.value
+        value
         for node in ctx.analysis.nodes
         if isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == place.id for target in node.targets)
+        for target in node.targets
+        for name, value in _pairs(target, node.value)
+        if isinstance(name, ast.Name) and name.id == place.id
     ]
     if any(_is_empty(value) for value in made):
         return place.id
     return f"{place.id}[{'()' if writes_through(place.id, place, ctx) or reaches_views(ctx) else '...'}]"
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """Return what each name of an assignment gets, ``v, i = a, b`` told apart."""
+    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
+        return list(zip(target.elts, value.elts, strict=True)) if len(target.elts) == len(value.elts) else []
+    return [(target, value)]
 
 
 _MAKERS = frozenset("empty zeros ones rand randn tensor Tensor new_empty new_zeros new_ones".split())

@@ -14,9 +14,9 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.passes.leaf_gradients import LeafWriter
 from torch2ms.translator.passes.recorded_steps import write_recorded
+from torch2ms.translator.passes.returned_values import is_output
 from torch2ms.translator.passes.statement_lines import comments, like, spaced, without_blank, without_lines
 from torch2ms.translator.passes.training_plan import TrainingPlan
 from torch2ms.translator.syntax import code_of, parenthesised, parse_expression
@@ -189,7 +189,7 @@ class _Writer:
 
         ``value_and_grad`` counts tensors and containers alone, and refuses a function that returns a loss and a number.
         """
-        plain = unit.aux and not any(_is_output(name, unit, self.ctx) for name in unit.aux)
+        plain = unit.aux and not any(is_output(name, unit.body, unit.parameters, self.ctx) for name in unit.aux)
         return [f"({', '.join(unit.aux)}{',' if len(unit.aux) == 1 else ''})"] if plain else list(unit.aux)
 
     def _gradient(self, unit: TrainingUnit) -> list[Statement]:
@@ -258,41 +258,3 @@ class _Writer:
             return self._lines(f"{unit.grads_name} = {call}")
         result = self._code(clip.result) if clip.result is not None else "_"
         return self._lines(f"{unit.grads_name}, {result} = {call}")
-
-
-_OUTPUTS = frozenset({"Tensor", "Parameter", "list", "dict", "tuple"})
-
-
-def _is_output(name: str, unit: TrainingUnit, ctx: Context) -> bool:
-    """Whether a step binds a name to what is known to be a tensor or a container, or to what a network returns."""
-    for statement in unit.body:
-        for node in walk(statement):
-            if isinstance(node, ast.Name) and node.id == name and ctx.kind(node).name in _OUTPUTS:
-                return True
-            if isinstance(node, ast.Assign) and name in {
-                part.id for target in node.targets for part in walk(target) if isinstance(part, ast.Name)
-            }:
-                value = _part_of(node, name)
-                if value is node.value and isinstance(node.targets[0], ast.Tuple) and name not in unit.parameters:
-                    continue  # one of several results may be a number or an array; a state that is carried on is not
-                if ctx.kind(value).name in _OUTPUTS:
-                    return True
-                if isinstance(value, ast.Call) and _is_network(value.func, ctx):
-                    return True
-    return False
-
-
-def _part_of(node: ast.Assign, name: str) -> ast.expr:
-    """Return what an assignment gives to a name: its part where both sides are written out, else the whole."""
-    target, value = node.targets[0], node.value
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        for part, item in zip(target.elts, value.elts, strict=True):
-            if isinstance(part, ast.Name) and part.id == name:
-                return item
-    return value
-
-
-def _is_network(tree: ast.expr, ctx: Context) -> bool:
-    """Whether what is called is a network, or nothing is known of it and it is called like one."""
-    kind, name = ctx.kind(tree), (dotted_path(tree) or "").rpartition(".")[2].lower()
-    return kind.name == "Module" or (not kind.known and ("net" in name or "model" in name))

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from torch2ms.translator.dataflow import certain_binds, live_in
 from torch2ms.translator.effects import base_path, dotted_path, effects, overlap, overlaps, root
 from torch2ms.translator.kinds import Kind
+from torch2ms.translator.training.narrowed_lists import trains_a_part
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
 from torch2ms.translator.training.trained import listed_weights
@@ -230,6 +231,23 @@ class GradientFlow:
         for item in self._file.assigned_to(optimizer, scope):
             if isinstance(item.value, ast.Call) and item.value.args:
                 found |= self._weights(item.value.args[0], self._file.scope_of(item, scope), 3)
+        return found
+
+    def trains_a_part(self, optimizer: str, clipped: ast.expr, scope: Scope) -> bool:
+        """Whether an optimizer certainly has fewer weights than a clipped list, whose others have gradients too."""
+        made = [item for item in self._file.assigned_to(optimizer, scope) if isinstance(item.value, ast.Call)]
+        given: list[ast.expr] = []
+        for item in made:
+            assert isinstance(item.value, ast.Call)
+            given += self._followed(item.value.args[:1], self._file.scope_of(item, scope))
+        return len(made) == 1 and trains_a_part(given, self._followed([clipped], scope), self._file.tree)
+
+    def _followed(self, nodes: Sequence[ast.expr], scope: Scope) -> list[ast.expr]:
+        """Return expressions, and what their names were bound to."""
+        found = list(nodes)
+        for node in nodes:
+            for name in {n.id for n in walk(node) if isinstance(n, ast.Name)}:
+                found += [item.value for item in self._file.bindings_of(name, scope)]
         return found
 
     def is_reset_by(self, optimizer: str, zeroed: Collection[str], scope: Scope) -> bool:

@@ -25,12 +25,12 @@ from torch2ms.translator.training.names_used import FUNCTIONS, binds, blocks, is
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.remade_leaves import RemadeLeaves
+from torch2ms.translator.training.repeated import gives_the_same
 from torch2ms.translator.training.unread import kept_tensors
 from torch2ms.translator.trees import children, walk
 
 __all__ = ["LeafScope", "Refused"]
 
-_RANDOM = frozenset({"rand", "randn", "randint", "randperm", "dropout", "bernoulli", "multinomial", "normal", "sample"})
 _OF_ALL = frozenset({"zero_grad", "clip_grad_norm_", "clip_grad_value_"})
 _GRADS = frozenset({"torch.autograd.grad"})
 _JUMPS = (ast.Break, ast.Continue, ast.Return, ast.Yield)
@@ -350,17 +350,8 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
 
     def _stay(self, unit: LeafUnit) -> None:
         """Compute the body twice, where that gives the same twice."""
-        for statement in unit.body:
-            for node in walk(statement):
-                if isinstance(node, ast.Call):
-                    path = dotted_path(node.func) or str(getattr(node.func, "attr", ""))
-                    name = path.rpartition(".")[2]
-                    kind = self.oracle.kind(node.func)
-                    known = kind.name == "api" or (
-                        isinstance(node.func, ast.Attribute) and self.oracle.kind(node.func.value).is_tensor
-                    )
-                    if name in _RANDOM or not known:
-                        raise Refused
+        if not all(gives_the_same(statement, self.nodes, self.oracle) for statement in unit.body):
+            raise Refused
         unit.is_moved, unit.aux, unit.at = False, [], unit.statement
 
     # ---- names, accumulation, what goes

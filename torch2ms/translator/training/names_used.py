@@ -51,22 +51,30 @@ def reads(node: ast.AST) -> set[str]:
 def _read_by_function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """Return the names that a function has from outside: its own parameters and variables are others."""
     inner = [n for n in walk(node) if isinstance(n, ast.Name)]
-    outer = {name for n in walk(node) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
-    own_names = {a.arg for a in walk(node.args) if isinstance(a, ast.arg)}
-    own_names |= {n.id for n in inner if not isinstance(n.ctx, ast.Load)} - outer
+    own_names = _own_names(node)
     given = [*node.decorator_list, *node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
     return {n.id for n in inner if isinstance(n.ctx, ast.Load)} - own_names | {
         n.id for part in given for n in walk(part) if isinstance(n, ast.Name)
     }
 
 
+def _own_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    outer = {name for n in walk(node) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+    stored = {n.id for n in walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    return {a.arg for a in walk(node.args) if isinstance(a, ast.arg)} | (stored - outer)
+
+
 def binds(node: ast.AST) -> set[str]:
-    """Return the names that are bound, or whose value is changed in place."""
+    """Return the names that are bound, or whose value is changed in place; not those that a function has for itself."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return {node.name} | (set().union(*map(binds, node.body)) - _own_names(node))
+    if isinstance(node, ast.ClassDef):
+        methods = [part for part in node.body if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        return {node.name}.union(*(binds(method) - {method.name} for method in methods))
     inner = {id(n) for part in walk(node) if isinstance(part, ast.comprehension) for n in walk(part.target)}
     found = {
         n.id for n in walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load) and id(n) not in inner
     }
-    found |= {node.name} if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else set()
     takers = (part for part in walk(node) if isinstance(part, (*TAKERS, ast.Attribute)))
     taken = {id(child) for part in takers for child in children(part)}
     for part in walk(node):  # y[0] = ..., y.data = ...

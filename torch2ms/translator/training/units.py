@@ -217,6 +217,10 @@ class ScopePlanner:
         verdict: bool | None = None not in modules
         for event in owner.clips:
             listed = self.flow.weights_of(event.target, self.scope) if event.target is not None else frozenset()
+            if event.target is not None and any(
+                self.flow.trains_a_part(path, event.target, self.scope) for path in owner.optimizers
+            ):
+                return None
             if None in modules or not listed:
                 verdict = False
             elif not listed <= known or not all(
