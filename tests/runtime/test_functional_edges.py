@@ -108,3 +108,8 @@ def test_a_projected_memory_without_a_batch() -> None:
     layer = layers.ProjectedLSTM(4, 3, proj_size=2)
     output, (hidden, cell) = unbatched.run(layer, ops.ones((3, 4)))
     assert (output.shape, hidden.shape, cell.shape) == ((3, 2), (1, 2), (1, 3))
+
+
+def test_slopes_at_zero_are_those_below_it() -> None:
+    assert gradient(lambda x: functional.prelu(x, ms.tensor([0.25])).sum(), [0.0, 1.0]) == [0.25, 1.0]
+    assert gradient(lambda x: functional.rrelu(x, 0.1, 0.3).sum(), [0.0, 1.0]) == pytest.approx([0.2, 1.0])

@@ -49,3 +49,29 @@ def test_a_function_that_is_handed_a_list_or_a_tuple_knows_the_weights_in_it() -
     found = translated(MADE + SGD + "sgd([w, b], 0.1)\nsgd((w, b), 0.1)\n")
     assert "ops.assign(p, p - (lr * gradients.of(p)))" in found
     assert "TORCH2MS" not in found
+
+
+CLOSED = "w = torch.zeros(2, 1, requires_grad=True)\nb = torch.zeros(1, requires_grad=True)\n"
+
+
+@pytest.mark.parametrize("model", ["def model(x):\n    return x @ w + b\n", "model = lambda x: x @ w + b\n"])
+def test_weights_that_a_function_has_from_around_it(model: str) -> None:
+    found = translated(
+        CLOSED
+        + model
+        + "for x in data:\n    loss = (model(x) ** 2).mean()\n    loss.backward()\n    with torch.no_grad():\n"
+        "        w -= 0.1 * w.grad\n        b -= 0.1 * b.grad\n        w.grad.zero_()\n        b.grad.zero_()\n"
+    )
+    assert "w = ms.Parameter(ops.zeros((2, 1)))\nb = ms.Parameter(ops.zeros(1))\n" in found
+    assert "recording.backward(loss)" in found
+    assert "ops.assign(b, b - (0.1 * gradients.of(b)))" in found
+    assert "TORCH2MS" not in found
+
+
+def test_tensors_that_functions_are_handed_stay_tensors() -> None:
+    found = translated(
+        CLOSED
+        + "def model(x, w):\n    return x @ w\nloss = (model(x, w) + b).sum()\nloss.backward()\nprint(w.grad, b.grad)"
+    )
+    assert "Parameter" not in found
+    assert "ms.grad(forward_fn, (0, 1))" in found

@@ -288,3 +288,18 @@ class Encoder(nn.Module):
 def test_what_is_assigned_loses_leading_axes(line: str, expected: str) -> None:
     """MindSpore drops no axis of what is assigned: a recurrent layer's state (1, batch, features) does not fit."""
     assert f"            {expected}\n" in translate_source(STATES.replace("{line}", line)).text
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["torch.where(x[:, 0] > 5)[0]", "(x[:, 0] > 5).nonzero().squeeze(1)", "torch.nonzero(x[:, 0] > 5).flatten()"],
+)
+def test_places_that_a_condition_found_may_be_none(made: str) -> None:
+    # MindSpore 2.10 raises ValueError for an index that is an empty tensor: "select with an empty condition list".
+    text = translate_source(f"import torch\nx = torch.ones(3, 2)\ni = {made}\nx[i] += 1\n").text
+    assert "if x[i].size:\n    x[i] += 1\n" in text
+
+
+def test_places_that_are_written_out_are_there() -> None:
+    text = translate_source("import torch\nx = torch.ones(3, 2)\ni = torch.where(x > 1, 1, 0)[0]\nx[i] += 1\n").text
+    assert "if " not in text

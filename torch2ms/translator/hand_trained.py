@@ -43,7 +43,8 @@ def _is_marked(call: ast.Call) -> bool:
 def hand_trained(tree: ast.Module) -> frozenset[ast.AST]:
     """Return the calls of a file that make such tensors."""
     nodes = list(walk(tree))
-    if not any(_asks(node) for node in nodes):
+    enclosed = _enclosed(tree, nodes)
+    if not enclosed and not any(_asks(node) for node in nodes):
         return frozenset()
     made: dict[str, set[ast.AST]] = {}
     others: set[str] = set()
@@ -52,8 +53,31 @@ def hand_trained(tree: ast.Module) -> frozenset[ast.AST]:
             made.setdefault(name, set()).add(value)
         else:
             others.add(name)
-    listed = {part.id for node in nodes for part in _members(node) if isinstance(part, ast.Name)}
+    listed = enclosed | {part.id for node in nodes for part in _members(node) if isinstance(part, ast.Name)}
     return frozenset[ast.AST]().union(*(calls for name, calls in made.items() if name in listed - others))
+
+
+def _enclosed(tree: ast.Module, nodes: list[ast.AST]) -> set[str]:
+    """Return the variables whose ``.grad`` a file reads by name, and that its functions compute with by that name.
+
+    The function that ``value_and_grad`` would differentiate hands a tensor to no other one.
+    """
+    asked = {
+        node.value.id
+        for node in nodes
+        if isinstance(node, ast.Attribute) and node.attr == "grad" and isinstance(node.value, ast.Name)
+    }
+    functions = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.Assign))]
+    functions = [node for node in functions if isinstance(node, ast.FunctionDef) or isinstance(node.value, ast.Lambda)]
+    return asked & set().union(*map(_free, functions)) if asked else set()
+
+
+def _free(node: ast.FunctionDef | ast.Assign) -> set[str]:
+    """Return the names that a function reads and does not bind."""
+    names = [part for part in walk(node) if isinstance(part, ast.Name)]
+    own = {part.arg for part in walk(node) if isinstance(part, ast.arg)}
+    own |= {part.id for part in names if not isinstance(part.ctx, ast.Load)}
+    return {part.id for part in names} - own
 
 
 def _asks(node: ast.AST) -> bool:

@@ -123,7 +123,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Return ``input`` where positive, else ``weight * input``; one ``weight``, or one a channel (axis 1)."""
     if weight.size != 1 and input.ndim > 1:
         weight = weight.reshape((1, -1) + (1,) * (input.ndim - 2))
-    return ops.relu(input) - weight * ops.relu(-input)
+    return ops.where(input > 0, input, weight * input)  # the gradient at 0 is the weight's side, as in PyTorch
 
 
 def _softmax_axis(input: Tensor, dim: Optional[int]) -> int:

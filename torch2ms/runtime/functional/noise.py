@@ -23,8 +23,8 @@ def rrelu(
     slope = (lower + upper) / 2
     if training:
         drawn = ops.rand(*input.shape, dtype=ms.float32).astype(input.dtype) * (upper - lower) + lower
-        return ops.where(input >= 0, input, input * drawn)
-    return ops.relu(input) - slope * ops.relu(-input)
+        return ops.where(input > 0, input, input * drawn)
+    return ops.where(input > 0, input, slope * input)
 
 
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:

@@ -2,8 +2,9 @@
 
 In MindSpore, assigning to what a mask or a list selects gives the tensor memory of its own: views keep the old values.
 ``x[...] = y`` with a tensor of fewer elements makes all of ``x`` one place in memory. And ``x[a:b, c:d] = y`` where
-``a`` is ``b`` fails on CPU, though there is nothing to write. ``x[i] = row`` with a row of shape (1, n) is refused
-where ``x`` is (m, n): MindSpore drops no axis of what is assigned (all seen in 2.10).
+``a`` is ``b`` fails on CPU, though there is nothing to write, as does ``x[i] = y`` where ``i`` is an empty tensor.
+``x[i] = row`` with a row of shape (1, n) is refused where ``x`` is (m, n): MindSpore drops no axis of what is assigned
+(all seen in 2.10).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from torch2ms.translator.ranks import SIZED
 from torch2ms.translator.recipes.held import is_held
 from torch2ms.translator.recipes.views import fills_whole, what_index_gives, writes_through
 from torch2ms.translator.syntax import build, code_of, parse_expression
+from torch2ms.translator.trees import walk
 
 __all__ = ["guarded", "written_elements"]
 
@@ -86,10 +88,29 @@ def guarded(made: list[cst.BaseStatement], trees: Sequence[ast.AST], ctx: Contex
 
 
 def _may_be_empty(place: ast.Subscript, ctx: Context) -> bool:
-    """Whether two axes are cut, the first of them between two values that nothing relates: ``[:, x1:x2, y1:y2]``."""
+    """Whether two axes are cut, the first of them between two values that nothing relates: ``[:, x1:x2, y1:y2]``.
+
+    Or an index alone is what a condition found: ``i = torch.where(x == k)[0]; y[i] = 0``.
+    """
+    if isinstance(place.slice, ast.Name):
+        return _is_found(place.slice.id, ctx)
     parts = place.slice.elts if isinstance(place.slice, ast.Tuple) else []
     cut = [cuts for cuts in (_cuts(part, ctx) for part in parts) if cuts]
     return any(_is_value(lower) and _is_value(upper) for cuts in cut[:-1] for lower, upper in cuts)
+
+
+def _is_found(name: str, ctx: Context) -> bool:
+    """Whether a variable holds the places where a condition holds, of which there may be none."""
+    for node in ctx.analysis.all(ast.Assign):
+        if any(isinstance(part, ast.Name) and part.id == name for target in node.targets for part in walk(target)):
+            for call in walk(node.value):
+                if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+                    continue
+                own = ctx.kind(call.func.value).is_tensor
+                is_search = call.func.attr in ("where", "nonzero", "argwhere")
+                if is_search and len(call.args) <= (0 if own else 1) and "np." not in ast.unparse(call.func):
+                    return True
+    return False
 
 
 def _cuts(part: ast.expr, ctx: Context) -> list[tuple[ast.expr | None, ast.expr | None]]:

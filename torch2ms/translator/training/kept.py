@@ -32,7 +32,8 @@ def asked_weights(scope: Scope, oracle: Oracle) -> list[Read] | None:
                 continue
             if oracle.kind(node.value).name in ("api", "module"):
                 continue  # torch.autograd.grad
-            if not is_weight(node, oracle) or not looks_like_weight(node.value, scope.node):
+            known = oracle.kind(node.value).name == "Parameter"
+            if not is_weight(node, oracle) or not (known or looks_like_weight(node.value, scope.node)):
                 return None
             found.append((statement, node))
     return found
