@@ -16,6 +16,7 @@ from torch2ms.translator.aliases import parts_of, wholes_of
 from torch2ms.translator.dataflow import certain_binds, effects, live_in
 from torch2ms.translator.effects import dotted_path, root
 from torch2ms.translator.training.asked_inputs import AskedInputs, allows_unused, fills_unused
+from torch2ms.translator.training.attached import attached
 from torch2ms.translator.training.gradient_reads import zeroed
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit, Refused
@@ -198,7 +199,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
             seed = None
         block = self.blocks[id(statement)]
         body = self._body(block, block.index(statement), loss, wanted)
-        used = live_in([*body, ast.Expr(loss)])
+        used = live_in([*body, ast.Expr(loss)]) & attached(body, loss)
         weights = sorted(path for path in wanted if self._is_weight(path) and root(path) in used)
         tensors = [path for path in self._in_order(wanted) if path not in weights and path in used]
         if not is_backward:  # asked for by name: in that order
