@@ -75,3 +75,34 @@ def test_tensors_that_functions_are_handed_stay_tensors() -> None:
     )
     assert "Parameter" not in found
     assert "ms.grad(forward_fn, (0, 1))" in found
+
+
+def test_weights_that_a_statement_marks_behind_their_making() -> None:
+    found = translated(
+        "w = torch.randn(2, 1) / 3\nw.requires_grad_()\nb = torch.zeros(1)\nb.requires_grad_()\n"
+        "def model(x):\n    return x @ w + b\nloss = model(data).sum()\nloss.backward()\nprint(w.grad, b.grad)"
+    )
+    assert "w = ms.Parameter(ops.randn((2, 1)) / 3)\n" in found or "w = ms.Parameter(ops.randn(2, 1) / 3)\n" in found
+    assert "b = ms.Parameter(ops.zeros(1))\n" in found
+    assert "TORCH2MS" not in found
+
+
+def test_weights_that_are_handed_to_the_function_that_trains_them() -> None:
+    found = translated(
+        "params = torch.tensor([1.0, 0.0], requires_grad=True)\ndef train(params, x):\n    for _ in range(3):\n"
+        "        if params.grad is not None:\n            params.grad.zero_()\n        loss = (x * params).sum()\n"
+        "        loss.backward()\n        with torch.no_grad():\n            params -= 0.1 * params.grad\n"
+        "    return params\ntrain(params=params, x=torch.ones(2))"
+    )
+    assert found.count("ms.Parameter(") == 1
+    assert "if gradients.of(params) is not None:" in found
+    assert "ops.assign(params, params - (0.1 * gradients.of(params)))" in found
+
+
+def test_one_record_answers_for_all_tensors_of_a_file() -> None:
+    found = translated(
+        "scale = torch.ones(3, requires_grad=True)\ndef f(x):\n    return x * scale\n"
+        "x = torch.ones(3, requires_grad=True)\nf(x).sum().backward()\nprint(x.grad, scale.grad)"
+    )
+    assert found.count("ms.Parameter(") == 2
+    assert "TORCH2MS" not in found

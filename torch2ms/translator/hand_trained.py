@@ -26,9 +26,9 @@ class _File(Protocol):
     def trained(self) -> frozenset[ast.AST]: ...
 
 
-def as_weight(made: Kind, call: ast.Call, file: _File) -> Kind:
-    """Return the kind of what a call makes: a parameter where the file trains the tensor by hand."""
-    if made.name != "Tensor" or not _is_marked(call) or call not in file.trained:
+def as_weight(made: Kind, value: ast.expr, file: _File) -> Kind:
+    """Return the kind of what an expression makes: a parameter where the file trains the tensor by hand."""
+    if made.name != "Tensor" or value not in file.trained:
         return made
     return Kind("Parameter", evidence="trained by hand")
 
@@ -48,8 +48,10 @@ def hand_trained(tree: ast.Module) -> frozenset[ast.AST]:
         return frozenset()
     made: dict[str, set[ast.AST]] = {}
     others: set[str] = set()
+    later = _marked_later(nodes)
     for name, value in _bound(nodes):
-        if isinstance(value, ast.Call) and _is_marked(value):
+        is_marked = isinstance(value, ast.Call) and _is_marked(value)
+        if value is not None and (is_marked or (name in later and isinstance(value, (ast.Call, ast.BinOp)))):
             made.setdefault(name, set()).add(value)
         else:
             others.add(name)
@@ -57,22 +59,50 @@ def hand_trained(tree: ast.Module) -> frozenset[ast.AST]:
     return frozenset[ast.AST]().union(*(calls for name, calls in made.items() if name in listed - others))
 
 
+def _marked_later(nodes: list[ast.AST]) -> set[str]:
+    """Return the variables of which a statement says that their gradients are wanted: ``w.requires_grad_()``."""
+    calls = [node.value for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
+    places = [call.func.value for call in calls if isinstance(call.func, ast.Attribute) and _is_marked(call)]
+    return {place.id for place in places if isinstance(place, ast.Name)}
+
+
 def _enclosed(tree: ast.Module, nodes: list[ast.AST]) -> set[str]:
-    """Return the variables whose ``.grad`` a file reads by name, and that its functions compute with by that name.
+    """Return the variables whose ``.grad`` a file reads by name, where functions compute with one of them by that name.
 
-    The function that ``value_and_grad`` would differentiate hands a tensor to no other one.
+    The function that ``value_and_grad`` would differentiate hands a tensor to no other one. And those that are handed
+    to a function which asks its parameter for the gradient: ``training_loop(100, 0.01, params)``.
     """
-    asked = {
-        node.value.id
-        for node in nodes
-        if isinstance(node, ast.Attribute) and node.attr == "grad" and isinstance(node.value, ast.Name)
-    }
-    functions = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.Assign))]
-    functions = [node for node in functions if isinstance(node, ast.FunctionDef) or isinstance(node.value, ast.Lambda)]
-    return asked & set().union(*map(_free, functions)) if asked else set()
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    handed = {name for node in functions for name in _handed(node, nodes)}
+    asked = _with_gradient(nodes)
+    lambdas = [n for n in tree.body if isinstance(n, ast.Assign) and isinstance(n.value, ast.Lambda)]
+    if asked and asked & {name for node in (*functions, *lambdas) for name in _free(node)}:
+        return asked | handed  # one record answers for all of them
+    return handed
 
 
-def _free(node: ast.FunctionDef | ast.Assign) -> set[str]:
+def _with_gradient(nodes: list[ast.AST]) -> set[str]:
+    """Return the variables of whose ``.grad`` nodes speak."""
+    found = (node.value for node in nodes if isinstance(node, ast.Attribute) and node.attr == "grad")
+    return {value.id for value in found if isinstance(value, ast.Name)}
+
+
+def _handed(function: ast.FunctionDef, nodes: list[ast.AST]) -> set[str]:
+    """Return the variables that calls hand to a parameter whose gradient a function with a backward call asks for."""
+    inner = list(walk(function))
+    asked = _with_gradient(inner)
+    names = [arg.arg for arg in function.args.args]
+    if not asked & set(names) or not any(getattr(node, "attr", "") == "backward" for node in inner):
+        return set()
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function.name:
+            given = [*zip(names, node.args, strict=False), *((k.arg, k.value) for k in node.keywords)]
+            found |= {value.id for name, value in given if name in asked and isinstance(value, ast.Name)}
+    return found
+
+
+def _free(node: ast.stmt) -> set[str]:
     """Return the names that a function reads and does not bind."""
     names = [part for part in walk(node) if isinstance(part, ast.Name)]
     own = {part.arg for part in walk(node) if isinstance(part, ast.arg)}

@@ -103,7 +103,8 @@ class _Rewriter:
             updated = indexing.rewrite_index(updated, tree, self.ctx)
             if isinstance(updated, cst.Subscript):
                 updated = sliced_parts.sliced_part(updated, tree, self.ctx)
-        return values.rewrite_expression(node, updated, tree, self.ctx)
+        made = values.rewrite_expression(node, updated, tree, self.ctx)
+        return optimizers.as_parameter(made, tree, self.ctx) if isinstance(tree, ast.BinOp) else made
 
     def _children(self, node: cst.CSTNode) -> Any:
         changes: dict[str, Any] = {}

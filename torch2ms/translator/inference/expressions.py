@@ -188,7 +188,7 @@ class Expressions(Callables):
     # ---- operators
 
     def _BinOp(self, node: ast.BinOp) -> Kind:
-        return self._arithmetic(self.expr(node.left), self.expr(node.right), node.op)
+        return as_weight(self._arithmetic(self.expr(node.left), self.expr(node.right), node.op), node, self.analysis)
 
     def _arithmetic(self, left: Kind, right: Kind, op: ast.operator) -> Kind:
         if left.is_tensor or right.is_tensor:

@@ -56,7 +56,7 @@ def call_closure(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExp
     return cst.Call(ctx.reference("torch2ms.runtime.optim.step"), [optimizer, closure])
 
 
-def as_parameter(code: cst.BaseExpression, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
+def as_parameter(code: cst.BaseExpression, tree: ast.expr, ctx: Context) -> cst.BaseExpression:
     """Return what makes a tensor that an optimizer trains as a parameter: ``w = ms.Parameter(ops.zeros(3))``."""
     if tree not in ctx.once(trained_calls):
         return code
