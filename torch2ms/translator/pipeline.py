@@ -22,6 +22,7 @@ from torch2ms.translator.context import Use
 from torch2ms.translator.file_index import FileIndex, index_file
 from torch2ms.translator.file_translation import FileResult, in_cells, translate_file
 from torch2ms.translator.inference import World
+from torch2ms.translator.inner_gradients import with_inner_gradients
 from torch2ms.translator.notebooks import NotebookText
 from torch2ms.translator.project import Project, SourceFile, read_project
 from torch2ms.translator.source_text import SourceText
@@ -52,6 +53,9 @@ def translate_source(text: str, *, filename: str = "<string>", options: Options 
     options = options or Options()
     path = filename if filename.endswith(".py") else "source.py"
     tree = ast.parse(text)
+    asked = with_inner_gradients(text)
+    if asked is not None:
+        text, tree = asked, ast.parse(asked)
     index = index_file(path, tree)
     symbols = SymbolTable.build([index])
     if not _uses_torch(index, symbols) and not _asks_by_name(index, lambda _: text):

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from torch2ms.diagnostics import CODES, Diagnostic
+from torch2ms.translator.inner_gradients import with_inner_gradients
 
 __all__ = ["SourceText", "decode", "diagnose", "parse"]
 
@@ -50,7 +51,7 @@ class SourceText:
     newline: str = "\n"  # the commonest one of the file
     mixed: bool = False  # whether it has other newlines as well
     bom: bool = False
-    repaired: bool = False  # whether ``text`` is not what the file says (T2M106)
+    repaired: bool = False  # whether ``text`` is not what the file says: T2M106, or gradients within a step
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
@@ -125,6 +126,9 @@ def decode(data: bytes, path: str, *, is_parsed: bool = False) -> SourceText:
     text = body.replace("\r\n", "\n").replace("\r", "\n") if "\r" in body else body
     text = _evenly_indented(text) if "\t" in text else text
     source = SourceText(path, data, text, None, codec, newline, mixed, bom)
+    asked = with_inner_gradients(text)
+    if asked is not None:
+        return replace(source, text=asked, tree=None if is_parsed else ast.parse(asked), repaired=True)
     if is_parsed and not _ASYNC_ARGUMENT.search(text):
         return source
     tree, diagnostic = parse(text, path)
