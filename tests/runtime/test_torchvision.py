@@ -193,3 +193,11 @@ def test_pixels_are_torchvisions(case: str, theirs: dict[str, Any]) -> None:
             np.testing.assert_allclose(
                 array, expected, rtol=0, atol=0 if exact else 1 if array.dtype == np.uint8 else 2e-6
             )
+
+
+def test_a_grid_takes_the_range_of_older_releases() -> None:
+    images = ms.Tensor(np.linspace(-2, 2, 24, dtype=np.float32).reshape(2, 3, 2, 2))
+    new = image_grids.make_grid(images, normalize=True, value_range=(-1, 1)).asnumpy()
+    np.testing.assert_array_equal(image_grids.make_grid(images, normalize=True, range=(-1, 1)).asnumpy(), new)
+    with pytest.raises(TypeError, match="scale"):
+        image_grids.make_grid(images, scale=True)

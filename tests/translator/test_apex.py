@@ -40,3 +40,14 @@ def test_an_import_that_the_program_can_do_without_stays() -> None:
     text = translate_source(f"import torch\n{guarded}\n\n{use}").text
     assert guarded in text
     assert "net = amp.initialize(net)" in text
+
+
+def test_settings_that_are_spread() -> None:
+    source = (
+        "import torch\nfrom apex import amp\nnet = torch.nn.Linear(2, 2)\n"
+        "opt = torch.optim.SGD(net.parameters(), 0.1)\n\n\ndef prepared(settings):\n"
+    )
+    found = translate_source(source + "    return amp.initialize(net, opt, **settings)\n").text
+    assert "return (net, opt)" in found
+    kept = translate_source(source + "    return amp.initialize(net, **settings)\n")  # these may hold the optimizer
+    assert "T2M203" in [d.code for d in kept.diagnostics]

@@ -37,12 +37,16 @@ def make_grid(
     value_range: Optional[Tuple[float, float]] = None,
     scale_each: bool = False,
     pad_value: float = 0.0,
+    **older: Tuple[float, float],
 ) -> ms.Tensor:
     """Return images (N, C, H, W), (C, H, W) or (H, W) as one image (C, height, width), ``nrow`` in a row.
 
     ``normalize`` maps ``value_range`` (by default the smallest and largest value) to 0 to 1, with ``scale_each`` in
-    every image on its own.
+    every image on its own. ``older``: ``range``, as ``value_range`` was called before torchvision 0.9.
     """
+    value_range = older.pop("range", value_range)
+    if older:
+        raise TypeError(f"make_grid() got an unexpected keyword argument {next(iter(older))!r}")
     array = _batch(tensor)
     if normalize:
         array = array.astype(np.float32)

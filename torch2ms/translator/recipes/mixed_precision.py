@@ -12,10 +12,13 @@ from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, 
 __all__: list[str] = []
 
 
-@recipe("apex_initialize")
+@recipe("apex_initialize", takes_stars=True)
 def apex_initialize(site: CallSite, ctx: Context) -> Outcome:
     """``amp.initialize(model, optimizer, opt_level="O1")`` becomes ``(model, optimizer)``."""
     models, optimizers = site.argument("models"), site.argument("optimizers")
+    stars = [arg.star for arg in site.updated.args if arg.star]
+    if "*" in stars or (stars and optimizers is None):
+        return Leave("what is passed with * or ** may be the optimizers")
     if models is None:
         return Leave("the networks cannot be told apart from the settings")
     if optimizers is None or (isinstance(optimizers.tree, ast.Constant) and optimizers.tree.value is None):
