@@ -1,82 +1,189 @@
-"""Data that torch.save wrote: read without PyTorch; weights and classes of a program are refused."""
+"""Files of ``torch.save`` are read without PyTorch, and nothing in them is run."""
 
 from __future__ import annotations
 
+import argparse
+import collections
+import io
+import pathlib
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import mindspore as ms
 import numpy as np
 import pytest
+import torch
 
-from torch2ms.runtime import checkpoint
-from torch2ms.runtime.checkpoint import CheckpointError
+from torch2ms.runtime import checkpoint, hub, modules, optim, schedules, torch_files
 
-_WRITTEN = """
-import argparse, collections, numpy, torch
-from torch import nn
+BASE = torch.arange(20.0).reshape(4, 5)
+OBJECT = {
+    "state_dict": torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4)).state_dict(),
+    "epoch": 3,
+    "best": np.float64(0.5),
+    "array": np.arange(6).reshape(2, 3),
+    "args": argparse.Namespace(lr=0.1, device=torch.device("cpu")),
+    "transposed": BASE.t(),
+    "part": BASE[1:3, ::2],
+    "weight": torch.nn.Parameter(torch.ones(2)),
+    "size": torch.Size([2, 3]),
+    "list": [torch.tensor(1.5), (torch.tensor([True]), None)],
+    "set": {1, 2},
+    5: collections.deque([1]),
+    "path": pathlib.Path("a/b"),
+    "ordered": collections.OrderedDict(a=torch.zeros(0, 3)),
+    **{str(dtype): torch.tensor([1, 0, 1]).to(dtype) for dtype in (
+        torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8,
+        torch.bool, torch.complex64, torch.complex128)},
+}  # fmt: skip
+
+
+def _saved(value: Any, *, is_archive: bool = True) -> bytes:
+    stream = io.BytesIO()
+    torch.save(value, stream, _use_new_zipfile_serialization=is_archive)
+    return stream.getvalue()
+
+
+def _compare(saved: Any, read: Any, place: str = "") -> None:
+    if isinstance(saved, torch.Tensor):
+        assert isinstance(read, ms.Tensor), place
+        assert str(read.dtype).lower().rstrip("_") == str(saved.dtype).removeprefix("torch."), place
+        as_float = saved.dtype == torch.bfloat16
+        ours = (read.astype(ms.float32) if as_float else read).asnumpy()
+        np.testing.assert_array_equal(ours, (saved.float() if as_float else saved.detach()).numpy(), place)
+    elif isinstance(saved, dict):
+        assert list(saved) == list(read), place
+        for key in saved:
+            _compare(saved[key], read[key], f"{place}.{key}")
+    elif isinstance(saved, (list, tuple)):
+        assert len(saved) == len(read), place
+        for index, item in enumerate(saved):
+            _compare(item, read[index], f"{place}.{index}")
+    elif isinstance(saved, argparse.Namespace):
+        assert read == argparse.Namespace(lr=0.1, device="cpu")
+    else:
+        np.testing.assert_array_equal(saved, read, place)
+
+
+@pytest.mark.parametrize("is_archive", [True, False])
+def test_all_that_checkpoints_hold_is_read(is_archive: bool) -> None:
+    _compare(OBJECT, torch_files.read(_saved(OBJECT, is_archive=is_archive)))
+
+
+@pytest.mark.parametrize("is_archive", [True, False])
+@pytest.mark.parametrize("kept", [5, 100, 0.5, 0.999])
+def test_files_that_are_cut_off_are_refused(is_archive: bool, kept: float) -> None:
+    content = _saved(OBJECT, is_archive=is_archive)
+    with pytest.raises(torch_files.TorchFileError):
+        torch_files.read(content[: kept if isinstance(kept, int) else int(kept * len(content))])
+
 
 class Own:
-    pass
+    """A class that a file may name."""
 
-x = torch.arange(12.0).reshape(3, 4)
-data = {
-    "samples": x, "turned": x.t(), "part": x[1:, ::2], "small": torch.tensor([1.5, 2.0]).bfloat16(),
-    "one": torch.tensor(3), "all": [torch.tensor([True]), "s", 2], "array": numpy.arange(3), 5: {1, 2},
-    "number": numpy.float64(2.5), "ordered": collections.OrderedDict(a=torch.ones(2)), "none": torch.zeros(0, 3),
-    "options": argparse.Namespace(lr=0.1), "dtype": torch.float32, "size": x.shape, "half": torch.ones(2).half(),
-    "weight": nn.Parameter(torch.ones(2)),
+    def __reduce__(self) -> Any:
+        """Run a command when it is read, as a malicious file would."""
+        return subprocess.check_call, (["false"],)
+
+
+@pytest.mark.parametrize("is_archive", [True, False])
+@pytest.mark.parametrize(("value", "name"), [(Own(), "check_call"), (torch.nn.Linear(1, 1), "Linear")])
+def test_what_names_other_classes_is_refused_and_not_run(is_archive: bool, value: Any, name: str) -> None:
+    with pytest.raises(torch_files.TorchFileError, match=name):
+        torch_files.read(_saved(value, is_archive=is_archive))
+
+
+def test_a_tensor_beyond_its_storage_is_refused() -> None:
+    storage = torch_files._Storage("float32", np.zeros(3, np.float32))
+    for offset, shape, strides in ((0, (2, 2), (2, 1)), (-1, (1,), (1,)), (0, (2,), (-1,)), (0, (2, 2), (1,))):
+        with pytest.raises(torch_files.TorchFileError, match="beyond"):
+            torch_files._Tensor(storage, offset, shape, strides, "float32").made()
+
+
+def test_weights_from_the_web_are_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "home"))
+    (tmp_path / "net.pth").write_bytes(_saved({"w": torch.ones(2)}, is_archive=False))
+    url = (tmp_path / "net.pth").as_uri()
+    assert hub.load_state_dict_from_url(url)["w"].asnumpy().tolist() == [1, 1]
+    (tmp_path / "net.pth").unlink()
+    assert hub.load_state_dict_from_url(url, map_location="cpu", progress=False)["w"].shape == (2,)
+    assert [file.name for file in (tmp_path / "home/hub/checkpoints").iterdir()] == ["net.pth"]
+
+
+def test_a_failed_download_says_where_the_file_belongs(tmp_path: Path) -> None:
+    with pytest.raises(hub.DownloadError, match=str(tmp_path / "net.pth")):
+        hub.load_state_dict_from_url((tmp_path / "absent.pth").as_uri(), tmp_path, file_name="net.pth")
+    (tmp_path / "other-0123abcd.pth").write_bytes(b"another file")
+    with pytest.raises(hub.DownloadError, match="another file than its name says"):
+        hub.load_state_dict_from_url((tmp_path / "other-0123abcd.pth").as_uri(), tmp_path / "x", check_hash=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other-0123abcd.pth", "x"]
+    assert list((tmp_path / "x").iterdir()) == []
+
+
+def test_reading_imports_no_torch(tmp_path: Path) -> None:
+    (tmp_path / "a.pth").write_bytes(_saved({"w": torch.ones(2)}))
+    code = (
+        "import sys; from torch2ms.runtime import checkpoint; checkpoint.load(sys.argv[1]);"
+        "print('torch' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "a.pth")], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert done.stdout.split() == ["False"]
+
+
+X = np.linspace(-1, 1, 20, dtype=np.float32).reshape(5, 4)
+Y = np.array([0, 1, 2, 0, 1])
+
+
+def _torch_run(name: str, schedule: str, path: Path) -> list[float]:
+    """Train three steps, save, and return the losses of three more."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.BatchNorm1d(6), torch.nn.ReLU(), torch.nn.Linear(6, 3))
+    optimizer = getattr(torch.optim, name)(model.parameters(), **OPTIMIZERS[name])
+    scheduler = getattr(torch.optim.lr_scheduler, schedule)(optimizer, **SCHEDULES[schedule])
+    losses = []
+    for step in range(6):
+        if step == 3:
+            saved = {"m": model.state_dict(), "o": optimizer.state_dict(), "s": scheduler.state_dict()}
+            torch.save(saved, path)
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(torch.tensor(X)), torch.tensor(Y))
+        loss.backward()
+        optimizer.step()
+        scheduler.step()
+        losses.append(loss.item())
+    return losses[3:]
+
+
+OPTIMIZERS: dict[str, dict[str, Any]] = {
+    "SGD": {"lr": 0.05, "momentum": 0.9, "nesterov": True},
+    "AdamW": {"lr": 0.01, "amsgrad": True},
+    "RMSprop": {"lr": 0.01, "momentum": 0.5, "centered": True},
 }
-net = nn.Linear(2, 2)
-weights = {"model": net.state_dict()}
-for name, value in (("data", data), ("tensor", x), ("weights", weights), ("network", net), ("own", Own())):
-    torch.save(value, f"{name}.new.pt")
-    torch.save(value, f"{name}.old.pt", _use_new_zipfile_serialization=False)
-"""
+SCHEDULES: dict[str, dict[str, Any]] = {"StepLR": {"step_size": 2}, "CosineAnnealingLR": {"T_max": 8}}
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("files")
-    subprocess.run([sys.executable, "-c", _WRITTEN], cwd=place, check=True, capture_output=True)
-    return place
+@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_training_goes_on_from_a_checkpoint_of_pytorchs(name: str, schedule: str, tmp_path: Path) -> None:
+    from mindspore.experimental import optim as experimental
 
-
-@pytest.mark.parametrize("age", ["new", "old"])
-def test_data_is_read(folder: Path, age: str) -> None:
-    found = checkpoint.load(folder / f"data.{age}.pt")
-    whole = np.arange(12, dtype=np.float32).reshape(3, 4)
-    for key, expected in (("samples", whole), ("turned", whole.T), ("part", whole[1:, ::2]), ("half", np.ones(2))):
-        np.testing.assert_array_equal(found[key].asnumpy(), expected)
-    assert found["half"].dtype == ms.float16
-    assert found["small"].dtype == ms.bfloat16
-    assert found["small"].astype(ms.float32).asnumpy().tolist() == [1.5, 2.0]
-    assert (found["one"].shape, int(found["one"]), found["one"].dtype) == ((), 3, ms.int64)
-    assert found["all"][0].asnumpy().tolist() == [True]
-    assert found["all"][1:] == ["s", 2]
-    assert found["array"].tolist() == [0, 1, 2]
-    assert (found["number"], found["options"].lr, found[5]) == (2.5, 0.1, {1, 2})
-    assert list(found["ordered"]) == ["a"]
-    assert found["none"].shape == (0, 3)
-    assert (found["dtype"], found["size"]) == (ms.float32, (3, 4))
-    np.testing.assert_array_equal(checkpoint.load(folder / f"tensor.{age}.pt").asnumpy(), whole)
-    with open(folder / f"tensor.{age}.pt", "rb") as stream:
-        np.testing.assert_array_equal(checkpoint.load(stream).asnumpy(), whole)
-
-
-@pytest.mark.parametrize("age", ["new", "old"])
-@pytest.mark.parametrize(
-    ("name", "why"), [("weights", "the weights of a network"), ("network", "Linear"), ("own", "Own")]
-)
-def test_weights_and_classes_are_refused(folder: Path, name: str, why: str, age: str) -> None:
-    with pytest.raises(CheckpointError, match=rf"is a PyTorch file, and it holds .*{why}.*convert it first"):
-        checkpoint.load(folder / f"{name}.{age}.pt")
-
-
-@pytest.mark.parametrize("age", ["new", "old"])
-def test_what_is_cut_off_is_refused(folder: Path, age: str) -> None:
-    content = (folder / f"data.{age}.pt").read_bytes()
-    (folder / "cut.pt").write_bytes(content[: len(content) // 2])
-    with pytest.raises(CheckpointError, match="damaged"):
-        checkpoint.load(folder / "cut.pt")
+    expected = _torch_run(name, schedule, tmp_path / "a.pth")
+    saved = checkpoint.load(tmp_path / "a.pth")
+    model = ms.nn.SequentialCell(ms.nn.Dense(4, 6), ms.nn.BatchNorm1d(6), ms.nn.ReLU(), ms.nn.Dense(6, 3)).set_train()
+    optimizer = getattr(experimental, name)(model.trainable_params(), **OPTIMIZERS[name])
+    scheduler = getattr(experimental.lr_scheduler, schedule)(optimizer, **SCHEDULES[schedule])
+    modules.load_state_dict(model, saved["m"])
+    optim.load_state_dict(optimizer, saved["o"])
+    schedules.load_state_dict(scheduler, saved["s"])
+    grad = ms.value_and_grad(lambda x, y: ms.ops.cross_entropy(model(x), y), None, model.trainable_params())
+    losses = []
+    for _ in range(3):
+        loss, grads = grad(ms.Tensor(X), ms.Tensor(Y.astype(np.int32)))
+        optimizer(grads)
+        scheduler.step()
+        losses.append(float(loss.asnumpy()))
+    np.testing.assert_allclose(losses, expected, rtol=2e-5)

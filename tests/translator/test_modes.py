@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from torch2ms import translate_project, translate_source
+from torch2ms.config import Options
 
 HEAD = "import torch\nimport torch.nn as nn\n"
 CLASS = """
@@ -150,3 +151,13 @@ def test_a_network_that_a_class_of_another_file_holds(tmp_path: Path) -> None:
     report = translate_project(tmp_path, tmp_path.parent / f"{tmp_path.name}_out")
     assert "self.model.set_train()" in (tmp_path.parent / f"{tmp_path.name}_out" / "avg.py").read_text()
     assert not [d for d in report.diagnostics if d.code == "T2M207"]
+
+
+def test_what_a_function_of_another_file_builds_trains(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/nets.py").write_text(
+        f"{HEAD}def make():\n    return nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))\n"
+    )
+    (tmp_path / "src/run.py").write_text("import torch\nfrom nets import make\nnet = make()\nprint(net(x))\n")
+    translate_project(tmp_path / "src", tmp_path / "out", Options(cache=False))
+    assert "net = make().set_train()" in (tmp_path / "out/run.py").read_text()

@@ -218,37 +218,26 @@ def _umask() -> int:
 def load(
     path: Union[PathLike, BinaryIO], map_location: object = None, *, weights_only: bool = False, **_: object
 ) -> Any:
-    """Return what :func:`save` wrote, or the tensors of a plain safetensors or MindSpore ``.ckpt`` file as a dict.
-
-    Data that ``torch.save`` wrote (no weights of a network) is read as well, see :mod:`.torch_files`.
+    """Return what :func:`save` or ``torch.save`` wrote, or the tensors of a safetensors or ``.ckpt`` file as a dict.
 
     A network that was saved whole runs code when it is read, like any pickle; with ``weights_only`` it is refused.
     ``map_location`` and further keywords are accepted and ignored: MindSpore places tensors itself. Raises
     FileNotFoundError, or CheckpointError where the file is damaged or of another kind.
     """
     if hasattr(path, "read"):
-        content = path.read()
-        is_torchs = torch_files.is_torch_file(content)
-        return _of_torch(content, "the stream") if is_torchs else _parse(content, "the stream", weights_only)
-    name = os.fspath(path)
-    with open(name, "rb") as stream:
-        content = stream.read()
+        name, content = "the stream", path.read()
+    else:
+        name = os.fspath(path)
+        with open(name, "rb") as stream:
+            content = stream.read()
     if torch_files.is_torch_file(content):
-        return _of_torch(content, name)
+        try:
+            return torch_files.read(content)
+        except torch_files.TorchFileError as error:
+            raise CheckpointError(f"{name}: {error}") from error
     if str(name).endswith(".ckpt") and not _looks_like_safetensors(content):
         return ms.load_checkpoint(name)
     return _parse(content, name, weights_only)
-
-
-def _of_torch(content: bytes, name: str) -> Any:
-    """Return the data that PyTorch wrote; weights are for the program that converts them."""
-    try:
-        return torch_files.read(content)
-    except torch_files.Unreadable as error:
-        raise CheckpointError(
-            f"{name} is a PyTorch file, and {error}: convert it first, for example "
-            f"'python convert_weights.py {name} converted.ckpt'"
-        ) from error
 
 
 def _looks_like_safetensors(content: bytes) -> bool:

@@ -11,6 +11,7 @@ __all__ = [
     "VERSION",
     "Device",
     "DeviceError",
+    "Stream",
     "available_devices",
     "current_accelerator",
     "current_device",
@@ -182,6 +183,31 @@ def synchronize(device: object = None) -> None:
     wait = getattr(getattr(ms, "runtime", None), "synchronize", None)
     if wait is not None and is_accelerated():
         wait()
+
+
+class Stream:
+    """Where a program names streams: MindSpore orders the work itself, so that only ``synchronize`` does something."""
+
+    def wait_stream(self, stream: object) -> None:
+        """Do nothing: what follows is ordered."""
+
+    def wait_event(self, event: object) -> None:
+        """Do nothing: what follows is ordered."""
+
+    def record_event(self, given: Any = None) -> Any:
+        """Return an event that is recorded now: ``given``, else a new one."""
+        found = event() if given is None else given
+        found.record()
+        return found
+
+    def query(self) -> bool:
+        """Whether all work is done: it is, once it has been waited for."""
+        synchronize()
+        return True
+
+    def synchronize(self) -> None:
+        """Wait until all work is done."""
+        synchronize()
 
 
 def event(enable_timing: bool = False, blocking: bool = False) -> Any:

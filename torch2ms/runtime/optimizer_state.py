@@ -26,6 +26,7 @@ _NAMES: Dict[str, Dict[str, str]] = {
     "Adamax": {"step_t": "step", "exp_avg": "exp_avg", "exp_inf": "exp_inf"},
     "NAdam": {"step_t": "step", "mu_product": "mu_product", "exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"},
     "RAdam": {"step_t": "step", "exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"},
+    "RMSprop": {"mean_square": "square_avg", "moment": "momentum_buffer", "mean_grad": "grad_avg"},
     "Adadelta": {"step_t": "step", "accum": "square_avg", "accum_update": "acc_delta"},
 }
 _NAMES["AdamW"] = _NAMES["Adam"]
@@ -94,8 +95,9 @@ class OptimizerState(Mapping[Any, Dict[str, ms.Tensor]]):
         return parameters if int(getattr(self._optimizer, step).asnumpy().reshape(-1)[0]) else []
 
     def _has_moved(self, index: int) -> bool:
-        """Whether the moment of a parameter is anything but zero: MindSpore's SGD and Adadelta count no steps."""
-        return bool((self._slot("accum", index) != 0).any())
+        """Whether the moment of a parameter is anything but zero: MindSpore's SGD and RMSprop count no steps."""
+        first = "accum" if "accum" in self._names else next(iter(self._names))
+        return bool((self._slot(first, index) != 0).any())
 
     def _slot(self, name: str, index: int) -> ms.Tensor:
         value = getattr(self._optimizer, name)

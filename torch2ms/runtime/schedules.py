@@ -63,9 +63,9 @@ class _HostScheduler:
         return {"last_epoch": self.last_epoch, "last_lr": list(self._last_lr)}
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Go back to a state of :meth:`state_dict`; the learning rates are set as well."""
+        """Go back to a state of :meth:`state_dict`, or of PyTorch's; the learning rates are set as well."""
         self.last_epoch = int(state["last_epoch"])
-        self._last_lr = [float(value) for value in state["last_lr"]]
+        self._last_lr = [float(value) for value in state.get("last_lr", state.get("_last_lr"))]
         set_lr(self.optimizer, self._last_lr)
 
 
@@ -286,14 +286,18 @@ def state_dict(scheduler: Any) -> Dict[str, Any]:
 
 
 def load_state_dict(scheduler: Any, state: Dict[str, Any]) -> None:
-    """Go back to a state of :func:`state_dict`, the optimizer's learning rates included."""
+    """Go back to a state of :func:`state_dict`, the optimizer's learning rates included, or to one of PyTorch's.
+
+    PyTorch's has no rates to set: they come back with the optimizer's state.
+    """
     if hasattr(scheduler, "load_state_dict"):
         scheduler.load_state_dict(state)
         return
-    for inner, inner_state in zip(getattr(scheduler, "_schedulers", []), state.get("schedulers", [])):
+    parts = state.get("schedulers", state.get("_schedulers", []))
+    for inner, inner_state in zip(getattr(scheduler, "_schedulers", []), parts):
         load_state_dict(inner, inner_state)
     for name, value in state.items():
-        if name in ("lrs", "_last_lr", "base_lrs", "schedulers"):
+        if name in ("lrs", "_last_lr", "base_lrs", "schedulers", "_schedulers"):
             continue
         current = getattr(scheduler, name, None)
         if isinstance(current, ms.Parameter):
@@ -302,7 +306,8 @@ def load_state_dict(scheduler: Any, state: Dict[str, Any]) -> None:
             setattr(scheduler, name, ms.Tensor(np.asarray(value)).astype(current.dtype))
         else:
             setattr(scheduler, name, value)
-    set_lr(scheduler.optimizer, state["lrs"])
+    if "lrs" in state:
+        set_lr(scheduler.optimizer, state["lrs"])
 
 
 def constant_lr(lr: float, total_steps: int, warmup_steps: int = 0) -> List[float]:

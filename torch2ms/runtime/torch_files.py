@@ -1,197 +1,250 @@
-"""Data that ``torch.save`` wrote, read without PyTorch: tensors, arrays and numbers in dicts, lists and tuples.
+"""Read the files that ``torch.save`` wrote, without PyTorch and without running any code that they name.
 
-Both formats of PyTorch: a zip archive with the storages beside the pickle, and the older row of pickles with the
-storages behind them. No code of the file is run. The weights of a network (a ``state_dict``) are refused: MindSpore's
-layers have other names and shapes for some of them, which ``convert_weights.py`` knows.
+Both formats are read: the zip archive of PyTorch 1.6 and newer, and the stream of pickles of before, which many weights
+on the web still have. Tensors, parameters, containers, numbers, texts, dtypes and NumPy's arrays are made again; what
+needs any other class (a network that was saved whole) is refused by name. The layout of both is that of
+``torch/serialization.py`` of PyTorch 2.13.
 """
 
 from __future__ import annotations
 
 import argparse
-import builtins
 import collections
 import io
 import pathlib
 import pickle
 import zipfile
-from typing import Any, BinaryIO, Callable, Dict, List, Literal, Tuple, cast
+from typing import Any, Callable, Dict, Literal, NamedTuple, Optional, Sequence, Tuple, Union
 
 import mindspore as ms
 import numpy as np
 
-__all__ = ["Unreadable", "is_torch_file", "read"]
+__all__ = ["TorchFileError", "is_torch_file", "read"]
 
+_Order = Literal["<", ">"]
+_MAGIC = 0x1950A86A20F9469CFC6C
+_BFLOAT16 = "bfloat16"  # NumPy has no such type: the upper half of a float32
 _STORAGES = {
-    "FloatStorage": "float32", "DoubleStorage": "float64", "HalfStorage": "float16", "BFloat16Storage": "uint16",
+    "DoubleStorage": "float64", "FloatStorage": "float32", "HalfStorage": "float16", "BFloat16Storage": _BFLOAT16,
     "LongStorage": "int64", "IntStorage": "int32", "ShortStorage": "int16", "CharStorage": "int8",
     "ByteStorage": "uint8", "BoolStorage": "bool", "ComplexFloatStorage": "complex64",
-    "ComplexDoubleStorage": "complex128",
+    "ComplexDoubleStorage": "complex128", "UntypedStorage": "uint8",
 }  # fmt: skip
-_PLAIN = ("set", "frozenset", "complex", "slice", "range", "bytearray", "int", "float", "bool", "str", "list", "dict",
-          "tuple", "bytes")  # fmt: skip
-_OF_NUMPY = ("_reconstruct", "ndarray", "dtype", "scalar", "_frombuffer")
-_MAGIC = 0x1950A86A20F9469CFC6C
-_BFLOAT16 = "BFloat16Storage"
+_DTYPES = {
+    "float64": "float64", "double": "float64", "float32": "float32", "float": "float32", "float16": "float16",
+    "half": "float16", "bfloat16": _BFLOAT16, "int64": "int64", "long": "int64", "int32": "int32", "int": "int32",
+    "int16": "int16", "short": "int16", "int8": "int8", "uint8": "uint8", "bool": "bool", "complex64": "complex64",
+    "complex128": "complex128",
+}  # fmt: skip
 
 
-class Unreadable(ValueError):
-    """A file of PyTorch that holds more than data, or is damaged."""
+class TorchFileError(RuntimeError):
+    """A file of PyTorch's is damaged, or holds what cannot be read without PyTorch."""
+
+
+class _StorageType(NamedTuple):
+    dtype: str
+
+
+class _Storage(NamedTuple):
+    """The memory that tensors share: its elements as a flat array, of uint16 for bfloat16."""
+
+    dtype: str
+    elements: np.ndarray[Any, Any]
+
+
+class _Pending:
+    """A storage of the old format, whose bytes come behind the objects that use it."""
+
+    def __init__(self, dtype: str, size: int) -> None:
+        self.dtype = dtype
+        self.elements = np.zeros(size, _element(dtype))
 
 
 def is_torch_file(start: bytes) -> bool:
-    """Whether a file that begins with these bytes was written by ``torch.save``."""
+    """Whether the first bytes of a file (at least four) are those of one of PyTorch's two formats."""
     return start[:4] == b"PK\x03\x04" or start[:2] == b"\x80\x02"
 
 
 def read(content: bytes) -> Any:
-    """Return what the bytes of a PyTorch file hold.
+    """Return the object in the bytes of a file that ``torch.save`` wrote; its tensors are MindSpore's.
 
-    Raises Unreadable for weights, for what is of a class that a program defines, and for damage.
+    Raises TorchFileError where the file is damaged, is a TorchScript program, or holds objects of other classes.
     """
     try:
-        found = _of_archive(content) if content[:2] == b"PK" else _of_pickles(content)
-    except Unreadable:
+        return _read_archive(content) if content[:2] == b"PK" else _read_stream(io.BytesIO(content))
+    except TorchFileError:
         raise
-    except Exception as error:  # whatever pickle and zipfile make of damaged bytes
-        raise Unreadable(f"it is damaged: {error}") from error
-    return _tensors(found)
+    except (pickle.UnpicklingError, zipfile.BadZipFile, EOFError, KeyError, ValueError, TypeError, IndexError,
+            AttributeError, RecursionError) as error:  # fmt: skip
+        raise TorchFileError(f"the file is damaged: {type(error).__name__}: {error}") from error
 
 
-class _View:
-    """A tensor of the file: an array over its storage, whose values may be read later."""
+def _read_archive(content: bytes) -> Any:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = archive.namelist()
+        root = next((name[: -len("data.pkl")] for name in names if name.endswith("data.pkl")), None)
+        if root is None:
+            raise TorchFileError("the zip archive holds no data.pkl: it is no file of torch.save")
+        if f"{root}constants.pkl" in names:
+            raise TorchFileError("the file is a TorchScript program: save its state_dict() with PyTorch")
+        order: _Order = ">" if f"{root}byteorder" in names and archive.read(f"{root}byteorder") == b"big" else "<"
+        storages: Dict[str, _Storage] = {}
 
-    def __init__(self, array: Any, is_bfloat16: bool) -> None:
-        self.array, self.is_bfloat16 = array, is_bfloat16
+        def storage(saved: Sequence[Any]) -> _Storage:
+            _, kind, key, _, size = saved
+            if key not in storages:
+                elements = np.frombuffer(archive.read(f"{root}data/{key}"), _element(kind.dtype).newbyteorder(order))
+                if kind.dtype != "uint8" and len(elements) != size:
+                    raise TorchFileError(f"the file is damaged: storage {key} has {len(elements)} of {size} elements")
+                storages[key] = _Storage(kind.dtype, elements.astype(_element(kind.dtype)))
+            return storages[key]
 
-    def tensor(self) -> ms.Tensor:
-        """Return the tensor, with memory of its own."""
-        array = np.array(self.array, order="C")
-        if self.is_bfloat16:
+        return _finished(_Unpickler(io.BytesIO(archive.read(f"{root}data.pkl")), storage).load())
+
+
+def _read_stream(stream: io.BytesIO) -> Any:
+    if _Unpickler(stream).load() != _MAGIC:
+        raise TorchFileError("the file is no file of torch.save")
+    _Unpickler(stream).load()  # the version of the format, always 1001
+    system = _Unpickler(stream).load()
+    order: _Order = "<" if system.get("little_endian", True) else ">"
+    storages: Dict[str, _Pending] = {}
+
+    def storage(saved: Sequence[Any]) -> _Pending:
+        _, kind, key, _, size, view = saved
+        if view is not None:
+            raise TorchFileError("the file shares parts of storages, as PyTorch before 0.4 did: save it again")
+        return storages.setdefault(key, _Pending(kind.dtype, size))
+
+    result = _Unpickler(stream, storage).load()
+    for key in _Unpickler(stream).load():
+        size = int.from_bytes(stream.read(8), "little" if order == "<" else "big", signed=True)
+        held = storages[key]
+        data = stream.read(size * held.elements.itemsize)
+        if len(held.elements) != size or len(data) != size * held.elements.itemsize:
+            raise TorchFileError(f"the file is damaged: storage {key} is cut off")
+        held.elements[:] = np.frombuffer(data, _element(held.dtype).newbyteorder(order))
+    return _finished(result)
+
+
+def _element(dtype: str) -> np.dtype[Any]:
+    return np.dtype(np.uint16 if dtype == _BFLOAT16 else dtype)
+
+
+class _Tensor(NamedTuple):
+    """A tensor that is made once all storages are read."""
+
+    storage: Union[_Storage, _Pending]
+    offset: int
+    shape: Tuple[int, ...]
+    strides: Tuple[int, ...]
+    dtype: str
+
+    def made(self) -> ms.Tensor:
+        elements = self.storage.elements
+        if self.dtype != self.storage.dtype:  # bytes that a tensor reads as another dtype
+            elements = elements.view(_element(self.dtype))
+        last = self.offset + sum(stride * (size - 1) for stride, size in zip(self.strides, self.shape))
+        is_inside = self.offset >= 0 and min(self.strides, default=0) >= 0 and last < len(elements)
+        if 0 in self.shape:
+            array = np.zeros(self.shape, elements.dtype)
+        elif len(self.strides) == len(self.shape) and is_inside:
+            steps = [stride * elements.itemsize for stride in self.strides]
+            array = np.lib.stride_tricks.as_strided(elements[self.offset :], self.shape, steps).copy()
+        else:
+            raise TorchFileError("the file is damaged: a tensor reaches beyond its storage")
+        if self.dtype == _BFLOAT16:
             return ms.Tensor((array.astype(np.uint32) << 16).view(np.float32)).astype(ms.bfloat16)
         return ms.Tensor(array)
 
 
-class _Ordered(collections.OrderedDict):  # type: ignore[type-arg]
-    """An OrderedDict that is told when it is the ``state_dict`` of a network."""
+def _finished(value: Any) -> Any:
+    """Return the object with its tensors made, containers changed in place where that can be."""
+    if isinstance(value, _Tensor):
+        return value.made()
+    if isinstance(value, dict):
+        for key in list(value):
+            value[key] = _finished(value[key])
+    elif isinstance(value, list):
+        value[:] = [_finished(item) for item in value]
+    elif isinstance(value, argparse.Namespace):
+        _finished(vars(value))
+    elif type(value) is tuple:
+        return tuple(_finished(item) for item in value)
+    return value
 
-    def __setstate__(self, state: Any) -> None:
-        if isinstance(state, dict) and "_metadata" in state:
-            raise Unreadable("it holds the weights of a network")
-        self.__dict__.update(state)
+
+def _tensor_v2(storage: Any, offset: int, size: Sequence[int], stride: Sequence[int], *_: Any) -> _Tensor:
+    return _Tensor(storage, offset, tuple(size), tuple(stride), storage.dtype)
 
 
-class _Reader(pickle.Unpickler):
-    """Reads the pickle of a file; ``storage`` gives the array of a storage by its type, its key and its size."""
+def _tensor_v3(storage: Any, offset: int, size: Sequence[int], stride: Sequence[int], *rest: Any) -> _Tensor:
+    return _Tensor(storage, offset, tuple(size), tuple(stride), str(rest[2]).rpartition(".")[2].lower())
 
-    def __init__(self, stream: BinaryIO, storage: Callable[[str, str, int], Any]) -> None:
+
+def _first(value: Any, *_: Any) -> Any:
+    return value
+
+
+def _of_type(make: Callable[..., Any], _: Any, arguments: Sequence[Any], __: Any) -> Any:
+    return make(*arguments)
+
+
+_MADE: Dict[Tuple[str, str], Any] = {
+    ("torch._utils", "_rebuild_tensor"): _tensor_v2,
+    ("torch._utils", "_rebuild_tensor_v2"): _tensor_v2,
+    ("torch._utils", "_rebuild_tensor_v3"): _tensor_v3,
+    ("torch._utils", "_rebuild_parameter"): _first,
+    ("torch._utils", "_rebuild_parameter_with_state"): _first,
+    ("torch._tensor", "_rebuild_from_type_v2"): _of_type,
+    ("torch", "Tensor"): _Tensor,
+    ("torch", "Size"): tuple,
+    ("torch", "device"): lambda kind, index=None: kind if index is None else f"{kind}:{index}",
+    ("torch.nn.parameter", "Parameter"): _first,
+    ("collections", "OrderedDict"): collections.OrderedDict,
+    ("collections", "defaultdict"): collections.defaultdict,
+    ("collections", "Counter"): collections.Counter,
+    ("collections", "deque"): collections.deque,
+    ("argparse", "Namespace"): argparse.Namespace,
+    **{
+        ("pathlib", name): pathlib.PurePath for name in ("PosixPath", "WindowsPath", "PurePosixPath", "PureWindowsPath")
+    },
+    ("_codecs", "encode"): lambda text, encoding="latin1": text.encode(encoding),
+}
+_BUILTINS = (set, frozenset, list, dict, tuple, int, float, complex, bool, str, bytes, bytearray, slice, range)
+_MADE.update({(module, kind.__name__): kind for module in ("builtins", "__builtin__") for kind in _BUILTINS})
+# NumPy keeps the two functions in a module whose name differs by release.
+_NUMPY: Dict[str, Any] = {
+    "dtype": np.dtype, "ndarray": np.ndarray, "_reconstruct": np.zeros(1).__reduce__()[0],
+    "scalar": np.float32(0).__reduce__()[0],
+}  # fmt: skip
+
+
+class _Unpickler(pickle.Unpickler):
+    """An unpickler that makes tensors, containers, numbers and arrays, and nothing else."""
+
+    def __init__(self, stream: io.BytesIO, storage: Optional[Callable[[Sequence[Any]], Any]] = None) -> None:
         super().__init__(stream, encoding="utf-8")
-        self.storage = storage
+        self._storage = storage
 
-    def persistent_load(self, pid: Any) -> Tuple[Any, bool]:
-        """Return a storage, and whether it is of bfloat16."""
-        kind, storage_type, key, _, size = pid[:5]
-        if kind != "storage" or not isinstance(storage_type, str) or (len(pid) > 5 and pid[5] is not None):
-            raise Unreadable(f"it holds a {kind} of an unknown kind")
-        return self.storage(_STORAGES[storage_type], str(key), int(size)), storage_type == _BFLOAT16
+    def persistent_load(self, saved: Any) -> Any:
+        """Return the storage that stands outside of the pickle."""
+        if self._storage is None or saved[0] != "storage":
+            raise TorchFileError(f"the file is damaged: it names {saved!r} outside of itself")
+        return self._storage(saved)
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return what stands for a class or a function of the pickle; those of a program are refused."""
-        if module == "torch._utils" and name in ("_rebuild_tensor_v2", "_rebuild_tensor"):
-            return _view
-        if module == "torch._utils" and name == "_rebuild_parameter":
-            return lambda data, *_: data
+        """Return what stands for a class or function; raises TorchFileError for those that are not known."""
+        if (module, name) in _MADE:
+            return _MADE[module, name]
         if module in ("torch", "torch.storage") and name in _STORAGES:
-            return name
-        if module == "torch" and name == "Size":
-            return tuple
-        if module == "torch" and name == "device":
-            return lambda kind, index=None: kind if index is None else f"{kind}:{index}"
-        if module == "torch" and isinstance(getattr(ms, name, None), type(ms.float32)):
-            return getattr(ms, name)
-        if module.partition(".")[0] == "numpy" and name in _OF_NUMPY:
-            return super().find_class(module.replace("numpy._core", "numpy.core"), name)
-        if module in ("builtins", "__builtin__") and name in _PLAIN:
-            return getattr(builtins, name)
-        known = {("collections", "OrderedDict"): _Ordered, ("argparse", "Namespace"): argparse.Namespace}
-        if (module, name) in known:
-            return known[module, name]
-        if module == "collections" and name in ("defaultdict", "Counter", "deque"):
-            return getattr(collections, name)
-        if module == "pathlib" and name in ("PosixPath", "WindowsPath", "Path", "PurePosixPath", "PureWindowsPath"):
-            return pathlib.PurePath
-        if (module, name) == ("_codecs", "encode"):
-            return super().find_class(module, name)
-        raise Unreadable(f"it holds {module}.{name}")
-
-
-def _view(storage: Tuple[Any, bool], offset: int, size: Any, stride: Any, *_: Any) -> _View:
-    array, is_bfloat16 = storage
-    steps = [step * array.itemsize for step in stride]
-    last = offset + sum((count - 1) * step for count, step in zip(size, stride)) if 0 not in size else offset
-    if offset < 0 or min(stride, default=0) < 0 or (0 not in size and last >= array.size):
-        raise Unreadable("it is damaged: a tensor is larger than what it is stored in")
-    made = np.lib.stride_tricks.as_strided(array[offset:], tuple(size), steps)
-    return _View(made, is_bfloat16)
-
-
-def _of_archive(content: bytes) -> Any:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        names = [name for name in archive.namelist() if name.endswith("data.pkl")]
-        if len(names) != 1:
-            raise Unreadable("it holds a program (TorchScript), or is no archive of torch.save")
-        folder = names[0][: -len("data.pkl")]
-        order: Literal["<", ">"] = "<"
-        if f"{folder}byteorder" in archive.namelist() and archive.read(f"{folder}byteorder") == b"big":
-            order = ">"
-        found: Dict[str, Any] = {}
-
-        def storage(dtype: str, key: str, size: int) -> Any:
-            if key not in found:
-                kept = np.dtype(dtype).newbyteorder(order)
-                found[key] = np.frombuffer(archive.read(f"{folder}data/{key}"), kept, size).astype(dtype)
-            return found[key]
-
-        return _Reader(io.BytesIO(archive.read(names[0])), storage).load()
-
-
-def _of_pickles(content: bytes) -> Any:
-    stream = io.BytesIO(content)
-    found: Dict[str, Any] = {}
-
-    def storage(dtype: str, key: str, size: int) -> Any:
-        return found.setdefault(key, np.zeros(size, dtype))
-
-    def following() -> Any:
-        return _Reader(stream, storage).load()
-
-    if following() != _MAGIC:
-        raise Unreadable("it is no file of torch.save")
-    following()  # the version
-    is_little = following()["little_endian"]
-    tree = following()
-    for key in cast("List[Any]", following()):
-        array = found[str(key)]
-        stream.seek(8, io.SEEK_CUR)  # the count, which the storage knows
-        kept = array.dtype.newbyteorder("<" if is_little else ">")
-        array[:] = np.frombuffer(stream.read(array.nbytes), kept)
-    return tree
-
-
-def _tensors(value: Any) -> Any:
-    """Return what was read, with tensors."""
-    if isinstance(value, _View):
-        return value.tensor()
-    if isinstance(value, _Ordered):
-        return collections.OrderedDict((key, _tensors(item)) for key, item in value.items())
-    if isinstance(value, dict):
-        for key in value:
-            value[key] = _tensors(value[key])
-        return value
-    if isinstance(value, list):
-        value[:] = [_tensors(item) for item in value]
-        return value
-    if isinstance(value, (tuple, set)):
-        return type(value)(_tensors(item) for item in value)
-    if isinstance(value, argparse.Namespace):
-        _tensors(vars(value))
-    return value
+            return _StorageType(_STORAGES[name])
+        if module == "torch" and name in _DTYPES:
+            return getattr(ms, "bool_" if name == "bool" else _DTYPES[name])
+        if module.partition(".")[0] == "numpy" and name in _NUMPY:
+            return _NUMPY[name]
+        raise TorchFileError(
+            f"the file holds an object of {module}.{name}: only tensors, containers and plain values are read; "
+            "save the state_dict() with PyTorch"
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -235,17 +234,6 @@ def parenthesised(node: cst.BaseExpression) -> cst.BaseExpression:
     if node.__class__ in _ATOMS or node.lpar:
         return node
     return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-
-
-def one_line(node: cst.BaseExpression) -> cst.BaseExpression:
-    """Return ``node`` so that it may stand in a statement: in parentheses, if it went over lines in those of a call."""
-    text = code_of(node)
-    if "\n" in text:
-        try:
-            ast.parse(text)
-        except SyntaxError:
-            return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-    return node
 
 
 def dotted_name(name: str) -> cst.Name | cst.Attribute:

@@ -69,8 +69,9 @@ def _is_sensitive(tree: ast.Call, ctx: Context) -> bool:
         )
     if callee.name == "function":  # a helper that returns plain layers; one that returns a class's sets their mode
         kind = ctx.kind(tree)
-        return kind.of.startswith("torch.nn.") and ":" not in kind.of and is_sensitive_file(ctx)
-    if callee.name != "class":
+        if not kind.of.startswith("torch.nn.") or ":" in kind.of:
+            return False
+    elif callee.name != "class":
         return False
     keys = [key for key in candidates(callee) if ":" in key]
     return bool(keys) and (is_sensitive_file(ctx) or any(key.partition(":")[0] != ctx.path for key in keys))

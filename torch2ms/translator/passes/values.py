@@ -33,7 +33,7 @@ from torch2ms.translator.passes.renewed_parameters import renewed_parameter
 from torch2ms.translator.passes.weight_data import put_data, report_frozen
 from torch2ms.translator.passes.written_elements import written_elements
 from torch2ms.translator.recipes.views import owning
-from torch2ms.translator.syntax import build, code_of, one_line, parse_expression
+from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.third_party import is_watch
 from torch2ms.translator.trees import walk
 
@@ -378,7 +378,7 @@ def _rebound(node: Any, names: list[str]) -> Any:
     """Return the statement with further names bound to its value: ``y = x = value``."""
     targets = [cst.AssignTarget(parse_expression(name)) for name in dict.fromkeys(names)]  # type: ignore[arg-type]
     if isinstance(node, cst.Expr):
-        return cst.Assign(targets, one_line(node.value))
+        return cst.Assign(targets, node.value)
     return node.with_changes(targets=[*node.targets, *targets])
 
 
