@@ -106,3 +106,70 @@ def test_one_record_answers_for_all_tensors_of_a_file() -> None:
     )
     assert found.count("ms.Parameter(") == 2
     assert "TORCH2MS" not in found
+
+
+LOOPED = (
+    "for p in parameters:\n    p.requires_grad = True\nfor step in range(3):\n    loss = ((data @ w + b) ** 2).mean()\n"
+    "    for p in parameters:\n        p.grad = None\n    loss.backward()\n"
+    "    for p in parameters:\n        p.data += -0.1 * p.grad\n"
+)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    ["w = torch.zeros(2, 1)\nb = torch.randn(1) * 0.1\nparameters = [w, b]\n",
+     "parameters = []\nw = torch.zeros(2, 1)\nparameters.append(w)\nb = torch.randn(1) * 0.1\nparameters.append(b)\n"],
+)  # fmt: skip
+def test_weights_that_a_loop_over_a_list_marks(parameters: str) -> None:
+    found = translated(parameters + LOOPED)
+    assert "w = ms.Parameter(ops.zeros((2, 1)))\n" in found
+    assert "b = ms.Parameter(ops.randn(1) * 0.1)\n" in found
+    assert "TORCH2MS" not in found
+
+
+MODEL = """
+class Regression:
+    def __init__(self):
+        self.w = torch.zeros(2, requires_grad=True)
+    def __call__(self, x):
+        return x @ self.w
+model = Regression()
+for x in data:
+    loss = (model(x) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        model.w -= 0.1 * model.w.grad
+        model.w.grad.zero_()
+"""
+
+
+def test_weights_of_an_object_that_is_no_network() -> None:
+    found = translated(MODEL)
+    assert "self.w = ms.Parameter(ops.zeros(2))" in found
+    assert "TORCH2MS" not in found
+
+
+def test_a_file_whose_gradients_no_function_gives_is_translated_again_with_weights() -> None:
+    found = translated(
+        MODEL.replace(
+            "        model.w -= 0.1 * model.w.grad\n        model.w.grad.zero_()\n",
+            "        for p in model.all():\n            p -= 0.1 * p.grad\n            p.grad.zero_()\n",
+        ).replace("    def __call__", "    def all(self):\n        return [self.w]\n    def __call__")
+    )
+    assert "self.w = ms.Parameter(ops.zeros(2))" in found
+    assert "recording.backward(loss)" in found
+    assert "TORCH2MS" not in found
+
+
+def test_what_is_better_as_the_gradient_of_a_function_stays_that() -> None:
+    found = translated("x = torch.ones(2, requires_grad=True)\n(x ** 2).sum().backward()\nprint(x.grad)")
+    assert "Parameter" not in found
+    assert "ms.grad(forward_fn)(x)" in found
+
+
+def test_weights_on_the_memory_of_others_get_their_own() -> None:
+    found = translated(
+        "w = torch.linspace(-1, 1, 4).view(2, 2).requires_grad_()\ndef f(x):\n    return x @ w\n"
+        "f(data).sum().backward()\nprint(w.grad)"
+    )
+    assert "w = ms.Parameter(functional.linspace(-1, 1, 4).view(2, 2).copy())\n" in found

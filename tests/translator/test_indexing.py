@@ -303,3 +303,20 @@ def test_places_that_a_condition_found_may_be_none(made: str) -> None:
 def test_places_that_are_written_out_are_there() -> None:
     text = translate_source("import torch\nx = torch.ones(3, 2)\ni = torch.where(x > 1, 1, 0)[0]\nx[i] += 1\n").text
     assert "if " not in text
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [
+        ("0, scores.argmax()", "scores[0][scores.argmax()]"),
+        ("best, 0", "scores[best][0]"),
+        ("best, best", "scores[best][best]"),
+        ("0, 1", "scores[0, 1]"),
+        (":, best", "scores[:, best]"),
+        ("0, scores.argmax(0)", "scores[0, scores.argmax(0)]"),
+        ("best", "scores[best]"),
+    ],
+)
+def test_elements_that_tensors_without_axes_name(index: str, expected: str) -> None:
+    source = f"import torch\nscores = torch.ones(2, 3)\nbest = scores.argmax()\ny = scores[{index}]\n"
+    assert f"y = {expected}\n" in translate_source(source).text

@@ -16,6 +16,7 @@ from torch2ms.translator.alignment import align
 from torch2ms.translator.concrete import parse_concrete
 from torch2ms.translator.context import Context, Use
 from torch2ms.translator.generation import generate
+from torch2ms.translator.hand_trained import hand_trained
 from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.names import is_torch_name
 from torch2ms.translator.notebooks import NotebookText
@@ -64,9 +65,28 @@ def _translate(path: str, text: str, world: World, options: Options) -> FileResu
     if analysis is None:
         return FileResult(path, None)
     try:
-        return _rewritten(path, text, analysis, world, options)
+        found = _rewritten(path, text, analysis, world, options)
     finally:
         world.release(analysis)
+    if not any(d.code == "T2M404" for d in found.diagnostics) or not hand_trained(analysis.tree, is_whole=True):
+        return found
+    return min(found, _recorded(path, text, world, options), key=_marks_left)
+
+
+def _recorded(path: str, text: str, world: World, options: Options) -> FileResult:
+    """Translate a file whose gradients are used by hand with all its tensors that have one as parameters.
+
+    Their steps are recorded then. Where a gradient is that of a function, this is what one would write instead.
+    """
+    other = World(world.parse, world.symbols, world.tables)
+    other.trains_all = path
+    analysis = other.analyse(path)
+    assert analysis is not None
+    return _rewritten(path, text, analysis, other, options)
+
+
+def _marks_left(result: FileResult) -> int:
+    return sum(d.severity >= Severity.ERROR for d in result.diagnostics) + 1000 * result.failed
 
 
 def _rewritten(path: str, text: str, analysis: FileAnalysis, world: World, options: Options) -> FileResult:

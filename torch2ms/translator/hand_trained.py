@@ -16,8 +16,9 @@ from typing import Protocol
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.trees import walk
 
-__all__ = ["as_weight", "hand_trained"]
+__all__ = ["BY_HAND", "as_weight", "hand_trained"]
 
+BY_HAND = "trained by hand"  # the evidence of such a parameter
 _WORD = "requires_grad"
 
 
@@ -30,7 +31,7 @@ def as_weight(made: Kind, value: ast.expr, file: _File) -> Kind:
     """Return the kind of what an expression makes: a parameter where the file trains the tensor by hand."""
     if made.name != "Tensor" or value not in file.trained:
         return made
-    return Kind("Parameter", evidence="trained by hand")
+    return Kind("Parameter", evidence=BY_HAND)
 
 
 def _is_marked(call: ast.Call) -> bool:
@@ -40,12 +41,14 @@ def _is_marked(call: ast.Call) -> bool:
     return any(k.arg == _WORD and getattr(k.value, "value", None) is True for k in call.keywords)
 
 
-def hand_trained(tree: ast.Module) -> frozenset[ast.AST]:
-    """Return the calls of a file that make such tensors."""
+def hand_trained(tree: ast.Module, *, is_whole: bool = False) -> frozenset[ast.AST]:
+    """Return the expressions of a file that make such tensors; ``is_whole``: all whose gradients are wanted."""
     nodes = list(walk(tree))
-    enclosed = _enclosed(tree, nodes)
+    if is_whole:
+        return frozenset(node for node in nodes if isinstance(node, ast.Call) and _is_marked(node)) | _later(nodes)
+    enclosed, attributes = _enclosed(tree, nodes), _attributes(nodes)
     if not enclosed and not any(_asks(node) for node in nodes):
-        return frozenset()
+        return attributes
     made: dict[str, set[ast.AST]] = {}
     others: set[str] = set()
     later = _marked_later(nodes)
@@ -56,14 +59,71 @@ def hand_trained(tree: ast.Module) -> frozenset[ast.AST]:
         else:
             others.add(name)
     listed = enclosed | {part.id for node in nodes for part in _members(node) if isinstance(part, ast.Name)}
-    return frozenset[ast.AST]().union(*(calls for name, calls in made.items() if name in listed - others))
+    return attributes.union(*(calls for name, calls in made.items() if name in listed - others))
+
+
+def _attributes(nodes: list[ast.AST]) -> frozenset[ast.AST]:
+    """Return what makes the attributes whose gradients are asked for: ``self.w = ...`` of ``model.w.grad``."""
+    asked = {
+        node.value.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute) and node.attr == "grad" and isinstance(node.value, ast.Attribute)
+    }
+    return frozenset(
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _is_marked(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Attribute) and target.attr in asked and getattr(target.value, "id", "") == "self"
+    )
+
+
+def _later(nodes: list[ast.AST]) -> frozenset[ast.AST]:
+    """Return what makes the tensors that statements mark, behind their making."""
+    names = _marked_later(nodes)
+    found = {value for name, value in _bound(nodes) if name in names and isinstance(value, (ast.Call, ast.BinOp))}
+    for name, value in _bound(nodes):
+        if name in _marked_lists(nodes) and isinstance(value, ast.List):
+            found |= {item for item in value.elts if isinstance(item, (ast.Call, ast.BinOp))}
+    return frozenset(found)
 
 
 def _marked_later(nodes: list[ast.AST]) -> set[str]:
-    """Return the variables of which a statement says that their gradients are wanted: ``w.requires_grad_()``."""
-    calls = [node.value for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
-    places = [call.func.value for call in calls if isinstance(call.func, ast.Attribute) and _is_marked(call)]
-    return {place.id for place in places if isinstance(place, ast.Name)}
+    """Return the variables of which a statement says that their gradients are wanted: ``w.requires_grad_()``.
+
+    Or a loop over a list of them: ``for p in params: p.requires_grad = True``.
+    """
+    found = {place.id for node in nodes for place in _marks(node) if isinstance(place, ast.Name)}
+    lists = _marked_lists(nodes)
+    for name, value in _bound(nodes):
+        if name in lists and isinstance(value, ast.List):
+            found |= {item.id for item in value.elts if isinstance(item, ast.Name)}
+    for node in nodes:  # params.append(w)
+        func = node.func if isinstance(node, ast.Call) else None
+        if isinstance(func, ast.Attribute) and func.attr == "append" and getattr(func.value, "id", "") in lists:
+            assert isinstance(node, ast.Call)
+            found |= {item.id for item in node.args if isinstance(item, ast.Name)}
+    return found
+
+
+def _marked_lists(nodes: list[ast.AST]) -> set[str]:
+    """Return the lists whose members a loop marks."""
+    found = set()
+    for node in nodes:
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and isinstance(node.iter, ast.Name):
+            marked = [place for statement in node.body for place in _marks(statement)]
+            if any(isinstance(place, ast.Name) and place.id == node.target.id for place in marked):
+                found.add(node.iter.id)
+    return found
+
+
+def _marks(node: ast.AST) -> list[ast.expr]:
+    """Return what a statement marks: ``w.requires_grad_()``, ``w.requires_grad = True``."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        return [node.value.func.value] if _is_marked(node.value) else []
+    if isinstance(node, ast.Assign) and getattr(node.value, "value", None) is True:
+        return [t.value for t in node.targets if isinstance(t, ast.Attribute) and t.attr == _WORD]
+    return []
 
 
 def _enclosed(tree: ast.Module, nodes: list[ast.AST]) -> set[str]:

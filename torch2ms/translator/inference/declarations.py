@@ -94,12 +94,13 @@ class FileAnalysis:
     _by_class: dict[type[ast.AST], list[Any]] = field(default_factory=dict)
     _module_kinds: dict[ast.AST, Kind] | None = None
     _trained: frozenset[ast.AST] | None = None
+    trains_all: bool = False  # what its gradients are asked of by hand was no function: all of it is recorded
 
     @property
     def trained(self) -> frozenset[ast.AST]:
         """The calls that make tensors which the file trains by hand."""
         if self._trained is None:
-            self._trained = hand_trained(self.tree)
+            self._trained = hand_trained(self.tree, is_whole=self.trains_all)
         return self._trained
 
     @property

@@ -61,6 +61,7 @@ class World:
         self._sites: dict[str, Mapping[str, list[tuple[str, int]]]] = {}
         self._applied: dict[str, set[str]] = {}
         self._handed: dict[tuple[str, int], dict[str, list[Handed | None]]] = {}
+        self.trains_all = ""  # the file whose tensors with gradients are all parameters
         self._pinned = ""
         self._running: list[str] = []  # files whose functions are being run
         self._held: Counter[str] = Counter()  # files that a question being answered still needs
@@ -76,7 +77,7 @@ class World:
             self._files.move_to_end(path)
             return self._files[path]
         tree = self.parse(path)
-        analysis = None if tree is None else FileAnalysis(path, tree)
+        analysis = None if tree is None else FileAnalysis(path, tree, trains_all=path == self.trains_all)
         self._files[path] = analysis
         if analysis is not None:
             self._lines += analysis.lines

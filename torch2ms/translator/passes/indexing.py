@@ -15,6 +15,7 @@ from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.passes.members import changed_members, member_names
 from torch2ms.translator.passes.untyped import told
+from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.views import asks_for_gradients, what_index_gives
 from torch2ms.translator.shown_values import holds_negative
 from torch2ms.translator.syntax import build
@@ -27,7 +28,7 @@ _WITHOUT_GRADIENT = ("torch.int", "torch.uint", "torch.long", "torch.short", "to
 def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression:
     """Return a subscript of a tensor in the form that MindSpore takes."""
     indexed = _numbers_first(_without_end(_typed(updated, tree, ctx), tree, ctx), tree, ctx)
-    indexed = _from_the_end(indexed, tree, ctx)
+    indexed = _one_by_one(_from_the_end(indexed, tree, ctx), tree, ctx)
     if isinstance(tree.ctx, ast.Load) and ctx.kind(tree.value).is_tensor and _is_changed_later(tree, ctx):
         copies = what_index_gives(tree.slice, ctx) == "copy"
         return build("{x}.copy()", x=indexed) if copies else indexed
@@ -113,6 +114,22 @@ def _from_the_end(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> 
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     dots = cst.SubscriptElement(cst.Index(cst.Ellipsis()))
     return updated.with_changes(slice=[updated.slice[0].with_changes(comma=comma), dots])
+
+
+def _one_by_one(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
+    """``scores[0, best]`` -> ``scores[0][best]``: MindSpore 2.10 has no gradient of an element that a tensor names."""
+    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else []
+    if not isinstance(tree.ctx, ast.Load) or not ctx.kind(tree.value).is_tensor or len(parts) != len(updated.slice):
+        return updated
+    tensors = [part for part in parts if ctx.kind(part).is_tensor]
+    numbers = [part for part in parts if part not in tensors and ctx.kind(part).name == "int"]
+    if not tensors or len(tensors) + len(numbers) < len(parts) or any(ranks(part, ctx) != {0} for part in tensors):
+        return updated
+    made = updated.value
+    for element in updated.slice:
+        made = cst.Subscript(made, [element.with_changes(comma=cst.MaybeSentinel.DEFAULT)])
+    assert isinstance(made, cst.Subscript)
+    return made.with_changes(lpar=updated.lpar, rpar=updated.rpar)
 
 
 def _is_int(part: ast.expr, ctx: Context) -> bool:

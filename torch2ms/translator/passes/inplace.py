@@ -12,6 +12,7 @@ import libcst as cst
 
 from torch2ms.translator.activated import IDEMPOTENT
 from torch2ms.translator.context import Context
+from torch2ms.translator.hand_trained import BY_HAND
 from torch2ms.translator.inference.changed_inputs import Change, change_of, first_network
 from torch2ms.translator.inference.own_attributes import is_inplace
 from torch2ms.translator.later_reads import read_again, read_before, read_beside
@@ -197,6 +198,9 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
     Where somebody else holds a tensor that torch changes for them, T2M305 says that MindSpore does not.
     """
     if not isinstance(tree.target, ast.Name):
+        kind = ctx.kind(tree.target)
+        if kind.name == "Parameter" and kind.evidence == BY_HAND:  # no network holds it, which would keep the weight
+            return _assigned(node, node.target, ctx)
         if isinstance(tree.target, ast.Attribute):
             _attribute(tree.target, tree, ctx)
         else:
@@ -206,10 +210,7 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
         return node
     name = tree.target.id
     if ctx.kind(tree.target).name == "Parameter" or is_trained(name, ctx):
-        operator = code_of(node.operator).strip().removesuffix("=")
-        template = f"{{assign}}({{target}}, {{target}} {operator} {{value}})"
-        assign = ctx.reference("mindspore.ops.assign")
-        return cst.Expr(build(template, assign=assign, target=cst.Name(name), value=node.value))
+        return _assigned(node, cst.Name(name), ctx)
     through = writes_through(name, tree, ctx)
     if through or _is_for_others(name, tree, ctx):
         if through and ctx.functions[-1] is not None:
@@ -221,6 +222,14 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
         return cst.Assign([cst.AssignTarget(whole)], value)
     _seen_elsewhere(name, tree, ctx)
     return _rebound(node, tree, ctx) if _shifts(tree, ctx) else _kept(node, name, tree, ctx)
+
+
+def _assigned(node: cst.AugAssign, target: cst.BaseExpression, ctx: Context) -> cst.Expr:
+    """Return ``ops.assign(w, w - g)`` for ``w -= g``."""
+    operator = code_of(node.operator).strip().removesuffix("=")
+    template = f"{{assign}}({{target}}, {{target}} {operator} {{value}})"
+    assign = ctx.reference("mindspore.ops.assign")
+    return cst.Expr(build(template, assign=assign, target=target.deep_clone(), value=node.value))
 
 
 def _shifts(tree: ast.AugAssign, ctx: Context) -> bool:

@@ -9,7 +9,7 @@ import libcst as cst
 from torch2ms.diagnostics import Severity
 from torch2ms.translator.call_site import CallSite
 from torch2ms.translator.context import Context
-from torch2ms.translator.syntax import code_of
+from torch2ms.translator.syntax import code_of, parenthesised
 from torch2ms.translator.training.trained import listed_weights, trained_tensors
 from torch2ms.translator.trees import walk
 
@@ -23,6 +23,10 @@ __all__ = [
     "without_verbose",
 ]
 
+_VIEWS = frozenset(
+    "T chunk diagonal expand expand_as flatten mT narrow permute ravel reshape reshape_as select split squeeze "
+    "swapaxes t transpose unflatten unfold unsqueeze view view_as".split()
+)
 _SOURCES = frozenset({"parameters", "named_parameters"})
 
 
@@ -60,7 +64,18 @@ def as_parameter(code: cst.BaseExpression, tree: ast.expr, ctx: Context) -> cst.
     """Return what makes a tensor that an optimizer trains as a parameter: ``w = ms.Parameter(ops.zeros(3))``."""
     if tree not in ctx.once(trained_calls):
         return code
+    if _is_view(tree):  # a Parameter on the memory of a view refuses what is assigned to it, or loses it (2.10)
+        code = cst.Call(cst.Attribute(parenthesised(code), cst.Name("copy")))
     return cst.Call(ctx.reference("mindspore.Parameter"), [cst.Arg(code)])
+
+
+def _is_view(tree: ast.expr) -> bool:
+    """Whether an expression shows the memory of another tensor: ``x.view(2, 2).requires_grad_()``, ``x[0]``."""
+    while isinstance(tree, ast.Call) and getattr(tree.func, "attr", "") in ("requires_grad_", "detach"):
+        assert isinstance(tree.func, ast.Attribute)
+        tree = tree.func.value
+    name = getattr(tree.func if isinstance(tree, ast.Call) else tree, "attr", "")
+    return isinstance(tree, ast.Subscript) or name in _VIEWS
 
 
 def trained_calls(ctx: Context) -> frozenset[ast.AST]:
