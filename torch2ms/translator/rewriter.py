@@ -94,6 +94,10 @@ class _Rewriter:
             and updated.test.value == "False"
         ):
             return _on_its_lines(node, updated.orelse) if updated.test is not node.test else updated
+        if isinstance(node, cst.IfExp) and isinstance(updated, cst.IfExp) and updated is not node:
+            updated = devices.one_value(node, updated)
+            if not isinstance(updated, cst.IfExp):
+                return _on_its_lines(node, updated)
         if tree in self.ctx.training.leaves.inner:
             return cst.Name(self.ctx.training.leaves.inner[tree])
         if isinstance(tree, ast.Subscript) and isinstance(updated, cst.Subscript):
@@ -263,6 +267,7 @@ class _Rewriter:
         if updated is not node and isinstance(node, cst.If) and isinstance(tree, ast.If):
             updated = devices.rewrite_if(node, updated)
             self.ctx.frame.drop = devices.is_emptied(node, updated, tree, self.ctx)
+            updated = devices.one_branch(node, updated)
         return updated
 
     def _elif(self, node: cst.If, tree: ast.AST | None) -> Any:

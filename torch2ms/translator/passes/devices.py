@@ -59,6 +59,42 @@ def rewrite_if(node: cst.If, updated: cst.If) -> cst.If:
     return updated
 
 
+_PLAIN = (cst.Name, cst.Attribute, cst.BooleanOperation, cst.UnaryOperation, cst.Comparison, cst.Integer)
+
+
+def one_branch(node: cst.If, updated: cst.If) -> cst.If | cst.FlattenSentinel[cst.BaseStatement]:
+    """Return the block of a conditional whose two branches have become the same, and which asks names alone.
+
+    ``if self.use_checkpoint: x = checkpoint(block, x)`` and ``else: x = block(x)`` only differ in memory.
+    """
+    last, before = updated.orelse, node.orelse
+    if not isinstance(last, cst.Else) or not isinstance(before, cst.Else) or not _asks_names(updated.test):
+        return updated
+    if not updated.body.deep_equals(last.body) or node.body.deep_equals(before.body):
+        return updated
+    if not isinstance(updated.body, cst.IndentedBlock) or "#" in code_of(updated.with_changes(leading_lines=[])):
+        return updated
+    first, *rest = updated.body.body
+    lines = [*updated.leading_lines, *getattr(first, "leading_lines", ())]
+    return cst.FlattenSentinel([first.with_changes(leading_lines=lines), *rest])
+
+
+def one_value(node: cst.IfExp, updated: cst.IfExp) -> cst.BaseExpression:
+    """Return the value of a conditional expression whose two values have become the same."""
+    same = updated.body.deep_equals(updated.orelse) and not node.body.deep_equals(node.orelse)
+    return updated.body if same and _asks_names(updated.test) else updated
+
+
+def _asks_names(test: cst.BaseExpression) -> bool:
+    parts: list[cst.CSTNode] = [test]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, cst.BaseExpression) and not isinstance(part, _PLAIN):
+            return False
+        parts.extend(part.children)
+    return True
+
+
 def is_emptied(node: cst.If, updated: cst.If, tree: ast.If, ctx: Context) -> bool:
     """Whether a conditional lost all it does, and asks nothing but names, numbers and which devices there are."""
     if updated.orelse is not None or not _lost_all(node.body, updated.body):
