@@ -25,6 +25,10 @@ def test_a_choice_of_devices_goes() -> None:
     )
 
 
+def test_an_answer_that_is_known_chooses() -> None:
+    assert translated("act = torch.nn.SiLU if hasattr(torch.nn, 'SiLU') else block").endswith("act = layers.SiLU\n")
+
+
 @pytest.mark.parametrize(
     "lines",
     [

@@ -91,9 +91,10 @@ class _Rewriter:
             isinstance(tree, ast.IfExp)
             and isinstance(node, cst.IfExp)
             and isinstance(updated.test, cst.Name)
-            and updated.test.value == "False"
+            and updated.test.value in ("False", "True")
         ):
-            return _on_its_lines(node, updated.orelse) if updated.test is not node.test else updated
+            taken = updated.orelse if updated.test.value == "False" else updated.body
+            return _on_its_lines(node, taken) if updated.test is not node.test else updated
         if isinstance(node, cst.IfExp) and isinstance(updated, cst.IfExp) and updated is not node:
             updated = devices.one_value(node, updated)
             if not isinstance(updated, cst.IfExp):
