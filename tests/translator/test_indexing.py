@@ -250,6 +250,12 @@ def test_places_from_the_end_have_gradients(body: str, expected: str) -> None:
     assert expected in translate_source(GRADIENT.format(body=body)).text
 
 
+def test_networks_are_trained_by_other_files() -> None:
+    source = "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n"
+    source += "        return x[torch.tensor([0, -1])]\n"
+    assert "return x[ms.tensor([0, -1]), ...]" in translate_source(source).text
+
+
 def test_without_gradients_such_places_are_left() -> None:
     assert (
         "x[ms.tensor([0, -1])]"

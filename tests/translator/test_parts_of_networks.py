@@ -66,7 +66,7 @@ def test_copies_of_what_may_be_a_parameter_hand_gradients_on(result: str, expect
 
 
 def test_a_network_is_made_in_train_mode() -> None:
-    assert "self.extra = 1 if True else 2" in text_of(made="self.extra = 1 if self.training else 2")
+    assert "self.extra = 1\n" in text_of(made="self.extra = 1 if self.training else 2")
     assert "self.training" in text_of(made="self.eval(); self.extra = 1 if self.training else 2")
     assert "return y if self.training else x" in text_of(result="y if self.training else x")
 

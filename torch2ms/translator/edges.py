@@ -16,6 +16,7 @@ Everywhere else the plain function is emitted.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from torch2ms.mapping_tables.schema import MappedTo
@@ -26,7 +27,9 @@ from torch2ms.translator.shown_values import holds_nan, is_void, values_of
 __all__ = ["by_edges", "may_be_empty"]
 
 _MAKERS = frozenset({"zeros", "ones", "empty", "full", "rand", "randn", "new_zeros", "new_ones", "new_empty"})
-_SELECTORS = frozenset({"masked_select"})
+_SELECTORS = frozenset({"masked_select", "nonzero", "argwhere"})
+# What a mask is called whose dtype nothing tells
+_MASK = re.compile(r"(\w*_)?(mask|masks|valid|valids|keep|pos|neg|positives?|negatives?|fg|foreground)(_\w*)?")
 _ELEMENTWISE = frozenset(
     "abs square sqrt exp log pow float double half long int clone detach to mul add sub div clamp flatten view reshape "
     "contiguous neg cpu type bool int half".split()
@@ -198,7 +201,10 @@ def _may_select_nothing(part: ast.expr, ctx: Context) -> bool:
     if isinstance(part, ast.Slice):
         return part.lower is None and part.upper is not None and _is_zero(part.upper)
     kind = ctx.kind(part)
-    return kind.is_tensor and kind.of in ("torch.bool", "torch.uint8")
+    if kind.is_tensor and kind.of in ("torch.bool", "torch.uint8"):
+        return True
+    name = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
+    return (not kind.known or (kind.is_tensor and not kind.of)) and _MASK.fullmatch(name) is not None
 
 
 def _is_zero(tree: ast.expr) -> bool:

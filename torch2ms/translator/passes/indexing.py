@@ -109,7 +109,8 @@ def _from_the_end(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> 
     if isinstance(tree.slice, (ast.Tuple, ast.Slice)) or not isinstance(tree.ctx, ast.Load):
         return updated
     index = ctx.kind(tree.slice)
-    if not index.is_tensor or not asks_for_gradients(ctx) or not holds_negative(tree.slice, ctx):
+    trains = asks_for_gradients(ctx) or ctx.once(_has_networks)
+    if not index.is_tensor or not trains or not holds_negative(tree.slice, ctx):
         return updated
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     dots = cst.SubscriptElement(cst.Index(cst.Ellipsis()))
@@ -130,6 +131,11 @@ def _one_by_one(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cs
         made = cst.Subscript(made, [element.with_changes(comma=cst.MaybeSentinel.DEFAULT)])
     assert isinstance(made, cst.Subscript)
     return made.with_changes(lpar=updated.lpar, rpar=updated.rpar)
+
+
+def _has_networks(ctx: Context) -> bool:
+    """Whether the file has networks, which other files train."""
+    return any(method.name == "forward" for method in ctx.analysis.all(ast.FunctionDef))
 
 
 def _is_int(part: ast.expr, ctx: Context) -> bool:
