@@ -173,3 +173,19 @@ def test_weights_on_the_memory_of_others_get_their_own() -> None:
         "f(data).sum().backward()\nprint(w.grad)"
     )
     assert "w = ms.Parameter(functional.linspace(-1, 1, 4).view(2, 2).copy())\n" in found
+
+
+def test_weights_that_objects_list_for_a_loop_that_marks_them() -> None:
+    found = translated(
+        "class Linear:\n    def __init__(self, n, bias=True):\n        self.weight = torch.ones(n) / n ** 0.5\n"
+        "        self.bias = torch.zeros(1) if bias else None\n        self.mean = torch.zeros(1)\n"
+        "    def __call__(self, x):\n        return x @ self.weight + self.bias\n"
+        "    def parameters(self):\n        return [self.weight, self.bias]\nlayers = [Linear(2)]\n"
+        "parameters = [p for layer in layers for p in layer.parameters()]\n"
+        + LOOPED.replace("data @ w + b", "layers[0](data)")
+    )
+    assert "self.weight = ms.Parameter(ops.ones(n) / n ** 0.5)" in found
+    assert "self.bias = ms.Parameter(ops.zeros(1)) if bias else None" in found
+    assert "self.mean = ops.zeros(1)\n" in found
+    assert "recording.backward(loss)" in found
+    assert "TORCH2MS" not in found

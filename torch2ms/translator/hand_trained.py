@@ -81,11 +81,28 @@ def _attributes(nodes: list[ast.AST]) -> frozenset[ast.AST]:
 def _later(nodes: list[ast.AST]) -> frozenset[ast.AST]:
     """Return what makes the tensors that statements mark, behind their making."""
     names = _marked_later(nodes)
-    found = {value for name, value in _bound(nodes) if name in names and isinstance(value, (ast.Call, ast.BinOp))}
+    found: set[ast.AST] = set()
+    lists = _marked_lists(nodes)
     for name, value in _bound(nodes):
-        if name in _marked_lists(nodes) and isinstance(value, ast.List):
+        if name in names and isinstance(value, (ast.Call, ast.BinOp)):
+            found.add(value)
+        elif name in lists and isinstance(value, ast.List):
             found |= {item for item in value.elts if isinstance(item, (ast.Call, ast.BinOp))}
+    if lists:
+        found |= {value for node in nodes if isinstance(node, ast.ClassDef) for value in _listed_by(node)}
     return frozenset(found)
+
+
+def _listed_by(node: ast.ClassDef) -> Iterator[ast.expr]:
+    """Yield what makes the attributes that ``parameters()`` of an object that is no network lists."""
+    methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
+    lists = [part for method in methods if method.name == "parameters" for part in walk(method)]
+    names = {part.attr for part in lists if isinstance(part, ast.Attribute) and getattr(part.value, "id", "") == "self"}
+    for part in walk(node) if not node.bases else ():
+        targets = part.targets if isinstance(part, ast.Assign) else []
+        if isinstance(part, ast.Assign) and any(isinstance(t, ast.Attribute) and t.attr in names for t in targets):
+            values = [part.value.body, part.value.orelse] if isinstance(part.value, ast.IfExp) else [part.value]
+            yield from (value for value in values if isinstance(value, (ast.Call, ast.BinOp)))
 
 
 def _marked_later(nodes: list[ast.AST]) -> set[str]:
