@@ -51,7 +51,7 @@ def test_what_stays(source: str) -> None:
 )
 def test_names_in_literals(expression: str, expected: str) -> None:
     result = translated(f"def f(m: nn.BatchNorm2d, u):\n    return {expression}\n")
-    assert f"return {expected}" in result.text.replace("u.state_dict()", "modules.state_dict(u)")
+    assert f"return {expected}" in result.text.replace("states.state_dict(u)", "modules.state_dict(u)")
 
 
 def test_a_wrapper_that_went_and_a_network_nobody_typed() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from torch2ms import translate_source
+from torch2ms import translate_project, translate_source
 
 HEAD = "import copy\nimport torch\nfrom torch import nn\nnet = nn.BatchNorm1d(3)\n"
 WHOLE = [
@@ -47,3 +49,18 @@ def test_by_its_names(source: str) -> None:
 def test_of_an_optimizer(source: str, wanted: str) -> None:
     made = "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
     assert wanted in translate_source(HEAD + made + source).text
+
+
+def test_what_may_be_anything_is_asked_when_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "models.py").write_text(
+        "from torch import nn\n\n\nclass Average(nn.Module):\n    def load_state_dict(self, state):\n"
+        "        self.module.load_state_dict(state)\n\n\nclass Plain(nn.Module):\n    pass\n"
+    )
+    (tmp_path / "loading.py").write_text(
+        "import torch\nfrom models import Average, Plain\n\n\ndef load(model, state):\n"
+        "    model.load_state_dict(state)\n\n\nload(Average(), {})\nload(Plain(), {})\n"
+    )
+    report = translate_project(tmp_path, tmp_path.parent / f"{tmp_path.name}_out")
+    text = (tmp_path.parent / f"{tmp_path.name}_out" / "loading.py").read_text()
+    assert "states.load_state_dict(model, state)" in text
+    assert not [d for d in report.diagnostics if d.code == "T2M207"]

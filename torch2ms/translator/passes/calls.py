@@ -43,7 +43,7 @@ from torch2ms.translator.passes.reserved import rename_call
 from torch2ms.translator.passes.spread_options import spread_options
 from torch2ms.translator.passes.training_plan import is_left
 from torch2ms.translator.passes.unbound import as_bound, rewrite_unbound
-from torch2ms.translator.passes.untyped import told, untyped_call
+from torch2ms.translator.passes.untyped import state_call, told, untyped_call
 from torch2ms.translator.passes.values import NO_CLASS, choose_row
 from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.recipes.views import owning
@@ -109,10 +109,9 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         if found is not None:
             row, base = found
             return _row_call(row, updated, tree, ctx, base)
-        if is_forward(tree.func, ctx) and isinstance(updated.func, cst.Attribute):
-            return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("construct")))
-        if tree.func.attr == "extra_repr" and ctx.kind(tree.func.value).name == "Module":
-            return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("extend_repr")))
+        own = _of_network(updated, tree.func, ctx)
+        if own is not None:
+            return own
         if not ctx.kind(tree.func.value).known:
             if tree.func.attr == "zero_grad" and is_left(tree, ctx):
                 ctx.report("T2M402", tree, _STAYS)
@@ -120,6 +119,17 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
             if either is not None:
                 return either
     return rewrite_builtin(older_call(updated, tree, callee, ctx), tree, ctx)
+
+
+def _of_network(updated: cst.Call, func: ast.Attribute, ctx: Context) -> cst.BaseExpression | None:
+    """Return a call of a method that networks of the program have of their own, or some of them."""
+    if is_forward(func, ctx) and isinstance(updated.func, cst.Attribute):
+        return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("construct")))
+    if ctx.kind(func.value).name != "Module" or not isinstance(updated.func, cst.Attribute):
+        return None
+    if func.attr == "extra_repr":
+        return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("extend_repr")))
+    return state_call(updated, func, ctx)
 
 
 def _makes_number(tree: ast.Call, ctx: Context) -> bool:

@@ -20,6 +20,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family as dtype_family
 from torch2ms.translator.inference.families import BASE_ROWS, MODULE_BARE
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
+from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk
 
@@ -241,6 +242,9 @@ def untyped_call(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Cont
     func = tree.func
     if not isinstance(func, ast.Attribute) or func.attr.startswith("__"):
         return None
+    made = state_call(updated, func, ctx)
+    if made is not None:
+        return made
     for family, word in _FAMILIES:
         name = f"{BASE_ROWS[family]}.{func.attr}"
         row = ctx.tables.row(name)
@@ -261,6 +265,18 @@ def untyped_call(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Cont
         if family == "Tensor":
             return None  # right as it stands on a tensor; that it is a network is far less likely
     return None
+
+
+def state_call(updated: cst.Call, func: ast.Attribute, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``states.load_state_dict(x, state)`` where only the object tells whether it has one of its own."""
+    keys = candidates(ctx.kind(func.value))
+    own = [":" in key and ctx.world.sets(key, func.attr) for key in keys]
+    is_told = bool(own) and (all(own) or not any(own))
+    if func.attr not in _STATE or is_told or not isinstance(updated.func, cst.Attribute):
+        return None
+    function = ctx.reference(f"torch2ms.runtime.states.{func.attr}")
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated.args else cst.MaybeSentinel.DEFAULT
+    return updated.with_changes(func=function, args=[cst.Arg(updated.func.value, comma=comma), *updated.args])
 
 
 def _has_two_forms(func: ast.Attribute, ctx: Context) -> bool:

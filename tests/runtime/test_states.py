@@ -1,0 +1,64 @@
+"""States of what may be a network, an optimizer, a schedule or an object of the program's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from mindspore import nn
+from mindspore.experimental import optim
+
+from torch2ms.runtime import states
+
+
+def network() -> nn.SequentialCell:
+    return nn.SequentialCell(nn.Dense(2, 2), nn.BatchNorm1d(2))
+
+
+def test_a_network_has_the_names_of_pytorch() -> None:
+    net, other = network(), network()
+    found = states.state_dict(net)
+    assert list(found)[2:] == ["1.weight", "1.bias", "1.running_mean", "1.running_var", "1.num_batches_tracked"]
+    states.load_state_dict(other, found)
+    np.testing.assert_array_equal(other[0].weight.asnumpy(), net[0].weight.asnumpy())
+
+
+def test_optimizers_and_schedules() -> None:
+    optimizer = optim.SGD(network().trainable_params(), lr=0.1, momentum=0.9)
+    schedule = optim.lr_scheduler.StepLR(optimizer, 2)
+    kept, place = states.state_dict(optimizer), states.state_dict(schedule)
+    for _ in range(3):
+        schedule.step()
+    states.load_state_dict(schedule, place)
+    states.load_state_dict(optimizer, kept)
+    assert int(schedule.last_epoch) == 0
+    assert abs(float(optimizer.param_groups[0]["lr"]) - 0.1) < 1e-6
+
+
+def test_what_has_methods_of_its_own_is_asked() -> None:
+    class Average(nn.Cell):
+        def __init__(self, module: nn.Cell) -> None:
+            super().__init__()
+            self.module = module
+
+        def state_dict(self) -> Any:
+            return states.state_dict(self.module)
+
+        def load_state_dict(self, state: Any) -> None:
+            states.load_state_dict(self.module, state)
+
+    class Counter:
+        count = 1
+
+        def state_dict(self) -> int:
+            return self.count
+
+        def load_state_dict(self, state: int) -> None:
+            self.count = state
+
+    average, counter, other = Average(network()), Counter(), network()
+    assert next(iter(states.state_dict(average))) == "0.weight"
+    states.load_state_dict(average, states.state_dict(other))
+    np.testing.assert_array_equal(average.module[0].weight.asnumpy(), other[0].weight.asnumpy())
+    states.load_state_dict(counter, states.state_dict(counter) + 1)
+    assert counter.count == 2
