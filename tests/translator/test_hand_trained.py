@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from torch2ms import translate_source
+from torch2ms.translator.hand_trained import hand_trained
 
 HEAD = "import torch\n"
 MADE = "w = torch.zeros(2, 1, requires_grad=True)\nb = torch.zeros(1).requires_grad_()\n"
@@ -189,3 +192,19 @@ def test_weights_that_objects_list_for_a_loop_that_marks_them() -> None:
     assert "self.mean = ops.zeros(1)\n" in found
     assert "recording.backward(loss)" in found
     assert "TORCH2MS" not in found
+
+
+@pytest.mark.parametrize(
+    ("made", "is_weight"),
+    [
+        ("(0.5 * real + 0.5 * net(noise)).requires_grad_(True)", False),
+        ("net(noise).requires_grad_()", False),
+        ("real.clone().detach().requires_grad_(True)", True),
+        ("real.data.clone().requires_grad_()", True),
+        ("torch.zeros_like(real).requires_grad_()", True),
+        ("torch.linspace(0, 1, 4).view(2, 2).requires_grad_()", True),
+    ],
+)
+def test_what_hands_its_gradient_on_is_no_weight(made: str, is_weight: bool) -> None:
+    tree = ast.parse(f"x = {made}")
+    assert bool(hand_trained(tree, is_whole=True)) == is_weight

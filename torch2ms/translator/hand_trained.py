@@ -20,6 +20,11 @@ __all__ = ["BY_HAND", "as_weight", "hand_trained"]
 
 BY_HAND = "trained by hand"  # the evidence of such a parameter
 _WORD = "requires_grad"
+_CUTS = frozenset({"data", "detach"})
+_MAKERS = frozenset(
+    "Variable arange as_tensor empty eye from_numpy full linspace normal ones rand randint randn randperm tensor "
+    "zeros".split()
+)
 
 
 class _File(Protocol):
@@ -41,11 +46,28 @@ def _is_marked(call: ast.Call) -> bool:
     return any(k.arg == _WORD and getattr(k.value, "value", None) is True for k in call.keywords)
 
 
+def _makes_leaf(call: ast.Call) -> bool:
+    """Whether a call makes a tensor that was computed from nothing which has a gradient itself, by the look of it.
+
+    ``(a * real + b * fake).requires_grad_()`` hands its gradient on to ``fake``, which a parameter would not.
+    """
+    if not _is_marked(call):
+        return False
+    value: ast.AST = call
+    while isinstance(value, (ast.Call, ast.Attribute)):
+        func = value.func if isinstance(value, ast.Call) else value
+        name = getattr(func, "attr", getattr(func, "id", ""))
+        if name in _CUTS or name in _MAKERS or name.endswith(("_like", "Tensor")):
+            return True
+        value = func.value if isinstance(func, ast.Attribute) else func
+    return False
+
+
 def hand_trained(tree: ast.Module, *, is_whole: bool = False) -> frozenset[ast.AST]:
     """Return the expressions of a file that make such tensors; ``is_whole``: all whose gradients are wanted."""
     nodes = list(walk(tree))
     if is_whole:
-        return frozenset(node for node in nodes if isinstance(node, ast.Call) and _is_marked(node)) | _later(nodes)
+        return frozenset(node for node in nodes if isinstance(node, ast.Call) and _makes_leaf(node)) | _later(nodes)
     enclosed, attributes = _enclosed(tree, nodes), _attributes(nodes)
     if not enclosed and not any(_asks(node) for node in nodes):
         return attributes
