@@ -89,3 +89,8 @@ def test_families_of_layers_answer_tests_and_few_are_a_base() -> None:
 @pytest.mark.parametrize("call", ["torch.tensor([1j])", "torch.tensor(data=[1 + 2j, 3])"])
 def test_complex_literals_have_torchs_width(call: str) -> None:
     assert "dtype=ms.complex64" in translate_source(TORCH + f"x = {call}\n").text
+
+
+def test_a_name_of_mindspore_that_a_row_adds_is_imported() -> None:
+    text = translate_source("import torch\nx = torch.scalar_tensor(2.5)\n").text
+    assert "x = ms.Tensor(2.5, dtype=ms.float32)\n" in text

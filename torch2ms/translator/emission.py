@@ -311,5 +311,6 @@ class _Builder:
                 value = made
             self.args.append(keyword_arg(option.rename.get(name, name), value))
         for name, text in option.add.items():
-            self.args.append(keyword_arg(name, self.ctx.literal(text)))
+            is_name = text.startswith("mindspore.")
+            self.args.append(keyword_arg(name, self.ctx.reference(text) if is_name else self.ctx.literal(text)))
         return None
