@@ -36,6 +36,10 @@ def translated(*lines: str) -> list[str]:
         ("return x.to(torch.int32) * 2.5", "return ops.stop_gradient(x).astype(ms.int32) * 2.5"),
         ("return x.type(torch.int32) * 2.5", "return ops.stop_gradient(x).astype(ms.int32) * 2.5"),
         ("return x.type(torch.LongTensor)", "return ops.stop_gradient(x).astype(ms.int64)"),
+        (
+            "return x * torch.as_tensor(x, dtype=torch.long)",
+            "return x * ms.Tensor(ops.stop_gradient(x), dtype=ms.int64)",
+        ),
     ],
 )
 def test_what_comes_back_to_floats_is_cut_off(source: str, expected: str) -> None:

@@ -9,9 +9,11 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
+from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.recipes.base import CallSite, Outcome, Replace, recipe
 from torch2ms.translator.trees import walk
+from torch2ms.translator.whole_casts import cut_from_floats
 
 __all__: list[str] = []
 
@@ -28,7 +30,7 @@ _READERS = frozenset({"print", "str", "repr", "numpy", "item", "tolist", "format
 @recipe("array")
 def array(site: CallSite, ctx: Context) -> Outcome:
     """``torch.from_numpy(a)`` -> ``ms.Tensor(a)``, or ``ms.Tensor.from_numpy(a)`` where a change is to be seen."""
-    made = emit_call(site, ctx)
+    made = _cut(emit_call(site, ctx), site, ctx)
     names = _names(site, ctx)
     if names is None or not isinstance(made, Replace) or len(site.tree.args) + len(site.tree.keywords) != 1:
         return made
@@ -45,6 +47,19 @@ def array(site: CallSite, ctx: Context) -> Outcome:
     )
     late = any(site.tree.lineno < use.lineno < max(changes) for use in _computed_with(tensor, site, ctx))
     return Replace(code, (("T2M305", _LATE),) if late else ())
+
+
+def _cut(made: Outcome, site: CallSite, ctx: Context) -> Outcome:
+    """Return what ``torch.as_tensor(x, dtype=torch.int64)`` became, cut off from the gradient of a tensor."""
+    given, dtype = next(iter(site.tree.args), None), site.argument("dtype")
+    code = made.code if isinstance(made, Replace) else None
+    if not isinstance(code, cst.Call) or dtype is None or given is None or not ctx.kind(given).is_tensor:
+        return made
+    if family(ctx.kind(dtype.tree).of) not in ("int", "bool"):
+        return made
+    first, *rest = code.args
+    cut = cut_from_floats(first.value, given, site.tree, ctx)
+    return Replace(code.with_changes(args=[first.with_changes(value=cut), *rest]), made.codes)  # type: ignore[union-attr]
 
 
 def _names(site: CallSite, ctx: Context) -> tuple[str, str] | None:
