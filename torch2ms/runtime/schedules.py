@@ -65,7 +65,7 @@ class _HostScheduler:
     def load_state_dict(self, state: Dict[str, Any]) -> None:
         """Go back to a state of :meth:`state_dict`, or of PyTorch's; the learning rates are set as well."""
         self.last_epoch = int(state["last_epoch"])
-        self._last_lr = [float(value) for value in state.get("last_lr", state.get("_last_lr"))]
+        self._last_lr = [float(value) for value in (state["last_lr"] if "last_lr" in state else state["_last_lr"])]
         set_lr(self.optimizer, self._last_lr)
 
 
