@@ -88,11 +88,12 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
         return _seen(_name(site, place.tree.id, direct, statement, ctx), place, ctx)
     if isinstance(place.tree, ast.Attribute) and not is_fresh(place.tree, ctx):
         return _attribute(site, place, direct, statement, ctx)
-    made = functional(site, direct.code, ctx)
-    if isinstance(made, Leave) or is_fresh(place.tree, ctx):
-        return made
-    if statement and shares_memory(place.tree, ctx) and not _reshapes(site):
+    is_new = is_fresh(place.tree, ctx)
+    if statement and not is_new and shares_memory(place.tree, ctx) and not _reshapes(site):
         return _filled(site, place.code, direct, True, ctx, index="()")
+    made = functional(site, direct.code, ctx)
+    if isinstance(made, Leave) or is_new:
+        return made
     if statement:
         return Leave(f"what {ast.unparse(place.tree)} returns is changed in place: give it a name")
     return replace(made, codes=(*made.codes, ("T2M305", _ALIAS)))
