@@ -24,6 +24,7 @@ from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.asked_networks import asked_network, asks_for_networks, with_gradient
 from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.exchanged_parts import taken_part
+from torch2ms.translator.passes.gradient_reads import clip_kept
 from torch2ms.translator.passes.inplace import changed_arguments, inplace_layer
 from torch2ms.translator.passes.layer_calls import named_inputs
 from torch2ms.translator.passes.layer_members import is_forward
@@ -178,6 +179,8 @@ def _is_dynamic(func: ast.expr) -> bool:
 
 
 def _api_call(node: cst.Call, updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.BaseExpression:
+    if tree in ctx.training.kept_clips:
+        return clip_kept(updated, tree, ctx)
     names = candidates(callee)
     made = rewrite_unbound(updated, tree, names[0], ctx) if len(names) == 1 else None
     if made is not None:

@@ -11,7 +11,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.passes.training import weights_of
 from torch2ms.translator.syntax import build, code_of
 
-__all__ = ["gradient_of", "put_gradient"]
+__all__ = ["clip_kept", "gradient_of", "put_gradient"]
 
 
 def gradient_of(tree: ast.Attribute, weight: cst.BaseExpression, ctx: Context) -> cst.BaseExpression | None:
@@ -118,3 +118,11 @@ def _tell_unused(tree: ast.Attribute, ctx: Context) -> None:
     if isinstance(above, (ast.If, ast.IfExp, ast.While, ast.Assert, ast.comprehension, ast.BoolOp)):
         return  # what the program does with gradients; a gradient of zero does nothing there
     ctx.report("T2M303", tree, "the gradient of a weight that the loss does not use is zero in MindSpore, not None")
+
+
+def clip_kept(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:
+    """Return ``gradients.clip_norm(p, limit)`` for a call that clips the gradient that is kept with a weight."""
+    name = ctx.kind(tree.func).of
+    target = f"torch2ms.runtime.gradients.clip_{'norm' if 'norm' in name else 'value'}"
+    ctx.account(tree.func, name, "mapped", target, "exact")
+    return updated.with_changes(func=ctx.reference(target))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,6 +53,7 @@ class TrainingPlan:
     gradients: dict[ast.AST, str] = field(default_factory=dict)  # a weight's .grad -> the name that holds it
     reads: dict[ast.AST, TrainingUnit] = field(default_factory=dict)  # a weight's .grad -> the unit that answers it
     kept: set[ast.AST] = field(default_factory=set)  # every .grad that what is kept with the weights answers
+    kept_clips: set[ast.Call] = field(default_factory=set)  # clip_grad_norm_(p, 1.0) where p.grad is read
     is_keeping: bool = False  # gradients are kept with the weights: a reset anywhere must forget them
     left_scopes: set[ast.AST] = field(default_factory=set)  # functions with a step that stays: all of it stays
     rewritten: dict[ast.stmt, list[Statement]] = field(default_factory=dict)
@@ -134,10 +136,20 @@ def plan_training(ctx: Context) -> TrainingPlan:
         else:
             _enter(plan, found)
             _name_gradients(plan, found, ctx)
+    plan.kept_clips.update(_clips_of_kept(plan, ctx))
     for node in ctx.analysis.nodes if plan.gone else ():
         if isinstance(node, ast.If) and is_formal(node, node.body) and node.body[0] in plan.gone:
             plan.formal.add(node.test)
     return plan
+
+
+def _clips_of_kept(plan: TrainingPlan, ctx: Context) -> Iterator[ast.Call]:
+    """Yield the calls that clip the gradient of a weight whose gradient the same function reads: ``BertAdam.step``."""
+    owners = {(_scope(node, ctx), ast.unparse(node.value)) for node in plan.kept if isinstance(node, ast.Attribute)}
+    for call in ctx.analysis.all(ast.Call) if owners else ():
+        is_clip = ctx.kind(call.func).of.rpartition(".")[2].startswith("clip_grad_") and len(call.args) > 1
+        if is_clip and call not in plan.handled and (_scope(call, ctx), ast.unparse(call.args[0])) in owners:
+            yield call
 
 
 def _settle_records(planned: list[list[Planned]], plan: TrainingPlan, ctx: Context, *, reaching: bool) -> None:
