@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 
-from torch2ms.runtime import checkpoint, hub, modules, optim, schedules, torch_files
+from torch2ms.runtime import checkpoint, hub, modules, optim, optimizer_state, schedules, torch_files
 
 BASE = torch.arange(20.0).reshape(4, 5)
 OBJECT = {
@@ -187,3 +187,15 @@ def test_training_goes_on_from_a_checkpoint_of_pytorchs(name: str, schedule: str
         scheduler.step()
         losses.append(float(loss.asnumpy()))
     np.testing.assert_allclose(losses, expected, rtol=2e-5)
+
+
+def test_numbers_of_recurrent_weights_are_pytorchs() -> None:
+    expected = [name for name, _ in torch.nn.LSTM(3, 4, num_layers=3, bidirectional=True).named_parameters()]
+    layer = ms.nn.LSTM(3, 4, num_layers=3, bidirectional=True)
+    names = [weight.name for weight in layer.trainable_params()]
+    assert names != expected
+    assert [names[place] for place in optimizer_state._in_torch_order(names)] == expected
+    numbered = [f"{name}.2" for name in names]
+    order = optimizer_state._in_torch_order(["a", *names, *numbered, "b"])
+    assert [order[0], order[-1]] == [0, len(order) - 1]
+    assert [["a", *names, *numbered, "b"][place] for place in order[1:-1]] == [*expected, *(f"{n}.2" for n in expected)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Mapping, Tuple
+import re
+from typing import Any, Dict, Iterator, List, Mapping, Sequence, Tuple
 
 import mindspore as ms
 import numpy as np
@@ -32,6 +33,33 @@ _NAMES: Dict[str, Dict[str, str]] = {
 _NAMES["AdamW"] = _NAMES["Adam"]
 
 
+# Recurrent layers list all their input weights first in MindSpore, in PyTorch those of one layer and direction.
+_RECURRENT = re.compile(r"(.*)\b((?:weight|bias)_(?:ih|hh|hr))_l(\d+)(_reverse)?(\.\d+)?")
+_IN_A_LAYER = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+
+
+def _numbers(optimizer: Any) -> Dict[int, int]:
+    """Return the number that PyTorch gives each parameter of an optimizer by the number that it has in MindSpore."""
+    order: List[int] = []
+    for group in optimizer.param_groups:
+        order += [len(order) + index for index in _in_torch_order([weight.name for weight in group["params"]])]
+    return {index: number for number, index in enumerate(order)}
+
+
+def _in_torch_order(names: Sequence[str]) -> List[int]:
+    """Return the places of parameters of these names in the order in which PyTorch lists them."""
+    first: Dict[Tuple[str, Any], int] = {}
+
+    def place(index: int) -> Tuple[int, int, bool, int]:
+        found = _RECURRENT.fullmatch(names[index])
+        if found is None:
+            return index, 0, False, 0
+        layer = first.setdefault((found.group(1), found.group(5)), index)
+        return layer, int(found.group(3)), found.group(4) is not None, _IN_A_LAYER.index(found.group(2))
+
+    return sorted(range(len(names)), key=place)
+
+
 class OptimizerState(Mapping[Any, Dict[str, ms.Tensor]]):
     """The state of an optimizer by parameter. Raises KeyError for an optimizer whose state has other contents."""
 
@@ -51,8 +79,9 @@ class OptimizerState(Mapping[Any, Dict[str, ms.Tensor]]):
         return any(cls.__name__ in _NAMES for cls in type(optimizer).__mro__)
 
     def numbered(self) -> Dict[int, Dict[str, ms.Tensor]]:
-        """Return copies of the contents by the number of the parameter."""
-        return {index: {k: v.copy() for k, v in self._contents(index).items()} for index, _ in self._used()}
+        """Return copies of the contents by PyTorch's number of the parameter."""
+        numbers = _numbers(self._optimizer)
+        return {numbers[index]: {k: v.copy() for k, v in self._contents(index).items()} for index, _ in self._used()}
 
     def of_numbered(
         self, numbered: Mapping[Any, Mapping[str, Any]], slots: Mapping[str, ms.Parameter]
@@ -63,9 +92,10 @@ class OptimizerState(Mapping[Any, Dict[str, ms.Tensor]]):
         What has no state yet begins anew.
         """
         values: Dict[str, Any] = {}
+        numbers = _numbers(self._optimizer)
         for name, parameter in slots.items():
             attribute, _, number = name.rpartition(".")
-            kept = numbered.get(int(number), {})
+            kept = numbered.get(numbers.get(int(number)), {})
             if attribute == "stat":  # 1 until the first step has made the momentum
                 values[name] = np.full(parameter.shape, 0.0 if "momentum_buffer" in kept else 1.0)
             elif self._names.get(attribute) == "step":  # MindSpore has one count for all parameters
