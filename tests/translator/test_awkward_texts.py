@@ -69,3 +69,23 @@ def test_torch_is_an_attribute_of_torch() -> None:
     text = _translated("import torch\ndef f(x: torch.torch.Tensor):\n    return torch.torch.nn.ReLU()(x)\n")
     assert "x: ms.Tensor" in text
     assert "torch" not in text
+
+
+def test_imports_that_are_tried_go_with_what_would_stand_in_for_them() -> None:
+    text = _translated(
+        "# where it is\n"
+        "try:\n    from torch.hub import load_state_dict_from_url\n"
+        "except ImportError:\n    from torch.utils.model_zoo import load_url as load_state_dict_from_url\n\n\n"
+        "def f(url):\n    return load_state_dict_from_url(url)\n"
+    )
+    assert text == (
+        "# where it is\nfrom torch2ms_runtime.hub import load_state_dict_from_url\n\n\n"
+        "def f(url):\n    return load_state_dict_from_url(url)\n"
+    )
+
+
+def test_what_is_tried_stays_where_it_does_more_than_to_import() -> None:
+    text = _translated(
+        "try:\n    import torch\n    HAS = True\nexcept ImportError:\n    HAS = False\nx = torch.ones(2)\n"
+    )
+    assert "try:\n    HAS = True\nexcept ImportError:\n    HAS = False\n" in text

@@ -265,6 +265,8 @@ class _Rewriter:
             return modules.rewrite_for(node, updated, tree, self.ctx)
         if isinstance(node, cst.With) and isinstance(tree, ast.With):
             return devices.rewrite_with(node, updated, tree, self.ctx)
+        if updated is not node and isinstance(node, cst.Try):
+            self.ctx.frame.drop = devices.tries_nothing(node, updated)
         if updated is not node and isinstance(node, cst.If) and isinstance(tree, ast.If):
             updated = devices.rewrite_if(node, updated)
             self.ctx.frame.drop = devices.is_emptied(node, updated, tree, self.ctx)

@@ -14,7 +14,7 @@ from torch2ms.translator.trees import walk
 
 _Definition = TypeVar("_Definition", cst.FunctionDef, cst.ClassDef)
 
-__all__ = ["drop_decorators", "is_emptied", "rewrite_if", "rewrite_with"]
+__all__ = ["drop_decorators", "is_emptied", "rewrite_if", "rewrite_with", "tries_nothing"]
 
 _ASKED = ("torch.cuda.", "torch.backends.", "torch.accelerator.", "torch.mps.", "torch.distributed.is_")
 
@@ -107,6 +107,13 @@ def is_emptied(node: cst.If, updated: cst.If, tree: ast.If, ctx: Context) -> boo
             builtin = isinstance(part.func, ast.Name) and part.func.id in ("len", "isinstance", "hasattr")
             if not builtin and not (kind.name == "api" and kind.of.startswith(_ASKED)):
                 return False
+    return "#" not in code_of(updated.with_changes(leading_lines=[]))
+
+
+def tries_nothing(node: cst.Try, updated: cst.Try) -> bool:
+    """Whether nothing is left that could fail: what a handler imports from elsewhere is not needed either."""
+    if updated.orelse is not None or updated.finalbody is not None or not _lost_all(node.body, updated.body):
+        return False
     return "#" not in code_of(updated.with_changes(leading_lines=[]))
 
 

@@ -10,6 +10,7 @@ import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.passes.devices import tries_nothing
 from torch2ms.translator.references import GUARD, Needed, hands_on
 from torch2ms.translator.syntax import comments, names_read
 
@@ -63,7 +64,14 @@ class _ImportRewriter:
                 if not updated:
                     waiting.extend(_comment_lines(statement))
             else:
-                updated = [self._compound(statement, depth)]
+                changed = self._compound(statement, depth)
+                is_idle = (
+                    changed is not statement and isinstance(changed, cst.Try) and tries_nothing(statement, changed)
+                )
+                updated = [] if is_idle else [changed]
+                waiting.extend(
+                    line for line in (statement.leading_lines if is_idle else ()) if line.comment is not None
+                )
             if updated and waiting:
                 updated[0] = updated[0].with_changes(leading_lines=[*waiting, *updated[0].leading_lines])
                 waiting = []
