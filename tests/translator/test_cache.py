@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import pickle
 import zlib
@@ -175,6 +176,25 @@ def test_an_entry_cannot_run_code(folder: Path, tmp_path: Path) -> None:
     (folder / "key.bin").write_bytes(hashlib.blake2b(payload, digest_size=32).digest() + payload)
     assert cache.read("key") is None
     assert not (tmp_path / "ran").exists()
+
+
+class _Named:
+    """What pickles as ``getattr(owner, name)``, as Python before 3.11.4 pickles the members of enums."""
+
+    def __init__(self, owner: type, name: str) -> None:
+        self.owner, self.name = owner, name
+
+    def __reduce__(self) -> Any:
+        return getattr, (self.owner, self.name)
+
+
+def test_members_of_enums_may_be_named_by_getattr_and_nothing_else() -> None:
+    def read(value: object) -> object:
+        return cache._Unpickler(io.BytesIO(pickle.dumps(value))).load()
+
+    assert read(_Named(Severity, "ERROR")) is Severity.ERROR
+    with pytest.raises(pickle.UnpicklingError, match="no part of a translation"):
+        read(_Named(cache.Translation, "__init__"))
 
 
 def test_a_cache_that_cannot_be_written_is_no_fault(

@@ -24,6 +24,7 @@ import platform
 import tempfile
 import zlib
 from dataclasses import dataclass, replace
+from enum import Enum
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -149,7 +150,15 @@ class _Unpickler(pickle.Unpickler):
     """Reads the records of a translation and nothing else, so that no entry can run code."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return a class that an entry may hold."""
+        """Return a class that an entry may hold; before 3.11.4 Python names the members of enums by ``getattr``."""
+        if (module, name) == ("builtins", "getattr"):
+            return _member
         if name not in _RECORDS.get(module, ()):
             raise pickle.UnpicklingError(f"{module}.{name} is no part of a translation")
         return super().find_class(module, name)
+
+
+def _member(owner: object, name: str) -> Enum:
+    if not isinstance(owner, type) or not issubclass(owner, Enum):
+        raise pickle.UnpicklingError(f"{name} of {owner!r} is no part of a translation")
+    return owner[name]
