@@ -315,24 +315,25 @@ def drops_setting(tree: ast.AST | None, ctx: Context) -> bool:
     if not isinstance(tree, ast.Assign):
         return False
     targets = [one for target in tree.targets for one in (target.elts if isinstance(target, ast.Tuple) else [target])]
-    switches = [_switch(target, ctx) for target in targets]
-    if not all(switches) or any(ctx.kind(node).name == "api" and ctx.is_import_root(node) for node in walk(tree.value)):
+    switches = [found for target in targets if (found := _switch(target, ctx)) is not None]
+    named = any(ctx.kind(node).name == "api" and ctx.is_import_root(node) for node in walk(tree.value))
+    if len(switches) < len(targets) or named:
         return False
-    for target, name in zip(targets, switches, strict=True):
-        ctx.accounted.update(dict.fromkeys((target, target.value)))  # type: ignore[attr-defined]
+    for target, name in switches:
+        ctx.accounted.update(dict.fromkeys((target, target.value)))
         ctx.account(target, name, "removed")
         ctx.report("T2M304", tree, f"{name} has no effect in MindSpore; dropped", symbol=name)
     return True
 
 
-def _switch(target: ast.expr, ctx: Context) -> str:
-    """Return the name of the switch that an assignment sets; empty if it is none, or MindSpore has one like it."""
-    base = ctx.kind(target.value) if isinstance(target, ast.Attribute) and ctx.is_import_root(target) else None
-    if base is None or base.name != "api":
-        return ""
-    row = ctx.tables.row(f"{base.of}.{target.attr}")  # type: ignore[attr-defined]
+def _switch(target: ast.expr, ctx: Context) -> tuple[ast.Attribute, str] | None:
+    """Return a switch that an assignment sets and that MindSpore has not, with its name; None if it sets no such."""
+    if not isinstance(target, ast.Attribute) or not ctx.is_import_root(target):
+        return None
+    base = ctx.kind(target.value)
+    row = ctx.tables.row(f"{base.of}.{target.attr}") if base.name == "api" else None
     options = ctx.tables.select(row, ctx.target) if row is not None and row.kind == "attribute" else ()
-    return row.name if row is not None and options and options[0].recipe == "literal" else ""
+    return (target, row.name) if row is not None and options and options[0].recipe == "literal" else None
 
 
 _HOLDS = frozenset({"True", "not False", "False == False", "False is False", "True == True", "True is True"})

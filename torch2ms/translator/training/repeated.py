@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.trees import walk
 
-__all__ = ["gives_the_same"]
+__all__ = ["draws", "gives_the_same"]
 
-_RANDOM = frozenset({"rand", "randn", "randint", "randperm", "dropout", "bernoulli", "multinomial", "normal", "sample"})
+# In the names of all that draws random numbers: those of the rows that carry T2M306 (a test compares them).
+_RANDOM = re.compile(
+    "rand|dropout|bernoulli|binomial|multinomial|normal_?$|poisson|rrelu|gumbel|sample|exponential|uniform|cauchy"
+    "|geometric|fractional|seed|rng_state|generator",
+    re.I,
+)
 _KEEPING = frozenset(
     {"append", "apply", "extend", "forward", "pop", "put", "rsample", "send", "step", "update", "write"}
 )
 _PLAIN = frozenset({"len", "range", "zip", "enumerate", "float", "int", "sum", "list", "tuple"})
+
+
+def draws(path: str) -> bool:
+    """Whether what a dotted path names draws random numbers: functions, and layers, for their first weights."""
+    name = path.rpartition(".")[2]
+    return _RANDOM.search(name) is not None or (path.startswith("torch.nn.") and name[:1].isupper())
 
 
 def gives_the_same(statement: ast.AST, nodes: Sequence[ast.AST], oracle: Oracle) -> bool:
@@ -38,9 +50,10 @@ def _calls(node: ast.AST) -> list[ast.Call]:
 
 def _is_known(call: ast.Call, functions: dict[str, ast.FunctionDef | ast.Lambda], oracle: Oracle) -> bool:
     path = dotted_path(call.func) or str(getattr(call.func, "attr", ""))
-    if path.rpartition(".")[2] in _RANDOM:
+    kind = oracle.kind(call.func)
+    if draws(path) or draws(kind.of):
         return False
-    if oracle.kind(call.func).name == "api":
+    if kind.name == "api":
         return True
     if isinstance(call.func, ast.Attribute):
         return oracle.kind(call.func.value).is_tensor
@@ -58,7 +71,7 @@ def _is_pure(function: ast.FunctionDef | ast.Lambda, oracle: Oracle) -> bool:
             return False
         if isinstance(node, ast.Call):
             name = (dotted_path(node.func) or str(getattr(node.func, "attr", ""))).rpartition(".")[2]
-            if name in _RANDOM | _KEEPING or name.endswith("_"):
+            if draws(name) or draws(oracle.kind(node.func).of) or name in _KEEPING or name.endswith("_"):
                 return False
             if isinstance(node.func, ast.Name) and node.func.id not in _PLAIN and oracle.kind(node.func).name != "api":
                 return False  # another function, or a network, that the argument may be
