@@ -26,6 +26,9 @@ def test_a_median_shares_its_gradient_among_its_equals() -> None:
 def test_places_from_the_end() -> None:
     places = ms.tensor([0, -1])
     assert gradient(lambda x: functional.take(x, places).sum(), [1.0, 2.0, 3.0]) == [1.0, 0.0, 1.0]
+    assert gradient(lambda x: functional.rows(x, places).sum(), [1.0, 2.0, 3.0]) == [1.0, 0.0, 1.0]
+    mask = ms.tensor([True, False, True])
+    assert gradient(lambda x: functional.rows(x, mask).sum(), [1.0, 2.0, 3.0]) == [1.0, 0.0, 1.0]
 
 
 def test_filled_changes_the_tensor_itself() -> None:

@@ -256,6 +256,36 @@ def test_networks_are_trained_by_other_files() -> None:
     assert "return x[ms.tensor([0, -1]), ...]" in translate_source(source).text
 
 
+TABLE = """import torch
+from torch import nn
+
+
+class Bias(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(9, 4))
+
+    def forward(self, x, index: torch.Tensor, mask: torch.Tensor):
+        places = x.argmax(-1)
+        return self.table[{index}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [
+        ("index.view(-1)", "functional.rows(self.table, index.view(-1))"),
+        ("index", "functional.rows(self.table, index)"),
+        ("places", "self.table[places]"),
+        ("torch.arange(5)", "self.table[ops.arange(5)]"),
+        ("x > 0", "self.table[x > 0]"),
+        ("index, 0", "self.table[index, 0]"),
+    ],
+)
+def test_rows_of_weights_may_be_counted_from_the_end(index: str, expected: str) -> None:
+    assert f"return {expected}" in translate_source(TABLE.format(index=index)).text
+
+
 def test_without_gradients_such_places_are_left() -> None:
     assert (
         "x[ms.tensor([0, -1])]"

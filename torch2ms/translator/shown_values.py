@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from torch2ms.translator.context import Context
 
-__all__ = ["holds_nan", "holds_negative", "is_void", "values_of"]
+__all__ = ["holds_nan", "holds_negative", "is_void", "never_negative", "values_of"]
 
 _DEPTH = 6  # how many steps an expression is followed
 _MANY = 64  # elements of a tensor that are looked at
@@ -31,6 +31,29 @@ def is_void(tree: ast.expr, ctx: Context) -> bool:
 def holds_negative(tree: ast.expr, ctx: Context) -> bool:
     """Whether a file shows that a tensor holds negative numbers: ``torch.tensor([0, -1])``."""
     return any(value < 0 for value in _shown(tree, ctx, _DEPTH) or ())
+
+
+def never_negative(tree: ast.expr, ctx: Context, depth: int = _DEPTH) -> bool:
+    """Whether a file shows that a tensor of integers holds none below zero: ``x.argmax(1)``, ``torch.arange(n)``."""
+    shown = _shown(tree, ctx, depth)
+    if shown is not None or depth == 0:
+        return shown is not None and all(value >= 0 for value in shown)
+    if isinstance(tree, ast.Name):
+        given = values_of(tree, ctx)
+        return bool(given) and all(never_negative(value, ctx, depth - 1) for value in given)
+    if not isinstance(tree, ast.Call):
+        return False
+    if _name(tree) == "arange":
+        return len(tree.args) == 1 or all(value >= 0 for value in _shown(tree.args[0], ctx, 1) or (-1,))
+    if _name(tree) in _PLACES:
+        return True
+    receiver = tree.func.value if isinstance(tree.func, ast.Attribute) else None
+    return receiver is not None and _name(tree) in _SHAPING and never_negative(receiver, ctx, depth - 1)
+
+
+# Calls that give places, which count from zero, and those that change neither number nor sign
+_PLACES = frozenset({"argmax", "argmin", "argsort", "randperm", "multinomial", "nonzero"})
+_SHAPING = frozenset({"long", "int", "view", "reshape", "flatten", "squeeze", "unsqueeze", "to", "contiguous", "clone"})
 
 
 def values_of(name: ast.Name, ctx: Context) -> list[ast.expr]:

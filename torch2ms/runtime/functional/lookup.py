@@ -8,7 +8,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-__all__ = ["embedding", "embedding_bag"]
+__all__ = ["embedding", "embedding_bag", "rows"]
 
 
 def embedding(
@@ -103,3 +103,13 @@ def _pooled(rows: Tensor, kept: Tensor, mode: str, axis: int) -> Any:
         return ops.where(count > 0, largest, ops.zeros_like(largest))
     total = (rows * kept).sum(axis)
     return total if mode == "sum" else total / ops.maximum(count, ops.ones_like(count))
+
+
+def rows(table: Tensor, index: Any) -> Tensor:
+    """Return ``table[index]``; the gradient reaches rows that are counted from the end, too.
+
+    MindSpore's own gradient of ``table[index]`` leaves out what negative places have taken (2.0 to 2.10).
+    """
+    if isinstance(index, Tensor) and index.dtype not in (ms.bool_, ms.uint8):
+        return table[index % table.shape[0]]
+    return table[index]

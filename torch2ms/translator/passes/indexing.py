@@ -17,7 +17,7 @@ from torch2ms.translator.passes.members import changed_members, member_names
 from torch2ms.translator.passes.untyped import told
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.views import asks_for_gradients, what_index_gives
-from torch2ms.translator.shown_values import holds_negative
+from torch2ms.translator.shown_values import holds_negative, never_negative
 from torch2ms.translator.syntax import build
 
 __all__ = ["rewrite_index"]
@@ -29,6 +29,10 @@ def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> 
     """Return a subscript of a tensor in the form that MindSpore takes."""
     indexed = _numbers_first(_without_end(_typed(updated, tree, ctx), tree, ctx), tree, ctx)
     indexed = _one_by_one(_from_the_end(indexed, tree, ctx), tree, ctx)
+    if _is_row_of_weights(tree, ctx):
+        rows = ctx.reference("torch2ms.runtime.functional.rows")
+        index = cst.ensure_type(indexed.slice[0].slice, cst.Index).value
+        return build("{rows}({table}, {index})", rows=rows, table=indexed.value, index=index)
     if isinstance(tree.ctx, ast.Load) and ctx.kind(tree.value).is_tensor and _is_changed_later(tree, ctx):
         copies = what_index_gives(tree.slice, ctx) == "copy"
         return build("{x}.copy()", x=indexed) if copies else indexed
@@ -115,6 +119,19 @@ def _from_the_end(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> 
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     dots = cst.SubscriptElement(cst.Index(cst.Ellipsis()))
     return updated.with_changes(slice=[updated.slice[0].with_changes(comma=comma), dots])
+
+
+def _is_row_of_weights(tree: ast.Subscript, ctx: Context) -> bool:
+    """Whether rows of a weight are read at places that may count from the end, for all that the file shows.
+
+    Tables of relative positions are: their indices are differences, moved to start from zero or not.
+    """
+    if isinstance(tree.slice, (ast.Tuple, ast.Slice)) or not isinstance(tree.ctx, ast.Load) or _is_written(tree, ctx):
+        return False
+    index = ctx.kind(tree.slice)
+    if ctx.kind(tree.value).name != "Parameter" or not index.is_tensor or index.of in ("torch.bool", "torch.uint8"):
+        return False
+    return not holds_negative(tree.slice, ctx) and not never_negative(tree.slice, ctx)
 
 
 def _one_by_one(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
