@@ -33,6 +33,13 @@ def test_parts_have_the_usual_names_and_can_be_replaced() -> None:
     assert {"layer2.0.downsample.0.weight", "layer4.1.bn2.moving_mean"} <= names
 
 
+@pytest.mark.parametrize(("name", "last"), [("resnet18", "bn2"), ("resnet50", "bn3")])
+def test_blocks_may_start_as_their_shortcuts(name: str, last: str) -> None:
+    network = vision_models.MODELS[name](zero_init_residual=True)
+    assert not getattr(network.layer3[0], last).gamma.asnumpy().any()
+    assert network.layer3[0].bn1.gamma.asnumpy().all()
+
+
 def test_plain_networks() -> None:
     network = vision_models.VGG((8, 0, 512, 0), True, num_classes=3)
     assert network(ms.Tensor(np.zeros((1, 3, 16, 16), np.float32))).shape == (1, 3)

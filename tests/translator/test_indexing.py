@@ -356,3 +356,19 @@ def test_places_that_are_written_out_are_there() -> None:
 def test_elements_that_tensors_without_axes_name(index: str, expected: str) -> None:
     source = f"import torch\nscores = torch.ones(2, 3)\nbest = scores.argmax()\ny = scores[{index}]\n"
     assert f"y = {expected}\n" in translate_source(source).text
+
+
+@pytest.mark.parametrize("index", ["idx_train", "train_idx", "train_mask", "self.idx"])
+def test_what_a_loss_is_computed_of_is_a_tensor_wherever_it_is_read(index: str) -> None:
+    source = "import numpy as np\nimport torch.nn.functional as F\n\n\n"
+    source += "def f(self, out, labels, idx_train, train_idx, train_mask):\n"
+    body = f"    loss = F.nll_loss(out[{index}], labels[{index}])\n    return loss, score(out[{index}], labels[0])\n"
+    text = translate_source(source + body).text
+    assert text.count(f"out[functional.as_index({index})]") == 2
+    assert f"labels[functional.as_index({index})]" in text
+    assert "labels[0])" in text
+
+
+def test_what_is_no_tensor_for_certain_is_read_as_it_is() -> None:
+    text = translate_source("import numpy as np\nimport torch\n\n\ndef f(out, idx):\n    return out[idx]\n").text
+    assert "out[idx]" in text

@@ -142,10 +142,17 @@ class ResNet(nn.Cell):
     """A stem, four stages of residual blocks, global average pooling and one linear layer.
 
     Input: images of shape (N, 3, H, W). Output: logits of shape (N, ``num_classes``).
+    ``zero_init_residual``: the last normalization of every block starts at zero.
     """
 
     def __init__(
-        self, block: Any, layers: Sequence[int], num_classes: int = 1000, groups: int = 1, width_per_group: int = 64
+        self,
+        block: Any,
+        layers: Sequence[int],
+        num_classes: int = 1000,
+        zero_init_residual: bool = False,
+        groups: int = 1,
+        width_per_group: int = 64,
     ) -> None:
         super().__init__()
         self.conv1 = _conv(3, 64, 7, 2, 3)
@@ -159,6 +166,9 @@ class ResNet(nn.Cell):
             for place in range(count):
                 stride = 2 if index and not place else 1
                 blocks.append(block(inputs, width, stride, groups, width_per_group))
+                if zero_init_residual:  # each block starts as its shortcut
+                    last = blocks[-1].bn2 if block is _Basic else blocks[-1].bn3
+                    last.gamma.set_data(initializer("zeros", last.gamma.shape))
                 inputs = width * block.expansion
             stages.append(nn.SequentialCell(*blocks))
         self.layer1, self.layer2, self.layer3, self.layer4 = stages

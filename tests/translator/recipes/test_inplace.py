@@ -361,3 +361,13 @@ def test_a_new_array_is_held_by_nobody_else(array: str, is_own: bool) -> None:
 def test_a_view_of_what_a_name_held_before_does_not_count(body: str, seen: bool) -> None:
     source = f"def f(x: torch.Tensor, c):\n    y = x * 2\n    for i in range(3):\n{body}    y += 1\n    return y\n"
     assert ("T2M305" in codes_of(source)) is seen
+
+
+def test_all_elements_in_one_row() -> None:
+    body = "    m = torch.zeros(n, 3)\n    m.view(-1).index_add_(0, i, v)\n    return m\n"
+    text = translate_source(f"import torch\n\n\ndef f(n, i, v):\n{body}").text
+    assert "m = functional.index_add(m.view(-1), 0, i, v).view(m.shape)" in text
+    shared = translate_source(
+        f"import torch\n\n\ndef f(n, i, v):\n{body.replace('m = torch.zeros(n, 3)', 'm = n')}"
+    ).text
+    assert ".view(m.shape)" not in shared

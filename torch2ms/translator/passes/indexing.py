@@ -19,6 +19,7 @@ from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.views import asks_for_gradients, what_index_gives
 from torch2ms.translator.shown_values import holds_negative, never_negative
 from torch2ms.translator.syntax import build
+from torch2ms.translator.trees import walk
 
 __all__ = ["rewrite_index"]
 
@@ -201,9 +202,18 @@ def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Sub
 
 
 def _is_asked_as_tensor(tree: ast.Subscript, ctx: Context) -> bool:
-    """Whether what is read is asked at once for what only tensors have: ``data.images[places, ...].unsqueeze(1)``."""
+    """Whether what is read is asked at once for what only tensors have: ``data.images[places, ...].unsqueeze(1)``.
+
+    Or where the function reads the same once more: ``F.nll_loss(output[idx_train], labels[idx_train])``.
+    """
     above = ctx.parent(tree)
-    return isinstance(above, ast.Attribute) and told(above, ctx).is_tensor
+    if isinstance(above, ast.Attribute):
+        return told(above, ctx).is_tensor
+    if not isinstance(tree.ctx, ast.Load) or not isinstance(tree.value, (ast.Name, ast.Attribute)):
+        return False
+    info, text = ctx.functions[-1], ast.unparse(tree)
+    same = (node for node in (walk(info.node) if info is not None else [tree]) if isinstance(node, ast.Subscript))
+    return any(_is_tensor_by_use(node, ctx) for node in same if ast.unparse(node) == text)
 
 
 def _is_range(tree: ast.expr) -> bool:
@@ -258,7 +268,8 @@ _PLURAL = (
     "indices",
     "perm",
     "order",
-)  # what lists of numbers are called
+    "mask",
+)  # what lists of numbers are called, ``train_idx`` and ``idx_train`` as well
 
 
 def _at_run_time(part: ast.expr, tree: ast.Subscript, ctx: Context) -> str:
@@ -269,7 +280,7 @@ def _at_run_time(part: ast.expr, tree: ast.Subscript, ctx: Context) -> str:
     if not isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)) or ctx.kind(part).known:
         return ""
     name = getattr(part, "attr", getattr(part, "id", "")).lower()
-    likely = isinstance(tree.slice, ast.Tuple) or name.rpartition("_")[2] in _PLURAL
+    likely = isinstance(tree.slice, ast.Tuple) or bool({*name.split("_")} & {*_PLURAL})
     return "{index}({value})" if likely and ctx.once(_uses_numpy) else ""
 
 

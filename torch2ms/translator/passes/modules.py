@@ -19,6 +19,7 @@ from torch2ms.translator.wrapped_optimizers import holds_only
 __all__ = ["rewrite_class", "rewrite_for", "rewrite_function"]
 
 # Attributes through which children and weights are found whatever their names
+_TENSORS = frozenset({"torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.IntTensor", "torch.DoubleTensor"})
 _BY_ANY_NAME = frozenset({"children", "named_children", "modules", "named_modules", "_modules", "__dict__"})
 
 
@@ -38,9 +39,23 @@ def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef,
                 "T2M303", place, message, symbol="torch.nn.Module", advice="remove it, or give it no weight decay"
             )
         report_seldom_reached(tree, ctx)
+    updated = _with_tensor_base(updated, tree, ctx)
     if holds_only(tree) and ctx.target.mindspore >= (2, 1) and "torch.optim.Optimizer" in ctx.kind(tree.bases[0]).of:
         return updated.with_changes(bases=[cst.Arg(ctx.reference("torch2ms.runtime.gradients.Holder"))])
     return with_recorded_base(updated, tree, ctx)
+
+
+def _with_tensor_base(updated: cst.ClassDef, tree: ast.ClassDef, ctx: Context) -> cst.ClassDef:
+    """Return a class of tensors with MindSpore's as its base, and say that operations do not give such ones back."""
+    places = [place for place, base in enumerate(tree.bases) if ctx.kind(base).of in _TENSORS]
+    if not places or len(updated.bases) != len(tree.bases):
+        return updated
+    message = f"{tree.name} is a kind of tensor: MindSpore's operations return plain tensors, and change none in place"
+    ctx.report("T2M203", tree, message, symbol="torch.Tensor", advice="hold the tensor in an attribute instead")
+    bases = list(updated.bases)
+    for place in places:
+        bases[place] = bases[place].with_changes(value=ctx.reference("mindspore.Tensor"))
+    return updated.with_changes(bases=bases)
 
 
 def _unused_weights(tree: ast.ClassDef, ctx: Context) -> dict[str, ast.Assign]:

@@ -18,7 +18,7 @@ from torch2ms.translator.old_values import of_old_values
 from torch2ms.translator.passes.weight_data import gives_first_values, goes_over_weights, may_have_stepped
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.held import is_held
-from torch2ms.translator.recipes.inplace_values import DATA, bare_name, functional, is_inplace
+from torch2ms.translator.recipes.inplace_values import DATA, bare_name, flattened, functional, is_inplace
 from torch2ms.translator.recipes.views import (
     fills_whole,
     is_fresh,
@@ -88,6 +88,15 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
         return _seen(_name(site, place.tree.id, direct, statement, ctx), place, ctx)
     if isinstance(place.tree, ast.Attribute) and not is_fresh(place.tree, ctx):
         return _attribute(site, place, direct, statement, ctx)
+    name = flattened(place.tree)
+    if statement and name and owner_of(name, site.tree, ctx) == "fresh" and not _reshapes(site):
+        made = functional(site, direct.code, ctx)
+        if isinstance(made, Leave):
+            return made
+        ctx.rebind.append(name)
+        return replace(
+            made, code=build("{made}.view({name}.shape)", made=parenthesised(made.code), name=cst.Name(name))
+        )
     is_new = is_fresh(place.tree, ctx)
     if statement and not is_new and shares_memory(place.tree, ctx) and not _reshapes(site):
         return _filled(site, place.code, direct, True, ctx, index="()")

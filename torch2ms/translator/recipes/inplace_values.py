@@ -15,7 +15,7 @@ from torch2ms.translator.edges import by_edges
 from torch2ms.translator.emission import emit_call, fits
 from torch2ms.translator.syntax import bare, build, code_of
 
-__all__ = ["DATA", "Value", "bare_name", "functional", "is_inplace"]
+__all__ = ["DATA", "Value", "bare_name", "flattened", "functional", "is_inplace"]
 
 Value = cst.BaseExpression
 DATA = "torch's gradient does not see a change of .data, MindSpore's does: they differ where the changed values count"
@@ -308,3 +308,12 @@ _MAKERS: dict[str, Maker] = {
     "resize": _resize,
     "resize_as": _resize_as,
 }
+
+
+def flattened(tree: ast.expr) -> str:
+    """Return ``m`` of ``m.view(-1)``, the same elements in one row; empty for all else, ``m.view(torch.int)``."""
+    func = tree.func if isinstance(tree, ast.Call) and not tree.keywords and len(tree.args) == 1 else None
+    if not isinstance(func, ast.Attribute) or func.attr != "view" or not isinstance(func.value, ast.Name):
+        return ""
+    assert isinstance(tree, ast.Call)
+    return func.value.id if ast.unparse(tree.args[0]) == "-1" else ""

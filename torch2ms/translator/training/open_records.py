@@ -63,7 +63,17 @@ def _is_trial(planned: Planned) -> bool:
 
 
 def _is_possible(planned: Planned) -> bool:
-    return not planned.is_fixed and all(map(_is_recordable, planned.events))
+    return not planned.is_fixed and not _is_inner(planned) and all(map(_is_recordable, planned.events))
+
+
+def _is_inner(planned: Planned) -> bool:
+    """Whether a forward pass asks for gradients and takes no step: it runs inside of a step's gradient function.
+
+    An adversarial loss does so. Nothing is recorded there, and the gradients would be those of the weights as well.
+    """
+    node, kinds = planned.scope.node, {event.kind for event in planned.events}
+    is_forward = isinstance(node, ast.FunctionDef) and node.name == "forward" and planned.scope.class_node is not None
+    return is_forward and "backward" in kinds and "step" not in kinds
 
 
 def _is_recordable(event: Event) -> bool:

@@ -9,6 +9,7 @@ from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.leaf_plan import LeafUnit
 from torch2ms.translator.training.marks import is_cut
 from torch2ms.translator.training.names_used import is_no_grad
+from torch2ms.translator.trees import walk
 
 __all__ = ["RemadeLeaves"]
 
@@ -42,6 +43,9 @@ class RemadeLeaves:
         """
         if any(is_no_grad(parent) for parent in self._around(node)) or is_cut(node):
             return True
+        if self._is_of_gradients(node, named):
+            end = (getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0))
+            return not any((n.lineno, n.col_offset) > end and dotted_path(n.value) in named for n in self.grads)
         block = self.blocks.get(id(node), [])
         inner = self._loops(node)[:1]
         if not inner or getattr(inner[0], "body", None) is not block or not isinstance(node, ast.stmt):
@@ -49,6 +53,14 @@ class RemadeLeaves:
         first = next((s for s in block if self._binds(s) & named), None)
         late = any(n.lineno > node.lineno and dotted_path(n.value) in named for n in self.grads)
         return first is not None and is_cut(first) and not late
+
+    def _is_of_gradients(self, node: ast.AST, named: set[str]) -> bool:
+        """Whether a statement binds a leaf's name to what it computes of the gradient alone: ``d = unit(d.grad)``."""
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            return False
+        gradients = {id(n.value) for n in self.grads}
+        read = [n for n in walk(node.value) if isinstance(n, ast.Name) and n.id in named]
+        return bool(read) and all(id(n) in gradients for n in read)
 
     def _is_anew(self, read: ast.Attribute, path: str, own: list[LeafUnit]) -> bool:
         """Whether a gradient is read of a tensor that took the name since the last backward call: it has none."""
