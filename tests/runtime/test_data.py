@@ -238,3 +238,50 @@ def test_the_iterator_of_a_loader_knows_how_many_batches_there_are() -> None:
         assert len(batches) == 3
         assert next(batches).asnumpy().tolist() == [1, 2]
         assert len(list(batches)) == 2
+
+
+class _Stream(data.IterableDataset):
+    """Numbers from a start to an end; workers share them where the dataset looks who asks."""
+
+    def __init__(self, end, shares):
+        self.start, self.end, self.shares = 0, end, shares
+
+    def __iter__(self):
+        info = data.get_worker_info()
+        if info is None or not self.shares:
+            return iter(range(self.start, self.end))
+        return iter(range(self.start + info.id, self.end, info.num_workers))
+
+
+def _listed(loader):
+    return [batch.asnumpy().tolist() for batch in loader]
+
+
+def test_streams_are_read_by_each_worker_in_turn():
+    """The lists are what PyTorch's loader yields."""
+    assert _listed(data.DataLoader(_Stream(5, True), batch_size=2)) == [[0, 1], [2, 3], [4]]
+    assert _listed(data.DataLoader(_Stream(5, True), batch_size=2, num_workers=2)) == [[0, 2], [1, 3], [4]]
+    assert _listed(data.DataLoader(_Stream(3, False), batch_size=2, num_workers=2)) == [[0, 1], [0, 1], [2], [2]]
+    assert data.get_worker_info() is None
+
+
+def test_worker_init_fn_changes_the_workers_own_copy_of_a_stream():
+    def split(worker):
+        info = data.get_worker_info()
+        info.dataset.start, info.dataset.end = worker * 3, worker * 3 + 3
+
+    stream = _Stream(6, False)
+    loader = data.DataLoader(stream, batch_size=None, num_workers=2, worker_init_fn=split)
+    assert list(loader) == [0, 3, 1, 4, 2, 5]
+    assert (stream.start, stream.end) == (0, 6)
+
+
+def test_a_dataset_with_places_sees_its_worker():
+    class Places:
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, index):
+            return data.get_worker_info().id
+
+    assert _listed(data.DataLoader(Places(), batch_size=1, num_workers=2)) == [[0], [1], [0], [1]]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mindspore.experimental import optim
 
-from torch2ms.runtime import gradients
+from torch2ms.runtime import autograd, gradients
 from torch2ms.runtime import optim as t2m_optim
 
 pytestmark = pytest.mark.slow
@@ -116,3 +116,34 @@ def test_options_that_every_group_must_give() -> None:
     assert float(Descent([{"params": [weight], "lr": 0.5}]).param_groups[0]["lr"]) == 0.5
     with pytest.raises(ValueError, match="required optimization parameter lr"):
         Descent([weight])
+
+
+def test_modes_of_recording_nest():
+    x = ms.tensor([1.0, 2.0])
+
+    def loss(x):
+        with autograd.no_grad():
+            frozen = x * 10
+            with autograd.enable_grad():
+                kept = x * 2
+            inner = autograd.is_grad_enabled()
+        with autograd.set_grad_enabled(False):
+            frozen = frozen + x * 10
+        assert not inner
+        assert autograd.is_grad_enabled()
+        return (frozen + kept).sum()
+
+    assert ms.grad(loss)(x).asnumpy().tolist() == [2.0, 2.0]
+    autograd.set_grad_enabled(False)
+    assert not autograd.is_grad_enabled()
+    autograd.set_grad_enabled(True)
+    assert autograd.is_grad_enabled()
+
+
+def test_gradients_are_asked_for_inside_of_no_grad():
+    @autograd.no_grad()
+    def sample(x):
+        with autograd.enable_grad():
+            return ms.grad(lambda x: (x * x).sum())(x)
+
+    assert sample(ms.tensor([3.0])).asnumpy().tolist() == [6.0]

@@ -158,7 +158,7 @@ def _domain(where: str, value: Any) -> dict[str, Any]:
 
 
 Check = Callable[[str, Any], Any]
-EDGES = ("nan", "void", "infinite", "empty", "leaf", "counted", "selections", "single")
+EDGES = ("nan", "void", "infinite", "empty", "leaf", "counted", "selections", "single", "scalar")
 _TARGET: dict[str, Check] = {
     "target": _filled, "recipe": _filled, "mindspore": _versions, "device": _devices, "when": _expressions,
     "rename": _text_table, "transform": _text_table, "write_default": _texts, "named": _texts, "add": _expressions,

@@ -4,10 +4,16 @@ MindSpore has no ``.grad``; ``value_and_grad`` returns a tuple of gradients in t
 programs do to ``.grad`` in place is done here to that tuple.
 """
 
-from typing import Any, ContextManager, Optional, Sequence, Tuple
+import contextlib
+from typing import Any, ContextManager, List, Optional, Sequence, Tuple
 
 import mindspore as ms
 from mindspore import ops
+
+try:
+    from mindspore.graph.api import _pynative_executor
+except ImportError:  # MindSpore before 2.10
+    from mindspore.common.api import _pynative_executor
 
 Gradients = Tuple[ms.Tensor, ...]
 
@@ -15,8 +21,11 @@ __all__ = [
     "accumulate",
     "clip_grad_norm",
     "clip_grad_value",
+    "enable_grad",
     "gradient_of",
+    "is_grad_enabled",
     "no_grad",
+    "set_grad_enabled",
     "total_norm",
     "variable",
     "zeroed",
@@ -82,6 +91,50 @@ def no_grad() -> ContextManager[Any]:
     """Return a context in which nothing is recorded for a gradient, for code that runs inside a gradient function."""
     context: ContextManager[Any] = ms._no_grad()
     return context
+
+
+class set_grad_enabled(contextlib.ContextDecorator):  # named as in torch
+    """Switches recording on or off from here on; as a context or a decorator, until its end.
+
+    Inside of a gradient function and for what :mod:`.recording` records. MindSpore has a context for off alone.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        self.mode, self._before = bool(mode), is_grad_enabled()
+        _pynative_executor.set_enable_grad(self.mode)
+
+    def __call__(self, function: Any) -> Any:
+        """Return ``function``, run in this mode; elsewhere nothing is switched."""
+        _pynative_executor.set_enable_grad(self._before)
+        return super().__call__(function)
+
+    def __enter__(self) -> None:
+        _pynative_executor.set_enable_grad(self.mode)
+
+    def __exit__(self, *_: Any) -> None:
+        _pynative_executor.set_enable_grad(self._before)
+
+
+class enable_grad(contextlib.ContextDecorator):  # named as in torch
+    """A context or decorator in which gradients are recorded again, inside of :func:`no_grad`.
+
+    MindSpore refuses gradient functions inside of ``no_grad``; here they run.
+    """
+
+    def __init__(self) -> None:
+        self._before: List[bool] = []
+
+    def __enter__(self) -> None:
+        self._before.append(is_grad_enabled())
+        _pynative_executor.set_enable_grad(True)
+
+    def __exit__(self, *_: Any) -> None:
+        _pynative_executor.set_enable_grad(self._before.pop())
+
+
+def is_grad_enabled() -> bool:
+    """Return whether gradients are recorded here, where a gradient function runs or :mod:`.recording` records."""
+    return bool(_pynative_executor.enable_grad())
 
 
 def variable(data: ms.Tensor, requires_grad: bool = False, volatile: bool = False) -> ms.Tensor:

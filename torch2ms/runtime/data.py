@@ -2,10 +2,11 @@
 
 ``DataLoader`` yields MindSpore tensors. Types follow PyTorch: Python integers become int64, floats float64, arrays keep
 theirs; the losses cast labels to the int32 that MindSpore asks for. The order of samples is defined: as the sampler
-says, also with workers; from equal seeds it is PyTorch's. ``num_workers`` says only where random numbers come from:
-batches are made when they are asked for, in the program's own thread, because operations of MindSpore in two threads
-at a time end the process now and then (2.10, CPU). ``pin_memory``, ``timeout``, ``prefetch_factor``,
-``multiprocessing_context``, ``persistent_workers`` and the like are accepted and have no effect.
+says, also with workers; from equal seeds it is PyTorch's. ``num_workers`` says where random numbers come from, and who
+reads which part of a stream (:mod:`.workers`); batches are made when they are asked for, in the program's own thread,
+because operations of MindSpore in two threads at a time end the process now and then (2.10, CPU). ``pin_memory``,
+``timeout``, ``prefetch_factor``, ``multiprocessing_context``, ``persistent_workers`` and the like are accepted and
+have no effect.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from typing import (
 import mindspore as ms
 import numpy as np
 
+from . import workers
 from .samplers import (
     BatchSampler,
     DistributedSampler,
@@ -41,6 +43,7 @@ from .samplers import (
     WeightedRandomSampler,
 )
 from .seed import Generator, default_generator, use_generator
+from .workers import get_worker_info
 
 __all__ = [
     "BatchSampler",
@@ -232,11 +235,6 @@ def default_convert(data: Any) -> Any:
     return data
 
 
-def get_worker_info() -> None:
-    """Return None: loaders do not start worker processes, so every dataset is whole."""
-    return
-
-
 class _Batches:
     """What iterates over a loader: it knows how many batches there are in all, as PyTorch's does."""
 
@@ -318,11 +316,17 @@ class DataLoader:
     def __iter__(self) -> Iterator[Any]:
         stream = self.generator if self.generator is not None else default_generator()
         base_seed = stream.long()  # drawn always: what follows in the stream then is what follows in PyTorch's
+        if self.is_stream and self.num_workers > 0:
+            prepare = self.worker_init_fn
+            return _Batches(
+                self, workers.in_turns(self.dataset, self.num_workers, base_seed, prepare, self._read_stream)
+            )
         if self.worker_init_fn is not None:
             for worker in range(self.num_workers):
-                self.worker_init_fn(worker)
+                with workers.working(workers.WorkerInfo(worker, self.num_workers, base_seed + worker, self.dataset)):
+                    self.worker_init_fn(worker)
         if self.is_stream:
-            return _Batches(self, self._read_stream())
+            return _Batches(self, self._read_stream(self.dataset))
         orders: Iterable[Any] = self.batch_sampler if self.has_batches else self.sampler
         if self.num_workers > 0:
             return _Batches(self, self._read_seeded(iter(orders), base_seed))
@@ -338,8 +342,8 @@ class DataLoader:
             return self.collate_fn(self.dataset.__getitems__(order))
         return self.collate_fn([self.dataset[_plain(index)] for index in order])
 
-    def _read_stream(self) -> Iterator[Any]:
-        samples = iter(self.dataset)
+    def _read_stream(self, dataset: Any) -> Iterator[Any]:
+        samples = iter(dataset)
         if self.batch_size is None:
             yield from map(self.collate_fn, samples)
             return
@@ -352,6 +356,8 @@ class DataLoader:
     def _read_seeded(self, orders: Iterator[Any], base_seed: int) -> Iterator[Any]:
         """Make batches whose random numbers do not depend on what the program draws between them, as workers do."""
         for number, order in enumerate(orders):
-            with use_generator(Generator().manual_seed(base_seed + number)):
+            worker = number % self.num_workers
+            info = workers.WorkerInfo(worker, self.num_workers, base_seed + worker, self.dataset)
+            with workers.working(info), use_generator(Generator().manual_seed(base_seed + number)):
                 batch = self._fetch(order)
             yield batch

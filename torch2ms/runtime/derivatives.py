@@ -25,6 +25,7 @@ __all__ = [
     "jacobian",
     "jacobian_of",
     "jvp",
+    "linearize",
     "vhp",
     "vjp",
     "vmap",
@@ -109,6 +110,15 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
         ]
         slopes.append(sum(parts[1:], parts[0]))
     return outputs, tuple(slopes) if isinstance(outputs, (tuple, list)) else slopes[0]
+
+
+def linearize(func: Function, *primals: Any) -> Tuple[Any, Callable[..., Any]]:
+    """Return the value of ``func`` at ``primals``, and the function of a direction that is its derivative there."""
+
+    def along(*tangents: Any) -> Any:
+        return jvp(func, primals, tangents)[1]
+
+    return func(*primals), along
 
 
 def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:

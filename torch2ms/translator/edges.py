@@ -8,6 +8,7 @@
 - ``leaf``: the same, or the file asks for the gradient of a tensor of its own, whose numbers may lie where a function
   has a kink;
 - ``single``: the file shows that an image has no batch around it;
+- ``scalar``: the file shows that a tensor may have no axes, of which MindSpore's function has no answer;
 - ``counted``: the file reads ``num_batches_tracked``, which MindSpore's batch normalisations do not keep.
 
 Everywhere else the plain function is emitted.
@@ -48,6 +49,8 @@ def _is_at(edge: str, tree: ast.Call, ctx: Context) -> bool:
     """Whether a call is at an edge: its input is seen to be, or its file has what leads there."""
     if edge == "single":
         return 3 in ranks(_input(tree, ctx), ctx)
+    if edge == "scalar":
+        return 0 in ranks(_input(tree, ctx), ctx)
     if edge == "empty":
         return may_be_empty(_input(tree, ctx), ctx)
     if ctx.once(_OF_FILE[edge]):

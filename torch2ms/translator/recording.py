@@ -14,7 +14,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.trees import walk
 
-__all__ = ["is_leaf", "is_recording", "makes_no_difference", "requires_grad"]
+__all__ = ["is_leaf", "is_off_around", "is_recording", "makes_no_difference", "mode_at", "requires_grad", "turns_off"]
 
 _CREATORS = frozenset(
     """tensor zeros ones empty full eye arange linspace logspace rand randn randint randperm zeros_like ones_like
@@ -245,6 +245,48 @@ def is_recording(tree: ast.AST, ctx: Context) -> bool | None:
     before = [switch for switch in switches if switch.lineno < getattr(around[0], "lineno", 0)]
     last = before[-1].value if before else None
     return _flag(last.args[0] if last.args else None, default=None) if isinstance(last, ast.Call) else True
+
+
+def mode_at(tree: ast.AST, ctx: Context) -> bool | None:
+    """Return what ``torch.is_grad_enabled()`` answers at a place; None where a function's callers decide it."""
+    told = is_recording(tree, ctx)
+    for node in _around(tree, ctx):
+        if told is False or (isinstance(node, ast.With) and any(_switches_to(item, ctx) for item in node.items)):
+            return told
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return None
+    return told
+
+
+def is_off_around(tree: ast.AST, ctx: Context) -> bool:
+    """Whether a context or decorator around a place turns recording off."""
+    for node in _around(tree, ctx):
+        items = [item.context_expr for item in node.items] if isinstance(node, ast.With) else []
+        marks = node.decorator_list if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else items
+        called = [mark for mark in marks if mark is not tree]
+        if any(_is_off(mark, ctx) for mark in called):
+            return True
+    return False
+
+
+def turns_off(ctx: Context) -> bool:
+    """Whether the file turns recording off anywhere."""
+    return any(_is_off(node, ctx) for node in ctx.analysis.all(ast.Call))
+
+
+def _is_off(mark: ast.expr, ctx: Context) -> bool:
+    if not isinstance(mark, ast.Call):
+        return ctx.kind(mark).of in _OFF
+    if ctx.kind(mark.func).of == "torch.set_grad_enabled":
+        return _flag(mark.args[0] if mark.args else None, default=None) is not True
+    return ctx.kind(mark.func).of in _OFF
+
+
+def _switches_to(item: ast.withitem, ctx: Context) -> bool:
+    """Whether a context says itself whether its block is recorded."""
+    call = item.context_expr
+    name = ctx.kind(call.func).of if isinstance(call, ast.Call) else ""
+    return name in _OFF or name in _ON or name == "torch.set_grad_enabled"
 
 
 def _is_nested(node: ast.AST) -> bool:

@@ -63,9 +63,57 @@ def test_a_collective_fills_what_others_hold() -> None:
     assert "ops.assign(p, collectives.broadcast(ops.stop_gradient(p), 0))" in code
 
 
-def test_a_networks_own_switch_is_left() -> None:
+def test_a_networks_own_switch_is_the_runtimes() -> None:
     source = (
         "from torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n"
         "        with torch.set_grad_enabled(False):\n            return x\n"
     )
-    assert "TORCH2MS T2M203" in body_of(source)
+    assert "        with autograd.set_grad_enabled(False):\n            return x" in body_of(source)
+
+
+_RECORDED = "x = torch.tensor([1.0], requires_grad=True)\n"
+
+
+def test_recording_goes_on_inside_of_what_stops_it() -> None:
+    source = (
+        f"{_RECORDED}with torch.no_grad():\n    z = x * 5\n    with torch.enable_grad():\n        y = x * 2\n"
+        "(y + z).sum().backward()\nprint(x.grad)\n"
+    )
+    assert "    with autograd.enable_grad():\n        y = x * 2" in body_of(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        # nothing is recorded
+        "with torch.no_grad():\n    z = x * 5\n    with torch.enable_grad():\n        y = x * 2\n",
+        # nothing stops it
+        f"{_RECORDED}with torch.enable_grad():\n    y = x * 2\n(y * y).sum().backward()\nprint(x.grad)\n",
+    ],
+)
+def test_recording_that_nothing_stops_needs_no_context(source: str) -> None:
+    assert "enable_grad" not in body_of(source)
+
+
+def test_a_switch_is_the_runtimes_where_all_is_recorded() -> None:
+    source = (
+        f"{_RECORDED}def f():\n    return torch.is_grad_enabled()\nwith torch.set_grad_enabled(False):\n    z = x * 5\n"
+        "y = x * x\n(y + z).sum().backward()\nprint(f(), x.grad)\n"
+    )
+    code = body_of(source)
+    assert "with autograd.set_grad_enabled(False):" in code
+    assert "    return autograd.is_grad_enabled()" in code
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a = torch.is_grad_enabled()", "a = True"),
+        ("with torch.no_grad():\n    a = torch.is_grad_enabled()", "a = False"),
+        ("def f():\n    with torch.enable_grad():\n        return torch.is_grad_enabled()", "return True"),
+        ("@torch.no_grad()\ndef f():\n    return torch.is_grad_enabled()", "return False"),
+        ("def f():\n    return torch.is_grad_enabled()", "TORCH2MS T2M203"),
+    ],
+)
+def test_the_mode_that_the_text_shows(source: str, expected: str) -> None:
+    assert expected in body_of(source)

@@ -95,7 +95,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the parts of ``input`` at ``index`` along ``dim``."""
-    return ops.index_select(input, dim, index)
+    return ops.index_select(input, dim, index) if input.ndim else input.copy()
 
 
 def split(tensor: Tensor, split_size_or_sections: Union[int, Sequence[int]], dim: int = 0) -> Tuple[Tensor, ...]:

@@ -123,7 +123,7 @@ def repeat(input: Tensor, *repeats: Any) -> Tensor:
 def flip(input: Tensor, *dims: Any) -> Tensor:
     """Return ``input`` reversed along ``dims``."""
     axes = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
-    return ops.flip(input, tuple(axes))
+    return ops.flip(input, tuple(axes)) if len(axes) else input.copy()
 
 
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:

@@ -8,29 +8,11 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.recipes.contexts import PLAIN_CONTEXT, empty_context
+from torch2ms.translator.recipes.contexts import dropped
 from torch2ms.translator.recipes.views import owner_of
 from torch2ms.translator.syntax import fix_commas, parse_expression
 
 __all__: list[str] = []
-
-
-def _dropped(site: CallSite, ctx: Context) -> Replace | None:
-    """Return what stands for a context, a decorator or a statement that goes; None where the value is used."""
-    note = ("T2M304", f"{site.row.name} has no effect in MindSpore; dropped")
-    if isinstance(ctx.parent(site.tree), ast.withitem) or ctx.use_of(site.tree) == "decorator":
-        return Replace(PLAIN_CONTEXT, (note,))
-    if isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree:
-        from torch2ms.translator.passes.calls import DROPPED
-
-        return Replace(DROPPED, (note,))
-    return None
-
-
-@recipe("plain_context")
-def plain_context(site: CallSite, ctx: Context) -> Outcome:
-    """A context, decorator or statement that goes; where it is kept for later, a context that does nothing."""
-    return _dropped(site, ctx) or Replace(empty_context(ctx), (("T2M304", f"{site.row.name} has no effect here"),))
 
 
 @recipe("transparent")
@@ -41,7 +23,7 @@ def transparent(site: CallSite, ctx: Context) -> Outcome:
         first = site.bound.get(site.bound.signature.parameters[0].name) or next(iter(site.bound), None)
     args = site.updated.args
     if ctx.use_of(site.tree) == "decorator" or (first is None and not args):
-        return _dropped(site, ctx) or Leave("there is nothing to stand for the call")
+        return dropped(site, ctx) or Leave("there is nothing to stand for the call")
     if first is not None:
         return Replace(first.code)
     return (
@@ -124,15 +106,3 @@ def _plain(code: cst.BaseExpression) -> cst.BaseExpression:
     if isinstance(code, cst.Call) and len(code.args) == 1:
         return code.args[0].value
     return code.value if isinstance(code, cst.Attribute) and code.attr.value == "data" else code
-
-
-@recipe("grad_mode")
-def grad_mode(site: CallSite, ctx: Context) -> Outcome:
-    """``set_grad_enabled(mode)`` goes outside of networks, where nothing is recorded anyway."""
-    mode = site.argument("mode")
-    on = mode is not None and isinstance(mode.tree, ast.Constant) and mode.tree.value is True
-    function = ctx.functions[-1]
-    owner = function.owner if function is not None else None
-    if not on and owner is not None and ctx.world.family(owner.key).name == "Module":
-        return Leave("a network's own code switches it: use torch2ms_runtime.autograd.no_grad")
-    return plain_context(site, ctx)

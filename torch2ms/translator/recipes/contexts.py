@@ -10,11 +10,12 @@ import ast
 
 import libcst as cst
 
+from torch2ms.translator import recording
 from torch2ms.translator.context import Context
-from torch2ms.translator.recipes.base import CallSite, Outcome, Replace, recipe
+from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.trees import walk
 
-__all__ = ["PLAIN_CONTEXT", "empty_context"]
+__all__ = ["PLAIN_CONTEXT", "dropped", "empty_context", "plain_context"]
 
 PLAIN_CONTEXT = cst.Name("__plain_context__")  # stands for a context manager or decorator that goes
 
@@ -29,6 +30,24 @@ def empty_context(ctx: Context) -> cst.BaseExpression:
     return cst.Call(ctx.reference("contextlib.nullcontext"))
 
 
+def dropped(site: CallSite, ctx: Context) -> Replace | None:
+    """Return what stands for a context, a decorator or a statement that goes; None where the value is used."""
+    note = ("T2M304", f"{site.row.name} has no effect in MindSpore; dropped")
+    if isinstance(ctx.parent(site.tree), ast.withitem) or ctx.use_of(site.tree) == "decorator":
+        return Replace(PLAIN_CONTEXT, (note,))
+    if isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree:
+        from torch2ms.translator.passes.calls import DROPPED
+
+        return Replace(DROPPED, (note,))
+    return None
+
+
+@recipe("plain_context")
+def plain_context(site: CallSite, ctx: Context) -> Outcome:
+    """A context, decorator or statement that goes; where it is kept for later, a context that does nothing."""
+    return dropped(site, ctx) or Replace(empty_context(ctx), (("T2M304", f"{site.row.name} has no effect here"),))
+
+
 @recipe("no_grad")
 def no_grad(site: CallSite, ctx: Context) -> Outcome:
     """``with torch.no_grad():`` goes outside networks; inside it becomes the runtime's."""
@@ -40,10 +59,59 @@ def no_grad(site: CallSite, ctx: Context) -> Outcome:
         return Replace(DROPPED, (("T2M304", "MindSpore records gradients only inside value_and_grad; dropped"),))
     if not is_with and ctx.use_of(site.tree) != "decorator":
         return Replace(cst.Call(ctx.reference("torch2ms.runtime.autograd.no_grad", None)))  # kept for later
-    if _in_network(ctx, parent) or _in_step(ctx, site.tree):
+    if _is_in_gradient(site.tree, ctx):
         made = ctx.reference("torch2ms.runtime.autograd.no_grad", None)
         return Replace(cst.Call(made))
     return Replace(PLAIN_CONTEXT)
+
+
+@recipe("enable_grad")
+def enable_grad(site: CallSite, ctx: Context) -> Outcome:
+    """``with torch.enable_grad():`` goes, but for what is inside of a ``no_grad`` that is kept."""
+    if _may_be_off(site.tree, ctx):
+        return Replace(cst.Call(ctx.reference("torch2ms.runtime.autograd.enable_grad", None)))
+    return plain_context(site, ctx)
+
+
+@recipe("grad_mode")
+def grad_mode(site: CallSite, ctx: Context) -> Outcome:
+    """``set_grad_enabled(mode)`` goes where nothing is recorded anyway; inside of a gradient it is the runtime's."""
+    mode = site.argument("mode")
+    if mode is None:
+        return Leave("its mode is not named")
+    flag = mode.tree.value if isinstance(mode.tree, ast.Constant) else None
+    if flag is True and not isinstance(ctx.small, ast.Expr):
+        return enable_grad(site, ctx)
+    if not _is_in_gradient(site.tree, ctx):
+        return plain_context(site, ctx)
+    function = ctx.reference("torch2ms.runtime.autograd.set_grad_enabled", None)
+    return Replace(cst.Call(function, [cst.Arg(mode.code)]))
+
+
+@recipe("is_grad_enabled")
+def is_grad_enabled(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.is_grad_enabled()``: what torch would answer, where the text shows it or everything is recorded."""
+    told = recording.mode_at(site.tree, ctx)
+    if told is not None:
+        return Replace(cst.Name(str(told)), (("T2M302", f"torch would answer {told}; MindSpore has no such mode"),))
+    if ctx.training.recorded:
+        return Replace(cst.Call(ctx.reference("torch2ms.runtime.autograd.is_grad_enabled", None)))
+    return Leave("whether a gradient is recorded is decided by value_and_grad, not by a mode")
+
+
+def _may_be_off(tree: ast.AST, ctx: Context) -> bool:
+    """Whether a kept ``no_grad`` may be active around a place: one in the text, or that of whoever calls."""
+    if not _is_in_gradient(tree, ctx):
+        return False
+    if recording.is_off_around(tree, ctx):
+        return True
+    calls = ctx.training.recorded or _in_network(ctx, ctx.parent(tree))
+    return calls and ctx.once(recording.turns_off)
+
+
+def _is_in_gradient(tree: ast.AST, ctx: Context) -> bool:
+    """Whether a gradient function may be running where a context or decorator stands, or all is recorded."""
+    return _in_network(ctx, ctx.parent(tree)) or _in_step(ctx, tree)
 
 
 def _in_step(ctx: Context, tree: ast.AST) -> bool:
