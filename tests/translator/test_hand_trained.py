@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
-from torch2ms import translate_source
+from torch2ms import translate_project, translate_source
+from torch2ms.config import Options
 from torch2ms.translator.hand_trained import hand_trained
 
 HEAD = "import torch\n"
@@ -208,3 +210,22 @@ def test_weights_that_objects_list_for_a_loop_that_marks_them() -> None:
 def test_what_hands_its_gradient_on_is_no_weight(made: str, is_weight: bool) -> None:
     tree = ast.parse(f"x = {made}")
     assert bool(hand_trained(tree, is_whole=True)) == is_weight
+
+
+def test_a_list_of_weights_that_another_file_trains(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "tools.py").write_text(
+        "import torch\ndef sgd(params, lr):\n    for param in params:\n        param.data -= lr * param.grad\n"
+        "def fit(net, x, params, lr):\n    if params[0].grad is not None:\n        for param in params:\n"
+        "            param.grad.data.zero_()\n    loss = net(x).sum()\n    loss.backward()\n    sgd(params, lr)\n"
+    )
+    (tmp_path / "src" / "main.py").write_text(
+        "import torch\nimport tools\nw = torch.zeros(2, 1)\nb = torch.zeros(1)\nx = torch.ones(1, requires_grad=True)\n"
+        "params = [w, b]\nfor param in params:\n    param.requires_grad_(requires_grad=True)\n"
+        "tools.fit(lambda x: x @ w + b, torch.ones(3, 2), params, 0.1)\n"
+    )
+    report = translate_project(tmp_path / "src", tmp_path / "out", options=Options(cache=False))
+    made = (tmp_path / "out" / "main.py").read_text()
+    assert "w = ms.Parameter(ops.zeros((2, 1)))\nb = ms.Parameter(ops.zeros(1))\nx = ops.ones(1)\n" in made
+    assert "recording.backward(loss)\n" in (tmp_path / "out" / "tools.py").read_text()
+    assert not {d.code for d in report.diagnostics} & {"T2M402", "T2M403", "T2M404"}

@@ -203,3 +203,24 @@ def test_the_calls_of_a_gradient_scaler_go() -> None:
     assert "recording.update(opt)" in emitted
     assert "scaler." not in emitted
     assert "T2M303: the gradient scaler was left out" in emitted
+
+
+@pytest.mark.parametrize("asks", ["optimizer is None", "not optimizer"])
+def test_a_step_that_is_taken_by_hand_where_there_is_no_optimizer(asks: str) -> None:
+    source = (
+        "def train(batches, loss_of, weights=None, optimizer=None):\n    for x, y in batches:\n"
+        "        loss = loss_of(net(x), y)\n        if optimizer is not None:\n            optimizer.zero_grad()\n"
+        f"        loss.backward()\n        if {asks}:\n            descend(weights)\n"
+        "        else:\n            optimizer.step()\n"
+    )
+    emitted = text(source)
+    assert "recording.backward(loss)\n" in emitted
+    assert "optimizer.parameters" not in emitted  # None has none
+
+
+def test_a_missing_optimizer_that_is_stepped_anyway_is_there() -> None:
+    source = (
+        "def train(batches, loss_of, optimizer=None):\n    for x, y in batches:\n        optimizer.zero_grad()\n"
+        "        loss_of(net(x), y).backward()\n        optimizer.step()\n"
+    )
+    assert "ms.value_and_grad(forward_fn, None, optimizer.parameters)" in text(source)

@@ -63,13 +63,16 @@ def _makes_leaf(call: ast.Call) -> bool:
     return False
 
 
-def hand_trained(tree: ast.Module, *, is_whole: bool = False) -> frozenset[ast.AST]:
-    """Return the expressions of a file that make such tensors; ``is_whole``: all whose gradients are wanted."""
+def hand_trained(tree: ast.Module, *, is_whole: bool = False, is_handed: bool = False) -> frozenset[ast.AST]:
+    """Return the expressions of a file that make such tensors; ``is_whole``: all whose gradients are wanted.
+
+    ``is_handed``: another file may go over a list of them that this one hands to it.
+    """
     nodes = list(walk(tree))
     if is_whole:
         return frozenset(node for node in nodes if isinstance(node, ast.Call) and _makes_leaf(node)) | _later(nodes)
     enclosed, attributes = _enclosed(tree, nodes), _attributes(nodes)
-    if not enclosed and not any(_asks(node) for node in nodes):
+    if not is_handed and not enclosed and not any(_asks(node) for node in nodes):
         return attributes
     made: dict[str, set[ast.AST]] = {}
     others: set[str] = set()

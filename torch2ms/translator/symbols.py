@@ -219,6 +219,11 @@ class SymbolTable:
             self._memory.near[key] = _reached(start, imports) | _reached(start, importers)
         return path in self._memory.near[key]
 
+    def is_trained_elsewhere(self, path: str) -> bool:
+        """Whether a file takes no gradients itself, and one that it imports asks weights for theirs."""
+        file = self.files.get(path)
+        return file is not None and "backward" not in file.calls and self.is_near("asks_for_gradients", path)
+
     @property
     def adds_gradients(self) -> bool:
         """Whether an accelerator of the project adds up the gradients of several passes."""

@@ -95,12 +95,13 @@ class FileAnalysis:
     _module_kinds: dict[ast.AST, Kind] | None = None
     _trained: frozenset[ast.AST] | None = None
     trains_all: bool = False  # what its gradients are asked of by hand was no function: all of it is recorded
+    is_trained_elsewhere: bool = False  # another file asks the tensors that it lists for their gradients
 
     @property
     def trained(self) -> frozenset[ast.AST]:
         """The calls that make tensors which the file trains by hand."""
         if self._trained is None:
-            self._trained = hand_trained(self.tree, is_whole=self.trains_all)
+            self._trained = hand_trained(self.tree, is_whole=self.trains_all, is_handed=self.is_trained_elsewhere)
         return self._trained
 
     @property

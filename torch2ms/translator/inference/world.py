@@ -80,6 +80,7 @@ class World:
         analysis = None if tree is None else FileAnalysis(path, tree, trains_all=path == self.trains_all)
         self._files[path] = analysis
         if analysis is not None:
+            analysis.is_trained_elsewhere = self.symbols.is_trained_elsewhere(path)
             self._lines += analysis.lines
             declare(analysis, self.symbols.defined)
             self._sites[path] = analysis.sites

@@ -7,12 +7,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from torch2ms.translator.dataflow import Liveness, certain_binds, effects, live_in
-from torch2ms.translator.effects import root
+from torch2ms.translator.effects import dotted_path, root
 from torch2ms.translator.training.plan import Oracle, Place
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.trees import children, walk
 
-__all__ = ["Interface", "find_interface", "find_unset", "may_be_missing"]
+__all__ = ["Interface", "find_interface", "find_unset", "is_asked_for", "may_be_missing"]
 
 _FIXED = frozenset(
     {"Module", "Optimizer", "Scheduler", "GradScaler", "DataLoader", "class", "function", "api", "module", "Transform"}
@@ -283,3 +283,15 @@ def may_be_missing(scope: Scope, file: ProjectFile, optimizer: str) -> bool:
         argument.arg == optimizer and isinstance(value, ast.Constant) and value.value is None
         for argument, value in pairs
     )
+
+
+def is_asked_for(scope: Scope, backward: ast.stmt, steps: Sequence[ast.stmt], optimizer: str) -> bool:
+    """Whether a step is taken only where there is an optimizer, behind a backward call that needs none."""
+    around = {id(node) for node in scope.ancestors(backward)}
+    tests = [
+        node.test
+        for step in steps
+        for node in scope.ancestors(step)
+        if isinstance(node, ast.If) and id(node) not in around
+    ]
+    return any(dotted_path(node) == optimizer for test in tests for node in walk(test) if isinstance(node, ast.expr))

@@ -17,7 +17,7 @@ from torch2ms.translator.training.gradient_reads import find_reads, place_reads
 from torch2ms.translator.training.kept import asked_weights, can_be_kept, keep_all, stay_left, take_over
 from torch2ms.translator.training.naming import Names, suffix_of
 from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, steps_of
-from torch2ms.translator.training.placement import Interface, find_interface, find_unset, may_be_missing
+from torch2ms.translator.training.placement import Interface, find_interface, find_unset, is_asked_for, may_be_missing
 from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, RecordedCall, Shape, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.training.twins import condition_of, leave_rivals, merge_twins
@@ -251,7 +251,10 @@ class ScopePlanner:
         assert loss is not None
         members = tuple(forward.block[index] for index in body.members)
         guard = self._guard(forward, members, body)
-        missing = any(may_be_missing(self.scope, self.file, path) for path in owner.optimizers)
+        missing = [path for path in owner.optimizers if may_be_missing(self.scope, self.file, path)]
+        steps = [step.statement for step in owner.steps]
+        if any(is_asked_for(self.scope, event.statement, steps, path) for path in missing):
+            return Refused("the optimizer may be missing where the gradient would be computed")
         conditional = bool(forward.guards) or bool(
             self.scope.guards(forward.block[0], self.scope.location(interface.hoist.statement).parent)
         )
@@ -291,7 +294,7 @@ class ScopePlanner:
             grad_name=grad_name,
             grads_name=self._grads_name(owner, suffix),
             hoist=interface.hoist,
-            inline_grad=missing and conditional,
+            inline_grad=bool(missing) and conditional,
             closure=self.closure,
             is_late=self._is_late(forward, body, owner),
             unset=find_unset(self.scope, Place(forward.block, body.start), interface.parameters),
