@@ -31,6 +31,17 @@ def test_places_from_the_end() -> None:
     assert gradient(lambda x: functional.rows(x, mask).sum(), [1.0, 2.0, 3.0]) == [1.0, 0.0, 1.0]
 
 
+@pytest.mark.parametrize("place", [ms.tensor(1), ms.tensor(-1), 1])
+def test_one_element_of_several_axes(place: object) -> None:
+    def picked(x: ms.Tensor) -> ms.Tensor:
+        return functional.element(x.reshape(2, 2), place, ms.tensor(0))
+
+    assert picked(ms.tensor([1.0, 2.0, 3.0, 4.0])).shape == ()
+    assert gradient(picked, [1.0, 2.0, 3.0, 4.0]) == [0.0, 0.0, 1.0, 0.0]
+    pairs = functional.element(ms.tensor([[1.0, 2.0], [3.0, 4.0]]), ms.tensor([0, 1]), ms.tensor([1, 0]))
+    assert pairs.asnumpy().tolist() == [2.0, 3.0]
+
+
 def test_filled_changes_the_tensor_itself() -> None:
     tensor = ms.tensor([[1.0, 2.0], [3.0, 4.0]])
     assert functional.filled(tensor, tensor * 2) is tensor

@@ -372,3 +372,16 @@ def test_what_a_loss_is_computed_of_is_a_tensor_wherever_it_is_read(index: str) 
 def test_what_is_no_tensor_for_certain_is_read_as_it_is() -> None:
     text = translate_source("import numpy as np\nimport torch\n\n\ndef f(out, idx):\n    return out[idx]\n").text
     assert "out[idx]" in text
+
+
+def test_elements_that_places_of_unknown_tensors_name() -> None:
+    source = (
+        "import torch\nfrom torch import nn\nclass Crf(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.moves = nn.Parameter(torch.zeros(4, 4))\n    def forward(self, feats, tags):\n"
+        "        tags = torch.cat([torch.tensor([2]), tags])\n        total = torch.zeros(1)\n"
+        "        for i, feat in enumerate(feats):\n            total = total + self.moves[tags[i + 1], tags[i]]\n"
+        "        return total + self.moves[1, tags[-1]] + self.moves[1, 2] + self.moves[tags, tags].sum()\n"
+    )
+    emitted = translate_source(source).text
+    assert "functional.element(self.moves, tags[i + 1], tags[i])" in emitted
+    assert "functional.element(self.moves, 1, tags[-1]) + self.moves[1, 2] + self.moves[tags, tags]" in emitted

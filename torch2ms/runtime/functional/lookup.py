@@ -1,4 +1,4 @@
-"""Rows of tables at integer indices: embeddings and bags of them."""
+"""Rows and elements of tables at integer indices: embeddings and bags of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-__all__ = ["embedding", "embedding_bag", "rows"]
+__all__ = ["element", "embedding", "embedding_bag", "rows"]
 
 
 def embedding(
@@ -35,6 +35,15 @@ def embedding(
     index = padding_idx if padding_idx >= 0 else weight.shape[0] + padding_idx
     kept = ops.expand_dims(input != index, -1).astype(rows.dtype)
     return rows * kept + ops.stop_gradient(rows * (1 - kept))
+
+
+def element(input: Tensor, *index: Any) -> Tensor:
+    """Return ``input[index]`` where the places, numbers and tensors of them, may name one element together.
+
+    MindSpore refuses to compute the gradient of such an element ("the rank(indices) must be greater than or equal to
+    2"); that of a row with one member it computes.
+    """
+    return input.unsqueeze(-1)[(*index, ...)].squeeze(-1)
 
 
 def _frequencies(input: Tensor) -> Tensor:

@@ -30,6 +30,10 @@ def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> 
     """Return a subscript of a tensor in the form that MindSpore takes."""
     indexed = _numbers_first(_without_end(_typed(updated, tree, ctx), tree, ctx), tree, ctx)
     indexed = _one_by_one(_from_the_end(indexed, tree, ctx), tree, ctx)
+    if _may_be_one_element(tree, ctx) and len(indexed.slice) > 1:
+        element = ctx.reference("torch2ms.runtime.functional.element")
+        given = [cst.Arg(cst.ensure_type(part.slice, cst.Index).value) for part in indexed.slice]
+        return cst.Call(build("{element}", element=element), [cst.Arg(indexed.value), *given])
     if _is_row_of_weights(tree, ctx):
         rows = ctx.reference("torch2ms.runtime.functional.rows")
         index = cst.ensure_type(indexed.slice[0].slice, cst.Index).value
@@ -149,6 +153,31 @@ def _one_by_one(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cs
         made = cst.Subscript(made, [element.with_changes(comma=cst.MaybeSentinel.DEFAULT)])
     assert isinstance(made, cst.Subscript)
     return made.with_changes(lpar=updated.lpar, rpar=updated.rpar)
+
+
+def _may_be_one_element(tree: ast.Subscript, ctx: Context) -> bool:
+    """Whether tensors may name one element together, and its gradient is asked for: ``scores[tags[i + 1], tags[i]]``.
+
+    How many axes they have the text does not show. MindSpore has no gradient of such an element (2.7 to 2.10).
+    """
+    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else []
+    if not isinstance(tree.ctx, ast.Load) or not ctx.kind(tree.value).is_tensor or _is_written(tree, ctx):
+        return False
+    if not parts or not (asks_for_gradients(ctx) or ctx.once(_has_networks)):
+        return False
+    kinds = [ctx.kind(part) for part in parts]
+    if not all(kind.name == "int" or (kind.is_tensor and kind.of != "torch.bool") for kind in kinds):
+        return False
+    tensors = [part for part, kind in zip(parts, kinds, strict=True) if kind.is_tensor]
+    found = [ranks(part, ctx) for part in tensors if _picks_one(part, ctx)]
+    return any(not axes or min(axes) <= 0 for axes in found) and any(axes != {0} for axes in found)
+
+
+def _picks_one(part: ast.expr, ctx: Context) -> bool:
+    """Whether an index is what a number picks from a tensor, or computed from that: ``lengths[i] - 1``."""
+    if isinstance(part, ast.BinOp):
+        return _picks_one(part.left, ctx) or _picks_one(part.right, ctx)
+    return isinstance(part, ast.Subscript) and _is_int(part.slice, ctx)
 
 
 def _has_networks(ctx: Context) -> bool:
