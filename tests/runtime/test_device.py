@@ -95,3 +95,8 @@ def test_one_process_needs_no_group():
 def test_a_cpu_has_no_events() -> None:
     with pytest.raises(device.DeviceError, match="perf_counter"):
         device.event(enable_timing=True)
+
+
+def test_a_device_may_stand_around_what_is_made():
+    with device.Device("meta") as chosen:
+        assert chosen.type == "meta"

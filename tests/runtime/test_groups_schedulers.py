@@ -77,3 +77,9 @@ def test_cycling_momentum_needs_one() -> None:
     optimizer = optim.Adagrad([ms.Parameter(ms.ops.ones((2,)), name="p")], 0.1)
     with pytest.raises(ValueError, match="cycle_momentum=False"):
         schedulers.CyclicLR(optimizer, 0.01, 0.1)
+
+
+def test_steps_are_whole_numbers() -> None:
+    assert schedulers.whole(3.0) == 3
+    with pytest.raises(ValueError, match="whole steps"):
+        schedulers.whole(2.5)

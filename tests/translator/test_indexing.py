@@ -376,8 +376,9 @@ def test_what_is_no_tensor_for_certain_is_read_as_it_is() -> None:
 
 def test_elements_that_places_of_unknown_tensors_name() -> None:
     source = (
-        "import torch\nfrom torch import nn\nclass Crf(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-        "        self.moves = nn.Parameter(torch.zeros(4, 4))\n    def forward(self, feats, tags):\n"
+        "import torch\nfrom torch import nn\n\nclass Crf(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.moves = nn.Parameter(torch.zeros(4, 4))\n"
+        "    def forward(self, feats, tags):\n"
         "        tags = torch.cat([torch.tensor([2]), tags])\n        total = torch.zeros(1)\n"
         "        for i, feat in enumerate(feats):\n            total = total + self.moves[tags[i + 1], tags[i]]\n"
         "        return total + self.moves[1, tags[-1]] + self.moves[1, 2] + self.moves[tags, tags].sum()\n"
@@ -385,3 +386,13 @@ def test_elements_that_places_of_unknown_tensors_name() -> None:
     emitted = translate_source(source).text
     assert "functional.element(self.moves, tags[i + 1], tags[i])" in emitted
     assert "functional.element(self.moves, 1, tags[-1]) + self.moves[1, 2] + self.moves[tags, tags]" in emitted
+
+
+def test_numbers_that_a_loop_takes_from_an_array() -> None:
+    source = (
+        "import numpy as np\nimport torch\n\ndef f(output: torch.Tensor):\n    preds = np.squeeze(output.numpy())\n"
+        "    for i in preds:\n        print(output[i, 1])\n    return [row[i] for i, row in zip(preds, output)]\n"
+    )
+    emitted = translate_source(source).text
+    assert "output[functional.as_index(i), 1]" in emitted
+    assert "row[functional.as_index(i)] for i, row in" in emitted

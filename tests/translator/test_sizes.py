@@ -83,3 +83,11 @@ def test_bytes_are_masks() -> None:
 def test_a_range_is_no_data() -> None:
     source = "import torch\n\n\ndef f(n: int):\n    return torch.tensor(range(n)), torch.as_tensor(range(1, n))\n"
     assert "return ms.tensor(list(range(n))), ms.Tensor(list(range(1, n)))" in text_of(source)
+
+
+def test_a_size_for_which_a_caller_hands_over_a_number_of_numpys() -> None:
+    source = (
+        "import numpy as np\nfrom torch import nn\n\ndef make(size=20, units=3):\n    return nn.Linear(size, units)\n\n"
+        "net = make(size=np.prod((2, 3)))\n"
+    )
+    assert "nn.Dense(int(size), units)" in translate_source(source).text

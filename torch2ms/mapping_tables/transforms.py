@@ -204,6 +204,24 @@ def list_of_ints(argument: Argument) -> cst.BaseExpression | None:
     return code if isinstance(tree, (ast.List, ast.ListComp)) else argument.runtime("schedulers.milestones")
 
 
+@transform({"2": "2", "1.0": "1", "n": "n", "n / 2": "schedulers.whole(n / 2)", "2.5": "schedulers.whole(2.5)"})
+def whole_number(argument: Argument) -> cst.BaseExpression | None:
+    """A number of steps: MindSpore's schedulers take an int alone, PyTorch's any number."""
+    tree = argument.tree
+    if isinstance(tree, ast.Constant) and isinstance(tree.value, float) and tree.value.is_integer():
+        return cst.Integer(str(int(tree.value)))
+    divided = isinstance(tree, ast.BinOp) and _divides(tree)
+    is_float = argument.kind.name in ("float", "ndarray") or isinstance(getattr(tree, "value", None), float)
+    return argument.runtime("schedulers.whole") if divided or is_float else argument.code
+
+
+def _divides(tree: ast.expr) -> bool:
+    """Whether a sum or product has a quotient in it that may have a fraction."""
+    if not isinstance(tree, ast.BinOp):
+        return False
+    return isinstance(tree.op, ast.Div) or _divides(tree.left) or _divides(tree.right)
+
+
 def _is_int_call(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("int", "round")
 

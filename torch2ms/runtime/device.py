@@ -127,6 +127,12 @@ class Device:
             self.type, _, number = type.partition(":")
             self.index = int(number) if number else index
 
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stand for the end of ``with torch.device("cuda"):``; where tensors are made, the whole program is."""
+
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
 

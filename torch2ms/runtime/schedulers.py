@@ -30,6 +30,7 @@ __all__ = [
     "milestones",
     "num_bad_epochs",
     "step",
+    "whole",
 ]
 
 Values = Union[float, Sequence[float]]
@@ -65,6 +66,16 @@ def milestones(values: Sequence[float]) -> List[int]:
     PyTorch takes any sequence; a number with a fraction never is an epoch there, so that it lowers nothing.
     """
     return [int(value) for value in values if float(value).is_integer()]
+
+
+def whole(value: float) -> int:
+    """Return a number of steps as the int that MindSpore's schedulers want.
+
+    PyTorch counts in fractions as well, MindSpore cannot: ValueError for a number that has one.
+    """
+    if not float(value).is_integer():
+        raise ValueError(f"a scheduler of MindSpore counts whole steps, not {value}")
+    return int(value)
 
 
 def num_bad_epochs(scheduler: Any) -> int:

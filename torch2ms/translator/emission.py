@@ -13,7 +13,7 @@ from torch2ms.translator.binding import BoundArgument, BoundCall, parsed, same_l
 from torch2ms.translator.call_site import SPLAT_SAFE, CallSite, Leave, Replace
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
-from torch2ms.translator.layer_sizes import NUMBERS, SIZES, may_be_list, may_be_no_bool, single_size
+from torch2ms.translator.layer_sizes import NUMBERS, SIZES, may_be_list, may_be_no_bool, may_be_numpy, single_size
 from torch2ms.translator.syntax import as_tuple, bare, build, fix_commas, keyword_arg, parenthesised
 
 __all__ = ["ContextArgument", "emit_call", "fits"]
@@ -223,7 +223,7 @@ class _Builder:
             if made is None:
                 return f"{name}={ast.unparse(argument.tree)} cannot be written for {option.target}"
             value = made
-        elif self.site.row.kind == "class" and self.ctx.kind(argument.tree).name == "ndarray" and name in NUMBERS:
+        elif self.site.row.kind == "class" and name in NUMBERS and may_be_numpy(argument.tree, self.ctx):
             value = cst.Call(cst.Name("int"), [cst.Arg(value)])
         elif _takes_tuples(self.site, name):
             value = self._as_layers_take(argument, value)

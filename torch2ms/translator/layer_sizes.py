@@ -8,7 +8,7 @@ from torch2ms.translator.binding import literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.trees import walk
 
-__all__ = ["NUMBERS", "SIZES", "may_be_list", "may_be_no_bool", "single_size"]
+__all__ = ["NUMBERS", "SIZES", "may_be_list", "may_be_no_bool", "may_be_numpy", "single_size"]
 
 # Parameters of layers that are one number, or may be: numpy's (np.prod(shape)) are no ints to MindSpore.
 NUMBERS = frozenset(
@@ -46,6 +46,19 @@ def may_be_list(tree: ast.expr, ctx: Context) -> bool:
     if any(_asks_for_int(node, tree.id) for node in walk(function.node)):
         return True
     return any(kind.name == "list" for kind in ctx.world.handed_over(function, tree.id))
+
+
+def may_be_numpy(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a size is a number of numpy's: ``np.prod(shape)``, or a parameter that a caller hands one over for."""
+    if ctx.kind(tree).name == "ndarray":
+        return True
+    function = ctx.functions[-1]
+    if function is None or not isinstance(tree, ast.Name) or isinstance(function.node, ast.Lambda):
+        return False
+    arguments = function.node.args
+    if ctx.kind(tree).name not in ("unknown", "int") or tree.id not in {a.arg for a in arguments.args}:
+        return False
+    return any(kind.name == "ndarray" for kind in ctx.world.handed_over(function, tree.id))
 
 
 def may_be_no_bool(tree: ast.expr, ctx: Context) -> bool:

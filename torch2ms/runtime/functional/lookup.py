@@ -43,7 +43,8 @@ def element(input: Tensor, *index: Any) -> Tensor:
     MindSpore refuses to compute the gradient of such an element ("the rank(indices) must be greater than or equal to
     2"); that of a row with one member it computes.
     """
-    return input.unsqueeze(-1)[(*index, ...)].squeeze(-1)
+    places = (*index, ...)
+    return input.unsqueeze(-1)[places].squeeze(-1)
 
 
 def _frequencies(input: Tensor) -> Tensor:

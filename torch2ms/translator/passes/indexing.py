@@ -282,8 +282,17 @@ def _template(tree: ast.expr, ctx: Context) -> str:
         return "{value}.astype({bool})"  # a mask: numbers to MindSpore
     if kind.name == "iterator" and [item.name for item in kind.items] == ["ndarray"]:
         return "{index}({value})"  # np.where(mask): one array for each axis
+    if kind.name == "ndarray" and isinstance(tree, ast.Name) and tree.id in ctx.once(_gone_over):
+        return "{index}({value})"  # for i in predictions.numpy(): numbers
     listed = kind.name == "list" and [item.name for item in kind.items] == ["ndarray"]
     return "{tensor}({value})" if kind.name == "ndarray" or listed else ""
+
+
+def _gone_over(ctx: Context) -> frozenset[str]:
+    """Return the variables of the loops and comprehensions of a file."""
+    targets = [loop.target for loop in ctx.analysis.all(ast.For)]
+    targets += [loop.target for loop in ctx.analysis.all(ast.comprehension)]
+    return frozenset(node.id for target in targets for node in walk(target) if isinstance(node, ast.Name))
 
 
 _AS_INDEX = "torch2ms.runtime.functional.as_index"

@@ -197,6 +197,10 @@ class ScopePlanner:
             return Refused(f"the forward pass changes {interface.spoiled[0]} in place and binds it anew")
         if interface.uncertain:
             return Refused(f"{interface.uncertain[0]} is bound on some paths only")
+        steps = [step.statement for step in owner.steps]
+        missing = [path for path in owner.optimizers if may_be_missing(self.scope, self.file, path)]
+        if any(is_asked_for(self.scope, forward.backward.statement, steps, path) for path in missing):
+            return Refused("the optimizer may be missing where the gradient would be computed")
         return self._assemble(forward, owner, body, interface, clips, dropped)
 
     def _carries_on(self, forward: Forward) -> bool:
@@ -251,10 +255,7 @@ class ScopePlanner:
         assert loss is not None
         members = tuple(forward.block[index] for index in body.members)
         guard = self._guard(forward, members, body)
-        missing = [path for path in owner.optimizers if may_be_missing(self.scope, self.file, path)]
-        steps = [step.statement for step in owner.steps]
-        if any(is_asked_for(self.scope, event.statement, steps, path) for path in missing):
-            return Refused("the optimizer may be missing where the gradient would be computed")
+        missing = any(may_be_missing(self.scope, self.file, path) for path in owner.optimizers)
         conditional = bool(forward.guards) or bool(
             self.scope.guards(forward.block[0], self.scope.location(interface.hoist.statement).parent)
         )
@@ -294,7 +295,7 @@ class ScopePlanner:
             grad_name=grad_name,
             grads_name=self._grads_name(owner, suffix),
             hoist=interface.hoist,
-            inline_grad=bool(missing) and conditional,
+            inline_grad=missing and conditional,
             closure=self.closure,
             is_late=self._is_late(forward, body, owner),
             unset=find_unset(self.scope, Place(forward.block, body.start), interface.parameters),
