@@ -62,3 +62,44 @@ def test_other_second_names_are_left(layer: str, between: str, use: str) -> None
 )
 def test_what_cannot_be_kept_is_said(layer: str, use: str) -> None:
     assert "T2M305" in translated(layer, use=use)[1]
+
+
+def test_a_sequential_that_starts_with_the_activation() -> None:
+    text, codes = translated(layer=f"nn.Sequential({RELU}, nn.Conv2d(3, 3, 1))", use="self.relu(y)")
+    assert "            kept = self.relu[0](y)\n" in text
+    assert "T2M305" not in codes
+
+
+SLICES = """
+import torch
+from torch import nn
+from torchvision import models
+
+
+class Features(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layers = models.{model}(pretrained=True).features
+        self.one = nn.Sequential()
+        self.two = nn.Sequential()
+        for i in range({border}):
+            self.one.add_module(str(i), layers[i])
+        for i in range({border}, 29):
+            self.two.add_module(str(i), layers[i])
+
+    def forward(self, x):
+        x = self.one(x)
+        kept = x
+        x = self.two(x)
+        return kept, x
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "border", "starts"),
+    [("vgg19", 22, True), ("vgg19", 21, False), ("vgg16", 22, True), ("vgg16_bn", 22, True), ("vgg16_bn", 23, False),
+     ("vgg16_bn", 26, True), ("vgg16", 23, False)],
+)  # fmt: skip
+def test_slices_of_a_network_of_torchvision(model: str, border: int, starts: bool) -> None:
+    text = translate_source(SLICES.format(model=model, border=border)).text
+    assert ("        kept = self.two[0](x)\n" if starts else "        kept = x\n") in text

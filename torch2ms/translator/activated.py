@@ -47,8 +47,10 @@ def _activation(statement: ast.stmt, name: str, ctx: Context) -> str:
         return ""
     sometimes = {part for node in walk(statement) if isinstance(node, _SOMETIMES) for part in walk(node)}
     for node in walk(statement):
-        if isinstance(node, ast.Call) and node not in sometimes and _is_of(node, name) and _is_activation(node, ctx):
-            return ast.unparse(node.func)
+        if isinstance(node, ast.Call) and node not in sometimes and _is_of(node, name):
+            start = _activating(node, ctx)
+            if start is not None:
+                return ast.unparse(node.func) + start
     return ""
 
 
@@ -56,14 +58,18 @@ def _is_of(call: ast.Call, name: str) -> bool:
     return [ast.unparse(arg) for arg in call.args] == [name] and not call.keywords
 
 
-def _is_activation(call: ast.Call, ctx: Context) -> bool:
+def _activating(call: ast.Call, ctx: Context) -> str | None:
+    """Return which part of a layer activates its input: "" for all of it, ``[0]`` for a Sequential; None for none."""
     function = ctx.functions[-1]
     if function is None or function.owner is None or not isinstance(call.func, ast.Attribute):
-        return False
+        return None
     if ctx.kind(call.func.value).evidence != "self":
-        return False
+        return None
     keys = [key for key in ctx.world.ancestry(function.owner.key) if ":" in key]
-    return any(ctx.world.changes_input(key, call.func.attr) in IDEMPOTENT for key in keys)
+    for start in ("", "[0]", "[0][0]"):
+        if any(ctx.world.changes_input(key, call.func.attr + start) in IDEMPOTENT for key in keys):
+            return start
+    return None
 
 
 def _changes(statement: ast.stmt, name: str) -> bool:

@@ -199,7 +199,7 @@ class Flow(Parameters):
             if isinstance(target, ast.Name) and isinstance(node.value, ast.Lambda):
                 self.lambdas[target.id] = node.value
             if self.owner is not None and isinstance(target, ast.Attribute):
-                self.owner.inplace.update(inplace_starts(target.attr, node.value, self.expr))
+                self.owner.inplace.update(inplace_starts(target.attr, node.value, self.expr, self.info))
 
     def _AnnAssign(self, node: ast.AnnAssign) -> None:
         kind = annotated(node.annotation, self.expr, self.world.family)

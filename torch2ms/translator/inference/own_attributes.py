@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from torch2ms.translator.inference.containers import PUTTING
 from torch2ms.translator.inference.declarations import FunctionInfo
+from torch2ms.translator.inference.taken_layers import taken_start
 from torch2ms.translator.kinds import UNKNOWN, Kind
 from torch2ms.translator.trees import walk
 
@@ -90,10 +91,13 @@ def is_inplace(value: ast.expr) -> bool:
     return name in ("ReLU", "ReLU6", "SiLU", "Hardswish") and isinstance(first, ast.Constant) and first.value is True
 
 
-def inplace_starts(name: str, value: ast.expr, kind_of: Callable[[ast.expr], Kind]) -> dict[str, str]:
+def inplace_starts(
+    name: str, value: ast.expr, kind_of: Callable[[ast.expr], Kind], info: FunctionInfo | None = None
+) -> dict[str, str]:
     """Return what the layer in an attribute does to its own input: where it is changed in place, by which class.
 
     ``name``, or ``name[0]`` in a Sequential; ``name[0].forward`` and its key where the project's own network is first.
+    ``info`` is the method that sets the attribute.
     """
     place, first = name, value
     while True:
@@ -102,6 +106,9 @@ def inplace_starts(name: str, value: ast.expr, kind_of: Callable[[ast.expr], Kin
         made = first.func.attr if isinstance(first.func, ast.Attribute) else getattr(first.func, "id", "")
         if is_inplace(first):
             return {place: made}
+        if made == "Sequential" and not first.args and place == name and info is not None:
+            taken = taken_start(name, info.node, kind_of)
+            return {f"{name}[0]": taken} if taken else {}
         if made != "Sequential" or not first.args:
             break
         place, first = f"{place}[0]", first.args[0]
