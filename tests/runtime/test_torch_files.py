@@ -99,7 +99,7 @@ def test_a_tensor_beyond_its_storage_is_refused() -> None:
     storage = torch_files._Storage("float32", np.zeros(3, np.float32))
     for offset, shape, strides in ((0, (2, 2), (2, 1)), (-1, (1,), (1,)), (0, (2,), (-1,)), (0, (2, 2), (1,))):
         with pytest.raises(torch_files.TorchFileError, match="beyond"):
-            torch_files._Tensor(storage, offset, shape, strides, "float32").made()
+            torch_files._Tensor(storage, offset, shape, strides, "float32").made(torch_files._tensor)
 
 
 def test_weights_from_the_web_are_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,3 +199,15 @@ def test_numbers_of_recurrent_weights_are_pytorchs() -> None:
     order = optimizer_state._in_torch_order(["a", *names, *numbered, "b"])
     assert [order[0], order[-1]] == [0, len(order) - 1]
     assert [["a", *names, *numbered, "b"][place] for place in order[1:-1]] == [*expected, *(f"{n}.2" for n in expected)]
+
+
+@pytest.mark.parametrize("is_archive", [True, False])
+def test_weights_are_converted_without_pytorch(is_archive: bool, tmp_path: Path) -> None:
+    state = {"module.w": torch.tensor([[1.0, 2.0]]), "module.b": torch.tensor([1.5]).bfloat16()}
+    path = tmp_path / "x.pth"
+    path.write_bytes(_saved({"state_dict": state, "epoch": 3}, is_archive=is_archive))
+    script = "import sys; sys.modules['torch'] = None\nfrom pathlib import Path\n"
+    script += "from torch2ms.runtime.weight_files import read_torch\n"
+    script += f"print({{k: (v.dtype, v.array.tolist()) for k, v in read_torch(Path({str(path)!r}))[0].items()}})"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "{'w': ('float32', [[1.0, 2.0]]), 'b': ('bfloat16', [1.5])}"

@@ -1,4 +1,4 @@
-"""Parts of a network that a program exchanges or takes away after the network was made.
+"""Parts of a network that a program exchanges or takes away after the network was made; buffers that it binds anew.
 
 A ``SequentialCell`` runs what it was made of: it keeps a list beside the dictionary of its parts, and neither
 ``setattr``, ``del`` nor a change of the dictionary reaches that list. PyTorch's Sequential runs what it holds.
@@ -13,7 +13,7 @@ from mindspore import nn, ops
 
 from .modules import _OTHER_NAMES, _holds, _refill
 
-__all__ = ["delete_at", "delete_part", "set_parameter", "set_part", "sliced", "take_part"]
+__all__ = ["delete_at", "delete_part", "set_buffer", "set_parameter", "set_part", "sliced", "take_part"]
 
 
 def set_part(cell: Any, name: str, value: Any) -> None:
@@ -23,6 +23,14 @@ def set_part(cell: Any, name: str, value: Any) -> None:
         while len(cell._is_dynamic_name) < len(cell._cells):
             cell._is_dynamic_name.append(name.isdigit())
         _run_all(cell)
+
+
+def set_buffer(cell: nn.Cell, name: str, value: ms.Tensor) -> None:
+    """Bind a buffer of ``cell.register_buffer`` anew, with the gradient that flows through ``value``.
+
+    Cell refuses ``cell.name = value`` for its buffers.
+    """
+    cell._buffers[name] = value
 
 
 def set_parameter(layer: Any, name: str, parameter: Any) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 __all__ = ["TorchFileError", "is_torch_file", "read"]
 
 _Order = Literal["<", ">"]
+_Make = Callable[["np.ndarray[Any, Any]", str], Any]
 _MAGIC = 0x1950A86A20F9469CFC6C
 _BFLOAT16 = "bfloat16"  # NumPy has no such type: the upper half of a float32
 _STORAGES = {
@@ -66,13 +67,20 @@ def is_torch_file(start: bytes) -> bool:
     return start[:4] == b"PK\x03\x04" or start[:2] == b"\x80\x02"
 
 
-def read(content: bytes) -> Any:
+def _tensor(array: np.ndarray[Any, Any], dtype: str) -> ms.Tensor:
+    tensor = ms.Tensor(array)
+    return tensor.astype(ms.bfloat16) if dtype == _BFLOAT16 else tensor
+
+
+def read(content: bytes, make: _Make = _tensor) -> Any:
     """Return the object in the bytes of a file that ``torch.save`` wrote; its tensors are MindSpore's.
 
+    ``make`` makes them from an array and the name of the element type (the array is float32 where that is bfloat16).
     Raises TorchFileError where the file is damaged, is a TorchScript program, or holds objects of other classes.
     """
     try:
-        return _read_archive(content) if content[:2] == b"PK" else _read_stream(io.BytesIO(content))
+        loaded = _read_archive(content) if content[:2] == b"PK" else _read_stream(io.BytesIO(content))
+        return _finished(loaded, make)
     except TorchFileError:
         raise
     except (pickle.UnpicklingError, zipfile.BadZipFile, EOFError, KeyError, ValueError, TypeError, IndexError,
@@ -100,7 +108,7 @@ def _read_archive(content: bytes) -> Any:
                 storages[key] = _Storage(kind.dtype, elements.astype(_element(kind.dtype)))
             return storages[key]
 
-        return _finished(_Unpickler(io.BytesIO(archive.read(f"{root}data.pkl")), storage).load())
+        return _Unpickler(io.BytesIO(archive.read(f"{root}data.pkl")), storage).load()
 
 
 def _read_stream(stream: io.BytesIO) -> Any:
@@ -125,7 +133,7 @@ def _read_stream(stream: io.BytesIO) -> Any:
         if len(held.elements) != size or len(data) != size * held.elements.itemsize:
             raise TorchFileError(f"the file is damaged: storage {key} is cut off")
         held.elements[:] = np.frombuffer(data, _element(held.dtype).newbyteorder(order))
-    return _finished(result)
+    return result
 
 
 def _element(dtype: str) -> np.dtype[Any]:
@@ -141,7 +149,7 @@ class _Tensor(NamedTuple):
     strides: Tuple[int, ...]
     dtype: str
 
-    def made(self) -> ms.Tensor:
+    def made(self, make: _Make) -> Any:
         elements = self.storage.elements
         if self.dtype != self.storage.dtype:  # bytes that a tensor reads as another dtype
             elements = elements.view(_element(self.dtype))
@@ -155,23 +163,23 @@ class _Tensor(NamedTuple):
         else:
             raise TorchFileError("the file is damaged: a tensor reaches beyond its storage")
         if self.dtype == _BFLOAT16:
-            return ms.Tensor((array.astype(np.uint32) << 16).view(np.float32)).astype(ms.bfloat16)
-        return ms.Tensor(array)
+            array = (array.astype(np.uint32) << 16).view(np.float32)
+        return make(array, self.dtype)
 
 
-def _finished(value: Any) -> Any:
+def _finished(value: Any, make: _Make) -> Any:
     """Return the object with its tensors made, containers changed in place where that can be."""
     if isinstance(value, _Tensor):
-        return value.made()
+        return value.made(make)
     if isinstance(value, dict):
         for key in list(value):
-            value[key] = _finished(value[key])
+            value[key] = _finished(value[key], make)
     elif isinstance(value, list):
-        value[:] = [_finished(item) for item in value]
+        value[:] = [_finished(item, make) for item in value]
     elif isinstance(value, argparse.Namespace):
-        _finished(vars(value))
+        _finished(vars(value), make)
     elif type(value) is tuple:
-        return tuple(_finished(item) for item in value)
+        return tuple(_finished(item, make) for item in value)
     return value
 
 

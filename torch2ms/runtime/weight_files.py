@@ -1,7 +1,6 @@
 """Read and write the files that hold weights: PyTorch's .pth, safetensors, MindSpore's .ckpt.
 
-Only the .pth reader and writer import torch, and only when they are called; it reads with ``weights_only=True``, so
-that no code in the file is executed.
+PyTorch is needed to write a .pth file alone, and imported then; no file that is read has its code executed.
 """
 
 from __future__ import annotations
@@ -57,38 +56,17 @@ def read_torch(path: Path) -> Tuple[Values, List[str]]:
 
 
 def _load_pth(path: Path) -> Dict[Any, Any]:
-    torch = _import_torch(path)
+    from . import torch_files
+
     try:
-        loaded = torch.load(path, map_location="cpu", weights_only=True)
+        loaded = torch_files.read(path.read_bytes(), Value)
     except OSError as error:
         raise WeightsError(f"{path} cannot be read: {error.strerror or error}") from error
-    except Exception as error:  # torch raises UnpicklingError, RuntimeError, EOFError, ... for damaged files
-        raise WeightsError(
-            f"{path} is no file of weights that can be read safely (torch.load with weights_only=True): "
-            f"{str(error).splitlines()[0] if str(error) else type(error).__name__}. Save the state_dict() instead of "
-            "the whole network."
-        ) from error
+    except torch_files.TorchFileError as error:
+        raise WeightsError(f"{path} is no file of weights that can be read: {error}") from error
     if not isinstance(loaded, dict):
         raise WeightsError(f"{path} holds a {type(loaded).__name__}, not a state dictionary")
-    return {key: _deep_values(torch, value) for key, value in loaded.items()}
-
-
-def _deep_values(torch: Any, value: Any) -> Any:
-    if isinstance(value, torch.Tensor):
-        return _value_of(torch, value)
-    if isinstance(value, dict):
-        return {key: _deep_values(torch, item) for key, item in value.items()}
-    return value
-
-
-def _value_of(torch: Any, tensor: Any) -> Value:
-    tensor = tensor.detach().cpu()
-    if tensor.layout != torch.strided:
-        tensor = tensor.to_dense()
-    name = str(tensor.dtype).replace("torch.", "")
-    if tensor.dtype == torch.bfloat16:
-        tensor = tensor.float()
-    return Value(tensor.numpy(), name)
+    return loaded
 
 
 def _import_torch(path: Path) -> Any:
@@ -96,7 +74,7 @@ def _import_torch(path: Path) -> Any:
         import torch
     except ImportError as error:
         raise WeightsError(
-            f"{path.name} needs PyTorch on this machine (pip install torch); .safetensors files do not"
+            f"writing {path.name} needs PyTorch on this machine (pip install torch); .safetensors files do not"
         ) from error
     return torch
 

@@ -21,6 +21,7 @@ from torch2ms.translator.file_index import CallShape
 from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates, dotted
+from torch2ms.translator.passes.bound_buffers import bound_buffer
 from torch2ms.translator.passes.copied_views import report_copied_view
 from torch2ms.translator.passes.dynamic import report_patch, report_string, rewrite_module_name
 from torch2ms.translator.passes.exchanged_parts import exchanged_part
@@ -360,7 +361,7 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     if isinstance(tree, ast.Assign) and isinstance(updated, cst.Assign) and _sets_data(tree):
         updated = updated.with_changes(value=owning(updated.value, tree.value, ctx))
     updated = put_gradient(kept_optimizer(changed_setting(updated, tree, ctx), tree, ctx), tree, ctx)
-    updated = put_data(updated, tree, ctx)
+    updated = bound_buffer(put_data(updated, tree, ctx), tree, ctx)
     updated = renewed_parameter(exchanged_part(updated, tree, ctx), tree, ctx)
     if ctx.rebind:
         names, ctx.rebind = ctx.rebind, []

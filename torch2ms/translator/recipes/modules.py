@@ -11,7 +11,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.freezing import freed
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.recipes.buffers import carries_gradient
+from torch2ms.translator.recipes.buffers import carries_gradient, is_bound_live
 from torch2ms.translator.syntax import build, fix_commas
 from torch2ms.translator.trees import walk
 
@@ -255,7 +255,8 @@ def _registers(name: str, node: ast.AST) -> bool:
 def register_buffer(site: CallSite, ctx: Context) -> Outcome:
     """``register_buffer`` stays; a buffer that is bound anew later becomes a parameter without gradient.
 
-    Cell refuses assignment to a buffer, from outside of the class as well.
+    Cell refuses assignment to a buffer, from outside of the class as well; ``parts.set_buffer`` binds those anew
+    that carry a gradient.
     """
     assert site.receiver is not None
     name, value = site.argument("name"), site.argument("tensor")
@@ -264,7 +265,8 @@ def register_buffer(site: CallSite, ctx: Context) -> Outcome:
     assigned = isinstance(literal, str) and (
         _is_assigned(literal, _class_node(site.tree, ctx)) or ctx.world.symbols.sets_on_others(literal)
     )
-    stays = isinstance(literal, str) and not is_none and not assigned
+    live = isinstance(literal, str) and is_bound_live(literal, _class_node(site.tree, ctx), ctx)
+    stays = isinstance(literal, str) and not is_none and (live or not assigned)
     has_method = ctx.tables.target_signature(site.option.target, ctx.target.mindspore) is not None
     if stays and has_method and ctx.target.mindspore >= (2, 7):
         return Replace(site.updated)

@@ -1,0 +1,66 @@
+"""Buffers that carry a gradient: what forward binds to one is read with the gradient it has."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+from torch2ms.config import Options, Target
+
+NET = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(3))
+        self.register_buffer("state", torch.zeros(3))
+
+    def make(self):
+        return self.w * 2
+
+    def forward(self, x):
+        {statement}
+        return self.state * x
+"""
+REGISTERED = 'self.register_buffer("state", ops.zeros(3))'
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("self.state = self.make()", 'parts.set_buffer(self, "state", self.make())'),
+        ("self.state = self.state + x", 'parts.set_buffer(self, "state", self.state + x)'),
+        ("self.state += x", 'parts.set_buffer(self, "state", self.state + x)'),
+    ],
+)
+def test_a_buffer_is_bound_with_its_gradient(statement: str, expected: str) -> None:
+    result = translate_source(NET.format(statement=statement))
+    assert expected in result.text
+    assert REGISTERED in result.text
+    assert "T2M305" not in [item.code for item in result.diagnostics]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["self.state = self.make().detach()", "with torch.no_grad():\n            self.state = self.make()"],
+)
+def test_without_a_gradient_it_is_a_parameter_that_is_assigned(statement: str) -> None:
+    text = translate_source(NET.format(statement=statement)).text
+    assert "modules.register_buffer(self, " in text
+    assert "set_buffer" not in text
+
+
+@pytest.mark.parametrize(
+    "statement", ["self.state = self.make()\n        self.state.mul_(2)", "self.state, y = self.make(), x"]
+)
+def test_what_is_bound_otherwise_too_is_marked(statement: str) -> None:
+    result = translate_source(NET.format(statement=statement))
+    assert "set_buffer" not in result.text
+
+
+def test_before_cells_had_buffers_it_is_marked() -> None:
+    old = Options(target=Target(mindspore=(2, 0)))
+    result = translate_source(NET.format(statement="self.state = self.make()"), options=old)
+    assert "T2M305" in [item.code for item in result.diagnostics]
