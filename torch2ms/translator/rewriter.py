@@ -19,6 +19,7 @@ from torch2ms.translator.passes import (
     asked_networks,
     attributes,
     calls,
+    detached_members,
     devices,
     formatting,
     handlers,
@@ -262,6 +263,8 @@ class _Rewriter:
             return modules.rewrite_class(node, devices.drop_decorators(updated), tree, self.ctx)
         if isinstance(node, cst.For) and isinstance(tree, (ast.For, ast.AsyncFor)):
             updated = leaf_gradients.over_gradients(updated, tree, self.ctx.training.leaves)
+            if detached_members.detaches_members(tree, self.ctx):
+                return detached_members.detached_members(updated, tree, self.ctx)
             return modules.rewrite_for(node, updated, tree, self.ctx)
         if isinstance(node, cst.With) and isinstance(tree, ast.With):
             return devices.rewrite_with(node, updated, tree, self.ctx)

@@ -15,6 +15,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.old_values import of_old_values
+from torch2ms.translator.passes.detached_members import detaches_members
 from torch2ms.translator.passes.weight_data import gives_first_values, goes_over_weights, may_have_stepped
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.held import is_held
@@ -44,7 +45,6 @@ _BACK = "the change reaches what shares the memory, but the gradient does not se
 _VIEW = "the tensor may share its memory with another one, which keeps its old value in MindSpore"
 _COPY = "indexing with a tensor or a list makes a copy, which changing in place does not write back"
 
-
 # What an expression may stand in without parentheses.
 _WHOLE = (ast.stmt, ast.Call, ast.keyword, ast.Tuple, ast.List, ast.Dict, ast.Set)
 
@@ -62,6 +62,8 @@ class _Place:
 def inplace(site: CallSite, ctx: Context) -> Outcome:
     """``x.add_(y)`` -> ``x = x + y``, ``ops.assign(self.x, self.x + y)`` or ``x[...] = x + y``."""
     made = _changed(site, ctx)
+    if isinstance(made, Replace) and ctx.small is not None and detaches_members(ctx.parent(ctx.small), ctx):
+        return replace(made, codes=())  # the tuple is made anew
     if isinstance(made, Replace) and not isinstance(ctx.parent(site.tree), _WHOLE):
         return replace(made, code=parenthesised(made.code))  # an operator now stands where a call stood
     return made
