@@ -100,3 +100,9 @@ def test_a_cpu_has_no_events() -> None:
 def test_a_device_may_stand_around_what_is_made():
     with device.Device("meta") as chosen:
         assert chosen.type == "meta"
+
+
+def test_pythons_types_stand_for_the_widest_dtypes() -> None:
+    x = ms.Tensor([0, 2], ms.int32)
+    wanted = [(bool, ms.bool_), (int, ms.int64), (float, ms.float64), (ms.float16, ms.float16)]
+    assert all(device.to(x, given).dtype == dtype for given, dtype in wanted)

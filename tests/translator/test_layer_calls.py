@@ -128,3 +128,35 @@ def test_states_of_an_lstm_in_a_list() -> None:
     )
     assert "lstm(x, (h, h))" in translate_source(f"{source}y = lstm(x, [h, h])\n").text
     assert "lstm(x, tuple(s))" in translate_source(f"{source}s = [h, h]\ny = lstm(x, hx=s)\n").text
+
+
+def test_a_packed_sequence_into_a_layer_whose_class_is_handed_in() -> None:
+    source = (
+        "from torch import nn\n\n\nclass Encoder(nn.Module):\n    def __init__(self, kind, other):\n"
+        "        super().__init__()\n        self.rnn = kind(8, 8, num_layers=2)\n        self.other = other(8, 8)\n\n"
+        "    def forward(self, x, lengths):\n        packed = nn.utils.rnn.pack_padded_sequence(x, lengths)\n"
+        "        return self.rnn(packed, None), self.rnn(x), self.other(packed)\n"
+    )
+    text = translate_source(source).text
+    assert "return packing.run(self.rnn, packed, None), self.rnn(x), self.other(packed)" in text
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("torch.ones((2, 2), dtype=bool)", "ops.ones((2, 2), dtype=ms.bool_)"),
+        ("torch.zeros(3, dtype=int)", "ops.zeros(3, dtype=ms.int64)"),
+        ("torch.arange(3, dtype=float)", "ops.arange(3, dtype=ms.float64)"),
+        ("x.sum(dtype=int)", "x.sum(dtype=ms.int64)"),
+        ("np.zeros(3, dtype=bool)", "np.zeros(3, dtype=bool)"),
+        ("torch.load(f, dtype=bool) if 0 else dict(dtype=bool)", "dict(dtype=bool)"),
+    ],
+)
+def test_types_of_pythons_as_dtypes(given: str, expected: str) -> None:
+    source = f"import numpy as np\nimport torch\n\n\ndef f(x: torch.Tensor, f):\n    return {given}\n"
+    assert expected in translate_source(source).text
+
+
+def test_a_variable_may_have_the_name_of_a_type() -> None:
+    source = "import torch\n\n\ndef f():\n    float = torch.float16\n    return torch.zeros(3, dtype=float)\n"
+    assert "dtype=float)" in translate_source(source).text

@@ -257,8 +257,16 @@ def max_memory_reserved(device: object = None) -> int:
     return _memory("max_memory_reserved")
 
 
+_PLAIN = {bool: ms.bool_, int: ms.int64, float: ms.float64, complex: ms.complex128}
+
+
 def to(value: Any, target: Any) -> Any:
-    """Return a tensor cast to the dtype that ``target`` is or, being a tensor, has; the tensor itself for a device."""
+    """Return a tensor cast to the dtype that ``target`` is or, being a tensor, has; the tensor itself for a device.
+
+    Python's own types stand for int64, float64 and so on.
+    """
     if isinstance(target, ms.Tensor):
         return value.astype(target.dtype)
+    if isinstance(target, type):
+        target = _PLAIN.get(target, target)
     return value if target is None or isinstance(target, (Device, str, int)) else value.astype(target)

@@ -26,7 +26,7 @@ from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.exchanged_parts import taken_part
 from torch2ms.translator.passes.gradient_reads import clip_kept
 from torch2ms.translator.passes.inplace import changed_arguments, inplace_layer
-from torch2ms.translator.passes.layer_calls import named_inputs
+from torch2ms.translator.passes.layer_calls import is_chosen_recurrent, named_inputs
 from torch2ms.translator.passes.layer_members import is_forward
 from torch2ms.translator.passes.network_input import network_input
 from torch2ms.translator.passes.older_calls import older_call
@@ -58,6 +58,7 @@ _SECOND = (
     "PyNative since MindSpore 2.7 forgets parts of second derivatives where a shape changes (reshape, flatten, sums "
     "over an axis, cat); a compiled step, mindspore.jit(grad_fn), has them all: compare the weights that it trains"
 )
+_PLAIN_TYPES = {"bool": "bool_", "int": "int64", "float": "float64", "complex": "complex128"}
 DROPPED = cst.Name("__dropped__")  # stands for a call whose statement goes
 
 
@@ -77,8 +78,8 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
             ctx.report("T2M303", tree, _SECOND)
         name = ctx.training.leaves.inner.get(tree)
         return updated if name is None else cst.Name(name)
-    updated = rename_call(updated, tree, ctx)
     callee = ctx.kind(tree.func)
+    updated = _with_dtype(rename_call(updated, tree, ctx), tree, callee, ctx)
     if callee.name == "api":
         if not ctx.is_import_root(tree.func):
             return updated
@@ -91,7 +92,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         changed_arguments(tree, ctx)
     if callee.name == "function" and asks_for_networks(ctx):
         updated = with_gradient(updated, tree, ctx)
-    if callee.name == "Module":
+    if callee.name == "Module" or is_chosen_recurrent(tree, ctx):
         inplace_layer(tree, ctx)
         return named_inputs(updated, tree, callee, ctx)
     if callee.name == "module" and callee.of in OF_TENSORS and len(tree.args) == 1 and not tree.keywords:
@@ -120,6 +121,21 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
             if either is not None:
                 return either
     return rewrite_builtin(older_call(updated, tree, callee, ctx), tree, ctx)
+
+
+def _with_dtype(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call:
+    """Return a call with ``dtype=bool``, one of Python's types, as MindSpore's: torch takes either."""
+    given = next((word.value for word in tree.keywords if word.arg == "dtype"), None)
+    name = _PLAIN_TYPES.get(given.id) if isinstance(given, ast.Name) and not ctx.kind(given).known else None
+    is_method = isinstance(tree.func, ast.Attribute) and ctx.kind(tree.func.value).is_tensor
+    if name is None or not (is_method or (callee.name == "api" and callee.of.startswith("torch."))):
+        return updated
+    made = ctx.reference(f"mindspore.{name}")
+    args = [
+        arg.with_changes(value=made) if arg.keyword is not None and arg.keyword.value == "dtype" else arg
+        for arg in updated.args
+    ]
+    return updated.with_changes(args=args)
 
 
 def _of_network(updated: cst.Call, func: ast.Attribute, ctx: Context) -> cst.BaseExpression | None:

@@ -14,7 +14,7 @@ from torch2ms.translator.ranks import ranks
 from torch2ms.translator.syntax import as_tuple, build, fix_commas
 from torch2ms.translator.trees import walk
 
-__all__ = ["class_name", "named_inputs"]
+__all__ = ["class_name", "is_chosen_recurrent", "named_inputs"]
 
 _PAIR = ("input", "target")
 # What torch calls the inputs of its layers, in order, where it is not ``input`` alone. Transformers and attention are
@@ -43,6 +43,7 @@ _INPUTS = {
     **dict.fromkeys(("MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"), ("input", "indices", "output_size")),
     "EmbeddingBag": ("input", "offsets", "per_sample_weights"),
 }  # fmt: skip
+_RECURRENT = frozenset({"batch_first", "bidirectional", "num_layers"})  # what recurrent layers alone are asked for
 _KEPT = frozenset({"MultiheadAttention", "Transformer", "Identity"})
 
 
@@ -179,6 +180,18 @@ def _is_packed(tree: ast.Call, ctx: Context) -> bool:
     if isinstance(first, ast.Call):
         return _packs(first, ctx)
     return isinstance(first, ast.Name) and first.id in ctx.once(_packed_names)
+
+
+def is_chosen_recurrent(tree: ast.Call, ctx: Context) -> bool:
+    """Whether a packed sequence goes to a layer of a class that was handed in: ``self.rnn = kind(8, 8, num_layers=2)``.
+
+    No other layer of torch takes one.
+    """
+    if ctx.kind(tree.func).known or not isinstance(tree.func, (ast.Name, ast.Attribute)) or not _is_packed(tree, ctx):
+        return False
+    name = ast.unparse(tree.func)
+    made = (n.value for n in ctx.analysis.all(ast.Assign) if any(ast.unparse(t) == name for t in n.targets))
+    return any(isinstance(call, ast.Call) and _RECURRENT & {word.arg for word in call.keywords} for call in made)
 
 
 def _packed_names(ctx: Context) -> frozenset[str]:
