@@ -44,6 +44,31 @@ def test_a_folder_below_home(tmp_path, monkeypatch):
     assert len(CIFAR10("~/data")) == 50
 
 
+def test_a_class_of_a_program_names_other_files(tmp_path):
+    class Hundred(CIFAR10):  # as long-tailed versions of CIFAR-100 are written
+        base_folder = "cifar-100-python"
+        train_list = [["train", "16019d7e3df5f24257cddd939b257f8d"]]  # noqa: RUF012
+        test_list = [["test", ""]]  # noqa: RUF012
+        meta = {"filename": "meta", "key": "fine_label_names", "md5": ""}  # noqa: RUF012
+
+        def __init__(self, root, train=True):
+            self.root = str(root)
+            self.download()
+            super().__init__(root, train)
+
+    synthetic.write_cifar10_python(tmp_path, train_images=50, test_images=20)
+    with pytest.raises(DatasetNotFoundError, match="cifar-100-python"):
+        Hundred(tmp_path)
+    folder = tmp_path / "cifar-100-python"
+    folder.mkdir()
+    rows = {b"data": np.zeros((3, 3072), np.uint8), b"fine_labels": [99, 5, 7], b"coarse_labels": [0, 1, 2]}
+    for name in ("train", "test"):
+        (folder / name).write_bytes(pickle.dumps(rows))
+    (folder / "meta").write_bytes(pickle.dumps({"fine_label_names": ["apple", "bear"]}))
+    assert Hundred(tmp_path).targets == [99, 5, 7]
+    assert Hundred(tmp_path, train=False).classes == ["apple", "bear"]
+
+
 def test_cifar10_binary_is_what_mindspore_reads(tmp_path):
     folder = synthetic.write_cifar10_binary(tmp_path, train_images=50000, test_images=10)
     theirs = next(ds.Cifar10Dataset(str(folder), usage="train", shuffle=False).create_dict_iterator(output_numpy=True))

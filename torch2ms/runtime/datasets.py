@@ -11,12 +11,13 @@ import os
 import pickle
 from os.path import expanduser as _home
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, ClassVar, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from mindspore import Tensor
 from PIL import Image
 
+from .array_pickles import ArrayUnpickler
 from .data import Dataset
 from .seed import Generator
 
@@ -49,29 +50,10 @@ def _not_found(name: str, root: PathLike, wanted: Sequence[str], url: str) -> Da
     )
 
 
-class _ArrayUnpickler(pickle.Unpickler):
-    """Unpickle arrays, lists, dicts and strings; refuse everything that could run code."""
-
-    _ALLOWED = frozenset(
-        [
-            ("numpy", "ndarray"),
-            ("numpy", "dtype"),
-            ("numpy.core.multiarray", "_reconstruct"),
-            ("numpy._core.multiarray", "_reconstruct"),
-            ("_codecs", "encode"),
-        ]
-    )
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in self._ALLOWED:
-            raise pickle.UnpicklingError(f"{module}.{name} has no place in a dataset file")
-        return super().find_class(module, name)
-
-
 def _read_pickle(path: Path) -> Dict[str, Any]:
     with open(path, "rb") as stream:
         try:
-            content = _ArrayUnpickler(stream, encoding="latin1").load()
+            content = ArrayUnpickler(stream, encoding="latin1").load()
         except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError) as error:
             raise DatasetNotFoundError(f"{path} is damaged: {error}") from error
     return {key.decode("latin1") if isinstance(key, bytes) else key: value for key, value in content.items()}
@@ -108,27 +90,19 @@ class _Images(Dataset[Tuple[Any, Any]]):
 class CIFAR10(_Images):
     """CIFAR-10: 32 x 32 colour images, 10 classes; the python files (``cifar-10-batches-py``) or the binary ones.
 
-    ``data``: uint8 (N, 32, 32, 3); ``targets``: a list. ``download`` is accepted and ignored.
+    ``data``: uint8 (N, 32, 32, 3); ``targets``: a list. ``download`` is accepted and ignored. ``base_folder``,
+    ``train_list``, ``test_list`` and ``meta`` are torchvision's: a class of a program may name other files with them.
     """
 
     folders: Tuple[str, ...] = ("cifar-10-batches-py", "cifar-10-batches-bin")
     train_files: Tuple[str, ...] = tuple(f"data_batch_{number}" for number in range(1, 6))
     test_files: Tuple[str, ...] = ("test_batch",)
-    label_key = "labels"
+    base_folder = folders[0]
+    train_list: Sequence[Sequence[str]] = tuple((name, "") for name in train_files)
+    test_list: Sequence[Sequence[str]] = tuple((name, "") for name in test_files)
     label_bytes = 1
-    default_classes: Tuple[str, ...] = (
-        "airplane",
-        "automobile",
-        "bird",
-        "cat",
-        "deer",
-        "dog",
-        "frog",
-        "horse",
-        "ship",
-        "truck",
-    )
-    meta = ("batches.meta", "label_names")
+    default_classes: Tuple[str, ...] = tuple("airplane automobile bird cat deer dog frog horse ship truck".split())
+    meta: ClassVar[Dict[str, str]] = {"filename": "batches.meta", "key": "label_names"}
     url = "https://www.cs.toronto.edu/~kriz/cifar.html"
 
     def __init__(
@@ -140,8 +114,8 @@ class CIFAR10(_Images):
         download: bool = False,
     ) -> None:
         self.root, self.train, self.transform, self.target_transform = _home(root), train, transform, target_transform
-        names = self.train_files if train else self.test_files
-        for folder in [Path(self.root) / name for name in self.folders] + [Path(self.root)]:
+        names = [entry[0] for entry in (self.train_list if train else self.test_list)]
+        for folder in [Path(self.root) / name for name in (self.base_folder, self.folders[1], "")]:
             if all((folder / name).is_file() for name in names):
                 parts = [self._read_python(folder / name) for name in names]
                 break
@@ -149,7 +123,7 @@ class CIFAR10(_Images):
                 parts = [self._read_binary(folder / f"{name}.bin") for name in names]
                 break
         else:
-            wanted = [f"{self.folders[0]}/{name}" for name in names] + [f"or {self.folders[1]}/{names[0]}.bin ..."]
+            wanted = [f"{self.base_folder}/{name}" for name in names] + [f"or {self.folders[1]}/{names[0]}.bin ..."]
             raise _not_found(type(self).__name__, root, wanted, self.url)
         self.data = np.concatenate([images for images, _ in parts]).transpose(0, 2, 3, 1)
         self.data = np.ascontiguousarray(self.data)
@@ -158,9 +132,10 @@ class CIFAR10(_Images):
 
     def _read_python(self, path: Path) -> Tuple[np.ndarray[Any, Any], List[int]]:
         content = _read_pickle(path)
-        if "data" not in content or self.label_key not in content:
-            raise DatasetNotFoundError(f"{path} holds no 'data' and {self.label_key!r}")
-        return np.asarray(content["data"], np.uint8).reshape(-1, 3, 32, 32), [int(x) for x in content[self.label_key]]
+        labels = content.get("labels", content.get("fine_labels"))
+        if "data" not in content or labels is None:
+            raise DatasetNotFoundError(f"{path} holds no 'data' and 'labels'")
+        return np.asarray(content["data"], np.uint8).reshape(-1, 3, 32, 32), [int(label) for label in labels]
 
     def _read_binary(self, path: Path) -> Tuple[np.ndarray[Any, Any], List[int]]:
         raw, row = np.fromfile(path, np.uint8), self.label_bytes + 3072
@@ -170,8 +145,18 @@ class CIFAR10(_Images):
         return rows[:, self.label_bytes :].reshape(-1, 3, 32, 32), rows[:, self.label_bytes - 1].tolist()
 
     def _read_classes(self, folder: Path) -> List[str]:
-        path = folder / self.meta[0]
-        return list(_read_pickle(path)[self.meta[1]]) if path.is_file() else list(self.default_classes)
+        path = folder / self.meta["filename"]
+        return list(_read_pickle(path)[self.meta["key"]]) if path.is_file() else list(self.default_classes)
+
+    def _check_integrity(self) -> bool:
+        """Whether all files are there; the name is torchvision's, and asked for by classes of programs."""
+        folder, listed = Path(self.root) / self.base_folder, [*self.train_list, *self.test_list]
+        return all((folder / entry[0]).is_file() for entry in listed)
+
+    def download(self) -> None:
+        """Raise DatasetNotFoundError where files are missing: nothing is downloaded."""
+        if not self._check_integrity():
+            raise _not_found(type(self).__name__, self.root, [self.base_folder], self.url)
 
 
 class CIFAR100(CIFAR10):
@@ -180,10 +165,12 @@ class CIFAR100(CIFAR10):
     folders: Tuple[str, ...] = ("cifar-100-python", "cifar-100-binary")
     train_files = ("train",)
     test_files = ("test",)
-    label_key = "fine_labels"
+    base_folder = folders[0]
+    train_list = (("train", ""),)
+    test_list = (("test", ""),)
     label_bytes = 2
     default_classes = tuple(f"class {number}" for number in range(100))
-    meta = ("meta", "fine_label_names")
+    meta: ClassVar[Dict[str, str]] = {"filename": "meta", "key": "fine_label_names"}
 
 
 class MNIST(_Images):
