@@ -61,3 +61,41 @@ def test_a_forward_pass_that_takes_the_step_is_recorded() -> None:
         "        losses[-1].backward()\n        for o in self.opts:\n            o.step()\n"
     ).text
     assert "recording.backward(losses[-1])" in text
+
+
+_ATTACK = """import torch
+import torch.nn.functional as F
+
+
+def attack(model, x, y):
+    delta = torch.zeros_like(x, requires_grad=True)
+    loss = F.cross_entropy(model(x + delta), y)
+    loss.backward()
+    {inside}
+    return delta.grad.sign()
+
+
+def train(model, loader, opt):
+    for x, y in loader:
+        {before}
+        delta = attack(model, x, y)
+        {behind}
+        loss = F.cross_entropy(model(x + delta), y)
+        loss.backward()
+        opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "inside", "is_marked"),
+    [
+        ("opt.zero_grad()", "pass", "pass", True),
+        ("pass", "opt.zero_grad()", "pass", False),
+        ("opt.zero_grad()", "model.zero_grad()", "pass", False),
+        ("opt.zero_grad()", "pass", "model.zero_grad()", False),
+    ],
+)
+def test_gradients_that_an_attack_leaves_to_the_step(before: str, behind: str, inside: str, is_marked: bool) -> None:
+    result = translate_source(_ATTACK.format(before=before, behind=behind, inside=inside))
+    assert "ms.grad(forward_fn)(delta)" in result.text
+    assert ("# TORCH2MS T2M303: torch adds the gradients" in result.text) == is_marked

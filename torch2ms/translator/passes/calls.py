@@ -28,6 +28,7 @@ from torch2ms.translator.passes.gradient_reads import clip_kept
 from torch2ms.translator.passes.inplace import changed_arguments, inplace_layer
 from torch2ms.translator.passes.layer_calls import is_chosen_recurrent, named_inputs
 from torch2ms.translator.passes.layer_members import is_forward
+from torch2ms.translator.passes.left_out_gradients import step_that_adds
 from torch2ms.translator.passes.network_input import network_input
 from torch2ms.translator.passes.older_calls import older_call
 from torch2ms.translator.passes.operators import doubled_arguments, promoted, rewrite_builtin, settled
@@ -54,6 +55,10 @@ from torch2ms.translator.trees import walk
 __all__ = ["DROPPED", "is_wrapped_network", "member_row", "rewrite_call"]
 
 _RESETS = frozenset({"torch.optim.Optimizer.zero_grad", "torch.nn.Module.zero_grad"})
+_LEFT_OUT = (
+    "torch adds the gradients of the weights to those of the step in line {line}, which resets them before this call"
+    " and not behind it: here they are left out"
+)
 _SECOND = (
     "PyNative since MindSpore 2.7 forgets parts of second derivatives where a shape changes (reshape, flatten, sums "
     "over an axis, cat); a compiled step, mindspore.jit(grad_fn), has them all: compare the weights that it trains"
@@ -73,9 +78,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if tree in ctx.training.closure_calls:
         return call_closure(updated, tree, ctx)
     if tree in ctx.training.handled:
-        lossy = ctx.training.leaves.lossy.get(tree)
-        if lossy is not None and network_input(lossy, ctx) is None:
-            ctx.report("T2M303", tree, _SECOND)
+        _look_at_gradient(tree, ctx)
         name = ctx.training.leaves.inner.get(tree)
         return updated if name is None else cst.Name(name)
     callee = ctx.kind(tree.func)
@@ -121,6 +124,18 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
             if either is not None:
                 return either
     return rewrite_builtin(older_call(updated, tree, callee, ctx), tree, ctx)
+
+
+def _look_at_gradient(tree: ast.Call, ctx: Context) -> None:
+    """Say where a gradient that is asked for by hand is not all that torch computes."""
+    leaves = ctx.training.leaves
+    lossy = leaves.lossy.get(tree)
+    if lossy is not None and network_input(lossy, ctx) is None:
+        ctx.report("T2M303", tree, _SECOND)
+    line = step_that_adds(tree, ctx)
+    if line:
+        leaves.noted.add(tree)
+        ctx.report("T2M303", tree, _LEFT_OUT.format(line=line), advice="reset the gradients behind the attack")
 
 
 def _with_dtype(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call:

@@ -56,7 +56,9 @@ class LeafWriter:
             if unit.is_backward and unit.at is not tree:
                 return gone(updated)
             lines = like(self._here(units, updated), updated)
-            if updated and any(one.call in self.plan.lossy for one in units):  # converted, and to be looked at
+            if updated and any(
+                one.call in self.plan.lossy or one.call in self.plan.noted for one in units
+            ):  # converted, and to be looked at
                 lines[0] = lines[0].with_changes(leading_lines=updated[0].leading_lines)
             alone = network_input(unit, self.ctx) is not None  # no function stands in front of it
             return self._spaced(unit, lines) if unit.at is tree and not alone else lines

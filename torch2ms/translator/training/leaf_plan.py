@@ -118,6 +118,7 @@ class LeafPlan:
     clips: dict[ast.stmt, str] = field(default_factory=dict)  # clip_grad_norm_(net.parameters(), 1) -> the gradients
     inner: dict[ast.AST, str] = field(default_factory=dict)  # autograd.grad(...)[0] in an expression -> its name
     lossy: dict[ast.AST, LeafUnit] = field(default_factory=dict)  # calls: MindSpore differentiates them wrongly again
+    noted: set[ast.AST] = field(default_factory=set)  # backward calls that have a mark, though they were rewritten
     zipped: dict[ast.AST, tuple[str, str]] = field(default_factory=dict)  # a loop -> its other variable, the gradients
     updaters: dict[str, Any] = field(default_factory=dict)  # functions that may take gradients (looped_leaves)
     taking: dict[Any, str] = field(default_factory=dict)  # of them, those that do, with the name of the parameter
