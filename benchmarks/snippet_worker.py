@@ -67,7 +67,7 @@ def fill(module: Any) -> Any:
 
 def _order(module: Any) -> Any:
     """Return a key that puts the weights of a recurrent layer in torch's order: by layer, then direction, then kind."""
-    kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight", "bias")
+    kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr", "weight", "bias")
     places = {id(parameter): index for index, parameter in enumerate(module.trainable_params())}
     first: dict[str, int] = {}
 

@@ -127,3 +127,44 @@ def test_a_projected_memory_without_a_batch() -> None:
 def test_slopes_at_zero_are_those_below_it() -> None:
     assert gradient(lambda x: functional.prelu(x, ms.tensor([0.25])).sum(), [0.0, 1.0]) == [0.25, 1.0]
     assert gradient(lambda x: functional.rrelu(x, 0.1, 0.3).sum(), [0.0, 1.0]) == pytest.approx([0.2, 1.0])
+
+
+def test_a_median_of_numbers_has_a_gradient() -> None:
+    nan = float("nan")
+    assert gradient(functional.nanmedian, [1.0, nan, 3.0, 2.0]) == [0.0, 0.0, 0.0, 1.0]
+    assert gradient(functional.nanmedian, [3.0, nan, 3.0]) == [0.5, 0.0, 0.5]
+    assert gradient(lambda x: functional.nanmedian(x, 0)[0], [1.0, nan, 3.0, 2.0]) == [0.0, 0.0, 0.0, 1.0]
+    assert np.isnan(float(functional.nanmedian(ms.tensor([nan]))))
+
+
+def test_norms_of_zeros_have_a_slope_of_zero() -> None:
+    assert gradient(lambda x: functional.norm(x, 3), [0.0, 0.0]) == [0.0, 0.0]
+    assert gradient(lambda x: functional.norm(x, 3, dim=1).sum(), [[0.0], [2.0]]) == [[0.0], [pytest.approx(1.0)]]
+
+
+def test_the_angle_of_the_origin_has_a_slope_of_zero() -> None:
+    slopes = ms.grad(lambda y, x: functional.atan2(y, x).sum(), (0, 1))(ms.tensor([0.0, 1.0]), ms.tensor([0.0, 2.0]))
+    assert [slope.asnumpy().tolist() for slope in slopes] == [[0.0, pytest.approx(0.4)], [0.0, pytest.approx(-0.2)]]
+    assert functional.atan2(ms.tensor([0.0]), ms.tensor([-1.0])).asnumpy().tolist() == [pytest.approx(np.pi)]
+
+
+def test_equals_that_are_scattered_share_the_gradient() -> None:
+    """The numbers are PyTorch's."""
+    places, base = ms.tensor([0, 0, 1, 1]), ms.tensor([2.0, 5.0])
+
+    def least(base, x):
+        return (functional.scatter_reduce(base, 0, places, x, "amin") ** 2).sum()
+
+    slopes = ms.grad(least, (0, 1))(base, ms.tensor([2.0, 2.0, 3.0, 4.0]))
+    third = pytest.approx(4 / 3)
+    assert [slope.asnumpy().tolist() for slope in slopes] == [[third, 0.0], [third, third, 6.0, 0.0]]
+    without = gradient(
+        lambda x: functional.scatter_reduce(ops.zeros(2), 0, ms.tensor([0, 0, 1]), x, "amax", include_self=False).sum(),
+        [1.0, 1.0, 0.0],
+    )
+    assert without == [0.5, 0.5, 0.5]
+
+
+def test_too_few_values_have_no_combinations_of_that_many() -> None:
+    assert functional.combinations(ms.tensor([1, 2]), 3).shape == (0, 3)
+    assert functional.combinations(ops.zeros(0)).shape == (0, 2)

@@ -64,8 +64,8 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     return flat.reshape(input.shape)
 
 
-def _pooled(values: Tensor, places: Any, count: int, reduce: str, start: Optional[Tensor]) -> Tensor:
-    """Return ``values`` (1-D) reduced over equal ``places``, with ``start`` among them."""
+def _pooled(values: Tensor, places: Any, count: int, reduce: str, start: Optional[Tensor], rest: Any = None) -> Tensor:
+    """Return ``values`` (1-D) reduced over equal ``places``, with ``start`` among them, or instead of ``rest``."""
     where = Tensor(places, ms.int32)
     base = ops.zeros((count,), values.dtype) if start is None else start
     if reduce in ("sum", "mean"):
@@ -78,7 +78,25 @@ def _pooled(values: Tensor, places: Any, count: int, reduce: str, start: Optiona
     if reduce == "prod":
         return chosen
     whole = values if start is None else ops.concat((start, values))
-    return ops.gather(whole, chosen, 0)
+    owners = places if start is None else np.concatenate((np.arange(count), places))
+    return _with_ties(whole, owners, chosen, rest)
+
+
+def _with_ties(whole: Tensor, owners: Any, chosen: Tensor, rest: Any) -> Tensor:
+    """Return the values ``chosen`` with a gradient by all that equal them, which PyTorch shares among those.
+
+    It counts what was in a place before (``rest``) as one of them, whether that takes part or not.
+    """
+    best = ops.gather(whole, chosen, 0)
+    numbers, tops = whole.asnumpy(), best.asnumpy()
+    equal = numbers == tops[owners]
+    counts = np.bincount(owners, equal, len(tops)) + (0 if rest is None else rest == tops)
+    if not whole.is_floating_point() or counts.max(initial=0) <= 1:
+        return best
+    parts = ops.where(Tensor(equal & np.isfinite(numbers)), whole, ops.zeros_like(whole))
+    slopes = ops.tensor_scatter_elements(ops.zeros_like(best), Tensor(owners, ms.int32), parts, 0, "add")
+    shares = slopes / Tensor(np.maximum(counts, 1), whole.dtype)
+    return ops.stop_gradient(best) + (shares - ops.stop_gradient(shares))
 
 
 def _quotient(total: Tensor, counts: Any) -> Tensor:
@@ -133,7 +151,7 @@ def _into(input: Tensor, places: Any, source: Tensor, mode: str, include_self: b
     flat = input.reshape((-1,))
     hit = np.bincount(places, minlength=count) > 0
     if not include_self:
-        pooled = _pooled(source, places, count, mode, None)
+        pooled = _pooled(source, places, count, mode, None, flat.asnumpy())
     elif mode == "mean":
         sums = ops.tensor_scatter_elements(flat, Tensor(places, ms.int32), source, 0, "add")
         pooled = _quotient(sums, np.bincount(places, minlength=count) + 1)

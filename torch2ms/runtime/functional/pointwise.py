@@ -17,6 +17,7 @@ __all__ = [
     "allclose",
     "aminmax",
     "angle",
+    "atan2",
     "complex",
     "complex_product",
     "complex_quotient",
@@ -156,6 +157,13 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 def equal(input: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have the same shape and values."""
     return input.shape == other.shape and bool((input == other).all().asnumpy())
+
+
+def atan2(input: Tensor, other: Tensor) -> Tensor:
+    """Return the angle of (other, input); its slope where both are 0 is 0, as in PyTorch, and NaN in MindSpore's."""
+    is_origin = ops.logical_and(input == 0, other == 0)
+    angles = ops.atan2(input, ops.where(is_origin, ops.ones_like(other), other))
+    return ops.where(is_origin, ops.stop_gradient(ops.atan2(input, other)), angles)
 
 
 def complex(real: Tensor, imag: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
+from . import selections
 from .algebra import _from, _upto, diff
 
 __all__ = [
@@ -82,18 +83,18 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
 
 
 def nanmedian(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Any:
-    """Return the lower median of what is a number; along an axis with int64 indices; by numpy."""
+    """Return the lower median of what is a number; along an axis with int64 indices; numpy finds its place."""
     values = input.asnumpy()
     if dim is None:
         kept = np.sort(values[~np.isnan(values)])
-        return Tensor(np.asarray(kept[(kept.size - 1) // 2] if kept.size else np.nan, values.dtype))
+        found = Tensor(np.asarray(kept[(kept.size - 1) // 2] if kept.size else np.nan, values.dtype))
+        return selections.shared(found, input.reshape((-1,))) if kept.size else found
     order = np.argsort(values, axis=dim, kind="stable")
     count = np.maximum((~np.isnan(values)).sum(dim, keepdims=True), 1)
     index = np.take_along_axis(order, (count - 1) // 2, dim)
-    found = np.take_along_axis(values, index, dim)
-    if not keepdim:
-        found, index = np.squeeze(found, dim), np.squeeze(index, dim)
-    return Found(Tensor(found), Tensor(np.asarray(index, np.int64)))
+    places = Tensor(np.asarray(index, np.int64))
+    found = ops.gather_elements(input, dim, places)
+    return Found(found, places) if keepdim else Found(ops.squeeze(found, dim), ops.squeeze(places, dim))
 
 
 def nanquantile(
@@ -175,6 +176,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
     chosen = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = np.asarray(list(chosen(range(input.shape[0]), r)), np.int32).reshape(-1, r)
+    if 0 in places.shape:  # MindSpore's own has no second axis then
+        return ops.zeros(places.shape, input.dtype)
     return ops.gather(input, Tensor(places), 0)
 
 

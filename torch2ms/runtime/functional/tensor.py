@@ -265,7 +265,9 @@ def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False,
         return (values != 0).astype(values.dtype).sum(axes, keepdims=keepdim)
     if p == 1:
         return values.sum(axes, keepdims=keepdim)
-    return ops.pow(ops.pow(values, p).sum(axes, keepdims=keepdim), 1.0 / p)
+    powers = ops.pow(values, p).sum(axes, keepdims=keepdim)
+    positive = (powers > 0).astype(powers.dtype)  # at 0 the slope is taken for 0, as by torch
+    return ops.pow(powers + (1 - positive), 1.0 / p) * positive
 
 
 def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tuple[Tensor, Tensor]:
