@@ -73,3 +73,34 @@ class A(torch.nn.Module):
     assert {d.code for d in result.diagnostics} == {"T2M302", "T2M304"}
     kept = translate_source(source.replace("*xs)\n        return", "**xs)\n        return"))
     assert "T2M203" in {d.code for d in kept.diagnostics}
+
+
+_HISTORY = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x * 3\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("y.grad_fn is None", "False"),
+        ("y.grad_fn is not None", "True"),
+        ("x.grad_fn is None", "True"),
+        ("y.detach().grad_fn is not None", "False"),
+        ("x.grad_fn", "None"),
+        ("not y.grad_fn is None", "not False"),
+    ],
+)
+def test_whether_a_tensor_has_a_history(said: str, expected: str) -> None:
+    assert translate_source(f"{_HISTORY}a = {said}\n").text.strip().endswith(f"\na = {expected}")
+
+
+@pytest.mark.parametrize(
+    "said", ["a = y.grad_fn", "print(y.grad_fn)", "a = y.grad_fn == None", "a = None is y.grad_fn"]
+)
+def test_a_history_itself_is_marked(said: str) -> None:
+    assert "TORCH2MS T2M203" in translate_source(f"{_HISTORY}{said}\n").text
+
+
+def test_the_history_of_what_is_not_known_is_marked() -> None:
+    text = translate_source("import torch\ndef f(z: torch.Tensor):\n    return z.grad_fn is None\n").text
+    assert "TORCH2MS T2M203" in text
+    assert "z.grad_fn is None" in text

@@ -23,6 +23,7 @@ from torch2ms.translator.passes.formatting import rewrite_print, text_call
 from torch2ms.translator.passes.layer_members import is_settings
 from torch2ms.translator.passes.narrowed import narrowed
 from torch2ms.translator.ranks import ranks
+from torch2ms.translator.recipes.attributes import told_none
 from torch2ms.translator.syntax import bare, build, code_of, parenthesised, parse_expression
 from torch2ms.translator.trees import walk
 
@@ -87,7 +88,7 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         is_same = left is updated.left and right is updated.right
         return updated if is_same else updated.with_changes(left=left, right=right)
     elif isinstance(tree, ast.Compare) and isinstance(updated, cst.Comparison) and len(tree.ops) == 1:
-        test = exact_class_test(updated, tree, ctx)
+        test = told_none(updated, tree) or exact_class_test(updated, tree, ctx)
         return _compared(updated, tree, ctx) if test is None else test
     return updated
 

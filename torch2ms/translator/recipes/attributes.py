@@ -123,6 +123,39 @@ def is_leaf(site: CallSite, ctx: Context) -> Outcome:
     return _known(recording.is_leaf(site.tree.func.value, ctx))
 
 
+HISTORY = cst.Name("__history__")  # stands for what is not None, in a test for that alone
+
+
+@recipe("grad_fn")
+def grad_fn(site: CallSite, ctx: Context) -> Outcome:
+    """``x.grad_fn``: None where torch has none, and whether it is None, where the text shows it."""
+    assert isinstance(site.tree.func, ast.Attribute)
+    answer = recording.is_leaf(site.tree.func.value, ctx)
+    if answer:
+        return Replace(cst.Name("None"), (("T2M302", "torch would answer None; MindSpore's tensors do not say"),))
+    if answer is False and is_none_test(ctx.parent(site.tree.func)):
+        return Replace(HISTORY, (("T2M302", "torch would not answer None; MindSpore's tensors do not say"),))
+    return Leave("MindSpore tensors hold no gradient: use the tuple that value_and_grad returns")
+
+
+def is_none_test(node: ast.AST | None) -> bool:
+    """Whether an expression asks whether its left side is None: ``x is None``, ``x is not None``."""
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+        return False
+    other = node.comparators[0]
+    return isinstance(other, ast.Constant) and other.value is None
+
+
+def told_none(updated: cst.Comparison, tree: ast.Compare) -> cst.BaseExpression | None:
+    """Return the answer to ``y.grad_fn is None`` where the recipe knows it; None for other comparisons."""
+    left = tree.left
+    if not (isinstance(left, ast.Attribute) and left.attr == "grad_fn" and is_none_test(tree)):
+        return None
+    if updated.left is HISTORY or (isinstance(updated.left, cst.Name) and updated.left.value == "None"):
+        return cst.Name(str((updated.left is not HISTORY) is isinstance(tree.ops[0], ast.Is)))
+    return None
+
+
 def _known(answer: bool | None) -> Outcome:
     if answer is None:
         return Leave(_ONLY_PARAMETERS)
