@@ -168,3 +168,20 @@ def test_equals_that_are_scattered_share_the_gradient() -> None:
 def test_too_few_values_have_no_combinations_of_that_many() -> None:
     assert functional.combinations(ms.tensor([1, 2]), 3).shape == (0, 3)
     assert functional.combinations(ops.zeros(0)).shape == (0, 2)
+
+
+def test_nothing_has_no_elements_that_are_not_zero() -> None:
+    assert int(functional.count_nonzero(ops.zeros((0, 3)))) == 0
+    assert functional.count_nonzero(ops.zeros((0, 3)), 0).asnumpy().tolist() == [0, 0, 0]
+
+
+def test_the_variance_of_complex_numbers_is_real() -> None:
+    numbers = ms.Tensor(np.array([1 + 2j, -3j, 0.5]).astype(np.complex64))
+    assert functional.var(numbers).dtype == ms.float32
+    assert float(functional.var(numbers)) == pytest.approx(np.var(numbers.asnumpy(), ddof=1), rel=1e-5)
+    assert functional.std(numbers).dtype == ms.float32
+
+
+def test_the_smallest_value_beside_nan_is_a_number() -> None:
+    values, places = functional.nans.kthvalue(ms.tensor([float("nan"), 2.0, 1.0]), 1)
+    assert (float(values), int(places)) == (1.0, 2)

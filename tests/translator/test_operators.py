@@ -50,6 +50,8 @@ def test_what_means_the_same_stays(source: str) -> None:
         ("x = torch.arange(3)\ny = x.sigmoid()", "y = x.astype(ms.float32).sigmoid()"),
         ("x = torch.arange(3.0)\ny = torch.exp(x)", "y = functional.exp(x)"),
         ("x = torch.arange(3)\ny = torch.floor(x)", "y = x.copy()"),
+        ("x = torch.arange(3)\ny = torch.round(x)", "y = x.copy()"),
+        ("x = torch.zeros(3)\ny = torch.round(x)", "y = ops.round(x)"),
         ("y = abs(torch.tensor([1j]))", "y = functional.abs(ms.tensor([1j], dtype=ms.complex64))"),
         ("c = torch.tensor([1j])\ny = c.abs()", "y = functional.abs(c)"),
         ("def f(t: torch.Tensor):\n    return t.abs(), 1j", "    return functional.abs(t), 1j"),

@@ -19,6 +19,7 @@ __all__ = [
     "argmin",
     "argsort",
     "clamp",
+    "kthvalue",
     "logaddexp",
     "logsumexp",
     "max",
@@ -166,6 +167,14 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = 
     """Return the values in order and their int64 indices, NaN where the largest values are."""
     order = argsort(input, dim, descending)
     return ops.gather_elements(input, dim, order), order
+
+
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Tuple[Tensor, Tensor]:
+    """Return the ``k``-th smallest value and its int64 index, NaN after all numbers."""
+    if not input.is_floating_point() or input.ndim == 0:
+        return tensor.kthvalue(input, k, dim, keepdim)
+    values, indices = (ops.gather(part, Tensor([k - 1], ms.int32), dim) for part in sort(input, dim))
+    return (values, indices) if keepdim else (ops.squeeze(values, dim), ops.squeeze(indices, dim))
 
 
 def topk(

@@ -186,7 +186,7 @@ def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
 def count_nonzero(input: Tensor, dim: Axes = None) -> Tensor:
     """Return the number of values that are not 0, as int64."""
-    return sum(input != 0, dim)
+    return selections.sum(input != 0, dim)
 
 
 def _correction(unbiased: Any, correction: Any) -> float:
@@ -205,9 +205,9 @@ def _moments(input: Tensor, dim: Any, keepdim: bool, correction: float) -> Tuple
     for axis in axes:
         count *= input.shape[axis]
     mean = input.mean(axes, True)
-    squares = ops.square(input - mean).sum(axes, keepdims=keepdim)
+    squares = ops.square(modulus(input - mean) if input.is_complex() else input - mean).sum(axes, keepdims=keepdim)
     freedom = max(count - correction, 0)
-    variance = squares / freedom if freedom else squares / Tensor(0.0, input.dtype)
+    variance = squares / freedom if freedom else squares / Tensor(0.0, squares.dtype)
     return variance, mean if keepdim else mean.reshape(variance.shape)
 
 

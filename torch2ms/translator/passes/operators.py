@@ -50,7 +50,7 @@ _COMPARISONS = frozenset(
 _CLAMPS = frozenset({"clamp", "clip"})
 _ARITHMETIC = frozenset({"add", "sub", "mul", "div", "true_divide", "pow", "multiply", "subtract", "divide"})
 _OF_AXES = frozenset({"flip", "cumprod", "transpose", "swapaxes", "swapdims"})  # of a number: the number
-_ROUNDING = frozenset({"floor", "ceil"})  # an int stays what it is
+_ROUNDING = frozenset({"floor", "ceil", "round"})  # an int stays what it is
 
 # Functions of numpy whose result may be an int.
 _WHOLE = frozenset({"prod", "sum", "max", "min", "amax", "amin", "argmax", "argmin", "abs", "int64", "int32", "cumsum"})
