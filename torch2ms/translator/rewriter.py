@@ -30,6 +30,7 @@ from torch2ms.translator.passes import (
     modules,
     optimizers,
     recomputed,
+    settled,
     sliced_parts,
     training,
     training_plan,
@@ -88,16 +89,8 @@ class _Rewriter:
         """Return what a string, or an expression with an operator, becomes once its parts are translated."""
         if isinstance(tree, ast.BinOp) and tree.op.__class__ is ast.Mod and type(node) is cst.BinaryOperation:
             updated = formatting.rewrite_percent(node, updated, self.ctx)
-        if (
-            isinstance(tree, ast.IfExp)
-            and isinstance(node, cst.IfExp)
-            and isinstance(updated.test, cst.Name)
-            and updated.test.value in ("False", "True")
-        ):
-            taken = updated.orelse if updated.test.value == "False" else updated.body
-            return _on_its_lines(node, taken) if updated.test is not node.test else updated
         if isinstance(node, cst.IfExp) and isinstance(updated, cst.IfExp) and updated is not node:
-            updated = devices.one_value(node, updated)
+            updated = devices.one_value(node, settled.settled_value(node, updated))
             if not isinstance(updated, cst.IfExp):
                 return _on_its_lines(node, updated)
         if tree in self.ctx.training.leaves.inner:
@@ -274,12 +267,19 @@ class _Rewriter:
             updated = devices.rewrite_if(node, updated)
             self.ctx.frame.drop = devices.is_emptied(node, updated, tree, self.ctx)
             updated = devices.one_branch(node, updated)
+        if (
+            updated is not node
+            and isinstance(node, cst.If)
+            and isinstance(updated, cst.If)
+            and isinstance(tree, ast.If)
+        ):
+            updated = settled.settled(node, updated, tree, self.ctx)
         return updated
 
     def _elif(self, node: cst.If, tree: ast.AST | None) -> Any:
         """Rewrite an ``elif``, the one statement that is reached through another: its marks stand in front of it."""
         frame = self._open(tree)
-        updated = self._children(node)
+        updated = settled.with_simple_test(node, self._children(node))
         self.ctx.frames.pop()
         if frame.marks:
             updated = updated.with_changes(leading_lines=[*updated.leading_lines, *_lines(frame.marks, updated)])

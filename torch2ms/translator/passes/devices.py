@@ -79,8 +79,10 @@ def one_branch(node: cst.If, updated: cst.If) -> cst.If | cst.FlattenSentinel[cs
     return cst.FlattenSentinel([first.with_changes(leading_lines=lines), *rest])
 
 
-def one_value(node: cst.IfExp, updated: cst.IfExp) -> cst.BaseExpression:
+def one_value(node: cst.IfExp, updated: cst.BaseExpression) -> cst.BaseExpression:
     """Return the value of a conditional expression whose two values have become the same."""
+    if not isinstance(updated, cst.IfExp):
+        return updated
     same = updated.body.deep_equals(updated.orelse) and not node.body.deep_equals(node.orelse)
     return updated.body if same and _asks_names(updated.test) else updated
 
