@@ -41,11 +41,11 @@ def test_anything_else_is_marked(statement: str) -> None:
     assert "T2M203" in body_of(statement)[1]
 
 
-@pytest.mark.parametrize(("test", "answer"), [("x.requires_grad", "False"), ("not x.requires_grad", "not True")])
-def test_a_test_that_refuses_tensors_has_the_answer_that_lets_them_pass(test: str, answer: str) -> None:
+@pytest.mark.parametrize("test", ["x.requires_grad", "not x.requires_grad"])
+def test_a_test_that_refuses_tensors_lets_them_pass(test: str) -> None:
     text, codes = body_of(f"if {test}:\n        raise ValueError('a message')\n    return x")
-    assert text.startswith(f"if {answer}:\n")
-    assert codes == {"T2M302"}
+    assert text == "return x"
+    assert codes == {"T2M302", "T2M304"}
 
 
 def test_what_could_not_be_typed_may_be_a_weight() -> None:
