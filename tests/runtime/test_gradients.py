@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mindspore.experimental import optim
 
-from torch2ms.runtime import autograd, gradients
+from torch2ms.runtime import autograd, functional, gradients
 from torch2ms.runtime import optim as t2m_optim
 
 pytestmark = pytest.mark.slow
@@ -147,3 +147,10 @@ def test_gradients_are_asked_for_inside_of_no_grad():
             return ms.grad(lambda x: (x * x).sum())(x)
 
     assert sample(ms.tensor([3.0])).asnumpy().tolist() == [6.0]
+
+
+def test_the_text_of_a_gradient_is_that_of_a_tensor() -> None:
+    weight = ms.Parameter(ms.tensor([1.0, 2.0]), name="w")
+    gradients.put(weight, ms.tensor([3.0, 4.0]))
+    assert functional.tensor_text(gradients.of(weight)) == "tensor([3., 4.])"
+    assert functional.tensor_text(weight).startswith("Parameter containing:\n")

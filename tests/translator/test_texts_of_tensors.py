@@ -52,3 +52,15 @@ def test_expected_exceptions_are_told() -> None:
     text = "import pytest\nimport torch\nwith pytest.raises({}):\n    torch.ones(2) @ torch.ones(3)\n"
     assert "TORCH2MS T2M303" in translate_source(text.format("RuntimeError")).text
     assert "TORCH2MS T2M303" not in translate_source(text.format("KeyError")).text
+
+
+def test_a_gradient_that_is_kept_with_its_weight_shows_its_values() -> None:
+    source = (
+        "import torch\nnet = torch.nn.Linear(2, 1)\nprint('none', net.weight.grad)\n"
+        "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nnet(torch.ones(1, 2)).sum().backward()\n"
+        "print(f'first {net.weight.grad}')\nnet(torch.ones(1, 2)).sum().backward()\noptimizer.step()\n"
+        "print('second', net.weight.grad)\n"
+    )
+    emitted = translate_source(source).text
+    assert "print(f'first {functional.formatted_text(gradients.of(net.weight))}')\n" in emitted
+    assert "print('second', functional.tensor_text(gradients.of(net.weight)))\n" in emitted

@@ -125,7 +125,9 @@ def put(weight: ms.Parameter, value: Optional[ms.Tensor]) -> None:
 
 
 def _parameter(value: ms.Tensor) -> ms.Parameter:
-    return ms.Parameter(ops.stop_gradient(value).copy(), requires_grad=False)
+    made = ms.Parameter(ops.stop_gradient(value).copy(), requires_grad=False)
+    made.is_gradient = True  # its text is that of a tensor
+    return made
 
 
 def _replace(weight: ms.Parameter, value: ms.Tensor) -> None:

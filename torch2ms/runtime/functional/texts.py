@@ -63,7 +63,7 @@ def tensor_text(value: Any, function: str = "") -> str:
         names = ("min", "max") if function == "aminmax" else ("values", "indices")
         parts = [f"{name}={tensor_text(item)}" for name, item in zip(names, value)]
         return f"torch.return_types.{function}(\n" + ",\n".join(parts) + ")"
-    if isinstance(value, ms.Parameter):
+    if isinstance(value, ms.Parameter) and not getattr(value, "is_gradient", False):  # set by runtime.gradients
         return f"Parameter containing:\n{_tensor(value, trained=bool(value.requires_grad))}"
     if isinstance(value, ms.Tensor):
         return _tensor(value)

@@ -109,6 +109,8 @@ def _has_text(tree: ast.expr, ctx: Context) -> bool:
         return False
     if not (_is_shown(tree, ctx) and ctx.once(_has_networks)):
         return True
+    if tree in ctx.training.kept:
+        return True  # a gradient that is kept with its weight: MindSpore's text would name it, without its values
     message = "the text of a tensor is MindSpore's: [1. 2.], where PyTorch writes tensor([1., 2.])"
     ctx.report("T2M303", tree, message, severity=Severity.NOTE)
     return False
