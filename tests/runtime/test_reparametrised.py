@@ -40,3 +40,44 @@ def test_widths_and_kernels_counted_with_numpy_are_numbers(count: np.integer) ->
     x = ms.Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
     assert layers.ReflectionPad2d(count)(x).shape == (1, 1, 8, 8)
     assert layers.Conv2d(1, 2, count, stride=count, padding=count)(x).shape == (1, 2, 4, 4)
+
+
+class Scaled(nn.Cell):
+    """A parametrization with a weight of its own, which knows what gives the first values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = ms.Parameter(ms.ops.ones(1) * 2)
+
+    def construct(self, x: ms.Tensor) -> ms.Tensor:
+        return x * self.scale
+
+    def right_inverse(self, x: ms.Tensor) -> ms.Tensor:
+        return x / self.scale
+
+
+def test_a_parametrization_of_the_program_s_own() -> None:
+    layer = nn.Dense(3, 4)
+    before = layer.weight.asnumpy().copy()
+    layers.register_parametrisation(layer, "weight", Scaled())
+    found = [name for name, _ in layer.parameters_and_names()]
+    assert sorted(found) == ["bias", "parametrizations.weight.0.scale", "parametrizations.weight.original"]
+    assert isinstance(layer, nn.Dense)
+    np.testing.assert_allclose(layer.weight.asnumpy(), before, rtol=1e-6)
+    layer.parametrizations.weight.original.set_data(ms.ops.ones((4, 3)))
+    np.testing.assert_array_equal(layer.weight.asnumpy(), np.full((4, 3), 2, np.float32))  # computed when asked for
+    layers.register_parametrisation(layer, "weight", nn.Tanh())
+    np.testing.assert_allclose(layer(ms.ops.eye(3)).asnumpy() - layer.bias.asnumpy(), np.tanh(2), rtol=1e-5)
+    layers.remove_parametrisations(layer, "weight")
+    assert type(layer) is nn.Dense
+    assert not layers.is_parametrised(layer)
+    np.testing.assert_allclose(layer.weight.asnumpy(), np.tanh(2), rtol=1e-5)
+
+
+def test_parameters_of_layers_that_a_network_has_already_are_named_by_their_path() -> None:
+    net = nn.SequentialCell(nn.Dense(2, 2), nn.Dense(2, 2))
+    for layer in (net[0], net[1]):
+        layers.weight_norm(layer)
+        layers.register_parametrisation(layer, "bias", nn.Tanh())
+    assert names(net) == [name for name, _ in net.parameters_and_names()]
+    assert len(set(names(net))) == 6

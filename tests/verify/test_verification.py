@@ -113,6 +113,28 @@ def test_a_gradient_that_is_no_number_in_pytorch_is_named(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+def test_a_network_that_graph_mode_does_not_compile_is_said_to_be_so(tmp_path: Path) -> None:
+    def asking(text: str) -> str:
+        head, mark, tail = text.partition(
+            "    def __init__(self):\n        super().__init__()\n        self.fc = nn.Dense(6, 4)"
+        )
+        assert mark
+        return f"{head}    none = property(lambda self: 0)  # which MindSpore cannot parse\n\n{mark}{tail}".replace(
+            "return self.fc(x.float())", "return self.fc(x.float()) + self.none"
+        )
+
+    output = tmp_path / "mindspore"
+    output.mkdir()
+    (output / "net.py").write_text(
+        asking((PAIR / "mindspore" / "net.py").read_text(encoding="utf-8")), encoding="utf-8"
+    )
+    report = verify(PAIR / "torch", output, entry="net:Single", inputs=["4x6"], rules=RULES, seeds=(1,))
+    assert report.passed, report.to_text()
+    assert "outputs, graph mode" not in {figure.group for figure in report.figures}
+    assert any(note.startswith("graph mode was not compared, MindSpore does not compile") for note in report.notes)
+
+
+@pytest.mark.slow
 def test_one_percent_in_one_gradient_is_found_and_nine_seeds_do_not_hide_it(tmp_path: Path) -> None:
     right = "return self.fc(x)"
     wrong = "return self.fc(x) + 0.01 * (self.fc.bias - ops.stop_gradient(self.fc.bias))"

@@ -118,8 +118,10 @@ from .pooling import (
 from .projected import ProjectedLSTM
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from .reparametrised import (
+    is_parametrised,
     parametrised_spectral_norm,
     parametrised_weight_norm,
+    register_parametrisation,
     remove_parametrisations,
     remove_spectral_norm,
     remove_weight_norm,

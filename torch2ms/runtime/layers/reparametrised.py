@@ -1,4 +1,4 @@
-"""Layers whose weight is computed from other parameters before each call: weight and spectral normalisation.
+"""Layers whose weight is computed from other parameters: weight and spectral normalisation, and a program's own.
 
 The parameters are called as torch calls them (``weight_g``, ``weight_v``), so that checkpoints carry over. The layer
 keeps its class for ``isinstance``: it becomes an instance of a class derived from its own.
@@ -11,8 +11,10 @@ from typing import Any, Callable, Dict, Optional, Tuple
 from mindspore import Parameter, Tensor, nn, ops
 
 __all__ = [
+    "is_parametrised",
     "parametrised_spectral_norm",
     "parametrised_weight_norm",
+    "register_parametrisation",
     "remove_parametrisations",
     "remove_spectral_norm",
     "remove_weight_norm",
@@ -72,7 +74,8 @@ def parametrised_spectral_norm(
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     """Make ``name`` a parameter again, with the value it has."""
     own = _own_name(module, name)
-    compute = getattr(module, "_torch2ms_weights", {}).pop(own, None)
+    computed: Dict[str, Any] = module.__dict__.get("_torch2ms_computed", {})
+    compute = {**getattr(module, "_torch2ms_weights", {}), **computed}.get(own)
     if compute is None:
         raise ValueError(f"no normalisation of '{name}' in {module}")
     value = compute()
@@ -84,24 +87,80 @@ def remove_weight_norm(module: Any, name: str = "weight") -> Any:
         if not holder._cells:
             module._cells.pop("parametrizations")
     module.__dict__.pop(own, None)
-    setattr(module, own, Parameter(value.copy(), name=own))
-    if not module._torch2ms_weights:
+    if computed.pop(own, None) is not None:
+        module.__class__ = type(module).__mro__[1]
+    elif not _without(module._torch2ms_weights, own):
         module.__class__ = type(module).__mro__[2]
+    setattr(module, own, Parameter(value.copy(), name=own))
     return module
+
+
+def _without(weights: Dict[str, Any], name: str) -> Dict[str, Any]:
+    del weights[name]
+    return weights
 
 
 remove_spectral_norm = remove_weight_norm
 
 
+def register_parametrisation(module: Any, tensor_name: str, parametrization: Any, unsafe: bool = False) -> Any:
+    """Let ``module`` compute a weight as ``parametrization(original)``, whenever it is asked for.
+
+    The first parametrization's ``right_inverse`` gives the original where it has one: one tensor, or a sequence of
+    them, ``original0`` and so on, which it is called with. Later ones are applied to what the earlier ones give.
+    """
+    del unsafe  # PyTorch's checks of shape and dtype
+    if is_parametrised(module, tensor_name):
+        holder = module._cells["parametrizations"]._cells[tensor_name]
+        holder.insert_child_to_cell(str(len(holder._cells)), parametrization)
+        return module
+    weight = take_parameter(module, tensor_name)
+    holder = _holder(module, tensor_name)
+    originals = {"original": weight}
+    if hasattr(parametrization, "right_inverse"):
+        found = parametrization.right_inverse(weight.value())
+        parts = enumerate(found) if isinstance(found, (tuple, list)) else ()
+        originals = {f"original{number}": part for number, part in parts} or {"original": found}
+    for name, value in originals.items():
+        place_parameter(holder, name, value, module, weight.requires_grad)
+    holder.insert_child_to_cell("0", parametrization)
+
+    def compute() -> Tensor:
+        first, *others = holder._cells.values()
+        value = first(*(getattr(holder, name) for name in originals))
+        for other in others:
+            value = other(value)
+        return value
+
+    own, cls = _own_name(module, tensor_name), type(module)
+    module.__dict__.setdefault("_torch2ms_computed", {})[own] = compute
+    del module.__dict__[own]
+    _name_by_path(module)
+    asked = property(lambda layer: layer._torch2ms_computed[own]())
+    module.__class__ = type(cls.__name__, (cls,), {"__module__": __name__, own: asked})
+    return module
+
+
+def is_parametrised(module: Any, tensor_name: Optional[str] = None) -> bool:
+    """Whether a layer computes a weight from others, under the names of ``torch.nn.utils.parametrizations``."""
+    held = module._cells.get("parametrizations")
+    return held is not None and (tensor_name is None or tensor_name in held._cells)
+
+
 def remove_parametrisations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
-    """Make ``tensor_name`` a parameter again, with the value it has."""
-    if not leave_parametrized:
-        raise ValueError("leave_parametrized=False has no counterpart in MindSpore")
-    return remove_weight_norm(module, tensor_name)
+    """Make ``tensor_name`` a parameter again: with the value it has, or else the original."""
+    held = module._cells.get("parametrizations")
+    original = None if leave_parametrized or held is None else held._cells[tensor_name]._params.get("original")
+    if not leave_parametrized and original is None:
+        raise ValueError(f"{tensor_name} has no original of its own: remove it with leave_parametrized=True")
+    module = remove_weight_norm(module, tensor_name)
+    if original is not None:
+        getattr(module, _own_name(module, tensor_name)).set_data(original)
+    return module
 
 
 def _holder(module: Any, name: str) -> Any:
-    """Return the cell ``parametrizations.NAME`` of a layer, made where it is missing."""
+    """Return a new cell ``parametrizations.NAME`` of a layer."""
     above = module._cells.get("parametrizations")
     if above is None:
         above = _Holder()
@@ -118,7 +177,15 @@ def take_parameter(module: Any, name: str) -> Any:
     if weight is None:
         raise ValueError(f"{type(module).__name__} has no parameter called {name!r} to normalise")
     module.__dict__[own] = weight
+    module.__dict__["_torch2ms_path"] = weight.name[: -len(own)] if weight.name.endswith(own) else ""
     return weight
+
+
+def _name_by_path(module: Any) -> None:
+    """Name the parameters of a layer that a network has already: no optimizer takes two called ``original``."""
+    path = module.__dict__.pop("_torch2ms_path", "")
+    if path:
+        module.update_parameters_name(path)
 
 
 def _own_name(module: Any, name: str) -> str:
@@ -140,6 +207,7 @@ def recompute(module: Any, name: str, compute: Callable[[], Tensor]) -> None:
     """Have ``module`` set ``name`` to ``compute()`` before each call."""
     weights: Dict[str, Callable[[], Tensor]] = module.__dict__.setdefault("_torch2ms_weights", {})
     weights[_own_name(module, name)] = compute
+    _name_by_path(module)
     cls = type(module)
     if not isinstance(module, Reparametrised):
         module.__class__ = type(cls.__name__, (Reparametrised, cls), {"__module__": __name__})

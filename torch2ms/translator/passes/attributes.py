@@ -173,7 +173,8 @@ def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cs
         return _of_any_layer(updated, tree, ctx)
     if tree.attr in LAYER_MEMBERS and not is_translated and _is_of_layer(tree, ctx):
         return _of_any_layer(updated, tree, ctx)
-    if tree.attr in LAYER_MEMBERS and not is_settings(tree.value) and not is_translated:
+    is_holder = isinstance(tree.value, ast.Attribute) and tree.value.attr == "parametrizations"  # torch's names hold
+    if tree.attr in LAYER_MEMBERS and not is_settings(tree.value) and not is_translated and not is_holder:
         return _of_layer_by_name(updated, tree, ctx)
     if tree.attr in UNTYPED_SETTINGS and not is_settings(tree.value) and not _is_called(tree, ctx):
         return _of_any_layer(updated, tree, ctx)
