@@ -175,6 +175,12 @@ class Context:
                 return "type"
             if parent.func.id == "cast" and child in parent.args[:1]:
                 return "type"
+        if (
+            isinstance(parent, ast.Call)
+            and getattr(parent.func, "attr", "") == "isinstance"
+            and child in parent.args[1:]
+        ):
+            return "type"  # torch.jit.isinstance
         if isinstance(parent, (ast.Compare, ast.ExceptHandler, ast.MatchClass)):
             return "type"
         if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "type":

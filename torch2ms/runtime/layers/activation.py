@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-import mindspore as ms
-from mindspore import Parameter, Tensor, nn, ops
+from mindspore import Tensor, nn, ops
 
 from .. import functional as F
 from ..kinds import Kind
@@ -292,13 +291,12 @@ class Threshold(nn.Cell, metaclass=Kind):
         return F.threshold(x, self.threshold, self.value)
 
 
-class PReLU(nn.Cell, metaclass=Kind):
+class PReLU(nn.PReLU, metaclass=Kind):
     """``x`` where positive, else ``w * x``; the parameter ``w`` is one number, or one a channel (axis 1)."""
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
-        super().__init__()
+        super().__init__(num_parameters, float(init))
         self.num_parameters = num_parameters
-        self.w = Parameter(ops.ones((num_parameters,), ms.float32) * init, name="w")
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the activation of ``x``."""

@@ -10,7 +10,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.contexts import dropped
 from torch2ms.translator.recipes.views import owner_of
-from torch2ms.translator.syntax import fix_commas, parse_expression
+from torch2ms.translator.syntax import build, fix_commas, parse_expression
 
 __all__: list[str] = []
 
@@ -42,6 +42,17 @@ def annotated(site: CallSite, ctx: Context) -> Outcome:
 def literal(site: CallSite, ctx: Context) -> Outcome:
     """A call whose result is always the same in MindSpore: its target is the value."""
     return Replace(parse_expression(site.option.target))
+
+
+@recipe("isinstance")
+def isinstance_of(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.jit.isinstance(x, torch.Tensor)`` -> ``isinstance``, which takes no ``List[int]``."""
+    value, wanted = site.argument("obj"), site.argument("target_type")
+    if value is None or wanted is None:
+        return Leave("its arguments have no counterpart")
+    if any(isinstance(part, ast.Subscript) for part in ast.walk(wanted.tree)):
+        return Leave("what a container holds is not compared by isinstance")
+    return Replace(build("isinstance({x}, {t})", x=value.code, t=wanted.code))
 
 
 @recipe("call_now", takes_stars=True)
