@@ -40,7 +40,7 @@ def test_decorators_go(decorator: str) -> None:
         ("def f(x):\n    return torch.autograd.Variable(x)\n", "def f(x):\n    return x"),
         ("from torch.utils import checkpoint as c\ndef f(g, x):\n    return c.checkpoint(g, x, use_reentrant=False)\n",
          "def f(g, x):\n    return g(x)"),
-        ("def f(x):\n    return torch.jit.isinstance(x, torch.Tensor)\n", "def f(x):\n    return isinstance(x, ms.Tensor)"),
+        ("def f(x):\n    return torch.jit.isinstance(x, int)\n", "def f(x):\n    return isinstance(x, int)"),
         ("x = 1\nif torch.jit.is_scripting():\n    pass\n", "x = 1"),
         ("x = 1\ntorch.backends.cudnn.benchmark = True\n", "x = 1"),
         ("import torch.backends.cudnn as cudnn\ncudnn.deterministic = True\nx = 1\n", "x = 1"),
