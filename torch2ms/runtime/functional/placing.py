@@ -11,10 +11,15 @@ from mindspore import Tensor, ops
 __all__ = [
     "as_index",
     "diagonal_scatter",
+    "index_add",
+    "index_copy",
+    "index_fill",
     "index_put",
     "index_reduce",
     "masked_scatter",
     "put",
+    "scatter",
+    "scatter_add",
     "scatter_reduce",
     "select_scatter",
     "slice_scatter",
@@ -30,6 +35,16 @@ def _places(indices: Sequence[Any], shape: Sequence[int]) -> Any:
     numbers = np.arange(int(np.prod(shape))).reshape(tuple(shape))
     arrays = tuple(slice(None) if index is None else index.asnumpy() for index in indices)
     return numbers[arrays]
+
+
+def added(input: Tensor, where: Tensor, source: Tensor) -> Tensor:
+    """Return ``input`` with ``source`` added at the places ``where`` (1-D) of its first axis; equal places add up.
+
+    Not with TensorScatterElements: threads of its CPU kernel lose sums of equal places (MindSpore 2.7, 2.8, 2.10).
+    """
+    if input.dtype == ms.bool_:  # which the other kernel has not
+        return ops.tensor_scatter_elements(input, where, source, 0, "add")
+    return ops.tensor_scatter_add(input, where.reshape((-1, 1)), source)
 
 
 def as_index(value: Any) -> Any:
@@ -55,7 +70,8 @@ def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumula
     source = ops.broadcast_to(source.astype(input.dtype), places.shape).reshape((-1,))
     where = Tensor(places.reshape(-1), ms.int32)
     flat = input.reshape((-1,))
-    return ops.tensor_scatter_elements(flat, where, source, 0, "add" if accumulate else "none").reshape(input.shape)
+    made = added(flat, where, source) if accumulate else ops.tensor_scatter_elements(flat, where, source, 0)
+    return made.reshape(input.shape)
 
 
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
@@ -69,7 +85,7 @@ def _pooled(values: Tensor, places: Any, count: int, reduce: str, start: Optiona
     where = Tensor(places, ms.int32)
     base = ops.zeros((count,), values.dtype) if start is None else start
     if reduce in ("sum", "mean"):
-        total = ops.tensor_scatter_elements(base, where, values, 0, "add")
+        total = added(base, where, values)
         if reduce == "sum":
             return total
         hits = np.bincount(places, minlength=count) + (start is not None)
@@ -94,7 +110,7 @@ def _with_ties(whole: Tensor, owners: Any, chosen: Tensor, rest: Any) -> Tensor:
     if not whole.is_floating_point() or counts.max(initial=0) <= 1:
         return best
     parts = ops.where(Tensor(equal & np.isfinite(numbers)), whole, ops.zeros_like(whole))
-    slopes = ops.tensor_scatter_elements(ops.zeros_like(best), Tensor(owners, ms.int32), parts, 0, "add")
+    slopes = added(ops.zeros_like(best), Tensor(owners, ms.int32), parts)
     shares = slopes / Tensor(np.maximum(counts, 1), whole.dtype)
     return ops.stop_gradient(best) + (shares - ops.stop_gradient(shares))
 
@@ -153,7 +169,7 @@ def _into(input: Tensor, places: Any, source: Tensor, mode: str, include_self: b
     if not include_self:
         pooled = _pooled(source, places, count, mode, None, flat.asnumpy())
     elif mode == "mean":
-        sums = ops.tensor_scatter_elements(flat, Tensor(places, ms.int32), source, 0, "add")
+        sums = added(flat, Tensor(places, ms.int32), source)
         pooled = _quotient(sums, np.bincount(places, minlength=count) + 1)
     else:
         pooled = _pooled(source, places, count, mode, flat)
@@ -229,8 +245,7 @@ def sparse_coo_tensor(
     flat = Tensor(np.ravel_multi_index(tuple(places), shape[: len(places)]), ms.int32)
     rest = shape[len(places) :]
     made = ops.zeros((int(np.prod(shape[: len(places)])), *rest), source.dtype)
-    where = ops.broadcast_to(flat.reshape((-1, *[1] * len(rest))), source.shape)
-    return ops.tensor_scatter_elements(made, where, source, 0, "add").reshape(shape)
+    return added(made, flat, source).reshape(shape)
 
 
 def sparse_indices(x: Tensor) -> Tensor:
@@ -246,3 +261,66 @@ def sparse_values(x: Any) -> Any:
     if not isinstance(x, Tensor):
         return x.values()
     return ops.gather_nd(x, Tensor(np.stack(np.nonzero(x.asnumpy()), axis=1), ms.int32))
+
+
+def scatter(input: Tensor, dim: int, index: Tensor, src: Any, *, reduce: Optional[str] = None) -> Tensor:
+    """Return ``input`` with ``src`` written, added or multiplied (``reduce``) at ``index`` along ``dim``."""
+    if not isinstance(src, Tensor):
+        src = ops.full_like(index, src, dtype=input.dtype)
+    if src.shape != index.shape:
+        src = src[tuple(slice(0, size) for size in index.shape)]
+    if reduce == "multiply":  # MindSpore has no CPU kernel for it
+        return scatter_reduce(input, dim, index, src.astype(input.dtype), "prod")
+    index, src = index.astype(ms.int32), src.astype(input.dtype)
+    if reduce is None:
+        return ops.tensor_scatter_elements(input, index, src, dim)
+    return added(input.reshape((-1,)), _numbers(input, dim, index), src.reshape((-1,))).reshape(input.shape)
+
+
+def _numbers(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """Return the places, in the flattened ``input``, of what ``index`` picks along ``dim``, row by row."""
+    step, places = 1, index
+    for axis in reversed(range(input.ndim)):
+        if axis == dim % input.ndim:
+            places = places + index * (step - 1)
+        else:
+            line = ops.arange(index.shape[axis]).astype(ms.int32) * step
+            places = places + line.reshape((-1, *[1] * (input.ndim - 1 - axis)))
+        step *= input.shape[axis]
+    return places.reshape((-1,))
+
+
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """Return ``input`` with ``src`` added at ``index`` along ``dim``."""
+    return scatter(input, dim, index, src, reduce="add")
+
+
+def _spread_index(index: Tensor, source: Tensor, dim: int) -> Tensor:
+    """Return the 1-D ``index`` along ``dim`` as a tensor of the shape of ``source``."""
+    shape = [1] * source.ndim
+    shape[dim] = -1
+    return ops.broadcast_to(index.reshape(tuple(shape)), source.shape)
+
+
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
+    """Return ``input`` with ``alpha * source`` added to its slices ``index`` along ``dim``."""
+    source = (source if alpha == 1 else source * alpha).astype(input.dtype)
+    if input.ndim == 0:
+        return input + source.reshape(()) * index.size
+    rows = added(input.swapaxes(0, dim), index.astype(ms.int32), source.swapaxes(0, dim))
+    return rows.swapaxes(0, dim)
+
+
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """Return ``input`` with its slices ``index`` along ``dim`` replaced by those of ``source``."""
+    return scatter(input, dim, _spread_index(index, source, dim), source)
+
+
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """Return ``input`` with its slices ``index`` along ``dim`` set to ``value``."""
+    shape = [1] * input.ndim
+    shape[dim] = -1
+    places = Tensor(np.arange(input.shape[dim]), ms.int64)
+    hit = ops.expand_dims(places, 1) == ops.expand_dims(index.astype(ms.int64), 0)
+    mask = hit.astype(ms.float32).sum(1) > 0
+    return input.masked_fill(ops.broadcast_to(mask.reshape(tuple(shape)), input.shape), value)

@@ -11,7 +11,6 @@ from mindspore import Tensor, ops
 from . import selections
 from .dtypes import abs as modulus
 from .dtypes import promoted
-from .placing import scatter_reduce
 
 __all__ = [
     "addmm",
@@ -28,9 +27,6 @@ __all__ = [
     "flip",
     "full",
     "histc",
-    "index_add",
-    "index_copy",
-    "index_fill",
     "item",
     "kthvalue",
     "median",
@@ -41,8 +37,6 @@ __all__ = [
     "prod",
     "repeat",
     "roll",
-    "scatter",
-    "scatter_add",
     "sort",
     "stack",
     "std",
@@ -329,50 +323,6 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     if input is None:
         return nonzero(condition, as_tuple=True)
     return ops.where(condition, input, other)
-
-
-def scatter(input: Tensor, dim: int, index: Tensor, src: Any, *, reduce: Optional[str] = None) -> Tensor:
-    """Return ``input`` with ``src`` written, added or multiplied (``reduce``) at ``index`` along ``dim``."""
-    if not isinstance(src, Tensor):
-        src = ops.full_like(index, src, dtype=input.dtype)
-    if src.shape != index.shape:
-        src = src[tuple(slice(0, size) for size in index.shape)]
-    if reduce == "multiply":  # MindSpore has no CPU kernel for it
-        return scatter_reduce(input, dim, index, src.astype(input.dtype), "prod")
-    name = "none" if reduce is None else reduce
-    return ops.tensor_scatter_elements(input, index.astype(ms.int32), src.astype(input.dtype), dim, name)
-
-
-def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """Return ``input`` with ``src`` added at ``index`` along ``dim``."""
-    return scatter(input, dim, index, src, reduce="add")
-
-
-def _spread_index(index: Tensor, source: Tensor, dim: int) -> Tensor:
-    """Return the 1-D ``index`` along ``dim`` as a tensor of the shape of ``source``."""
-    shape = [1] * source.ndim
-    shape[dim] = -1
-    return ops.broadcast_to(index.reshape(tuple(shape)), source.shape)
-
-
-def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
-    """Return ``input`` with ``alpha * source`` added to its slices ``index`` along ``dim``."""
-    return scatter_add(input, dim, _spread_index(index, source, dim), source if alpha == 1 else source * alpha)
-
-
-def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """Return ``input`` with its slices ``index`` along ``dim`` replaced by those of ``source``."""
-    return scatter(input, dim, _spread_index(index, source, dim), source)
-
-
-def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """Return ``input`` with its slices ``index`` along ``dim`` set to ``value``."""
-    shape = [1] * input.ndim
-    shape[dim] = -1
-    places = Tensor(np.arange(input.shape[dim]), ms.int64)
-    hit = ops.expand_dims(places, 1) == ops.expand_dims(index.astype(ms.int64), 0)
-    mask = hit.astype(ms.float32).sum(1) > 0
-    return input.masked_fill(ops.broadcast_to(mask.reshape(tuple(shape)), input.shape), value)
 
 
 def unique(
