@@ -201,3 +201,7 @@ def test_sums_of_equal_places_are_whole(add: object) -> None:
         np.add.at(expected, rows, values)
         found = add(ms.ops.zeros((5, 16)), ms.Tensor(rows), ms.Tensor(values))  # type: ignore[operator]
         np.testing.assert_array_equal(found.asnumpy(), expected)
+
+
+def test_there_are_no_combinations_of_too_few() -> None:
+    assert functional.combinations(ms.tensor([1.0, 2.0]), r=3).shape == (0, 3)

@@ -175,7 +175,7 @@ _IDENTICAL: dict[str, Check] = {
 }  # fmt: skip
 _EDGE: dict[str, Check] = {
     "to": _filled, "edge": _one_of(*EDGES), "names": _texts, "rename": _text_table, "when": _expressions,
-    "drop": _texts, "before": _filled, "after": _filled, "run": _run,
+    "mindspore": _versions, "drop": _texts, "before": _filled, "after": _filled, "run": _run,
 }  # fmt: skip
 _GROUP: dict[str, Check] = {"names": _texts, "advice": _filled, "rule": _filled, "kind": _one_of(*ROW_KINDS)}
 
@@ -311,7 +311,7 @@ def _add_identical(where: str, entry: dict[str, Any], prefix: str, rows: dict[st
 
 def _add_edge(where: str, entry: dict[str, Any], prefix: str, rows: dict[str, dict[str, Any]]) -> None:
     """Add a target for inputs at an edge to the rows of several names, with an example made for each."""
-    keys = ("edge", "when", "drop")
+    keys = ("edge", "when", "drop", "mindspore")
     for name, renamed in ({name: name for name in entry.get("names", [])} | entry.get("rename", {})).items():
         row = rows.get(prefix + name)
         if row is None or "to" not in row:
