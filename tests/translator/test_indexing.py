@@ -267,6 +267,8 @@ class Bias(nn.Module):
 
     def forward(self, x, index: torch.Tensor, mask: torch.Tensor):
         places = x.argmax(-1)
+        before = x.argmax(-1)
+        before -= 1
         return self.table[{index}]
 """
 
@@ -277,6 +279,7 @@ class Bias(nn.Module):
         ("index.view(-1)", "functional.rows(self.table, index.view(-1))"),
         ("index", "functional.rows(self.table, index)"),
         ("places", "self.table[places]"),
+        ("before", "functional.rows(self.table, before)"),
         ("torch.arange(5)", "self.table[ops.arange(5)]"),
         ("x > 0", "self.table[x > 0]"),
         ("index, 0", "self.table[index, 0]"),

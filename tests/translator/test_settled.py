@@ -27,6 +27,7 @@ def body(lines: str) -> str:
         ("if torch.jit.is_scripting():\n    x = 1\nelif y:\n    x = 2\nreturn x", "if y:\n    x = 2\nreturn x"),
         ("if not torch.jit.is_scripting(): return y\nreturn x", "return y\nreturn x"),
         ("return (x\n            if not torch.jit.is_scripting()\n            else y)", "return x"),
+        ("if torch.jit.is_scripting():\n    yield x\nreturn x", "if False:\n    yield x\nreturn x"),
         # What has comments in it, and what the program itself wrote down
         ("if torch.jit.is_scripting():\n    # said\n    x = 1\nreturn x", "if False:\n    # said\n    x = 1\nreturn x"),
         ("if False:\n    x = torch.abs(x)\nreturn x", "if False:\n    x = ops.abs(x)\nreturn x"),

@@ -40,7 +40,8 @@ def never_negative(tree: ast.expr, ctx: Context, depth: int = _DEPTH) -> bool:
         return shown is not None and all(value >= 0 for value in shown)
     if isinstance(tree, ast.Name):
         given = values_of(tree, ctx)
-        return bool(given) and all(never_negative(value, ctx, depth - 1) for value in given)
+        moved = any(getattr(node.target, "id", "") == tree.id for node in ctx.analysis.all(ast.AugAssign))
+        return bool(given) and not moved and all(never_negative(value, ctx, depth - 1) for value in given)
     if not isinstance(tree, ast.Call):
         return False
     if _name(tree) == "arange":

@@ -6,6 +6,7 @@ The branch that never runs goes, and the other one moves out; what has a comment
 from __future__ import annotations
 
 import ast
+import re
 
 import libcst as cst
 
@@ -26,7 +27,7 @@ def settled(
     if not _is(test, "True", "False") or _is(node.test, "True", "False"):
         return updated
     runs, never = (updated.body, updated.orelse) if _is(test, "True") else (updated.orelse, updated.body)
-    if never is not None and "#" in code_of(never):
+    if never is not None and re.search(r"#|\byield\b", code_of(never)):  # a yield makes its function a generator
         return updated
     block = runs.body if isinstance(runs, cst.Else) else runs
     if isinstance(block, cst.IndentedBlock) and _has_loose_comments(runs, block):
