@@ -67,6 +67,10 @@ def test_a_parametrization_of_the_program_s_own() -> None:
     layer.parametrizations.weight.original.set_data(ms.ops.ones((4, 3)))
     np.testing.assert_array_equal(layer.weight.asnumpy(), np.full((4, 3), 2, np.float32))  # computed when asked for
     layers.register_parametrisation(layer, "weight", nn.Tanh())
+    assert "weight" in layer.parametrizations
+    assert "bias" not in layer.parametrizations
+    assert isinstance(layer.parametrizations["weight"][1], nn.Tanh)
+    assert len(layer.parametrizations.weight) == 2
     np.testing.assert_allclose(layer(ms.ops.eye(3)).asnumpy() - layer.bias.asnumpy(), np.tanh(2), rtol=1e-5)
     layers.remove_parametrisations(layer, "weight")
     assert type(layer) is nn.Dense

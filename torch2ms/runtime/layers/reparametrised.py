@@ -6,7 +6,7 @@ keeps its class for ``isinstance``: it becomes an instance of a class derived fr
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple, Union
 
 from mindspore import Parameter, Tensor, nn, ops
 
@@ -36,7 +36,16 @@ class Reparametrised:
 
 
 class _Holder(nn.Cell):
-    """Holds parameters under a name of its own; never called."""
+    """Holds parameters under a name of its own, and parts by name or number; never called."""
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._cells
+
+    def __getitem__(self, name: Union[str, int]) -> Any:
+        return self._cells[str(name)]
+
+    def __len__(self) -> int:
+        return len(self._cells)
 
 
 def weight_norm(module: Any, name: str = "weight", dim: Optional[int] = 0) -> Any:
