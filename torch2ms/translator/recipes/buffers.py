@@ -29,10 +29,12 @@ def is_bound_live(name: str, where: ast.AST, ctx: Context) -> bool:
     """Whether a buffer carries a gradient, and its class binds it with statements of their own alone."""
     if ctx.target.mindspore < _SINCE or ctx.world.symbols.sets_on_others(name):
         return False
+    stored = [n for n in ctx.analysis.all(ast.Attribute) if n.attr == name and not isinstance(n.ctx, ast.Load)]
+    if not stored:
+        return False
     bound: list[ast.expr] = [node.target for node in ctx.analysis.all(ast.AugAssign) if _is_own(node.target, name)]
     single = (node.targets[0] for node in ctx.analysis.all(ast.Assign) if len(node.targets) == 1)
     bound += [target for target in single if _is_own(target, name)]
-    stored = [n for n in ctx.analysis.all(ast.Attribute) if n.attr == name and not isinstance(n.ctx, ast.Load)]
     inside = set(walk(where))
     changed = any(_is_in_place(node, name) for node in inside)
     return (
