@@ -88,3 +88,11 @@ def test_what_a_function_is_called_with_decides(source: str, expected: str) -> N
 )
 def test_options_that_are_known_are_written_out(source: str, expected: str) -> None:
     assert expected in translate_source(f"{HEAD}{source}\n").text
+
+
+@pytest.mark.parametrize("base", ["torch.Tensor", "torch.FloatTensor", "torch.ByteTensor"])
+def test_a_class_of_tensors_is_reported(base: str) -> None:
+    """MindSpore's functions answer with plain tensors, and never ask ``__torch_function__``."""
+    result = translate_source(f"import torch\n\n\nclass Tagged({base}):\n    pass\n")
+    assert [(d.code, d.line) for d in result.diagnostics if d.severity >= Severity.ERROR] == [("T2M203", 4)]
+    assert "class Tagged(ms.Tensor):" in result.text

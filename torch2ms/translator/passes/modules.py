@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import libcst as cst
 
@@ -19,7 +20,7 @@ from torch2ms.translator.wrapped_optimizers import holds_only
 __all__ = ["rewrite_class", "rewrite_for", "rewrite_function"]
 
 # Attributes through which children and weights are found whatever their names
-_TENSORS = frozenset({"torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.IntTensor", "torch.DoubleTensor"})
+_TENSORS = re.compile(r"torch\.\w*Tensor")  # of any dtype
 _BY_ANY_NAME = frozenset({"children", "named_children", "modules", "named_modules", "_modules", "__dict__"})
 
 
@@ -47,7 +48,7 @@ def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef,
 
 def _with_tensor_base(updated: cst.ClassDef, tree: ast.ClassDef, ctx: Context) -> cst.ClassDef:
     """Return a class of tensors with MindSpore's as its base, and say that operations do not give such ones back."""
-    places = [place for place, base in enumerate(tree.bases) if ctx.kind(base).of in _TENSORS]
+    places = [place for place, base in enumerate(tree.bases) if _TENSORS.fullmatch(ctx.kind(base).of)]
     if not places or len(updated.bases) != len(tree.bases):
         return updated
     message = f"{tree.name} is a kind of tensor: MindSpore's operations return plain tensors, and change none in place"
