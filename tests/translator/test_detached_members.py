@@ -39,3 +39,9 @@ def test_other_loops_stay(held: str, use: str) -> None:
 def test_what_is_known_to_be_a_tuple_stays_one() -> None:
     source = "import torch\nstate = (torch.ones(2), torch.ones(3))\nfor s in state:\n    s.detach_()\nprint(state[0])\n"
     assert "state = tuple(ops.stop_gradient(s) for s in state)\n" in translate_source(source).text
+
+
+def test_the_comments_of_the_loop_stay() -> None:
+    loop = "    for s in state:  # one\n        # two\n        s.detach_()  # three\n"
+    text = translate_source(f"import torch\n\n\ndef step(net, x, state):\n{loop}    return net(x, state)\n").text
+    assert "    # one\n    # two\n    # three\n    state = type(state)(ops.stop_gradient(s) for s in state)\n" in text

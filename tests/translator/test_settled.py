@@ -28,6 +28,7 @@ def body(lines: str) -> str:
         ("if not torch.jit.is_scripting(): return y\nreturn x", "return y\nreturn x"),
         ("return (x\n            if not torch.jit.is_scripting()\n            else y)", "return x"),
         ("if torch.jit.is_scripting():\n    yield x\nreturn x", "if False:\n    yield x\nreturn x"),
+        ("if not torch.jit.is_scripting(): return y  # told\nreturn x", "return y  # told\nreturn x"),
         # What has comments in it, and what the program itself wrote down
         ("if torch.jit.is_scripting():\n    # said\n    x = 1\nreturn x", "if False:\n    # said\n    x = 1\nreturn x"),
         ("if False:\n    x = torch.abs(x)\nreturn x", "if False:\n    x = ops.abs(x)\nreturn x"),
@@ -43,3 +44,9 @@ def test_a_block_keeps_a_statement() -> None:
         body("for _ in x:\n    if torch.jit.is_scripting():\n        continue\nreturn x")
         == "for _ in x:\n    pass\nreturn x"
     )
+
+
+def test_a_test_with_comments_in_it_stays() -> None:
+    left = body("if (y and  # told\n        not torch.jit.is_scripting()):\n    return y\nreturn x")
+    assert "if (y and  # told\n" in left
+    assert "not False):\n" in left

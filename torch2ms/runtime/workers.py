@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, List, Optional
@@ -83,5 +84,5 @@ def _copied(dataset: Any) -> Any:
     """Return a worker's copy: a process has its own; what cannot be copied (open files) is shared."""
     try:
         return copy.deepcopy(dataset)
-    except Exception:
+    except (TypeError, pickle.PicklingError):
         return copy.copy(dataset)

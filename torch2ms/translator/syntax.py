@@ -108,8 +108,8 @@ def code_of(node: cst.CSTNode) -> str:
     return _MODULE.code_for_node(node)
 
 
-def comments(node: cst.BaseSmallStatement) -> list[cst.Comment]:
-    """Return the comments inside a statement, in order."""
+def comments(node: cst.BaseSmallStatement | cst.BaseSuite) -> list[cst.Comment]:
+    """Return the comments inside a statement or a block, in order."""
     code = code_of(node)
     return sorted(_comments(node), key=lambda found: code.find(f"{found.value}\n")) if "#" in code else []
 

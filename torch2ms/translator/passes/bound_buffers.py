@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.recipes.buffers import is_bound_live
+from torch2ms.translator.recipes.buffers import class_around, is_bound_live
 from torch2ms.translator.syntax import build, code_of
 
 __all__ = ["bound_buffer"]
@@ -37,7 +37,7 @@ def _live(ctx: Context) -> set[ast.Attribute]:
     found: set[ast.Attribute] = set()
     for call in ctx.analysis.all(ast.Call):
         name = _registered(call)
-        where = _class_around(call, ctx)
+        where = class_around(call, ctx)
         if name and where is not None and is_bound_live(name, where, ctx):
             attributes = ctx.analysis.all(ast.Attribute)
             found.update(node for node in attributes if node.attr == name and isinstance(node.ctx, ast.Store))
@@ -52,10 +52,3 @@ def _registered(call: ast.Call) -> str:
     if not isinstance(func, ast.Attribute) or func.attr != "register_buffer" or getattr(func.value, "id", "") != "self":
         return ""
     return named.value if isinstance(named, ast.Constant) and isinstance(named.value, str) and not none else ""
-
-
-def _class_around(node: ast.AST, ctx: Context) -> ast.ClassDef | None:
-    above = ctx.parent(node)
-    while above is not None and not isinstance(above, ast.ClassDef):
-        above = ctx.parent(above)
-    return above

@@ -10,7 +10,7 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.syntax import parse_expression
+from torch2ms.translator.syntax import comments, parse_expression
 
 __all__ = ["detached_members", "detaches_members"]
 
@@ -41,4 +41,5 @@ def detached_members(updated: cst.For, tree: ast.For | ast.AsyncFor, ctx: Contex
     source = cst.Module([]).code_for_node(made.value)
     value = parse_expression(f"{maker}({source} for {member} in {name})")
     bound = cst.Assign([cst.AssignTarget(cst.Name(name))], value)
-    return cst.SimpleStatementLine([bound], leading_lines=updated.leading_lines)
+    inside = [cst.EmptyLine(comment=comment) for comment in comments(updated.body)]
+    return cst.SimpleStatementLine([bound], leading_lines=[*updated.leading_lines, *inside])

@@ -39,11 +39,13 @@ def settled(
         return updated
     if isinstance(block, cst.If):  # an ``elif``
         return block.with_changes(leading_lines=[*updated.leading_lines, *block.leading_lines])
-    first: cst.BaseStatement
     if isinstance(block, cst.SimpleStatementSuite):
-        first, rest = cst.SimpleStatementLine(block.body), []
+        inner: list[cst.BaseStatement] = [
+            cst.SimpleStatementLine(block.body, trailing_whitespace=block.trailing_whitespace)
+        ]
     else:
-        first, *rest = block.body  # type: ignore[assignment]  # of an indented block: statements
+        inner = [statement for statement in block.body if isinstance(statement, cst.BaseStatement)]
+    first, *rest = inner
     lines = [*updated.leading_lines, *getattr(first, "leading_lines", ())]
     return cst.FlattenSentinel([first.with_changes(leading_lines=lines), *rest])
 
@@ -64,7 +66,7 @@ def settled_value(node: cst.IfExp, updated: cst.IfExp) -> cst.BaseExpression:
 
 def _simple(before: cst.BaseExpression, test: cst.BaseExpression) -> cst.BaseExpression:
     """Return a test without the constants that came into it: ``x and not False`` is ``x``."""
-    if before is test:
+    if before is test or "#" in code_of(test):
         return test
     if isinstance(test, cst.UnaryOperation) and isinstance(before, cst.UnaryOperation):
         inner = _simple(before.expression, test.expression)

@@ -14,7 +14,7 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.training.names_used import is_no_grad
 from torch2ms.translator.trees import children, walk
 
-__all__ = ["carries_gradient", "is_bound_live"]
+__all__ = ["carries_gradient", "class_around", "is_bound_live"]
 
 _CUT = frozenset({"detach", "data", "item", "numpy", "tolist", "long", "int", "bool", "argmax", "shape", "size"})
 
@@ -122,3 +122,11 @@ def _computed(ctx: Context) -> set[str]:
 
 def _may_have_gradient(kind: Kind) -> bool:
     return kind.is_tensor and not kind.of.removeprefix("torch.").startswith(("int", "uint", "bool", "long"))
+
+
+def class_around(node: ast.AST, ctx: Context) -> ast.ClassDef | None:
+    """Return the class that a node stands in."""
+    above = ctx.parent(node)
+    while above is not None and not isinstance(above, ast.ClassDef):
+        above = ctx.parent(above)
+    return above

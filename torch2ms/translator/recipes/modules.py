@@ -11,7 +11,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.freezing import freed
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.recipes.buffers import carries_gradient, is_bound_live
+from torch2ms.translator.recipes.buffers import carries_gradient, class_around, is_bound_live
 from torch2ms.translator.syntax import build, fix_commas
 from torch2ms.translator.trees import walk
 
@@ -219,10 +219,7 @@ def to_float(site: CallSite, ctx: Context) -> Outcome:
 
 def _class_node(tree: ast.AST, ctx: Context) -> ast.AST:
     """Return the class around a node, or the whole file."""
-    node = ctx.parent(tree)
-    while node is not None and not isinstance(node, ast.ClassDef):
-        node = ctx.parent(node)
-    return node if node is not None else ctx.analysis.tree
+    return class_around(tree, ctx) or ctx.analysis.tree
 
 
 def _is_assigned(name: str, where: ast.AST) -> bool:
