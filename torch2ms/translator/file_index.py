@@ -52,6 +52,7 @@ class FileIndex:
     wrappers: Mapping[str, frozenset[str]] = field(default_factory=dict)  # classes that step an optimizer -> methods
     optional: frozenset[str] = frozenset()  # packages that the file can do without
     thaws: bool = False  # whether functions of the file freeze weights and free them again
+    marks: bool = True  # whether anything in the file speaks of ``requires_grad``
     definitions: Mapping[str, Definition] = field(default_factory=dict)  # names that only one statement binds
     set_on_others: frozenset[str] = frozenset()  # attributes bound on anything but ``self``: ``head.anchors /= stride``
 
@@ -111,6 +112,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         stepping_methods(tree) if "step" in calls.shapes else {},
         optional_imports(tree, imports),
         attributes.has_marks and thaws(tree),
+        attributes.has_marks or any("requires_grad" in s.keywords for shapes in calls.shapes.values() for s in shapes),
         _definitions(tree, changed),
         frozenset(attributes.set_on_others),
     )

@@ -224,6 +224,11 @@ class SymbolTable:
         file = self.files.get(path)
         return file is not None and "backward" not in file.calls and self.is_near("asks_for_gradients", path)
 
+    def marks(self, path: str) -> bool:
+        """Whether a file speaks of ``requires_grad``."""
+        file = self.files.get(path)
+        return file is None or file.marks
+
     @property
     def adds_gradients(self) -> bool:
         """Whether an accelerator of the project adds up the gradients of several passes."""

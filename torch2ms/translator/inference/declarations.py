@@ -34,6 +34,7 @@ class FunctionInfo:
     uses: dict[str, Uses] = field(default_factory=lambda: defaultdict(Uses))  # what is done with each plain name in it
     locals: frozenset[str] = frozenset()  # the names it binds itself
     stores: bool | None = None  # whether it sets attributes of ``self``, once asked
+    passed: int | None = None  # the position of the parameter that it gives back, -1 for none, once asked
     renewed: frozenset[ast.AST] | None = None  # the targets ``self.m`` of ``self.m = self.m.to(d)``, once asked
 
     @property
@@ -94,6 +95,7 @@ class FileAnalysis:
     _by_class: dict[type[ast.AST], list[Any]] = field(default_factory=dict)
     _module_kinds: dict[ast.AST, Kind] | None = None
     _trained: frozenset[ast.AST] | None = None
+    marks: bool = True  # whether anything in it speaks of ``requires_grad``
     trains_all: bool = False  # what its gradients are asked of by hand was no function: all of it is recorded
     is_trained_elsewhere: bool = False  # another file asks the tensors that it lists for their gradients
 
@@ -101,7 +103,8 @@ class FileAnalysis:
     def trained(self) -> frozenset[ast.AST]:
         """The calls that make tensors which the file trains by hand."""
         if self._trained is None:
-            self._trained = hand_trained(self.tree, is_whole=self.trains_all, is_handed=self.is_trained_elsewhere)
+            settings = {"is_whole": self.trains_all, "is_handed": self.is_trained_elsewhere}
+            self._trained = hand_trained(self.tree, **settings) if self.marks else frozenset()
         return self._trained
 
     @property

@@ -85,12 +85,18 @@ def handed_back(info: FunctionInfo | None, arguments: Sequence[Kind]) -> Kind:
     """Return the kind of what a function gives back as it was handed over: ``def filled(net): ...; return net``."""
     if info is None or not isinstance(info.node, ast.FunctionDef):
         return UNKNOWN
-    nodes = list(walk(info.node))
+    if info.passed is None:
+        info.passed = _passed(info.node, info.filled)
+    return arguments[info.passed] if 0 <= info.passed < len(arguments) else UNKNOWN
+
+
+def _passed(function: ast.FunctionDef, filled: list[str]) -> int:
+    """Return the position of the parameter that every ``return`` gives back as it came; -1 for none."""
+    nodes = list(walk(function))
     given = {ast.unparse(node.value) for node in nodes if isinstance(node, ast.Return) and node.value is not None}
     name = next(iter(given), "")
-    position = info.filled.index(name) if name in info.filled else -1
     bound = any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in nodes)
-    return arguments[position] if len(given) == 1 and 0 <= position < len(arguments) and not bound else UNKNOWN
+    return filled.index(name) if len(given) == 1 and name in filled and not bound else -1
 
 
 def lacks_results(analysis: FileAnalysis) -> bool:

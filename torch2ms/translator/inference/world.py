@@ -81,6 +81,7 @@ class World:
         self._files[path] = analysis
         if analysis is not None:
             analysis.is_trained_elsewhere = self.symbols.is_trained_elsewhere(path)
+            analysis.marks = self.symbols.marks(path)
             self._lines += analysis.lines
             declare(analysis, self.symbols.defined)
             self._sites[path] = analysis.sites

@@ -241,8 +241,9 @@ def _is_asked_as_tensor(tree: ast.Subscript, ctx: Context) -> bool:
     if not isinstance(tree.ctx, ast.Load) or not isinstance(tree.value, (ast.Name, ast.Attribute)):
         return False
     info, text = ctx.functions[-1], ast.unparse(tree)
-    same = (node for node in (walk(info.node) if info is not None else [tree]) if isinstance(node, ast.Subscript))
-    return any(_is_tensor_by_use(node, ctx) for node in same if ast.unparse(node) == text)
+    nodes = walk(info.node) if info is not None else [tree]
+    alike = (node for node in nodes if isinstance(node, ast.Subscript) and node.value.__class__ is tree.value.__class__)
+    return any(_is_tensor_by_use(node, ctx) for node in alike if ast.unparse(node) == text)
 
 
 def _is_range(tree: ast.expr) -> bool:

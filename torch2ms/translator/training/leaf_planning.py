@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
-from torch2ms.translator.training.leaves import LeafScope
+from torch2ms.translator.training.leaves import LeafScope, is_gradient
 from torch2ms.translator.training.looped_leaves import Updater, updaters
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.network_gradients import NetworkScope
@@ -31,6 +31,8 @@ def plan_leaves(
     ``planned``: backward calls of training steps; ``parts``: of the module level, which stand for themselves;
     ``held``: statements that leave their places for the functions of training steps.
     """
+    if not any(isinstance(node, ast.Call) and is_gradient(node, oracle) for node in walk(tree)):
+        return LeafPlan()  # most files ask for none; this is settled before their scopes are looked through
     imports = [node for node in walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     modules = {(alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names}
     functions = [n for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]

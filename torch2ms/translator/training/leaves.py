@@ -30,11 +30,19 @@ from torch2ms.translator.training.repeated import gives_the_same
 from torch2ms.translator.training.unread import kept_tensors
 from torch2ms.translator.trees import children, walk
 
-__all__ = ["LeafScope", "Refused"]
+__all__ = ["LeafScope", "Refused", "is_gradient"]
 
 _OF_ALL = frozenset({"zero_grad", "clip_grad_norm_", "clip_grad_value_"})
 _GRADS = frozenset({"torch.autograd.grad"})
 _JUMPS = (ast.Break, ast.Continue, ast.Return, ast.Yield)
+
+
+def is_gradient(call: ast.Call, oracle: Oracle) -> bool:
+    """Whether a call asks for gradients: ``y.backward()``, ``torch.autograd.grad(y, x)``."""
+    kind = oracle.kind(call.func)
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
+        return kind.name != "api"
+    return kind.name == "api" and kind.of in _GRADS
 
 
 class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
@@ -171,10 +179,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         return isinstance(node, ast.Assign) and self.oracle.kind(node.value).name == "Module"
 
     def _is_gradient(self, node: ast.Call) -> bool:
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
-            return self.oracle.kind(node.func).name != "api"
-        kind = self.oracle.kind(node.func)
-        return kind.name == "api" and kind.of in _GRADS
+        return is_gradient(node, self.oracle)
 
     def _is_tensor_path(self, node: ast.expr) -> bool:
         return dotted_path(node) is not None and self.oracle.kind(node).name in ("Tensor", "Parameter")
