@@ -143,3 +143,52 @@ except RuntimeError as error:
     print("ok")
 """
     assert "ok" in run(body)
+
+
+@pytest.mark.slow
+def test_gradients_are_asked_for_by_tensors_of_the_record() -> None:
+    body = """
+start = recording.leaf(x * 1)
+middle = first(start)
+loss = (middle * middle).sum()
+found = recording.grad(loss, [first.weight, middle, start, first.weight])
+twice = 2 * middle.asnumpy()
+assert np.allclose(found[1].asnumpy(), twice)
+assert np.allclose(found[2].asnumpy(), twice @ first.weight.asnumpy(), atol=1e-5)
+assert np.allclose(found[0].asnumpy(), twice.T @ x.asnumpy(), atol=1e-5)
+assert np.array_equal(found[0].asnumpy(), found[3].asnumpy())
+counted = recording.grad([middle, loss], start, grad_outputs=[ms.ops.ones_like(middle), None])[0]
+assert np.allclose(counted.asnumpy(), (twice + 1) @ first.weight.asnumpy(), atol=1e-5)
+assert recording.grad(loss, [second.weight], allow_unused=True) == (None,)
+assert float(recording.grad(loss, second.weight, materialize_grads=True)[0].abs().sum()) == 0
+again = recording.grad((recording.grad(loss, start)[0] * start).sum(), start)[0]  # the inner one is a constant
+assert np.allclose(again.asnumpy(), found[2].asnumpy(), atol=1e-5)
+
+
+def inside():
+    change = recording.leaf(ms.ops.zeros_like(x))
+    step = recording.grad((first(x + change) ** 2).sum(), change)[0]
+    return (first(x + step) ** 2).sum()
+
+
+with_step = asked(inside, first)
+moved = x.asnumpy() + 2 * first(x).asnumpy() @ first.weight.asnumpy()
+out = moved @ first.weight.asnumpy().T + first.bias.asnumpy()
+assert np.allclose(with_step[0], 2 * out.T @ moved, rtol=1e-3, atol=1e-3)
+
+
+def refused(function, error):
+    try:
+        function()
+    except error:
+        return
+    raise AssertionError(error)
+
+
+refused(lambda: recording.grad(middle, start), RuntimeError)
+refused(lambda: recording.grad(loss, second.weight), RuntimeError)
+refused(lambda: recording.grad(loss, x), RuntimeError)
+refused(lambda: recording.grad(loss, start, create_graph=True), NotImplementedError)
+print("ok")
+"""
+    assert run(body).endswith("ok\n")

@@ -141,7 +141,7 @@ def test_a_function_that_binds_what_it_is_handed_is_left() -> None:
         """
     )
     assert "input_gradient" not in text
-    assert "T2M201" in codes
+    assert "T2M203" in codes
 
 
 def test_a_function_that_others_may_call_is_to_be_looked_at() -> None:

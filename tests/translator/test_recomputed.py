@@ -63,4 +63,4 @@ def test_what_is_computed_again_is_recorded(parts: dict[str, str]) -> None:
 def test_other_gradients_stay(parts: dict[str, str]) -> None:
     text = text_of(**parts)
     assert "class Again(functions.Function):" in text
-    assert "TORCH2MS T2M201: torch.autograd.grad" in text
+    assert "TORCH2MS T2M203: torch.autograd.grad" in text

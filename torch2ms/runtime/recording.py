@@ -15,8 +15,11 @@ Without owners :func:`backward` differentiates by every weight that the loss was
 reach gets no gradient, not one of zeros: momentum and decay leave it alone. MindSpore 2.9 and newer tell so; before, a
 weight of the owners gets zeros.
 
-It needs PyNative mode and MindSpore 2.7 or newer (2.7 to 2.10 were run), 2.9 without owners. Prefer ``value_and_grad``
-where one function can hold the step: nothing is recorded then that is not needed.
+What a program asks for itself, ``torch.autograd.grad(loss, inputs)``, is :func:`grad`: by weights, by tensors that
+:func:`leaf` marks, and by what was computed from those. It runs inside of gradient functions as well.
+
+It needs PyNative mode and MindSpore 2.7 or newer (2.7 to 2.10 were run), 2.9 without owners, 2.8 for :func:`grad`.
+Prefer ``value_and_grad`` where one function can hold the step: nothing is recorded then that is not needed.
 """
 
 from __future__ import annotations
@@ -24,9 +27,10 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any, List, Optional, Set
+from typing import Any, List, Optional, Set, Tuple
 
 import mindspore as ms
+from mindspore import ops
 
 from . import gradients
 from .gradients import clip_norm, clip_value, reset, update
@@ -36,7 +40,12 @@ try:
 except ImportError:  # MindSpore before 2.10
     from mindspore.common.api import _pynative_executor
 
-__all__ = ["backward", "clip_norm", "clip_value", "reset", "start", "update"]
+try:
+    from mindspore._c_expression import run_backward as _run_backward
+except ImportError:  # MindSpore before 2.8
+    _run_backward = None
+
+__all__ = ["backward", "clip_norm", "clip_value", "grad", "leaf", "reset", "start", "update"]
 
 
 def _everything() -> None:
@@ -149,6 +158,83 @@ def backward(
         if not retain_graph:
             start()
     gradients.keep(weights, grads if average is None else average(grads))
+
+
+def leaf(tensor: ms.Tensor, requires_grad: bool = True) -> ms.Tensor:
+    """Return a tensor, of which is said from here on whether what is computed from it is recorded."""
+    if isinstance(tensor, ms.Parameter):
+        tensor.requires_grad = requires_grad
+    else:
+        tensor.requires_grad_(requires_grad)
+    return tensor
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: Optional[bool] = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: Optional[bool] = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> Tuple[Optional[ms.Tensor], ...]:
+    """Return the gradients of the sum of ``outputs`` by each of ``inputs``: torch.autograd.grad.
+
+    ``outputs``, ``inputs``: a tensor or several, computed since the recording began; inputs may be weights, tensors
+    that :func:`leaf` marked before they were used, and what was computed from either. ``grad_outputs``: one for each
+    output, what its elements count; an output of one element needs none. The gradients are constants, and what was
+    recorded stays known, so that ``retain_graph`` says nothing. An input that the outputs do not depend on has None,
+    or zeros with ``materialize_grads``; RuntimeError where neither that nor ``allow_unused`` allows it.
+    Raises NotImplementedError for ``create_graph=True``: MindSpore loses parts of second derivatives, without a word.
+    """
+    if create_graph or is_grads_batched:
+        raise NotImplementedError("gradients that are differentiated again, or several at once, are not recorded")
+    if _run_backward is None:
+        raise RuntimeError("MindSpore 2.8 or newer is needed to ask for gradients by tensors of a record")
+    given, asked = _listed(outputs), _listed(inputs)
+    seeds = _seeds(given, [None] * len(given) if grad_outputs is None else _listed(grad_outputs))
+    found: List[Optional[ms.Tensor]] = [None] * len(asked)
+    for places in _runs(asked):
+        wanted = tuple(asked[place] for place in places)
+        grads = _run_backward(tuple(given), seeds, True, False, wanted, True, accumulate_grad=False)
+        for place, value in zip(places, grads):
+            found[place] = None if value is None else ops.stop_gradient(value)
+    if materialize_grads:
+        return tuple(ops.zeros_like(x) if value is None else value for x, value in zip(asked, found))
+    if not allow_unused and any(value is None for value in found):
+        raise RuntimeError("the outputs do not depend on one of the inputs; allow_unused=True answers None for it")
+    return tuple(found)
+
+
+def _listed(given: Any) -> List[Any]:
+    return [given] if isinstance(given, ms.Tensor) else list(given)
+
+
+def _seeds(outputs: List[ms.Tensor], given: List[Any]) -> Tuple[ms.Tensor, ...]:
+    """Return what every element of the outputs counts."""
+    for output, seed in zip(outputs, given):
+        if seed is None and output.size != 1:
+            raise RuntimeError("the gradient of an output of several elements needs grad_outputs, what each counts")
+        if not output._requires_grad:
+            raise RuntimeError("an output was computed from nothing that requires a gradient")
+    return tuple(ops.ones_like(y) if seed is None else seed.astype(y.dtype) for y, seed in zip(outputs, given))
+
+
+def _runs(inputs: List[ms.Tensor]) -> Iterator[List[int]]:
+    """Yield the inputs, by their places, that one run gives the gradients of: those that were not computed together.
+
+    A run of MindSpore stops at what was computed: what that was computed from has None there (2.8 to 2.10).
+    """
+    if not all(x._requires_grad for x in inputs):
+        raise RuntimeError("one of the inputs does not require a gradient: recording.leaf(x) in front of its use")
+    leaves = [place for place, x in enumerate(inputs) if x._is_leaf]
+    if leaves:
+        yield leaves
+    for place, x in enumerate(inputs):
+        if not x._is_leaf:
+            yield [place]
 
 
 def _known() -> List[ms.Parameter]:

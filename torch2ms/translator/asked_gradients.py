@@ -63,9 +63,23 @@ def _asked(holder: ast.AST, *, is_own: bool) -> Iterator[tuple[ast.Attribute, bo
             if is_own or not any(isinstance(part, ast.Attribute) and part.attr == "backward" for part in parts):
                 variables = _variables(parts)
                 asked = (part for part in parts if isinstance(part, ast.Attribute) and part.attr == "grad")
-                yield from ((part, is_own) for part in asked if _is_named_so(part.value, variables))
+                given = _given(parts)
+                yield from ((a, is_own) for a in asked if id(a) in given or _is_named_so(a.value, variables))
         elif isinstance(node, ast.stmt):
             yield from _asked(node, is_own=isinstance(node, ast.ClassDef) and _is_optimizer(node))
+
+
+def _given(nodes: list[ast.AST]) -> set[int]:
+    """Return the ids of every ``p.grad`` that gets a value of the program's own: only optimizers ask for such."""
+    targets = [n.targets[0] for n in nodes if isinstance(n, ast.Assign) and not isinstance(n.value, ast.Constant)]
+    looped = {
+        part.id
+        for node in nodes
+        if isinstance(node, ast.For)
+        for part in walk(node.target)
+        if isinstance(part, ast.Name)
+    }
+    return {id(t) for t in targets if isinstance(t, ast.Attribute) and getattr(t.value, "id", "") in looped}
 
 
 def looks_like_weight(value: ast.expr, function: ast.AST) -> bool:

@@ -61,6 +61,11 @@ class FileIndex:
         """Whether the file asks for gradients that are differentiated once more."""
         return any("create_graph" in shape.keywords for shape in self.calls.get("grad", ()))
 
+    @property
+    def asks_for_records(self) -> bool:
+        """Whether the file may ask for gradients of what other functions computed."""
+        return any("create_graph" not in shape.keywords for shape in self.calls.get("grad", ()))
+
 
 def index_file(path: str, tree: ast.Module) -> FileIndex:
     """Return the index of one parsed file."""

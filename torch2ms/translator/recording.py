@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
+from torch2ms.translator.training.by_record import GRADIENT, is_recordable, may_keep_graph
 from torch2ms.translator.trees import walk
 
 __all__ = ["is_leaf", "is_off_around", "is_recording", "makes_no_difference", "mode_at", "requires_grad", "turns_off"]
@@ -161,6 +162,8 @@ def _of_call(tree: ast.Call, ctx: Context, depth: int) -> bool | None:
         return True
     given = next((keyword.value for keyword in tree.keywords if keyword.arg == "requires_grad"), None)
     callee = ctx.kind(tree.func)
+    if callee.name == "api" and callee.of == GRADIENT and is_recordable(tree):
+        return None if may_keep_graph(tree) else False
     if callee.name == "api" and name in _CREATORS:
         return False if given is None else _flag(given, default=None)
     parts: list[ast.expr] = [*tree.args, *(keyword.value for keyword in tree.keywords)]

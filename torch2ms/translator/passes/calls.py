@@ -41,6 +41,7 @@ from torch2ms.translator.passes.optimizers import (
 )
 from torch2ms.translator.passes.out_argument import rewrite_out
 from torch2ms.translator.passes.own_mode import has_own_mode
+from torch2ms.translator.passes.recorded_marks import made_leaf
 from torch2ms.translator.passes.reserved import rename_call
 from torch2ms.translator.passes.spread_options import spread_options
 from torch2ms.translator.passes.training_plan import is_left
@@ -335,7 +336,7 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
             continue
         site = CallSite(row, option, tree, updated, bound, _receiver(updated, tree, receiver), receiver)
         try:
-            made = _apply(site, ctx)
+            made = made_leaf(_apply(site, ctx), site, ctx)
         except Exception as error:  # a fault of ours costs this call, not the file
             ctx.account(tree.func, row.name, "unsupported", advice="torch2ms failed here")
             ctx.report("T2M900", tree, f"{row.name}: {type(error).__name__}: {error}", symbol=row.name)

@@ -100,7 +100,7 @@ def _is_differentiated(tree: ast.stmt, ctx: Context) -> bool:
     if getattr(scope, "name", "") == "forward" and scope is not None and isinstance(ctx.parent(scope), ast.ClassDef):
         return True
     plan = ctx.training
-    return bool(plan.recorded) or any(tree in unit.body for unit in (*plan.leaves.units, *plan.units))
+    return plan.is_recording or any(tree in unit.body for unit in (*plan.leaves.units, *plan.units))
 
 
 def _view(value: ast.expr, ctx: Context) -> ast.expr | None:

@@ -9,9 +9,12 @@ from typing import Any
 
 from torch2ms.translator.asked_gradients import asked_apart
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.families import FUNCTION
 from torch2ms.translator.passes.network_input import network_input
+from torch2ms.translator.passes.recorded_marks import TENSORS
 from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_parts, results_of
 from torch2ms.translator.training.by_hand import gradients_of
+from torch2ms.translator.training.by_record import GRADIENT, is_recordable
 from torch2ms.translator.training.kept import is_weight
 from torch2ms.translator.training.leaf_hooks import hooked
 from torch2ms.translator.training.leaf_plan import LeafPlan
@@ -58,8 +61,14 @@ class TrainingPlan:
     left_scopes: set[ast.AST] = field(default_factory=set)  # functions with a step that stays: all of it stays
     rewritten: dict[ast.stmt, list[Statement]] = field(default_factory=dict)
     leaves: LeafPlan = field(default_factory=LeafPlan)  # gradients that are asked for by hand
+    asked: set[ast.Call] = field(default_factory=set)  # of those, what the record answers: autograd.grad
     recorded: dict[ast.stmt, list[RecordedCall]] = field(default_factory=dict)  # calls that keep their place
     late: dict[ast.stmt, TrainingUnit] = field(default_factory=dict)  # where gradients are added up, behind a reset
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether MindSpore records all operations as they run."""
+        return bool(self.recorded or self.asked)
 
     @property
     def changes(self) -> bool:
@@ -118,6 +127,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
     held = {statement for unit in units if isinstance(unit, TrainingUnit) for statement in unit.removed}
     plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped, parts, held)
     _enter_leaves(plan)
+    _enter_asked(plan, ctx)
     by_hand = {unit.statement for unit in plan.leaves.units}
     _settle_records(planned, plan, ctx, reaching=reaching)
     units = [unit for part in planned for unit in results_of(part)]
@@ -143,6 +153,29 @@ def plan_training(ctx: Context) -> TrainingPlan:
     return plan
 
 
+def _enter_asked(plan: TrainingPlan, ctx: Context) -> None:
+    """Let the record answer ``autograd.grad`` where no function does, and no gradient is differentiated again."""
+    if ctx.target.mindspore < TENSORS or ctx.options.mode != "pynative" or _derives_again(plan, ctx):
+        return
+    for call in ctx.analysis.all(ast.Call):
+        is_gradient = ctx.kind(call.func).name == "api" and ctx.kind(call.func).of == GRADIENT
+        if is_gradient and call not in plan.handled and is_recordable(call) and not _is_in_backward(call, ctx):
+            plan.asked.add(call)
+
+
+def _is_in_backward(call: ast.AST, ctx: Context) -> bool:
+    """Whether a call stands in the backward pass of an operation of the program's own, where nothing is recorded."""
+    node: ast.AST | None = call
+    while node is not None and not isinstance(node, ast.ClassDef):
+        node = ctx.parent(node)
+    info = ctx.analysis.class_of.get(node) if isinstance(node, ast.ClassDef) else None
+    return info is not None and FUNCTION in ctx.world.torch_bases(info.key)
+
+
+def _derives_again(plan: TrainingPlan, ctx: Context) -> bool:
+    return any(unit.keeps_graph and network_input(unit, ctx) is None for unit in plan.leaves.units)
+
+
 def _clips_of_kept(plan: TrainingPlan, ctx: Context) -> Iterator[ast.Call]:
     """Yield the calls that clip the gradient of a weight whose gradient the same function reads: ``BertAdam.step``."""
     owners = {(_scope(node, ctx), ast.unparse(node.value)) for node in plan.kept if isinstance(node, ast.Attribute)}
@@ -157,7 +190,7 @@ def _settle_records(planned: list[list[Planned]], plan: TrainingPlan, ctx: Conte
 
     A record takes what ``ms.grad`` gives for constant; what ``derivatives.by_input`` gives it does not.
     """
-    if any(unit.keeps_graph and network_input(unit, ctx) is None for unit in plan.leaves.units):
+    if _derives_again(plan, ctx):
         for scope in (scope for part in planned for scope in part):
             scope.forget()
     elif reaching:

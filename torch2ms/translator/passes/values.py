@@ -30,6 +30,7 @@ from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.passes.layer_settings import changed_setting, kept_optimizer
 from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.passes.operators import careful, rewrite_operator, takes_whole
+from torch2ms.translator.passes.recorded_marks import mark_statement
 from torch2ms.translator.passes.renewed_parameters import renewed_parameter
 from torch2ms.translator.passes.weight_data import put_data, report_frozen
 from torch2ms.translator.passes.written_elements import written_elements
@@ -360,6 +361,7 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
         updated = updated.with_changes(value=parse_expression(f"{layer}({updated.value.value})"))
     if isinstance(tree, ast.Assign) and isinstance(updated, cst.Assign) and _sets_data(tree):
         updated = updated.with_changes(value=owning(updated.value, tree.value, ctx))
+    updated = mark_statement(updated, tree, ctx)
     updated = put_gradient(kept_optimizer(changed_setting(updated, tree, ctx), tree, ctx), tree, ctx)
     updated = bound_buffer(put_data(updated, tree, ctx), tree, ctx)
     updated = renewed_parameter(exchanged_part(updated, tree, ctx), tree, ctx)

@@ -8,6 +8,7 @@ import libcst as cst
 
 from torch2ms.translator import recording
 from torch2ms.translator.context import Context
+from torch2ms.translator.passes.recorded_marks import is_marking, marked
 from torch2ms.translator.passes.weight_data import is_stored_data
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.inplace_values import DATA
@@ -78,6 +79,8 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
         return _known(told if told is not None else recording.makes_no_difference(site.tree.func, ctx))
     if ctx.small in ctx.training.leaves.gone:
         return Replace(site.updated.func)  # the gradient is asked of a function: the statement goes
+    if not _is_load(site) and kind.name == "Tensor" and is_marking(ctx):
+        return Replace(site.updated.func)
     if kind.name == "Tensor" and _is_set_to_false(ctx.small):
         note = "requires_grad = False means nothing on a tensor: value_and_grad is told what to differentiate by"
         return Replace(site.updated.func, (("T2M302", note),))
@@ -166,6 +169,8 @@ def _recorded(site: CallSite, ctx: Context) -> Outcome:
     """``x.requires_grad_()`` of a tensor says what torch records; value_and_grad says the rest."""
     from torch2ms.translator.passes.calls import DROPPED
 
+    if is_marking(ctx):
+        return marked(site, ctx)
     note = ("T2M302", "requires_grad_ was dropped: value_and_grad is told what to differentiate by")
     if isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree:
         return Replace(DROPPED, (note,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import libcst as cst
 
@@ -11,6 +12,7 @@ from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, 
 from torch2ms.translator.recipes.contexts import dropped
 from torch2ms.translator.recipes.views import owner_of
 from torch2ms.translator.syntax import build, fix_commas, parse_expression
+from torch2ms.translator.training.by_record import may_keep_graph
 
 __all__: list[str] = []
 
@@ -36,6 +38,25 @@ def annotated(site: CallSite, ctx: Context) -> Outcome:
     """``torch.jit.annotate(type, value)`` is the value."""
     value = site.argument("the_value")
     return Replace(value.code) if value is not None else Leave("its value is not named")
+
+
+@recipe("recorded_gradient")
+def recorded_gradient(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.autograd.grad(loss, weights)``: the gradients of what was recorded."""
+    from torch2ms.translator.emission import emit_call
+
+    if site.tree not in ctx.training.asked:
+        return Leave(_NO_RECORD)
+    made = emit_call(site, ctx)
+    if isinstance(made, Leave) or not may_keep_graph(site.tree):
+        return made
+    return replace(made, codes=(*made.codes, ("T2M303", "where create_graph is true it raises NotImplementedError")))
+
+
+_NO_RECORD = (
+    "a gradient that is differentiated again (create_graph=True) is no part of MindSpore's records: "
+    "mindspore.grad of a function, compiled by mindspore.jit, gives it"
+)
 
 
 @recipe("literal")

@@ -94,7 +94,7 @@ def is_grad_enabled(site: CallSite, ctx: Context) -> Outcome:
     told = recording.mode_at(site.tree, ctx)
     if told is not None:
         return Replace(cst.Name(str(told)), (("T2M302", f"torch would answer {told}; MindSpore has no such mode"),))
-    if ctx.training.recorded:
+    if ctx.training.is_recording:
         return Replace(cst.Call(ctx.reference("torch2ms.runtime.autograd.is_grad_enabled", None)))
     return Leave("whether a gradient is recorded is decided by value_and_grad, not by a mode")
 
@@ -105,7 +105,7 @@ def _may_be_off(tree: ast.AST, ctx: Context) -> bool:
         return False
     if recording.is_off_around(tree, ctx):
         return True
-    calls = ctx.training.recorded or _in_network(ctx, ctx.parent(tree))
+    calls = ctx.training.is_recording or _in_network(ctx, ctx.parent(tree))
     return calls and ctx.once(recording.turns_off)
 
 
@@ -116,7 +116,7 @@ def _is_in_gradient(tree: ast.AST, ctx: Context) -> bool:
 
 def _in_step(ctx: Context, tree: ast.AST) -> bool:
     """Whether the code runs inside of a training step's function, or in a function that one calls."""
-    if ctx.training.recorded or _is_asked_by_steps(ctx):
+    if ctx.training.is_recording or _is_asked_by_steps(ctx):
         return True  # recording goes on all the time
     differentiated = ctx.once(_differentiated)
     current: ast.AST | None = tree

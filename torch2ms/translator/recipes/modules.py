@@ -13,6 +13,7 @@ from torch2ms.translator.freezing import freed
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.buffers import carries_gradient, class_around, is_bound_live
 from torch2ms.translator.syntax import build, fix_commas
+from torch2ms.translator.training.by_record import GRADIENT
 from torch2ms.translator.trees import walk
 
 __all__ = ["goes_to_optimizer", "is_taken_whole"]
@@ -27,13 +28,17 @@ def eval_mode(site: CallSite, ctx: Context) -> Outcome:
 
 def goes_to_optimizer(tree: ast.AST, ctx: Context) -> bool:
     """Whether a value is what an optimizer is made of: an argument of it, through lists, groups and filters."""
+    return _goes_to(tree, "torch.optim.", ctx)
+
+
+def _goes_to(tree: ast.AST, prefix: str, ctx: Context) -> bool:
     child, parent = tree, ctx.parent(tree)
     while parent is not None:
         if isinstance(parent, ast.Call):
             if child is parent.func:
                 return False
             callee = ctx.kind(parent.func)
-            if callee.name == "api" and callee.of.startswith("torch.optim."):
+            if callee.name == "api" and callee.of.startswith(prefix):
                 return True
             name = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
             if name not in ("list", "tuple", "filter", "chain", "add_param_group"):
@@ -60,7 +65,8 @@ def _asks_for_gradient(tree: ast.AST, ctx: Context) -> bool:
 def parameters(site: CallSite, ctx: Context) -> Outcome:
     """``net.parameters()``: ``trainable_params()`` where only those count, else the runtime's (Cell's has buffers)."""
     assert site.receiver is not None
-    if not site.updated.args and (goes_to_optimizer(site.tree, ctx) or _asks_for_gradient(site.tree, ctx)):
+    wanted = _asks_for_gradient(site.tree, ctx) or _goes_to(site.tree, GRADIENT, ctx)  # torch refuses frozen ones
+    if not site.updated.args and (wanted or goes_to_optimizer(site.tree, ctx)):
         code = build("{net}.trainable_params()", net=site.receiver)
         return Replace(code, _FROZEN if goes_to_optimizer(site.tree, ctx) and _frees_later(ctx) else ())
     return _through_runtime("modules.parameters", site, ctx)

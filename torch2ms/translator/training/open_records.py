@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
+from torch2ms.translator.training.by_record import is_recordable
 from torch2ms.translator.training.events import HANDED_ON, MAY_CREATE, NO_NAME, Event, find_obstacle, own_expressions
 from torch2ms.translator.training.kept import asked_weights
 from torch2ms.translator.training.ownership import clip_of
@@ -101,10 +102,11 @@ def _reads(planned: Planned) -> tuple[ast.Attribute, ...] | None:
 
 
 def _differentiates(planned: Planned) -> bool:
-    """Whether the scope asks for gradients besides, ``autograd.grad``: what they give is recorded by nobody."""
+    """Whether the scope asks for gradients, ``autograd.grad``, that are differentiated again: nobody records those."""
     scope = planned.scope
     nodes = (node for statement in scope.statements for node in own_expressions(statement, scope))
-    return any(isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "grad" for node in nodes)
+    calls = [node for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "grad"]
+    return not all(map(is_recordable, calls))
 
 
 def _calls(events: Sequence[Event], reads: tuple[ast.Attribute, ...]) -> list[RecordedCall]:

@@ -1,0 +1,106 @@
+"""``torch.autograd.grad`` of what other functions computed, which MindSpore records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from torch2ms import translate_project, translate_source
+from torch2ms.config import Options
+from torch2ms.mapping_tables.lookup import Target
+
+
+def translated(source: str) -> tuple[str, list[str]]:
+    result = translate_source("import torch\nfrom torch import nn\n" + source)
+    return result.text, [found.code for found in result.diagnostics]
+
+
+FLAT = (
+    "def flat(net, loss):\n    g = torch.autograd.grad(loss, net.parameters())\n"
+    "    return torch.cat([v.view(-1) for v in g])\n"
+)
+
+
+def test_gradients_by_weights_of_a_loss_that_is_handed_in() -> None:
+    text, codes = translated(FLAT)
+    assert "g = recording.grad(loss, net.trainable_params())" in text
+    assert codes == []
+
+
+def test_tensors_keep_their_marks() -> None:
+    text, _ = translated(
+        "def f(net, x, v, flag):\n    x.requires_grad = True\n    y = x.detach().clone().requires_grad_(flag)\n"
+        "    w = torch.zeros(2, requires_grad=True)\n    y.requires_grad_()\n"
+        "    u = torch.autograd.Variable(v, requires_grad=True)\n"
+        "    return [torch.autograd.grad(net(t), t, retain_graph=True) for t in (x, y, w, u)]\n"
+    )
+    assert "    x.requires_grad_()\n    y = recording.leaf(ops.stop_gradient(x).copy(), flag)\n" in text
+    assert "    w = recording.leaf(ops.zeros(2))\n    y.requires_grad_()\n" in text
+    assert "    u = recording.leaf(ops.stop_gradient(v))\n" in text
+
+
+def test_gradients_that_are_differentiated_again_stay_and_are_marked() -> None:
+    text, codes = translated(FLAT.replace("parameters()", "parameters(), create_graph=True"))
+    assert "torch.autograd.grad(loss" in text
+    assert "T2M203" in codes
+    text, codes = translated(FLAT.replace("net.parameters()", "net.parameters(), create_graph=again"))
+    assert "recording.grad(loss" in text
+    assert "T2M303" in codes
+
+
+def test_older_versions_and_graph_mode_have_no_such_record() -> None:
+    for options in (Options(target=Target(mindspore=(2, 7))), Options(mode="graph")):
+        result = translate_source("import torch\n" + FLAT, options=options)
+        assert "torch.autograd.grad(loss" in result.text
+        assert {found.code for found in result.diagnostics} & {"T2M203", "T2M205"}
+
+
+def test_a_step_around_such_a_gradient_is_recorded() -> None:
+    text, codes = translated(
+        "def step(net, x, y, opt, losses):\n    out = net(x)\n    total = 0\n    for loss in losses:\n"
+        "        g = torch.autograd.grad(loss(out, y), list(net.parameters()), retain_graph=True)[0]\n"
+        "        total = total + g.norm().detach() * loss(out, y)\n"
+        "    opt.zero_grad()\n    total.backward()\n    opt.step()\n"
+    )
+    assert "g = recording.grad(loss(out, y), list(" in text
+    assert "    recording.reset(opt)\n    recording.backward(total)\n    recording.update(opt)\n" in text
+    assert codes == ["T2M401"]
+
+
+def test_the_backward_pass_of_an_operation_is_not_recorded() -> None:
+    text, codes = translated(
+        """
+class Own(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, run, *given):
+        ctx.run, ctx.given = run, given
+        return run(*given)
+    @staticmethod
+    def backward(ctx, g):
+        found = torch.autograd.grad(ctx.run(*ctx.given), ctx.given, g)
+        return (None,) + tuple(-one for one in found)
+"""
+    )
+    assert "recording" not in text
+    assert "T2M203" in codes
+
+
+def test_marks_stay_in_files_beside_the_one_that_asks(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "tools.py").write_text(
+        "import torch\ndef influence(out, x):\n    return torch.autograd.grad(out.sum(), x)[0]\n"
+    )
+    (source / "main.py").write_text(
+        "import torch\nfrom tools import influence\nx = torch.ones(3, requires_grad=True)\nprint(influence(x * 2, x))\n"
+    )
+    translate_project(source, tmp_path / "out")
+    assert "x = recording.leaf(ops.ones(3))" in (tmp_path / "out" / "main.py").read_text()
+
+
+def test_gradients_that_are_given_to_what_a_loop_goes_over_are_kept_with_the_weights() -> None:
+    text, codes = translated(
+        "def put(net, grads):\n    for alpha, g in zip(net.alphas(), grads):\n        alpha.grad = g\n"
+        "def train(net, opt, x):\n    opt.zero_grad()\n    put(net, x)\n    opt.step()\n"
+    )
+    assert "gradients.put(alpha, g)" in text
+    assert "T2M201" not in codes
