@@ -74,4 +74,4 @@ for i in range(4):
     loss.backward()
     nn.utils.clip_grad_norm_(net.weights(), 5.0)
     w_optim.step()
-    print(loss.item(), net.alpha[0].data)
+    print(loss.item(), *net.alpha[0].tolist())
