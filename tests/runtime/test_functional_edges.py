@@ -205,3 +205,51 @@ def test_sums_of_equal_places_are_whole(add: object) -> None:
 
 def test_there_are_no_combinations_of_too_few() -> None:
     assert functional.combinations(ms.tensor([1.0, 2.0]), r=3).shape == (0, 3)
+
+
+def test_divisions_of_and_by_infinity() -> None:
+    x = ms.tensor([np.inf, -np.inf, 1.0, -1.0])
+    halves = functional.floor_divide(x, 2).asnumpy()
+    assert np.isnan(halves[:2]).all()
+    assert halves[2:].tolist() == [0.0, -1.0]
+    assert functional.floor_divide(x, np.inf).asnumpy()[2:].tolist() == [0.0, -1.0]
+    assert functional.div(ms.tensor([1.0]), 0.0, rounding_mode="floor").asnumpy().tolist() == [np.inf]
+
+
+def test_the_rest_beside_a_multiple_is_not_the_divisor() -> None:
+    found = functional.fmod(ms.tensor([3.0, -3.0, 2.5]), 0.3)
+    assert found.asnumpy() == pytest.approx(np.fmod(np.array([3.0, -3.0, 2.5], np.float32), np.float32(0.3)), abs=1e-6)
+
+
+def test_short_ints_and_bools_have_signs_and_squares() -> None:
+    small = ms.tensor([3, 0, 200], ms.uint8)
+    assert functional.sign(small).dtype == ms.uint8
+    assert functional.sign(small).asnumpy().tolist() == [1, 0, 1]
+    flags = ms.tensor([True, False, True])
+    assert functional.square(flags).dtype == ms.int64
+    assert functional.cummax(flags, 0)[0].dtype == ms.bool_
+    assert functional.add(flags, flags, alpha=2).dtype == ms.bool_
+    assert functional.bitwise_not(small).asnumpy().tolist() == [252, 255, 55]
+
+
+def test_what_has_no_elements_has_parts_all_the_same() -> None:
+    nothing = ops.zeros((0, 3))
+    assert [part.shape for part in functional.chunk(nothing, 2)] == [(0, 3), (0, 3)]
+    assert [part.shape for part in functional.tensor_split(nothing, [1, 2])] == [(0, 3)] * 3
+    assert functional.tile(nothing, 2).shape == (0, 6)
+    assert functional.tril(nothing).shape == (0, 3)
+    assert functional.diff(nothing, dim=0).shape == (0, 3)
+    assert functional.diff(ms.tensor([1.0])).shape == (0,)
+
+
+def test_what_has_no_axes_counts_as_a_number() -> None:
+    double = ms.tensor(2.0, ms.float64)
+    assert functional.result_type(double, ops.ones(2)) == ms.float32
+    assert functional.result_type(double, ops.ones(2, ms.int32)) == ms.float32
+    assert functional.result_type(double, ops.ones((), ms.float32)) == ms.float64
+
+
+def test_complex_numbers_hold_where_either_part_does() -> None:
+    numbers = functional.complex(ms.tensor([0.0, 0.0]), ms.tensor([2.0, 0.0]))
+    assert bool(functional.any(numbers))
+    assert not bool(functional.all(numbers))

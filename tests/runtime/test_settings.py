@@ -98,3 +98,9 @@ def test_a_layer_may_lose_its_bias(layer: object) -> None:
 def test_what_blocks_copy_of_their_convolution(layer: Any, wanted: Any) -> None:
     made = layer()
     assert (settings.transposed(made), settings.output_padding(made)) == wanted
+
+
+def test_a_bare_cell_takes_parts() -> None:
+    cell = nn.Cell()
+    settings.change(cell, "p", mindspore.Parameter(ops.zeros(3)))
+    assert [parameter.name for parameter in cell.get_parameters()] == ["p"]

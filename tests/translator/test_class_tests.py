@@ -28,3 +28,16 @@ def translated(source: str) -> str:
 )
 def test_instances_are_told_by_the_class_that_both_are_of(test: str, expected: str) -> None:
     assert translated(f"a = {test}") == f"a = {expected}"
+
+
+@pytest.mark.parametrize(
+    ("test", "is_told"),
+    [
+        ("a = isinstance(m, nn.DataParallel)", True),
+        ("a = m.module if isinstance(m, nn.DataParallel) else m", False),
+        ("if isinstance(m, nn.DataParallel):\n    m = m.module", False),
+    ],
+)
+def test_a_wrapper_that_is_gone_is_told_where_the_answer_is_kept(test: str, is_told: bool) -> None:
+    found = translate_source(f"from torch import nn\n{test}\n").diagnostics
+    assert any(entry.code == "T2M303" for entry in found) is is_told

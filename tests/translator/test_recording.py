@@ -42,6 +42,7 @@ def test_what_the_text_leaves_open_is_not_answered(text: str) -> None:
         ("print((x + z).requires_grad)", "True"),
         ("print(x.detach().requires_grad)", "False"),
         ("print(x.data.requires_grad)", "False"),
+        ("x.sum().backward()\nprint(x.grad.requires_grad)", "False"),
         ("print((x > 0).requires_grad)", "False"),
         ("with torch.no_grad():\n    y = x * 2\nprint(y.requires_grad)", "False"),
         ("with torch.no_grad():\n    y = torch.ones(2, requires_grad=True)\nprint(y.requires_grad)", "True"),

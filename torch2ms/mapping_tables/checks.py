@@ -9,10 +9,11 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
 
 from torch2ms.config import NEWEST, Version
 from torch2ms.errors import TableError
+from torch2ms.mapping_tables.schema import Edge
 from torch2ms.mapping_tables.signatures import parse_signature
 
 __all__ = ["holds_for", "rows_of_file"]
@@ -158,7 +159,7 @@ def _domain(where: str, value: Any) -> dict[str, Any]:
 
 
 Check = Callable[[str, Any], Any]
-EDGES = ("nan", "void", "infinite", "empty", "leaf", "counted", "selections", "single", "scalar")
+EDGES = tuple(edge for edge in get_args(Edge) if edge)
 _TARGET: dict[str, Check] = {
     "target": _filled, "recipe": _filled, "mindspore": _versions, "device": _devices, "when": _expressions,
     "rename": _text_table, "transform": _text_table, "write_default": _texts, "named": _texts, "add": _expressions,

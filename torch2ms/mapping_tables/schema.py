@@ -17,7 +17,19 @@ __all__ = ["DROP", "RECEIVER", "Example", "MappedTo", "Parameter", "ParameterKin
 RowKind = Literal["function", "class", "method", "attribute", "constant", "module"]
 Fidelity = Literal["exact", "approximate", "partial"]
 Edge = Literal[
-    "", "nan", "void", "infinite", "empty", "leaf", "counted", "selections", "single", "scalar"
+    "",
+    "nan",
+    "void",
+    "infinite",
+    "empty",
+    "leaf",
+    "counted",
+    "selections",
+    "single",
+    "scalar",
+    "short",
+    "double",
+    "complex",
 ]  # kinds of programs, edges.py of the translator
 ParameterKind = Literal["positional_only", "positional", "var_positional", "keyword", "var_keyword"]
 

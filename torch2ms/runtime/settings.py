@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional, Tuple
 
-from mindspore import nn
+from mindspore import Tensor, nn
 
 from .layers import convolution, normalization
 
@@ -108,13 +108,18 @@ def _again(operator: Any, **changed: Any) -> Any:
     return type(operator)(**{**operator.init_attrs, **changed})
 
 
+def _has_settings(layer: Any) -> bool:
+    return type(layer).__module__.startswith(("mindspore.", f"{__package__}.layers."))
+
+
 def change(layer: Any, name: str, value: Any) -> None:
     """Set what PyTorch calls ``name`` of a layer; from then on the layer computes with it.
 
     Of layers that are not MindSpore's the attribute is set. Raises NotImplementedError for a setting of MindSpore's
     that is fixed when the layer is made.
     """
-    if not type(layer).__module__.startswith(("mindspore.", f"{__package__}.layers.")):
+    is_part = isinstance(value, (nn.Cell, Tensor)) and not hasattr(layer, name)
+    if is_part or type(layer) is nn.Cell or not _has_settings(layer):
         setattr(layer, name, value)
     elif name == "bias" and (value is None or getattr(layer, "has_bias", True)):
         layer.bias = value

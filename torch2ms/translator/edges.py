@@ -9,6 +9,8 @@
   has a kink;
 - ``single``: the file shows that an image has no batch around it;
 - ``scalar``: the file shows that a tensor may have no axes, of which MindSpore's function has no answer;
+- ``short``, ``double``, ``complex``: the input is of bools or of ints shorter than int32, of float64, of complex
+  numbers, or of a dtype that nothing shows, in a file that names such dtypes (bools are everywhere: they must be seen);
 - ``counted``: the file reads ``num_batches_tracked``, which MindSpore's batch normalisations do not keep.
 
 Everywhere else the plain function is emitted.
@@ -22,10 +24,11 @@ from collections.abc import Iterator, Sequence
 
 from torch2ms.mapping_tables.schema import MappedTo
 from torch2ms.translator.context import Context
+from torch2ms.translator.kinds import UNKNOWN
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.shown_values import holds_nan, is_void, values_of
 
-__all__ = ["by_edges", "may_be_empty"]
+__all__ = ["by_edges", "may_be_empty", "names_bytes", "names_infinity"]
 
 _MAKERS = frozenset({"zeros", "ones", "empty", "full", "rand", "randn", "new_zeros", "new_ones", "new_empty"})
 _SELECTORS = frozenset({"masked_select", "nonzero", "argwhere"})
@@ -53,10 +56,38 @@ def _is_at(edge: str, tree: ast.Call, ctx: Context) -> bool:
         return 0 in ranks(_input(tree, ctx), ctx)
     if edge == "empty":
         return may_be_empty(_input(tree, ctx), ctx)
+    if edge in _NAMED:
+        return _is_of(_input(tree, ctx), edge, ctx)
     if ctx.once(_OF_FILE[edge]):
         return True
     given = _input(tree, ctx) if edge in ("nan", "void") else None
     return given is not None and (holds_nan(given, ctx) or (edge == "void" and is_void(given, ctx)))
+
+
+_BYTES = frozenset({"uint8", "int8", "int16", "short", "byte", "ByteTensor", "CharTensor", "ShortTensor"})
+_COMPLEX = frozenset({"complex", "complex64", "complex128", "cfloat", "cdouble", "polar", "view_as_complex", "fft"})
+# The dtypes of an edge, and the names by which a file shows that it has tensors of one
+_NAMED: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    "short": (frozenset({"bool", "uint8", "int8", "int16", "short"}), _BYTES),
+    "double": (frozenset({"float64", "double"}), frozenset({"float64", "double", "DoubleTensor"})),
+    "complex": (frozenset({"complex64", "complex128", "cfloat", "cdouble"}), _COMPLEX),
+}
+
+
+def _is_of(given: ast.expr | None, edge: str, ctx: Context) -> bool:
+    """Whether a tensor is of a dtype of an edge, or of an unknown one in a file that names those."""
+    kind = UNKNOWN if given is None else ctx.kind(given)
+    dtypes, names = _NAMED[edge]
+    if kind.of:
+        return kind.of.removeprefix("torch.") in dtypes
+    if any(node.attr in names for node in ctx.analysis.all(ast.Attribute)):
+        return True
+    return edge == "complex" and any(isinstance(c.value, complex) for c in ctx.analysis.all(ast.Constant))
+
+
+def names_bytes(ctx: Context) -> bool:
+    """Whether the file names a dtype of ints shorter than int32."""
+    return any(node.attr in _BYTES for node in ctx.analysis.all(ast.Attribute))
 
 
 def _input(tree: ast.Call, ctx: Context) -> ast.expr | None:
@@ -132,7 +163,7 @@ def _goes_over(read: ast.Name, ctx: Context) -> bool:
     return isinstance(member, ast.Attribute) and member.attr in ("items", "values")
 
 
-def _names_infinity(ctx: Context) -> bool:
+def names_infinity(ctx: Context) -> bool:
     """Whether the file writes NaN or infinity down, of either sign."""
     return ctx.once(_names_nan) or any(_is_infinity(node) for node in ctx.analysis.nodes)
 
@@ -153,8 +184,8 @@ def _hands_over_nothing(ctx: Context) -> bool:
 
 _OF_FILE = {
     "nan": _names_nan,
-    "void": _names_infinity,
-    "infinite": _names_infinity,
+    "void": names_infinity,
+    "infinite": names_infinity,
     "leaf": _has_leaf,
     "counted": _counts_batches,
     "selections": _hands_over_nothing,

@@ -45,6 +45,8 @@ def requires_grad(tree: ast.expr, ctx: Context, depth: int = _DEPTH) -> bool | N
         return None
     if isinstance(tree, ast.Name):
         return _of_name(tree, ctx, depth)
+    if isinstance(tree, ast.Attribute) and tree.attr == "grad":
+        return None if ctx.once(_differentiates_gradients) else False
     kind = ctx.kind(tree)
     if isinstance(tree, ast.Constant) or kind.name in (
         "int",
@@ -70,6 +72,11 @@ def requires_grad(tree: ast.expr, ctx: Context, depth: int = _DEPTH) -> bool | N
     if made is True and not _marks_itself(tree):
         return None if recorded is False and _is_view(tree) else recorded
     return made
+
+
+def _differentiates_gradients(ctx: Context) -> bool:
+    """Whether gradients in the file have a history of their own: ``create_graph=True``."""
+    return any(word.arg == "create_graph" for call in ctx.analysis.all(ast.Call) for word in call.keywords)
 
 
 def is_leaf(tree: ast.expr, ctx: Context) -> bool | None:

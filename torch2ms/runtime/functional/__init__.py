@@ -21,6 +21,7 @@ from .exact import *  # noqa: F403
 from .extrema import *  # noqa: F403
 from .handed import *  # noqa: F403
 from .image import *  # noqa: F403
+from .kernels import *  # noqa: F403
 from .lookup import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .matrix import *  # noqa: F403

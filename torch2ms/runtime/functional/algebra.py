@@ -108,6 +108,8 @@ def diff(
     x = parts[0] if len(parts) == 1 else ops.concat(parts, dim)
     axis = dim % x.ndim
     for _ in range(n):
+        if x.shape[axis] < 2:  # no two neighbours
+            return ops.zeros((*x.shape[:axis], 0, *x.shape[axis + 1 :]), x.dtype)
         x = _from(x, axis, 1) - _upto(x, axis, x.shape[axis] - 1)
     return x
 
@@ -177,6 +179,11 @@ def is_nonzero(input: Tensor) -> bool:
 
 def result_type(tensor1: Any, tensor2: Any) -> Any:
     """Return the dtype of ``tensor1 + tensor2``."""
+    tensors = [value for value in (tensor1, tensor2) if isinstance(value, Tensor)]
+    if len(tensors) == 2 and min(x.ndim for x in tensors) == 0 < max(x.ndim for x in tensors):
+        single, array = sorted(tensors, key=lambda x: x.ndim)  # what has no axes counts as a number does
+        number = True if single.dtype == ms.bool_ else 1.0 if single.is_floating_point() else 1
+        return result_type(array, 1j if single.is_complex() else number)
     return (tensor1 + tensor2).dtype
 
 

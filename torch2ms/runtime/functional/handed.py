@@ -15,12 +15,17 @@ transpose""".split()
 
 def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Return whether all elements hold, along ``dim`` or of all."""
-    return _like_flags(input, input.astype("bool").all(dim, keepdim))
+    return _like_flags(input, _flags(input).all(dim, keepdim))
 
 
 def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Return whether an element holds, along ``dim`` or of all."""
-    return _like_flags(input, input.astype("bool").any(dim, keepdim))
+    return _like_flags(input, _flags(input).any(dim, keepdim))
+
+
+def _flags(input: Tensor) -> Tensor:
+    """Return what holds; a cast would look at the real part of complex numbers alone."""
+    return input != 0 if input.is_complex() else input.astype("bool")
 
 
 def _like_flags(input: Tensor, found: Tensor) -> Tensor:
@@ -43,7 +48,9 @@ def amin(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> Tuple[Tensor, ...]:
-    """Return at most ``chunks`` parts along ``dim``."""
+    """Return at most ``chunks`` parts along ``dim``; of an axis without elements, as many."""
+    if input.shape[dim] == 0:
+        return tuple(input.copy() for _ in range(chunks))
     parts: Tuple[Tensor, ...] = ops.chunk(input, chunks, dim)
     return parts
 

@@ -9,6 +9,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from . import selections
+from .kernels import floor_divide
 
 __all__ = [
     "add",
@@ -42,7 +43,10 @@ __all__ = [
 
 def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
     """Return ``input + alpha * other``."""
-    return input + (other if alpha == 1 else other * alpha)  # the operator takes two tensors of bools as well
+    if alpha == 1:
+        return input + other  # the operator takes two tensors of bools as well
+    both = [isinstance(value, Tensor) and value.dtype == ms.bool_ for value in (input, other)]
+    return input + (other & bool(alpha) if both == [True, True] else other * alpha)
 
 
 def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
@@ -256,6 +260,8 @@ def fmin(input: Tensor, other: Tensor) -> Tensor:
 
 def div(input: Any, other: Any, *, rounding_mode: Optional[str] = None) -> Tensor:
     """Return the quotient, a float for ints too; ``rounding_mode`` "floor" or "trunc" rounds it."""
+    if rounding_mode == "floor":
+        return floor_divide(input, other)
     if rounding_mode is not None:
         return ops.div(input, other, rounding_mode=rounding_mode)
     if isinstance(input, Tensor) and not input.is_floating_point():

@@ -10,6 +10,8 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, nn, ops
 
+from .tensor import repeat
+
 __all__ = [
     "addbmm",
     "addr",
@@ -107,6 +109,9 @@ def cummin(input: Tensor, dim: int) -> Tuple[Tensor, Tensor]:
     """Return the smallest values so far along ``dim`` and where they stand."""
     if input.ndim == 0:
         return input.copy(), ops.zeros((), ms.int64)
+    if input.dtype == ms.bool_:
+        values, places = cummin(input.astype(ms.int32), dim)
+        return values.astype(ms.bool_), places
     _, indices = ops.cummin(ops.stop_gradient(input), dim)  # which has no gradient on CPU
     return ops.gather_elements(input, dim, indices.astype(ms.int64)), indices.astype(ms.int64)
 
@@ -115,6 +120,9 @@ def cummax(input: Tensor, dim: int) -> Tuple[Tensor, Tensor]:
     """Return the largest values so far along ``dim`` and where they stand; with a gradient, on CPU too."""
     if input.ndim == 0:
         return input.copy(), ops.zeros((), ms.int64)
+    if input.dtype == ms.bool_:
+        values, places = cummax(input.astype(ms.int32), dim)
+        return values.astype(ms.bool_), places
     _, indices = ops.cummax(ops.stop_gradient(input), dim)
     return ops.gather_elements(input, dim, indices.astype(ms.int64)), indices.astype(ms.int64)
 
@@ -176,10 +184,11 @@ def lcm(input: Tensor, other: Tensor) -> Tensor:
     return ms.Tensor(np.lcm(input.asnumpy(), other.asnumpy()))
 
 
-def tile(input: Tensor, dims: Any) -> Tensor:
+def tile(input: Tensor, *counts: Any, dims: Any = None) -> Tensor:
     """Return ``input`` repeated as often along each axis; axes that ``dims`` does not name count once."""
-    counts = tuple(int(count) for count in dims)
-    return ops.tile(input, (1,) * (input.ndim - len(counts)) + counts)
+    given = counts if dims is None else dims
+    counts = tuple(int(count) for part in given for count in (part if isinstance(part, (tuple, list)) else (part,)))
+    return repeat(input, (1,) * (input.ndim - len(counts)) + counts)
 
 
 def fill_diagonal(input: Tensor, fill_value: float) -> Tensor:

@@ -111,7 +111,10 @@ def view(input: Tensor, *shape: Any) -> Tensor:
 def repeat(input: Tensor, *repeats: Any) -> Tensor:
     """Return ``input`` repeated as often along each axis; new axes come first."""
     counts = repeats[0] if len(repeats) == 1 and isinstance(repeats[0], (tuple, list)) else repeats
-    return ops.tile(input, tuple(int(count) for count in counts))
+    times = tuple(int(count) for count in counts)
+    sizes = (1,) * (len(times) - input.ndim) + tuple(input.shape)
+    made = tuple(size * count for size, count in zip(sizes, times))
+    return ops.zeros(made, input.dtype) if 0 in made else ops.tile(input, times)  # which refuses nothing
 
 
 def flip(input: Tensor, *dims: Any) -> Tensor:

@@ -104,7 +104,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         if row is not None and ctx.kind(tree.args[0]).is_tensor and not _makes_number(tree, ctx):
             return _row_call(row, updated, tree, ctx, None)
     if isinstance(tree.func, ast.Name) and tree.func.id in ("isinstance", "issubclass") and len(updated.args) == 2:
-        return _class_test(updated)
+        return _class_test(updated, tree, ctx)
     if _is_dynamic(tree.func):
         return rewrite_dynamic(updated, tree, ctx)
     if isinstance(tree.func, ast.Attribute):
@@ -179,10 +179,21 @@ def is_wrapped_network(func: ast.expr, ctx: Context) -> bool:
     return isinstance(func, ast.Attribute) and func.attr == "module" and ctx.kind(func).name in ("Module", "unknown")
 
 
-def _class_test(updated: cst.Call) -> cst.BaseExpression:
-    """Return an isinstance test without the classes that nothing is an instance of."""
+_DECIDING = (ast.If, ast.IfExp, ast.While, ast.BoolOp, ast.UnaryOp, ast.Assert, ast.comprehension)
+
+
+def _class_test(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
+    """Return an isinstance test without the classes that nothing is an instance of.
+
+    A test that only decides what is done says by its False how the unwrapped network is treated; one that is shown or
+    kept says something else than in PyTorch.
+    """
     classes = updated.args[1].value
     if classes is NO_CLASS:
+        if not isinstance(ctx.parent(tree), _DECIDING):
+            ctx.report(
+                "T2M303", tree, "a wrapped network is the network itself in MindSpore: the answer is always False"
+            )
         return cst.Name("False")
     if not isinstance(classes, cst.Tuple):
         return updated

@@ -12,10 +12,10 @@ from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.kinds import UNKNOWN
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.syntax import build
+from torch2ms.translator.syntax import build, parenthesised
 from torch2ms.translator.whole_casts import cut_from_floats
 
-__all__: list[str] = []
+__all__ = ["may_be_complex", "truth_of"]
 
 # The names that x.type() takes and gives: torch.FloatTensor, torch.cuda.FloatTensor.
 _TYPES = {
@@ -95,11 +95,23 @@ def whole_cast(site: CallSite, ctx: Context) -> Outcome:
     made = emit_call(site, ctx)
     if site.receiver is None or not isinstance(made, Replace):
         return made
+    if site.row.name.endswith(".bool") and may_be_complex(site.receiver_tree, ctx):
+        return Replace(truth_of(site.receiver))
     receiver = cut_from_floats(site.receiver, site.receiver_tree, site.tree, ctx)
     call = made.code
     if receiver is site.receiver or not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
         return made
     return replace(made, code=call.with_changes(func=call.func.with_changes(value=receiver)))
+
+
+def truth_of(code: cst.BaseExpression) -> cst.BaseExpression:
+    """Return ``x != 0`` for a complex tensor as bools: MindSpore's cast looks at its real part alone."""
+    return parenthesised(build("{x} != 0", x=parenthesised(code)))
+
+
+def may_be_complex(tree: ast.expr | None, ctx: Context) -> bool:
+    """Whether a tensor is seen to be complex."""
+    return tree is not None and family(ctx.kind(tree).of) == "complex"
 
 
 @recipe("tensor_type")
@@ -114,6 +126,8 @@ def tensor_type(site: CallSite, ctx: Context) -> Outcome:
     text = kind.of if kind.name == "api" else wanted.tree.value if isinstance(wanted.tree, ast.Constant) else ""
     word = _TYPES.get(str(text).rpartition(".")[2])
     if word is not None:
+        if word == "bool_" and may_be_complex(site.receiver_tree, ctx):
+            return Replace(truth_of(site.receiver))
         cuts = not word.startswith(("float", "bfloat"))
         receiver = cut_from_floats(site.receiver, site.receiver_tree, site.tree, ctx) if cuts else site.receiver
         return Replace(build("{x}.astype({dtype})", x=receiver, dtype=ctx.reference(f"mindspore.{word}")))

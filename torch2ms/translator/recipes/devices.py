@@ -11,6 +11,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.casts import may_be_complex, truth_of
 from torch2ms.translator.syntax import build, code_of, itself
 from torch2ms.translator.whole_casts import cut_from_floats
 
@@ -101,6 +102,8 @@ def to_tensor(site: CallSite, ctx: Context) -> Outcome:
     if what == "move" or code is None:
         return moved(site, ctx)
     if what == "cast" and not _may_be_none(code, ctx):
+        if code_of(code).endswith(".bool_") and may_be_complex(site.receiver_tree, ctx):
+            return Replace(truth_of(site.receiver))
         return Replace(build("{x}.astype({dtype})", x=_cut(site, ctx), dtype=code))
     if what == "like":
         return Replace(build("{x}.astype({other}.dtype)", x=site.receiver, other=code))
