@@ -14,7 +14,7 @@ import libcst as cst
 
 from torch2ms.mapping_tables.schema import Row
 from torch2ms.translator.context import Context
-from torch2ms.translator.edges import names_bytes, names_infinity
+from torch2ms.translator.edges import names_bytes
 from torch2ms.translator.inference.dtypes import COMPLEX, family, is_dtype
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
@@ -23,6 +23,7 @@ from torch2ms.translator.passes.class_tests import exact_class_test
 from torch2ms.translator.passes.formatting import rewrite_print, text_call
 from torch2ms.translator.passes.layer_members import is_settings
 from torch2ms.translator.passes.narrowed import narrowed
+from torch2ms.translator.passes.rare_operators import rare_operator
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.attributes import told_none
 from torch2ms.translator.syntax import bare, build, code_of, parenthesised, parse_expression
@@ -71,11 +72,9 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
             inverted = ctx.reference("torch2ms.runtime.functional.bitwise_not")
             return build("{f}({value})", f=inverted, value=updated.expression)
     elif isinstance(tree, ast.BinOp) and isinstance(updated, cst.BinaryOperation):
-        if isinstance(tree.op, ast.FloorDiv) and _divides_infinity(tree, ctx):
-            function = ctx.reference("torch2ms.runtime.functional.floor_divide")
-            return build("{f}({a}, {b})", f=function, a=bare(updated.left), b=bare(updated.right))
-        if isinstance(tree.op, ast.Mult) and _is_repeated(tree, ctx):
-            return _repeated(updated, tree, ctx)
+        rare = rare_operator(updated, tree, ctx)
+        if rare is not None:
+            return rare
         if isinstance(tree.op, ast.Add) and _are_sequences(tree, ctx):
             chain = ctx.reference("mindspore.nn.SequentialCell")
             return build("{chain}(*{left}, *{right})", chain=chain, left=updated.left, right=updated.right)
@@ -97,28 +96,6 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         test = told_none(updated, tree) or exact_class_test(updated, tree, ctx)
         return _compared(updated, tree, ctx) if test is None else test
     return updated
-
-
-def _divides_infinity(tree: ast.BinOp, ctx: Context) -> bool:
-    """Whether ``x // y`` may meet infinity, of which PyTorch makes NaN."""
-    kinds = [ctx.kind(part) for part in (tree.left, tree.right)]
-    tensors = [kind for kind in kinds if kind.is_tensor]
-    return any(family(kind.of) in ("", "float") for kind in tensors) and ctx.once(names_infinity)
-
-
-_REPEATED = frozenset({"list", "str", "tuple"})
-
-
-def _is_repeated(tree: ast.BinOp, ctx: Context) -> bool:
-    """Whether a list or a text is repeated as often as a tensor says, which PyTorch takes for a number there."""
-    kinds = [ctx.kind(part) for part in (tree.left, tree.right)]
-    return any(a.name in _REPEATED and b.is_tensor for a, b in (kinds, kinds[::-1]))
-
-
-def _repeated(updated: cst.BinaryOperation, tree: ast.BinOp, ctx: Context) -> cst.BaseExpression:
-    if ctx.kind(tree.left).is_tensor:
-        return updated.with_changes(left=build("int({x})", x=bare(updated.left)))
-    return updated.with_changes(right=build("int({x})", x=bare(updated.right)))
 
 
 def _are_sequences(tree: ast.BinOp, ctx: Context) -> bool:
