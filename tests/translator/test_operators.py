@@ -131,6 +131,8 @@ NUMPY = "import numpy as np\ndef f(x: torch.Tensor, n, d):\n    a = np.log(n) / 
         ("np.pi * x", "np.pi * x"),
         ("np.sqrt(d) * n", "np.sqrt(d) * n"),
         ("np.ceil(x / 2)", "ops.ceil(x / 2)"),
+        ("np.clip(x, 0.0, 1.0)", "ops.clamp(x, 0.0, 1.0)"),
+        ("np.clip(np.ones(n), 0.0, 1.0)", "np.clip(np.ones(n), 0.0, 1.0)"),
         ("int(np.ceil(x / 2)) * n", "int(np.ceil(x / 2)) * n"),
     ],
 )

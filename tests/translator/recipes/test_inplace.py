@@ -371,3 +371,17 @@ def test_all_elements_in_one_row() -> None:
         f"import torch\n\n\ndef f(n, i, v):\n{body.replace('m = torch.zeros(n, 3)', 'm = n')}"
     ).text
     assert ".view(m.shape)" not in shared
+
+
+@pytest.mark.parametrize(("made", "seen"), [("torch.zeros(2, 3)", False), ("x", True)])
+def test_a_cast_of_a_new_tensor_is_held_by_nobody_else(made: str, seen: bool) -> None:
+    body = f"    x = torch.ones(2, 3)\n    y = {made}.to(device)\n    y[:, 0] = 1\n    z = torch.exp(x)\n"
+    source = f"def f(device):\n{body}"
+    assert ("T2M305" in codes_of(source)) is seen
+
+
+@pytest.mark.parametrize(("default", "made"), [("0.1", "ops.full_like(t, k)"), ("None", "ops.broadcast_to(k, ")])
+def test_what_a_network_is_given_with_a_number_as_default_is_no_tensor(default: str, made: str) -> None:
+    body = "        t = torch.zeros_like(x)\n        t.fill_(k)\n        return t\n"
+    forward = f"    def forward(self, x, k={default}):\n{body}"
+    assert made in translate_source(f"import torch\n\n\nclass M(torch.nn.Module):\n{forward}").text

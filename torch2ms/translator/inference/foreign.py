@@ -9,7 +9,15 @@ from torch2ms.translator.inference.containers import element_of
 from torch2ms.translator.inference.dtypes import COMPLEX
 from torch2ms.translator.kinds import UNKNOWN, Kind
 
-__all__ = ["OF_TENSORS", "gives_array", "of_arithmetic", "of_attribute", "of_function", "of_method"]
+__all__ = [
+    "OF_TENSORS",
+    "OF_TENSORS_AND_MORE",
+    "gives_array",
+    "of_arithmetic",
+    "of_attribute",
+    "of_function",
+    "of_method",
+]
 
 _NUMBERS = ("int", "float", "bool")
 _SETTINGS = "argparse.Namespace"
@@ -92,6 +100,10 @@ OF_TENSORS = {
 }
 
 
+# Functions of numpy that give a tensor of a tensor as well, and take further arguments by place.
+OF_TENSORS_AND_MORE = {"numpy.clip": "torch.clamp", "numpy.power": "torch.pow", "numpy.reshape": "torch.reshape"}
+
+
 # Functions of numpy.random that give Python's numbers unless a shape is named, with the arguments they take before it.
 _DRAWS = {"rand": 0, "randn": 0, "random": 0, "random_sample": 0, "exponential": 1, "beta": 2, "gamma": 2, "normal": 2,
           "randint": 2, "uniform": 2}  # fmt: skip
@@ -107,7 +119,7 @@ def gives_array(node: ast.Call) -> bool:
 def of_function(name: str, arguments: Sequence[Kind] = ()) -> Kind:
     """Return what a function of another package gives, where that is certain."""
     root, own = name.partition(".")[0], name.rpartition(".")[2]
-    if len(arguments) == 1 and arguments[0].is_tensor and name in OF_TENSORS:
+    if arguments and arguments[0].is_tensor and name in (OF_TENSORS if len(arguments) == 1 else OF_TENSORS_AND_MORE):
         return Kind("Tensor", evidence="numpy's function of a tensor")
     if name in _LISTED or (name == "numpy.where" and len(arguments) == 1):
         return Kind("iterator", items=(Kind("ndarray"),))

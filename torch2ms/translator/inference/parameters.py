@@ -57,7 +57,7 @@ class Parameters(Expressions):
                 called = evidence.get(arg.arg, UNKNOWN)
                 kind = called if called.name == "Tensor" and called.of else kind  # its dtype, no annotation tells
             if not kind.known or kind.name == "none":
-                kind = self._from_role(arg.arg, kind)
+                kind = kind if self._is_forward() and _is_plain(default) else self._from_role(arg.arg, kind)
             self.bind(arg.arg, kind)
         if arguments.vararg is not None:
             tensor = self._is_forward()
@@ -152,3 +152,9 @@ class Parameters(Expressions):
         found: dict[str, Uses] = self.info.uses if self.info is not None else self.analysis.uses
         uses = found.get(name)
         return self.world.evidence.of_uses(uses) if uses is not None and len(uses.bound) == 1 else UNKNOWN
+
+
+def _is_plain(default: ast.expr | None) -> bool:
+    """Whether a default is a number or a text: ``smoothing=0.1`` of a network's forward is no input of it."""
+    value = default.operand if isinstance(default, ast.UnaryOp) else default
+    return isinstance(value, ast.Constant) and value.value is not None

@@ -18,7 +18,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.edges import by_edges
 from torch2ms.translator.emission import emit_call, fits
 from torch2ms.translator.inference.families import BASE_ROWS
-from torch2ms.translator.inference.foreign import OF_TENSORS
+from torch2ms.translator.inference.foreign import OF_TENSORS, OF_TENSORS_AND_MORE
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.asked_networks import asked_network, asks_for_networks, with_gradient
@@ -99,8 +99,9 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if callee.name == "Module" or is_chosen_recurrent(tree, ctx):
         inplace_layer(tree, ctx)
         return named_inputs(updated, tree, callee, ctx)
-    if callee.name == "module" and callee.of in OF_TENSORS and len(tree.args) == 1 and not tree.keywords:
-        row = ctx.tables.row(OF_TENSORS[callee.of])
+    of_tensors = OF_TENSORS if len(tree.args) == 1 else OF_TENSORS_AND_MORE
+    if callee.name == "module" and callee.of in of_tensors and not tree.keywords:
+        row = ctx.tables.row(of_tensors[callee.of])
         if row is not None and ctx.kind(tree.args[0]).is_tensor and not _makes_number(tree, ctx):
             return _row_call(row, updated, tree, ctx, None)
     if isinstance(tree.func, ast.Name) and tree.func.id in ("isinstance", "issubclass") and len(updated.args) == 2:

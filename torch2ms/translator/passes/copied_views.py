@@ -8,6 +8,7 @@ from torch2ms.translator.aliases import REARRANGED
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.names import candidates
+from torch2ms.translator.recipes.views import is_fresh
 
 __all__ = ["report_copied_view"]
 
@@ -131,6 +132,8 @@ def _casts_to_same(call: ast.Call, function: ast.Attribute, ctx: Context) -> boo
 def _is_read_later(view: ast.expr, tree: ast.stmt, ctx: Context) -> bool:
     """Whether the tensor that a cast or an array is made of is read behind the statement that changes them."""
     root = root_of(view)
+    if is_fresh(_viewed(view), ctx):  # ``torch.zeros(n).to(device)``: nothing else holds what the cast is made of
+        return False
     return any(
         node.id == root and isinstance(node.ctx, ast.Load) and node.lineno > tree.lineno
         for node in ctx.analysis.all(ast.Name)
