@@ -375,8 +375,8 @@ def test_all_elements_in_one_row() -> None:
 
 @pytest.mark.parametrize(("made", "seen"), [("torch.zeros(2, 3)", False), ("x", True)])
 def test_a_cast_of_a_new_tensor_is_held_by_nobody_else(made: str, seen: bool) -> None:
-    body = f"    x = torch.ones(2, 3)\n    y = {made}.to(device)\n    y[:, 0] = 1\n    z = torch.exp(x)\n"
-    source = f"def f(device):\n{body}"
+    body = f"    x = torch.ones(2, 3)\n    y = {made}.float()\n    y[:, 0] = 1\n    z = torch.exp(x)\n"
+    source = f"def f():\n{body}"
     assert ("T2M305" in codes_of(source)) is seen
 
 

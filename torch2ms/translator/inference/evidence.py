@@ -92,6 +92,8 @@ class Evidence:
         names = {call.func.attr: call for call in uses.calls if isinstance(call.func, ast.Attribute)}
         told = [self.of_call(name) for name in sorted(names) if self.takes(name, names[name])]
         told += [self.of_chain(links(chain)) for chain in uses.chains]
+        if "view" in names and _names_size(names["view"]) and self.is_free("view", "Tensor"):
+            told.append(Kind("Tensor", evidence="only tensors are viewed in a size"))  # numpy's view takes a dtype
         told += [self.of_attribute(name) for name in sorted({node.attr for node in uses.read} - names.keys())]
         found = {kind.name: kind for kind in reversed(told) if kind.known}
         if {"zero_grad", "step"} <= names.keys() and "Module" not in found:
@@ -171,3 +173,10 @@ def _agree(name: str, families: list[KindName], tables: Tables) -> bool:
     return all(row is not None and [t.target for t in row.to] == [t.target for t in first.to] for row in rows) and all(
         row is not None and [t.recipe for t in row.to] == [t.recipe for t in first.to] for row in rows
     )
+
+
+def _names_size(call: ast.Call) -> bool:
+    """Whether a call begins with a number: ``view(-1)``."""
+    first = call.args[0] if call.args else None
+    first = first.operand if isinstance(first, ast.UnaryOp) else first
+    return isinstance(first, ast.Constant) and type(first.value) is int

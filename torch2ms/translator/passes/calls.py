@@ -24,6 +24,7 @@ from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.asked_networks import asked_network, asks_for_networks, with_gradient
 from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.exchanged_parts import taken_part
+from torch2ms.translator.passes.foreign_tensors import as_arrays
 from torch2ms.translator.passes.gradient_reads import clip_kept
 from torch2ms.translator.passes.inplace import changed_arguments, inplace_layer
 from torch2ms.translator.passes.layer_calls import is_chosen_recurrent, named_inputs
@@ -125,7 +126,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
             either = untyped_call(_row_call, updated, tree, ctx)
             if either is not None:
                 return either
-    return rewrite_builtin(older_call(updated, tree, callee, ctx), tree, ctx)
+    return rewrite_builtin(as_arrays(older_call(updated, tree, callee, ctx), tree, callee, ctx), tree, ctx)
 
 
 def _look_at_gradient(tree: ast.Call, ctx: Context) -> None:

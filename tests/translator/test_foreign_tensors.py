@@ -1,0 +1,29 @@
+"""Tensors that other packages get as arrays, and what says that a parameter is a tensor."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms.translator.pipeline import translate_source
+
+HEADER = "import numpy as np\nimport torch\nimport wandb\nimport matplotlib.pyplot as plt\nx = torch.ones(3)\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("wandb.log({'loss': x.mean(), 'n': 3}, step=1)", "wandb.log({'loss': x.mean().asnumpy(), 'n': 3}, step=1)"),
+        ("wandb.log({'loss': x.mean().item(), **{}})", "wandb.log({'loss': x.mean().item(), **{}})"),
+        ("plt.axis(x * 2)", "plt.axis((x * 2).asnumpy())"),
+        ("plt.xlim(left=x[0], right=3)", "plt.xlim(left=x[0].asnumpy(), right=3)"),
+        ("plt.plot(x, x)", "plt.plot(x, x)"),
+    ],
+)
+def test_other_packages_get_arrays(source: str, expected: str) -> None:
+    assert translate_source(f"{HEADER}{source}\n").text.rstrip().endswith(expected)
+
+
+@pytest.mark.parametrize(("size", "index"), [("-1", "ms.Tensor(order)"), ("np.uint8", "order")])
+def test_what_is_viewed_in_a_size_is_a_tensor(size: str, index: str) -> None:
+    source = f"order = np.arange(4)\ndef shuffled(image):\n    return image.view({size})[order]\nuses = [shuffled]\n"
+    assert f"[{index}]" in translate_source(f"import numpy as np\nimport torch\n{source}").text
