@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mindspore import ops
 
-from torch2ms.runtime import functional, layers, unbatched
+from torch2ms.runtime import functional, layers, linalg, unbatched
 
 
 def gradient(function: object, values: object) -> list[float]:
@@ -253,3 +253,9 @@ def test_complex_numbers_hold_where_either_part_does() -> None:
     numbers = functional.complex(ms.tensor([0.0, 0.0]), ms.tensor([2.0, 0.0]))
     assert bool(functional.any(numbers))
     assert not bool(functional.all(numbers))
+
+
+def test_least_squares_of_dependent_columns_are_the_shortest() -> None:
+    matrix = ops.linspace(-1.0, 1.0, 20).reshape((4, 5)).T  # of rank 2
+    found = linalg.lstsq(matrix, ops.ones((5, 1))).solution
+    assert found.asnumpy().ravel() == pytest.approx([-0.57, -0.19, 0.19, 0.57], abs=1e-3)

@@ -34,6 +34,12 @@ def test_a_learning_rate_that_is_set_is_used_and_reads_as_a_number() -> None:
     assert moved(optimizer) == pytest.approx(0.05, rel=1e-5)
 
 
+def test_the_rate_that_a_scheduler_keeps_reads_as_a_number() -> None:
+    optimizer = sgd(0.4)
+    lr_scheduler.ExponentialLR(optimizer, 0.5)
+    assert param_groups(optimizer)[0]["initial_lr"] == 0.4
+
+
 def test_schedulers_go_on_from_a_learning_rate_that_was_set() -> None:
     optimizer = sgd()
     scheduler = lr_scheduler.StepLR(optimizer, 1)

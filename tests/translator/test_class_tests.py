@@ -41,3 +41,12 @@ def test_instances_are_told_by_the_class_that_both_are_of(test: str, expected: s
 def test_a_wrapper_that_is_gone_is_told_where_the_answer_is_kept(test: str, is_told: bool) -> None:
     found = translate_source(f"from torch import nn\n{test}\n").diagnostics
     assert any(entry.code == "T2M303" for entry in found) is is_told
+
+
+@pytest.mark.parametrize(
+    ("test", "is_told"),
+    [("x.float() is x", True), ("x.to(x.dtype) is x", True), ("x.to('cpu') is x", False), ("x.view(-1) is x", False)],
+)
+def test_a_cast_that_is_asked_for_its_identity_is_told(test: str, is_told: bool) -> None:
+    found = translate_source(f"import torch\nx = torch.ones(2)\na = {test}\n").diagnostics
+    assert any(entry.code == "T2M305" for entry in found) is is_told

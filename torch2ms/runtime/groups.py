@@ -49,7 +49,7 @@ _ZERO = frozenset(["weight_decay", "lr_decay", "momentum", "dampening"])  # PyTo
 
 def _read(name: str, value: Any, default: Any = 0) -> Any:
     """Return a setting as PyTorch has it; ``default`` is what the optimizer was made with."""
-    if name == "lr":
+    if name == "lr" or (isinstance(value, ms.Tensor) and value.ndim == 0):  # a scheduler keeps "initial_lr" as well
         return _number(value)
     return 0 if name in _ZERO and isinstance(value, float) and value == 0 and default == 0 else value
 

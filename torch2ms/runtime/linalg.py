@@ -233,11 +233,17 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Inverse:
     return Inverse(ops.inverse(A), ops.zeros(A.shape[:-2], ms.int32))
 
 
+def _smallest(A: Tensor) -> float:
+    """Return the part of the largest singular value below which PyTorch takes one for zero."""
+    return float(max(A.shape[-2:])) * (2.220446049250313e-16 if A.dtype == ms.float64 else 1.1920929e-07)
+
+
 def lstsq(A: Tensor, B: Tensor, rcond: Optional[float] = None, *, driver: Any = None) -> LeastSquares:
     """Return the least squares solution of ``A @ X = B``; it has a gradient with respect to ``B``."""
     vector = B.ndim == A.ndim - 1
     right = ops.expand_dims(B, -1) if vector else B
-    solution = ops.matmul(_by_numpy(np.linalg.pinv, A), right)
+    limit = _smallest(A) if rcond is None else rcond
+    solution = ops.matmul(_by_numpy(lambda a: np.linalg.pinv(a, limit), A), right)
     residuals = ops.zeros((0,), A.dtype)
     if A.shape[-2] > A.shape[-1]:
         residuals = ops.square(ops.matmul(A, solution) - right).sum(-2)
@@ -252,7 +258,7 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
         singular = np.linalg.svd(A.asnumpy(), compute_uv=False)
         if singular.size and singular.min() > singular.max() * 1e-3:
             return ops.matmul(ops.inverse(ops.matmul(turned, A)), turned)
-    limit = 1e-15 if A.dtype == ms.float64 else max(A.shape[-2:]) * 1.1920929e-07
+    limit = 1e-15 if A.dtype == ms.float64 else _smallest(A)
     limit = next((value for value in (rcond, rtol) if value is not None), limit)
     found: Tensor = _by_numpy(lambda a: np.linalg.pinv(a, limit), A)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional, Sequence
+from typing import Any, Optional, Sequence, Tuple
 
 import mindspore as ms
 from mindspore import Tensor, ops
@@ -206,6 +206,11 @@ class Categorical(Distribution):
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: Optional[bool] = None) -> None:
         self.probs, self.logits = probs_and_logits(probs, logits, False)
         self.batch_shape = self.logits.shape[:-1]
+
+    @property
+    def param_shape(self) -> Tuple[int, ...]:
+        """The shape of the probabilities."""
+        return tuple(self.logits.shape)
 
     @property
     def mean(self) -> Tensor:

@@ -10,6 +10,7 @@ import ast
 
 import libcst as cst
 
+from torch2ms.diagnostics import Severity
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import build
@@ -41,10 +42,26 @@ def exact_class_test(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -
 def _identity_test(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> cst.BaseExpression | None:
     """Return ``norm == nn.BatchNorm2d`` for ``norm is nn.BatchNorm2d``: the two classes are equal, not identical."""
     operator = tree.ops[0]
-    if not isinstance(operator, (ast.Is, ast.IsNot)) or not _has_two(tree.comparators[0], ctx):
+    if not isinstance(operator, (ast.Is, ast.IsNot)):
+        return None
+    if any(_may_be_its_own(node, ctx) for node in (tree.left, tree.comparators[0])):
+        ctx.report("T2M305", tree, _OTHER, severity=Severity.ERROR)
+    if not _has_two(tree.comparators[0], ctx):
         return None
     sign = "==" if isinstance(operator, ast.Is) else "!="
     return build(f"{{a}} {sign} {{b}}", a=updated.left, b=updated.comparisons[0].comparator)
+
+
+_CASTS = frozenset("to float double half bfloat16 long int short char byte bool type type_as".split())
+_OTHER = "a cast to the dtype that a tensor has gives the tensor itself in torch, a new one in MindSpore"
+
+
+def _may_be_its_own(node: ast.expr, ctx: Context) -> bool:
+    """Whether a cast of a tensor is asked for its identity: ``x.float() is x`` holds in PyTorch."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr not in _CASTS:
+        return False
+    moves = node.func.attr == "to" and all(ctx.kind(given).name in ("device", "str") for given in node.args)
+    return ctx.kind(node.func.value).is_tensor and not moves
 
 
 def _has_two(node: ast.expr, ctx: Context) -> bool:
