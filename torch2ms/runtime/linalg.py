@@ -15,44 +15,10 @@ from mindspore import Tensor, ops
 
 from .functional import cholesky, linalg_solve, norm, slogdet
 
-__all__ = [
-    "cholesky_ex",
-    "cholesky_inverse",
-    "cholesky_solve",
-    "cond",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "geqrf",
-    "inv_ex",
-    "lstsq",
-    "lu",
-    "lu_factor",
-    "lu_solve",
-    "lu_unpack",
-    "matrix_exp",
-    "matrix_norm",
-    "matrix_rank",
-    "old_lu_solve",
-    "old_qr",
-    "old_svd",
-    "old_vander",
-    "orgqr",
-    "ormqr",
-    "pinv",
-    "qr",
-    "slogdet_named",
-    "solve_ex",
-    "solve_triangular",
-    "svd",
-    "svdvals",
-    "tensorinv",
-    "tensorsolve",
-    "triangular_solve",
-    "vander",
-    "vecdot",
-]
+__all__ = """cholesky_ex cholesky_inverse cholesky_solve cond eig eigh eigvals eigvalsh geqrf inv_ex lstsq lu
+lu_factor lu_solve lu_unpack matrix_exp matrix_norm matrix_rank old_lu_solve old_qr old_svd
+old_vander orgqr ormqr pinv qr slogdet_named solve_ex solve_triangular svd svdvals tensorinv
+tensorsolve triangular_solve vander vecdot""".split()
 
 
 class Eigen(NamedTuple):

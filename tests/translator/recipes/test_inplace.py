@@ -71,6 +71,8 @@ def test_a_tensor_that_nothing_else_sees(statement: str, expected: str) -> None:
         (["y = z * 1", "w = y", "y.add_(1)"], ["y = z * 1", "w = y", "y[...] = y + 1"]),
         (["y = z * 1", "kept.append(y)", "y.add_(1)"], ["y = z * 1", "kept.append(y)", "y[...] = y + 1"]),
         (["for t in [x, z]:", "    t.mul_(2)"], ["for t in [x, z]:", "t[...] = t * 2"]),
+        (["x[0, : len(z)].copy_(z)"], ["x[0, : len(z)] = z"]),
+        (["x[0][: z.size(0)].mul_(2)"], ["x[0][: z.shape[0]] = x[0][: z.shape[0]] * 2"]),
         (["ts = [x, z]", "ts[0].mul_(2)"], ["ts = [x, z]", "ts[0][...] = ts[0] * 2"]),
     ],
 )

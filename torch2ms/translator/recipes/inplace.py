@@ -19,7 +19,15 @@ from torch2ms.translator.passes.detached_members import detaches_members
 from torch2ms.translator.passes.weight_data import gives_first_values, goes_over_weights, may_have_stepped
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.held import is_held
-from torch2ms.translator.recipes.inplace_values import DATA, bare_name, flattened, functional, is_inplace
+from torch2ms.translator.recipes.inplace_values import (
+    DATA,
+    bare_name,
+    flattened,
+    functional,
+    is_inplace,
+    is_piece,
+    repeatable,
+)
 from torch2ms.translator.recipes.views import (
     fills_whole,
     is_fresh,
@@ -190,10 +198,6 @@ def _is_parameter(tree: ast.expr, ctx: Context) -> bool:
     return ctx.kind(tree).name == "Parameter"
 
 
-def _repeatable(tree: ast.AST) -> bool:
-    return not any(isinstance(node, (ast.Call, ast.NamedExpr, ast.Await, ast.Yield)) for node in walk(tree))
-
-
 # ---- what becomes of it
 
 
@@ -351,7 +355,7 @@ def _assigned(site: CallSite, place: _Place, direct: _Place, statement: bool, ct
         return Replace(cst.Name("False"))
     if _reshapes(site):
         return Leave("it changes the shape of a parameter or a buffer")
-    if not _repeatable(place.tree):
+    if not repeatable(place.tree):
         return Leave(f"{ast.unparse(place.tree)} is computed: give it a name")
     if statement and (_is_parameter(place.tree, ctx) or place.stripped):
         initial = _initial(site, place, ctx)
@@ -435,7 +439,7 @@ def _attribute(site: CallSite, place: _Place, direct: _Place, statement: bool, c
     is_weight = _is_parameter(place.tree, ctx) or place.tree in ctx.training.kept
     if place.stripped or is_weight or owner.name == "Module":
         return _assigned(site, place, direct, statement, ctx)
-    if not _repeatable(place.tree):
+    if not repeatable(place.tree):
         return Leave(f"{ast.unparse(place.tree)} is computed: give it a name")
     if place.tree.attr in ("T", "mT", "grad", "real", "imag"):
         return Leave(f".{place.tree.attr} is changed in place, which does not reach the tensor it belongs to")
@@ -452,23 +456,14 @@ def _rebound(site: CallSite, place: _Place, direct: _Place, ctx: Context) -> Out
     return made
 
 
-def _is_piece(base: ast.expr, ctx: Context) -> bool:
-    """Whether ``base[i]`` is a view of what was cut up: ``x.chunk(4)[1]``, which MindSpore's ``[()] =`` reaches too."""
-    cuts = isinstance(base, ast.Call) and isinstance(base.func, ast.Attribute) and base.func.attr in _CUTS
-    return cuts and ctx.target.mindspore >= (2, 7)
-
-
-_CUTS = ("chunk", "split", "unbind")
-
-
 def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:
     """``x[i].add_(y)`` -> ``x[i] = x[i] + y`` in a tensor, ``xs[i][...] = xs[i] + y`` in a list or a dictionary."""
     assert isinstance(place.tree, ast.Subscript)
     if not statement and _reshapes(site):
         return Leave("a part of a tensor is changed in place in the middle of an expression: do it in a statement")
-    if _is_piece(place.tree.value, ctx):
+    if is_piece(place.tree.value, ctx):
         return _filled(site, place.code, direct, statement, ctx, index="()")
-    if not _repeatable(place.tree):
+    if not repeatable(place.tree):
         return Leave(f"{ast.unparse(place.tree)} is computed: give it a name")
     base = place.tree.value
     while (inner := _data_of(base)) is not None:

@@ -14,8 +14,9 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.edges import by_edges
 from torch2ms.translator.emission import emit_call, fits
 from torch2ms.translator.syntax import bare, build, code_of
+from torch2ms.translator.trees import walk
 
-__all__ = ["DATA", "Value", "bare_name", "flattened", "functional", "is_inplace"]
+__all__ = ["DATA", "Value", "bare_name", "flattened", "functional", "is_inplace", "is_piece", "repeatable"]
 
 Value = cst.BaseExpression
 DATA = "torch's gradient does not see a change of .data, MindSpore's does: they differ where the changed values count"
@@ -317,3 +318,25 @@ def flattened(tree: ast.expr) -> str:
         return ""
     assert isinstance(tree, ast.Call)
     return func.value.id if ast.unparse(tree.args[0]) == "-1" else ""
+
+
+# Calls that give the same number as often as they are made
+_ASKING = frozenset("len int slice abs min max size numel nelement dim ndimension item tolist".split())
+
+
+def repeatable(tree: ast.AST) -> bool:
+    """Whether an expression may be written twice: it calls nothing, but for what asks for a size or a number."""
+    calls = (node.func for node in walk(tree) if isinstance(node, ast.Call))
+    names = (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in calls)
+    return all(name in _ASKING for name in names) and not any(
+        isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield)) for node in walk(tree)
+    )
+
+
+def is_piece(base: ast.expr, ctx: Context) -> bool:
+    """Whether ``base[i]`` is a view of what was cut up: ``x.chunk(4)[1]``, which MindSpore's ``[()] =`` reaches too."""
+    cuts = isinstance(base, ast.Call) and isinstance(base.func, ast.Attribute) and base.func.attr in _CUTS
+    return cuts and ctx.target.mindspore >= (2, 7)
+
+
+_CUTS = ("chunk", "split", "unbind")
