@@ -285,3 +285,25 @@ def test_a_dataset_with_places_sees_its_worker():
             return data.get_worker_info().id
 
     assert _listed(data.DataLoader(Places(), batch_size=1, num_workers=2)) == [[0], [1], [0], [1]]
+
+
+def test_places_that_are_numbers_of_numpy_come_as_pythons():
+    class Rows(data.Dataset):
+        def __init__(self):
+            self.rows = ms.ops.arange(6).reshape(3, 2)
+
+        def __getitem__(self, place):
+            """Return a row."""
+            return self.rows[place], place
+
+        def __len__(self):
+            return 3
+
+    rows = Rows()
+    row, place = rows[np.array([2, 0])[0]]
+    assert row.tolist() == [4, 5]
+    assert type(place) is int
+    assert rows[1][0].tolist() == [2, 3]
+    assert Rows.__getitem__.__doc__ == "Return a row."
+    assert data.Subset(rows, np.array([2, 1]))[1][0].tolist() == [2, 3]
+    assert data.TensorDataset(rows.rows)[np.int64(1)][0].tolist() == [2, 3]

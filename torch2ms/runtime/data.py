@@ -12,6 +12,8 @@ have no effect.
 from __future__ import annotations
 
 import bisect
+import functools
+import inspect
 import itertools
 import math
 from typing import (
@@ -69,8 +71,27 @@ __all__ = [
 T_co = TypeVar("T_co", covariant=True)
 
 
+def _of_plain_places(own: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(own)
+    def getitem(self: Any, index: Any, *rest: Any, **named: Any) -> Any:
+        return own(self, index.item() if isinstance(index, np.integer) else index, *rest, **named)
+
+    return getitem
+
+
 class Dataset(Generic[T_co]):
-    """Base of datasets: ``__getitem__(index)`` and, mostly, ``__len__()``."""
+    """Base of datasets: ``__getitem__(index)`` and, mostly, ``__len__()``.
+
+    A place that is a number of NumPy's, ``data[np.random.permutation(n)[0]]``, comes to ``__getitem__`` as Python's:
+    MindSpore's tensors take no other as an index.
+    """
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """Let the class's own ``__getitem__`` see Python's numbers."""
+        super().__init_subclass__(**settings)
+        own = cls.__dict__.get("__getitem__")
+        if inspect.isfunction(own):
+            cls.__getitem__ = _of_plain_places(own)  # type: ignore[method-assign]
 
     def __getitem__(self, index: Any) -> T_co:
         raise NotImplementedError(f"{type(self).__name__} has no __getitem__")
