@@ -230,6 +230,7 @@ def test_short_ints_and_bools_have_signs_and_squares() -> None:
     assert functional.cummax(flags, 0)[0].dtype == ms.bool_
     assert functional.add(flags, flags, alpha=2).dtype == ms.bool_
     assert functional.bitwise_not(small).asnumpy().tolist() == [252, 255, 55]
+    assert functional.bitwise_not(5) == ~5
 
 
 def test_what_has_no_elements_has_parts_all_the_same() -> None:

@@ -54,6 +54,7 @@ def test_plain_calls_stay_plain(text: str) -> None:
         ("loss = torch.nn.HuberLoss()\ny = loss(x[x > 2], x[x > 2])", "loss = layers.HuberLoss()"),
         ("y = (x > 1).sign()", "functional.sign(x > 1)"),
         ("b = x.byte()\ny = ~b.reshape(-1)", "functional.bitwise_not("),
+        ("b = x.byte()\nclass C:\n    def __call__(self, q):\n        return ~q", "functional.bitwise_not(q)"),
         ("y = x.double().lerp(x, 0.3)", "functional.lerp(x.astype(ms.float64), x, 0.3)"),
         ("c = torch.complex(x, x)\ny = c.any(0)", "functional.any(c, 0)"),
         ("c = torch.complex(x, x)\ny = c.bool()", "y = (c != 0)"),

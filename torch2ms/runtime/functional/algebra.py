@@ -167,8 +167,10 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Tuple[Tensor, T
     return (found, Tensor(kept)) if keepdim else (ops.squeeze(found, dim), Tensor(places))
 
 
-def bitwise_not(input: Tensor) -> Tensor:
-    """Return the complement of ints or bools."""
+def bitwise_not(input: Any) -> Any:
+    """Return the complement of ints or bools; of what is no tensor, what ``~`` makes of it."""
+    if not isinstance(input, Tensor):
+        return ~input
     return ops.logical_not(input) if input.dtype == ms.bool_ else -1 - input
 
 

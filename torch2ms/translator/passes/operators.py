@@ -68,7 +68,8 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
     elif isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Invert) and isinstance(updated, cst.UnaryOperation):
         kind = ctx.kind(tree.operand)
         unknown = not family(kind.of) and not _is_flag(tree.operand) and (ctx.once(_has_whole) or ctx.once(names_bytes))
-        if kind.is_tensor and (family(kind.of) == "int" or unknown):  # MindSpore's ~ is logical: it gives bools
+        may_be_tensor = kind.is_tensor or (not kind.known and ctx.once(names_bytes))
+        if may_be_tensor and (family(kind.of) == "int" or unknown):  # MindSpore's ~ is logical: it gives bools
             inverted = ctx.reference("torch2ms.runtime.functional.bitwise_not")
             return build("{f}({value})", f=inverted, value=updated.expression)
     elif isinstance(tree, ast.BinOp) and isinstance(updated, cst.BinaryOperation):
