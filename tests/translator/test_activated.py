@@ -113,3 +113,52 @@ def test_the_blocks_are_those_of_the_runtime_s_networks(name: str, blocks: tuple
     vision_models = pytest.importorskip("torch2ms.runtime.vision_models")
     widths = getattr(vision_models, name.replace("vgg", "_"))  # 0 is a pooling
     assert blocks == tuple(len(list(run)) for convolves, run in itertools.groupby(widths, bool) if convolves)
+
+
+VGG = """
+import torch.nn as nn
+from torchvision import models
+class Net(nn.Module):
+    def __init__(self, start=3):
+        super().__init__()
+        self.vgg = models.vgg16().features
+        self.one, self.two = self.vgg[:{0}], nn.Sequential(*list(self.vgg.children())[{0}:])
+        self.body = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(inplace=True), nn.Conv2d(4, 4, 3), nn.Conv2d(4, 4, 3))
+        self.parts = nn.ModuleList([self.body, nn.Linear(3, 4)])
+        self.block = nn.Sequential()
+        for i in range(start, 9):
+            self.block.add_module(str(i), self.vgg[i])
+    def forward(self, x):
+        out = []
+        {1}
+        return out
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "body"),
+    [
+        ("start", "a = self.one(x)\n        out = [a, self.two(a)]"),
+        ("start", "a = self.one(x)\n        b = self.two(a)\n        out = [a, b]"),
+        ("4", "for name, layer in self.vgg._modules.items():\n            x = layer(x)\n            out.append(x)"),
+        ("4", "for i in range(9):\n            x = self.vgg[i](x)\n            out.append(x)"),
+        ("4", "for layer in self.vgg[:9]:\n            x = layer(x)\n            out += [x]"),
+        ("4", "a = self.body[:1](x)\n        out = [a, self.body[1:](a)]"),
+        ("4", "a = self.one(x)\n        out = [a, self.block(a)]"),
+    ],
+)
+def test_features_that_are_kept_while_activations_may_run_on_them_are_reported(start: str, body: str) -> None:
+    assert "T2M305" in [found.code for found in translate_source(VGG.format(start, body)).diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("start", "body"),
+    [
+        ("4", "a = self.body[:2](x)\n        out = [a, self.body[2:](a)]"),
+        ("4", "out = self.body[1:](self.body[:1](x))"),
+        ("4", "for layer in self.vgg:\n            x = layer(x)\n        out.append(x)"),
+        ("4", "for part in self.parts:\n            x = part(x)\n            out.append(x)"),
+    ],
+)
+def test_features_that_no_activation_can_change_are_not(start: str, body: str) -> None:
+    assert "T2M305" not in [found.code for found in translate_source(VGG.format(start, body)).diagnostics]

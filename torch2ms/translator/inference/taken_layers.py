@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.trees import walk
 
-__all__ = ["taken_start"]
+__all__ = ["taken_start", "vgg_activations"]
 
 _BLOCKS = {"vgg11": (1, 1, 2, 2, 2), "vgg13": (2, 2, 2, 2, 2), "vgg16": (2, 2, 3, 3, 3), "vgg19": (2, 2, 4, 4, 4)}
 
@@ -57,8 +57,13 @@ def _activations(source: ast.expr, function: ast.AST, kind_of: Callable[[ast.exp
             package, _, made = kind_of(call.func).of.rpartition(".")
             model, _, normed = made.partition("_")
             if package.startswith("torchvision.models") and model in _BLOCKS:
-                return frozenset(_places(_BLOCKS[model], 3 if normed else 2))
+                return vgg_activations(model, normed)
     return frozenset()
+
+
+def vgg_activations(model: str, suffix: str) -> frozenset[int]:
+    """Return the places of the activations among the features of ``vgg16``, or ``vgg16_bn`` with that suffix."""
+    return frozenset(_places(_BLOCKS[model], 3 if suffix else 2))
 
 
 def _values(source: ast.expr, function: ast.AST) -> list[ast.expr]:

@@ -27,6 +27,7 @@ from torch2ms.translator.passes.exchanged_parts import taken_part
 from torch2ms.translator.passes.foreign_tensors import as_arrays
 from torch2ms.translator.passes.gradient_reads import clip_kept
 from torch2ms.translator.passes.inplace import changed_arguments, inplace_layer
+from torch2ms.translator.passes.kept_features import report_kept
 from torch2ms.translator.passes.layer_calls import is_chosen_recurrent, named_inputs
 from torch2ms.translator.passes.layer_members import is_forward
 from torch2ms.translator.passes.left_out_gradients import step_that_adds
@@ -93,6 +94,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
             return asked
         filled = rewrite_out(updated, tree, ctx, lambda new, plain: _api_call(node, new, plain, callee, ctx))
         return _api_call(node, updated, tree, callee, ctx) if filled is None else filled
+    report_kept(tree, ctx)
     if callee.name in ("Module", "function"):
         changed_arguments(tree, ctx)
     if callee.name == "function" and asks_for_networks(ctx):
