@@ -260,3 +260,15 @@ def test_least_squares_of_dependent_columns_are_the_shortest() -> None:
     matrix = ops.linspace(-1.0, 1.0, 20).reshape((4, 5)).T  # of rank 2
     found = linalg.lstsq(matrix, ops.ones((5, 1))).solution
     assert found.asnumpy().ravel() == pytest.approx([-0.57, -0.19, 0.19, 0.57], abs=1e-3)
+
+
+def test_matrices_of_one_element_have_inverses() -> None:
+    from torch2ms.runtime import functional, linalg
+    from torch2ms.runtime.distributions import MultivariateNormal
+
+    four = ms.Tensor([[[4.0]], [[2.0]]])
+    assert functional.inverse(four).asnumpy().tolist() == [[[0.25]], [[0.5]]]
+    assert functional.linalg_solve(four[0], ms.Tensor([2.0])).asnumpy().tolist() == [0.5]
+    assert linalg.inv_ex(four).inverse.asnumpy().tolist() == [[[0.25]], [[0.5]]]
+    normal = MultivariateNormal(ms.Tensor([0.5]), ms.Tensor([[2.0]]))
+    assert float(normal.log_prob(ms.Tensor([1.0]))) == pytest.approx(-1.3280121)

@@ -13,7 +13,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-from .functional import cholesky, linalg_solve, norm, slogdet
+from .functional import cholesky, inverse, linalg_solve, norm, slogdet
 
 __all__ = """cholesky_ex cholesky_inverse cholesky_solve cond eig eigh eigvals eigvalsh geqrf inv_ex lstsq lu
 lu_factor lu_solve lu_unpack matrix_exp matrix_norm matrix_rank old_lu_solve old_qr old_svd
@@ -196,7 +196,7 @@ def slogdet_named(A: Tensor) -> SignLog:
 
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Inverse:
     """Return the inverse and zeros for the error codes."""
-    return Inverse(ops.inverse(A), ops.zeros(A.shape[:-2], ms.int32))
+    return Inverse(inverse(A), ops.zeros(A.shape[:-2], ms.int32))
 
 
 def _smallest(A: Tensor) -> float:
@@ -223,7 +223,7 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
         turned = _transposed(A)
         singular = np.linalg.svd(A.asnumpy(), compute_uv=False)
         if singular.size and singular.min() > singular.max() * 1e-3:
-            return ops.matmul(ops.inverse(ops.matmul(turned, A)), turned)
+            return ops.matmul(inverse(ops.matmul(turned, A)), turned)
     limit = 1e-15 if A.dtype == ms.float64 else _smallest(A)
     limit = next((value for value in (rcond, rtol) if value is not None), limit)
     found: Tensor = _by_numpy(lambda a: np.linalg.pinv(a, limit), A)
@@ -270,7 +270,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
         values = svdvals(A)
         high, low = values[..., 0], values[..., -1]
         return low / high if p == -2 else high / low
-    return matrix_norm(A, p) * matrix_norm(ops.inverse(A), p)
+    return matrix_norm(A, p) * matrix_norm(inverse(A), p)
 
 
 def matrix_exp(A: Tensor) -> Tensor:
@@ -342,7 +342,7 @@ def lu(A: Tensor, *, pivot: bool = True) -> Triangular:
 
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """Return ``X`` with ``A @ X = B`` from the factors of ``A``."""
-    return ops.matmul(ops.inverse(_product(LU, pivots)), B)
+    return ops.matmul(inverse(_product(LU, pivots)), B)
 
 
 def _product(LU: Tensor, pivots: Tensor) -> Tensor:
@@ -356,8 +356,8 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     if unitriangular:
         eye = ops.eye(A.shape[-1], A.shape[-1], A.dtype)
         triangle = triangle * (1 - eye) + eye
-    inverse = ops.inverse(triangle)
-    return ops.matmul(inverse, B) if left else ops.matmul(B, inverse)
+    inverted = inverse(triangle)
+    return ops.matmul(inverted, B) if left else ops.matmul(B, inverted)
 
 
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
@@ -369,7 +369,7 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """Return the inverse of ``A`` from its Cholesky factor."""
     L = ops.triu(L) if upper else ops.tril(L)
     turned = _transposed(L)
-    return ops.inverse(ops.matmul(turned, L) if upper else ops.matmul(L, turned))
+    return inverse(ops.matmul(turned, L) if upper else ops.matmul(L, turned))
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
@@ -386,7 +386,7 @@ def vander(x: Tensor, *, N: Optional[int] = None) -> Tensor:
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """Return the inverse with respect to ``tensordot`` over ``ind`` axes."""
     rows = int(np.prod(A.shape[:ind]))
-    return ops.inverse(A.reshape((rows, -1))).reshape((*A.shape[ind:], *A.shape[:ind]))
+    return inverse(A.reshape((rows, -1))).reshape((*A.shape[ind:], *A.shape[:ind]))
 
 
 def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
@@ -396,7 +396,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
         A = ops.transpose(A, (*rest, *dims))
     size = int(np.prod(B.shape))
     shape = A.shape[B.ndim :]
-    return ops.matmul(ops.inverse(A.reshape((size, size))), B.reshape((size, 1))).reshape(shape)
+    return ops.matmul(inverse(A.reshape((size, size))), B.reshape((size, 1))).reshape(shape)
 
 
 def triangular_solve(

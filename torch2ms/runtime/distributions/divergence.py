@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, Tuple, Type
 from mindspore import Tensor, ops
 
 from ..functional.exact import exp, log
+from ..functional.matrix import inverse
 from .base import Distribution, Independent, total
 from .continuous import Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Geometric, OneHotCategorical, Poisson
@@ -130,7 +131,7 @@ def _uniform(p: Uniform, q: Uniform) -> Tensor:
 
 @register_kl(MultivariateNormal, MultivariateNormal)
 def _multivariate_normal(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
-    relative = ops.matmul(ops.inverse(q.scale_tril), p.scale_tril)
+    relative = ops.matmul(inverse(q.scale_tril), p.scale_tril)
     trace = ops.square(relative).sum((-2, -1))
     distance = q.mahalanobis(q.loc - p.loc)
     return q.half_log_det() - p.half_log_det() + 0.5 * (trace + distance - p.event_shape[0])

@@ -7,6 +7,7 @@ from typing import Any, Optional, Sequence
 from mindspore import Tensor, ops
 
 from ..functional.exact import log
+from ..functional.matrix import inverse
 from .base import LOG_2PI, Distribution, floats
 from .discrete import Categorical
 from .gamma import gamma_draws, standard_gamma
@@ -85,7 +86,7 @@ class MultivariateNormal(Distribution):
         if covariance_matrix is not None:
             scale_tril = ops.cholesky(covariance_matrix)
         elif precision_matrix is not None:
-            scale_tril = ops.cholesky(ops.inverse(precision_matrix))
+            scale_tril = ops.cholesky(inverse(precision_matrix))
         assert scale_tril is not None
         scale_tril = ops.tril(scale_tril)  # what stands above the diagonal counts for nothing, in gradients too
         loc = floats(loc)
@@ -103,7 +104,7 @@ class MultivariateNormal(Distribution):
     @property
     def precision_matrix(self) -> Tensor:
         """The inverse of the covariance."""
-        return ops.inverse(self.covariance_matrix)
+        return inverse(self.covariance_matrix)
 
     @property
     def mean(self) -> Tensor:
@@ -131,7 +132,7 @@ class MultivariateNormal(Distribution):
 
     def mahalanobis(self, difference: Tensor) -> Tensor:
         """Return the squared length of a difference, measured by the covariance."""
-        return ops.square(ops.matmul(ops.inverse(self.scale_tril), ops.expand_dims(difference, -1)).squeeze(-1)).sum(-1)
+        return ops.square(ops.matmul(inverse(self.scale_tril), ops.expand_dims(difference, -1)).squeeze(-1)).sum(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""

@@ -8,6 +8,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
+from .matrix import inverse
 from .tensor import norm
 
 __all__ = [
@@ -54,8 +55,8 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """Return ``X`` with ``A @ X = B``, or ``X @ A = B`` where not ``left``, through the inverse of ``A``."""
     vector = B.ndim == A.ndim - 1
     if not left:
-        return ops.matmul(B, ops.inverse(A))
-    solution = ops.matmul(ops.inverse(A), ops.expand_dims(B, -1) if vector else B)
+        return ops.matmul(B, inverse(A))
+    solution = ops.matmul(inverse(A), ops.expand_dims(B, -1) if vector else B)
     return ops.squeeze(solution, -1) if vector else solution
 
 
