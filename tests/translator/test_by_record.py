@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from torch2ms import translate_project, translate_source
 from torch2ms.config import Options
 from torch2ms.mapping_tables.lookup import Target
@@ -104,3 +106,48 @@ def test_gradients_that_are_given_to_what_a_loop_goes_over_are_kept_with_the_wei
     )
     assert "gradients.put(alpha, g)" in text
     assert "T2M201" not in codes
+
+
+STEP = """
+import torch
+import torch.nn.functional as F
+from attack import {name}
+def train(net, loader, opt):
+    attack = {made}
+    for x, y in loader:
+        {early}
+        z = attack(net, x, y)
+        {late}
+        loss = F.cross_entropy(net(z), y)
+        loss.backward()
+        opt.step()
+"""
+ATTACK = """
+    x = x.clone().detach().requires_grad_(True)
+    loss = F.cross_entropy(net(x), y)
+    loss.backward()
+    return (x + 0.1 * x.grad.sign()).detach()
+"""
+
+
+@pytest.mark.parametrize("kind", ["function", "object"])
+@pytest.mark.parametrize("order", [("opt.zero_grad()", ""), ("", "opt.zero_grad()")])
+def test_an_attack_that_adds_to_the_step_of_another_file_is_reported(
+    kind: str, order: tuple[str, str], tmp_path: Path
+) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    head = "import torch\nimport torch.nn.functional as F\n"
+    own = "class Attack:\n    def __call__(self, net, x, y):" + ATTACK.replace("\n    ", "\n        ")
+    text = own if kind == "object" else "def attack(net, x, y):" + ATTACK
+    (source / "attack.py").write_text(head + text)
+    name = "Attack" if kind == "object" else "attack as attack"
+    made = "Attack()" if kind == "object" else "None or attack"
+    step = STEP.format(name=name, made=made, early=order[0], late=order[1])
+    if kind == "function":
+        step = step.replace("    attack = None or attack\n", "")
+    (source / "train.py").write_text(step)
+    report = translate_project(source, tmp_path / "out")
+    found = [one.message for one in report.diagnostics if one.file == "attack.py" and "left out" in one.message]
+    assert bool(found) == (order[0] != "")
+    assert all("of train.py" in message for message in found)

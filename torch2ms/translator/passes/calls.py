@@ -59,7 +59,7 @@ __all__ = ["DROPPED", "is_wrapped_network", "member_row", "rewrite_call"]
 
 _RESETS = frozenset({"torch.optim.Optimizer.zero_grad", "torch.nn.Module.zero_grad"})
 _LEFT_OUT = (
-    "torch adds the gradients of the weights to those of the step in line {line}, which resets them before this call"
+    "torch adds the gradients of the weights to those of the step in {line}, which resets them before this call"
     " and not behind it: here they are left out"
 )
 _SECOND = (
