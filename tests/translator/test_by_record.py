@@ -108,6 +108,17 @@ def test_gradients_that_are_given_to_what_a_loop_goes_over_are_kept_with_the_wei
     assert "T2M201" not in codes
 
 
+@pytest.mark.parametrize("change", ["d.data[0] = g[0]", "d += g", "d.clamp_(0, 1)", "d.data.add_(g)"])
+def test_tensors_that_are_changed_in_place_are_no_start_of_a_record(change: str) -> None:
+    _, codes = translated(
+        "def attack(net, x):\n    d = torch.zeros_like(x, requires_grad=True)\n    for _ in range(3):\n"
+        "        out = net(x + d)\n        if out.sum() > 1:\n            break\n"
+        "        g = [torch.autograd.grad(out.sum(), t)[0] for t in (d,)][0]\n"
+        f"        with torch.no_grad():\n            {change}\n    return d.detach()\n"
+    )
+    assert "T2M203" in codes
+
+
 STEP = """
 import torch
 import torch.nn.functional as F

@@ -14,7 +14,7 @@ from torch2ms.translator.passes.network_input import network_input
 from torch2ms.translator.passes.recorded_marks import TENSORS
 from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_parts, results_of
 from torch2ms.translator.training.by_hand import gradients_of
-from torch2ms.translator.training.by_record import GRADIENT, is_recordable
+from torch2ms.translator.training.by_record import GRADIENT, is_recordable, leaves_in, written_to
 from torch2ms.translator.training.kept import is_weight
 from torch2ms.translator.training.leaf_hooks import hooked
 from torch2ms.translator.training.leaf_plan import LeafPlan
@@ -159,8 +159,17 @@ def _enter_asked(plan: TrainingPlan, ctx: Context) -> None:
         return
     for call in ctx.analysis.all(ast.Call):
         is_gradient = ctx.kind(call.func).name == "api" and ctx.kind(call.func).of == GRADIENT
-        if is_gradient and call not in plan.handled and is_recordable(call) and not _is_in_backward(call, ctx):
+        if not is_gradient or call in plan.handled or not is_recordable(call) or _is_in_backward(call, ctx):
+            continue
+        nodes = list(walk(_scope(call, ctx)))
+        written = leaves_in(nodes) & written_to(nodes)
+        if all(_is_parameter(name, nodes, ctx) for name in written):
             plan.asked.add(call)
+
+
+def _is_parameter(name: str, nodes: list[ast.AST], ctx: Context) -> bool:
+    """Whether a name is that of a weight, which is changed in place in MindSpore as well."""
+    return any(isinstance(n, ast.Name) and n.id == name and ctx.kind(n).name == "Parameter" for n in nodes)
 
 
 def _is_in_backward(call: ast.AST, ctx: Context) -> bool:

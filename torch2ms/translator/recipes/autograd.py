@@ -54,8 +54,8 @@ def recorded_gradient(site: CallSite, ctx: Context) -> Outcome:
 
 
 _NO_RECORD = (
-    "a gradient that is differentiated again (create_graph=True) is no part of MindSpore's records: "
-    "mindspore.grad of a function, compiled by mindspore.jit, gives it"
+    "a gradient that is differentiated again (create_graph=True), or by a tensor that is changed in place, is no part "
+    "of MindSpore's records: mindspore.grad of a function gives it, compiled by mindspore.jit where it is to go on"
 )
 
 
