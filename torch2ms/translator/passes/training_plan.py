@@ -20,6 +20,7 @@ from torch2ms.translator.training.leaf_hooks import hooked
 from torch2ms.translator.training.leaf_plan import LeafPlan
 from torch2ms.translator.training.leaf_planning import plan_leaves
 from torch2ms.translator.training.marks import is_of_another
+from torch2ms.translator.training.names_used import own as own_nodes
 from torch2ms.translator.training.open_records import record_open
 from torch2ms.translator.training.recorded import Planned
 from torch2ms.translator.training.scope import is_formal
@@ -161,7 +162,7 @@ def _enter_asked(plan: TrainingPlan, ctx: Context) -> None:
         is_gradient = ctx.kind(call.func).name == "api" and ctx.kind(call.func).of == GRADIENT
         if not is_gradient or call in plan.handled or not is_recordable(call) or _is_in_backward(call, ctx):
             continue
-        nodes = list(walk(_scope(call, ctx)))
+        nodes = list(own_nodes(_scope(call, ctx)))
         written = leaves_in(nodes) & written_to(nodes)
         if all(_is_parameter(name, nodes, ctx) for name in written):
             plan.asked.add(call)
