@@ -36,7 +36,7 @@ def report_kept(tree: ast.Call, ctx: Context) -> None:
     if len(tree.args) != 1 or tree.keywords or not isinstance(tree.args[0], ast.Name):
         return
     small, name = ctx.small, tree.args[0].id
-    if not isinstance(small, (ast.Assign, ast.Expr, ast.Return)):
+    if not isinstance(small, (ast.Assign, ast.Expr, ast.Return)) or not _starts_in_place(tree.func, ctx, is_held=True):
         return
     targets = {t.id for t in getattr(small, "targets", ()) if isinstance(t, ast.Name)}
     held = seen_elsewhere(name, small, ctx) == "object" or _is_added(name, ctx)
