@@ -106,3 +106,7 @@ def test_pythons_types_stand_for_the_widest_dtypes() -> None:
     x = ms.Tensor([0, 2], ms.int32)
     wanted = [(bool, ms.bool_), (int, ms.int64), (float, ms.float64), (ms.float16, ms.float16)]
     assert all(device.to(x, given).dtype == dtype for given, dtype in wanted)
+
+
+def test_a_release_of_cuda_has_two_parts() -> None:
+    assert [int(part) for part in device.split_cuda_version(".")] == [12, 8]

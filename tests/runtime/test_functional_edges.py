@@ -272,3 +272,17 @@ def test_matrices_of_one_element_have_inverses() -> None:
     assert linalg.inv_ex(four).inverse.asnumpy().tolist() == [[[0.25]], [[0.5]]]
     normal = MultivariateNormal(ms.Tensor([0.5]), ms.Tensor([[2.0]]))
     assert float(normal.log_prob(ms.Tensor([1.0]))) == pytest.approx(-1.3280121)
+
+
+def test_a_mask_of_several_axes_at_the_end() -> None:
+    x = ms.Tensor(np.arange(18, dtype=np.float32).reshape(2, 3, 3))
+    mask = ms.Tensor(~np.eye(3, dtype=bool))
+    assert functional.picked_at_end(x, mask).asnumpy().tolist() == x.asnumpy()[..., mask.asnumpy()].tolist()
+    slope = ms.grad(lambda x: functional.picked_at_end(x, mask).sum())(x).asnumpy()
+    assert slope.tolist() == [mask.asnumpy().astype(np.float32).tolist()] * 2
+
+
+def test_the_activations_of_transformers_have_names() -> None:
+    assert layers.activation_called("relu")(ms.Tensor([-1.0, 2.0])).asnumpy().tolist() == [0.0, 2.0]
+    with pytest.raises(RuntimeError, match="relu/gelu"):
+        layers.activation_called("tanh")

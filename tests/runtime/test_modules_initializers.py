@@ -218,3 +218,10 @@ def test_a_sequence_of_layers_is_handed_one_sample() -> None:
     net = nn.SequentialCell(nn.Conv2d(1, 2, 3, pad_mode="pad"), nn.ReLU())
     assert unbatched.run(net, ms.ops.ones((1, 6, 6))).shape == (2, 4, 4)
     assert unbatched.run(net, ms.ops.ones((5, 1, 6, 6))).shape == (5, 2, 4, 4)
+
+
+def test_statistics_that_a_class_of_its_own_registers_are_the_layers() -> None:
+    norm = nn.BatchNorm2d(3)
+    modules.register_buffer(norm, "running_mean", ms.ops.zeros((6,)))
+    assert norm.moving_mean.shape == norm.running_mean.shape == (6,)
+    assert norm.moving_mean is norm.running_mean

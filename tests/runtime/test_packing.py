@@ -9,7 +9,7 @@ ms = pytest.importorskip("mindspore")
 
 from mindspore import nn  # noqa: E402
 
-from torch2ms.runtime import packing  # noqa: E402
+from torch2ms.runtime import packing, unbatched  # noqa: E402
 
 
 def batch() -> ms.Tensor:
@@ -38,3 +38,10 @@ def test_other_inputs_go_through() -> None:
 def test_lengths_out_of_order_are_refused() -> None:
     with pytest.raises(RuntimeError, match="decreasing"):
         packing.pack_padded_sequence(batch(), [2, 4], batch_first=True)
+
+
+def test_what_is_packed_needs_no_batch_around_it() -> None:
+    layer = nn.LSTM(3, 4, batch_first=True)
+    packed = packing.pack_padded_sequence(batch(), [5, 3], batch_first=True)
+    outputs, _ = unbatched.run(layer, packed)
+    assert np.allclose(outputs.data.asnumpy(), packing.run(layer, packed)[0].data.asnumpy())

@@ -399,3 +399,33 @@ def test_numbers_that_a_loop_takes_from_an_array() -> None:
     emitted = translate_source(source).text
     assert "output[functional.as_index(i), 1]" in emitted
     assert "row[functional.as_index(i)] for i, row in" in emitted
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("y[:, n - 1::n] += u", "y[:, n - 1::n] = functional.take_every(y, n, axis=1, start=n - 1) + u"),
+        ("y[:, ::2, 0] *= u", "y[:, ::2, 0] = functional.take_every(y, 2, axis=1)[:, :, 0] * u"),
+        ("y[::2] += u", "y[::2] += u"),  # the first and the last axis have a gradient
+        ("y[..., ::2] += u", "y[..., ::2] += u"),
+        ("y[:, 1:] += u", "y[:, 1:] += u"),
+        ("order[:, ::2] += 1", "order[:, ::2] += 1"),
+    ],
+)
+def test_places_that_are_changed_in_steps(line: str, expected: str) -> None:
+    source = f"{HEAD}    y = torch.bmm(x, x)\n    {line}\n    return y\n"
+    assert f"    {expected}\n" in translate_source(source).text
+
+
+@pytest.mark.parametrize(
+    ("mask", "taken"),
+    [
+        ("~torch.eye(n, dtype=torch.bool)", True),
+        ("torch.ones(n, 2, dtype=torch.bool)", True),
+        ("torch.ones(n, dtype=torch.bool)", False),
+        ("torch.arange(n)", False),
+    ],
+)
+def test_a_mask_of_several_axes_at_the_end(mask: str, taken: bool) -> None:
+    text = translate_source(f"{HEAD}    keep = {mask}\n    return x[..., keep]\n").text
+    assert ("functional.picked_at_end(x, keep)" if taken else "x[..., keep]") in text

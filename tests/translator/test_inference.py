@@ -244,3 +244,23 @@ def test_a_tensor_that_is_asked_for_indices_is_sparse() -> None:
     source = "import torch\ndef thin(x: torch.Tensor):\n    places = x.indices()\n    return places, x.values()\n"
     assert "functional.sparse_indices(x)" in translate_source(source).text
     assert "functional.sparse_values(x)" in translate_source(source).text
+
+
+def test_what_the_text_does_not_show_of_a_tuple_its_annotation_does() -> None:
+    source = """
+from torch import Tensor, nn
+
+
+class Base(nn.Module):
+    def forward(self, x: Tensor, n: Tensor) -> tuple[Tensor, Tensor]:
+        for layer in self.layers:
+            n = self.lengths(layer, n)
+        return x * 2, n
+
+
+class Derived(Base):
+    def forward(self, x: Tensor, n: Tensor) -> tuple[Tensor, Tensor]:
+        x, n = super().forward(x, n)
+        return x, n >> 2
+"""
+    assert "functional.bitwise_right_shift(n, 2)" in translate_source(source).text

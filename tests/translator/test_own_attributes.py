@@ -64,3 +64,55 @@ def test_the_class_behind_weight_norm() -> None:
     head = "from torch.nn.utils.weight_norm import WeightNorm\n\n\n"
     source = head + "def norm(layer):\n    WeightNorm.apply(layer, 'weight', dim=0)\n"
     assert "layers.weight_norm(layer, 'weight', dim=0)" in text_of(source)
+
+
+def test_the_dictionaries_of_a_network_tell_a_network() -> None:
+    source = "def forget(layer, name):\n    del layer._parameters[name]\n    return list(layer._modules)\n"
+    assert "del layer._params[name]" in text_of(source)
+    assert "list(layer._cells)" in text_of(source)
+
+
+def test_a_class_of_the_programs_own_may_have_such_dictionaries() -> None:
+    own = "class Bag:\n    def __init__(self):\n        self._parameters = {}\n\n\n"
+    assert "bag._parameters" in text_of(own + "def size(bag):\n    return len(bag._parameters)\n")
+
+
+def test_a_layer_that_loses_its_weight_norm_is_the_layer_still() -> None:
+    source = """
+from torch.nn.utils.parametrize import remove_parametrizations
+
+
+class Up(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.ConvTranspose1d(3, 3, 3)
+
+    def forward(self, x, output_size=None):
+        return self.conv(x, output_size=output_size)
+
+    def remove_weight_norm(self):
+        self.conv = remove_parametrizations(self.conv, "weight")
+"""
+    assert "functional.transposed_to(self.conv, x, output_size)" in text_of(source)
+
+
+def test_a_network_is_restored_from_a_pair() -> None:
+    source = """
+import torch.nn.functional as F
+
+
+class Layer(nn.Module):
+    def __setstate__(self, state):
+        if "activation" not in state:
+            state["activation"] = self.state(state=1)
+        super().__setstate__(state)
+"""
+    text = text_of(source)
+    assert 'if "activation" not in state[1]:' in text
+    assert 'state[1]["activation"] = self.state(state=1)' in text
+    assert "super().__setstate__(state)\n" in text
+
+
+def test_what_is_no_network_is_restored_as_it_is_stored() -> None:
+    source = "class Bag:\n    def __setstate__(self, state):\n        self.a = state['a']\n"
+    assert "self.a = state['a']" in text_of(source)

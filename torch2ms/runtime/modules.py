@@ -179,14 +179,14 @@ def register_buffer(cell: nn.Cell, name: str, tensor: Any, persistent: bool = Tr
     Files of weights hold it unless ``persistent`` is False. ``None`` becomes a plain attribute.
     """
     cell.__dict__[_BUFFERS] = frozenset([*cell.__dict__.get(_BUFFERS, ()), name])
-    unsaved = frozenset(cell.__dict__.get(_UNSAVED, ()))
-    cell.__dict__[_UNSAVED] = unsaved - {name} if persistent else unsaved | {name}
+    unsaved = frozenset(cell.__dict__.get(_UNSAVED, ())) - {name}
+    cell.__dict__[_UNSAVED] = unsaved if persistent else unsaved | {name}
     if tensor is None:
-        setattr(cell, name, None)
-        return None
+        return setattr(cell, name, None)
     made = ms.Parameter(tensor if isinstance(tensor, ms.Tensor) else ms.Tensor(tensor), requires_grad=False)
-    setattr(cell, name, made)
-    return getattr(cell, name)
+    for held in (name, *(other for other in _OTHER_NAMES.get(name, ()) if other in cell._params)):
+        setattr(cell, held, made)  # in place of what a normalisation of MindSpore has under its own name
+    return made
 
 
 def distinct(parameters: Iterable[Any]) -> List[Any]:

@@ -6,6 +6,7 @@ from typing import Any, Optional, Tuple
 
 from mindspore import Tensor, nn, ops
 
+from . import packing
 from .layers import families
 from .layers.projected import ProjectedLSTM
 
@@ -22,6 +23,8 @@ def run(layer: nn.Cell, *inputs: Any) -> Any:
     step (features,). Inputs that have a batch are handed on as they are. A sequence of layers that begins with a
     convolution gets the batch as a whole.
     """
+    if isinstance(inputs[0], packing.PackedSequence):  # what a function of the program's own may have packed
+        return packing.run(layer, *inputs)
     if isinstance(layer, nn.SequentialCell):  # the first layer says whether there is a batch
         parts = list(layer)
         if not parts or _axes(parts[0], inputs[0]) is None:

@@ -205,8 +205,11 @@ class _Attributes:
                 self.set_on_others.add(node.attr)
 
     def callable(self) -> frozenset[str]:
-        """Return those that are set to something that may be called, or set and called."""
-        return frozenset(self._made | (self._set & self._called))
+        """Return those that are set to something that may be called, or set and called, or called like a network's."""
+        return frozenset(self._made | (self._set & (self._called | _OF_NETWORKS)))
+
+
+_OF_NETWORKS = frozenset({"_parameters", "_modules", "_buffers"})
 
 
 def _methods(body: Iterable[ast.stmt]) -> Iterator[str]:

@@ -387,3 +387,21 @@ def test_what_a_network_is_given_with_a_number_as_default_is_no_tensor(default: 
     body = "        t = torch.zeros_like(x)\n        t.fill_(k)\n        return t\n"
     forward = f"    def forward(self, x, k={default}):\n{body}"
     assert made in translate_source(f"import torch\n\n\nclass M(torch.nn.Module):\n{forward}").text
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("y.view(-1)[::n + 1].fill_(-1)", "y.view(-1)[::n + 1] = -1"),
+        ("y.view(-1)[0].zero_()", "y.view(-1)[0] = 0"),
+        ("g(y)[0].fill_(1)", "g(y)[0].fill_(1)"),  # anything may come back
+        ("y.view(-1)[::2].add_(1)", "y.view(-1)[::2].add_(1)"),  # read as well
+    ],
+)
+def test_part_of_a_view_is_filled(line: str, expected: str) -> None:
+    assert expected in lines_of(f"""
+    def f(x, n, g):
+        y = torch.mm(x, x)
+        {line}
+        return y
+    """)

@@ -16,6 +16,7 @@ __all__ = [
     "inverse",
     "kron",
     "matrix_power",
+    "picked_at_end",
     "repeat_interleave",
     "searchsorted",
     "select",
@@ -102,6 +103,12 @@ def take_every(input: Tensor, step: int, axis: int, start: Optional[int] = None,
     (``StridedSliceGrad``, seen in MindSpore 2.10).
     """
     return input.swapaxes(axis, -1)[..., start:stop:step].swapaxes(axis, -1)
+
+
+def picked_at_end(input: Tensor, mask: Tensor) -> Tensor:
+    """Return ``input[..., mask]`` for a mask of several axes, which MindSpore takes for the index of one."""
+    flat = input.reshape((*input.shape[: input.ndim - mask.ndim], -1))
+    return flat[..., mask.reshape((-1,))]
 
 
 def take(input: Tensor, index: Tensor) -> Tensor:

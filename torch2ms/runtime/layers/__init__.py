@@ -44,6 +44,8 @@ from .attention import (
     TransformerDecoderLayer,
     TransformerEncoder,
     TransformerEncoderLayer,
+    activation_called,
+    clones,
 )
 from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .convolution import (

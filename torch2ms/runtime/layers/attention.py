@@ -19,7 +19,21 @@ __all__ = [
     "TransformerDecoderLayer",
     "TransformerEncoder",
     "TransformerEncoderLayer",
+    "activation_called",
+    "clones",
 ]
+
+
+def activation_called(activation: str) -> Any:
+    """Return the function that transformers call ``relu`` or ``gelu``; raises RuntimeError for other names."""
+    if activation not in ("relu", "gelu"):
+        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+    return ops.relu if activation == "relu" else ops.gelu
+
+
+def clones(module: nn.Cell, count: int) -> nn.CellList:
+    """Return ``count`` copies of a layer, each with weights of its own."""
+    return nn.CellList([F.deepcopy(module) for _ in range(count)])
 
 
 class MultiheadAttention(nn.MultiheadAttention, metaclass=Kind):
@@ -180,7 +194,7 @@ class TransformerEncoder(nn.Cell, metaclass=Kind):
         mask_check: bool = True,
     ) -> None:
         super().__init__()
-        self.layers = nn.CellList([F.deepcopy(encoder_layer) for _ in range(num_layers)])
+        self.layers = clones(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 
@@ -203,7 +217,7 @@ class TransformerDecoder(nn.Cell, metaclass=Kind):
 
     def __init__(self, decoder_layer: nn.Cell, num_layers: int, norm: Optional[nn.Cell] = None) -> None:
         super().__init__()
-        self.layers = nn.CellList([F.deepcopy(decoder_layer) for _ in range(num_layers)])
+        self.layers = clones(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 

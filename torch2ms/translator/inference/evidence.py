@@ -61,7 +61,8 @@ def _telling_members(tables: Tables) -> tuple[frozenset[str], _Told, _Told, _Tol
                 calls[name] = families[0]
         elif name not in shared_methods and name not in shared_attributes and _is_telling(name):
             attributes[name] = families[0]
-    attributes.setdefault("param_groups", "Optimizer")  # set by its __init__, which no catalogue shows
+    attributes.setdefault("param_groups", "Optimizer")  # set by its __init__, which no catalogue shows; so are these
+    attributes.update(dict.fromkeys(_NETWORK_DICTIONARIES, "Module"))
     return frozenset(members["Tensor"]), calls, attributes, alike
 
 
@@ -158,6 +159,7 @@ class Evidence:
 
 # Attributes are common words (device, layout, stride of a configuration); only what no one else would say counts.
 _TELLING = frozenset({"grad", "param_groups"})
+_NETWORK_DICTIONARIES = ("_parameters", "_modules", "_buffers")
 
 
 def _is_telling(name: str) -> bool:

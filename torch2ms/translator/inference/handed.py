@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.declarations import FileAnalysis, FunctionInfo, is_map
 from torch2ms.translator.kinds import UNKNOWN, Kind
 from torch2ms.translator.trees import walk
 
-__all__ = ["Handed", "handed_back", "handed_by", "lacks_results", "promised"]
+__all__ = ["Handed", "completed", "handed_back", "handed_by", "lacks_results"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,20 @@ def lacks_results(analysis: FileAnalysis) -> bool:
     return False
 
 
-def promised(info: FunctionInfo, analysis: FileAnalysis, family: Callable[[str], Kind]) -> Kind:
+def completed(result: Kind, info: FunctionInfo, analysis: FileAnalysis, family: Callable[[str], Kind]) -> Kind:
+    """Return the kind of a function's result: what its text does not show is what the return annotation promises."""
+    if result.known and (result.name != "tuple" or all(item.known for item in result.items)):
+        return result
+    told = _promised(info, analysis, family)
+    if not result.known:
+        return told
+    if told.name != "tuple" or len(told.items) != len(result.items):
+        return result
+    parts = zip(result.items, told.items, strict=True)
+    return replace(result, items=tuple(own if own.known else other for own, other in parts))
+
+
+def _promised(info: FunctionInfo, analysis: FileAnalysis, family: Callable[[str], Kind]) -> Kind:
     """Return the kind that the return annotation alone promises."""
     returns = getattr(info.node, "returns", None)
 

@@ -52,11 +52,24 @@ def _is_made_of(value: ast.AST | None, name: str) -> bool:
     if not isinstance(value, ast.Call):
         return False
     inner: ast.AST = value
+    if _called(value) in _GIVING_BACK and value.args:
+        inner = ast.Call(value.args[0], [], [])  # as if it were a method of what it is handed
     while isinstance(inner, (ast.Call, ast.Attribute)):
         if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
             return inner.value.id == "self" and inner.attr == name
         inner = inner.func if isinstance(inner, ast.Call) else inner.value
     return False
+
+
+# Functions of torch.nn.utils that change a layer and give it back: ``self.conv = remove_weight_norm(self.conv)``
+_GIVING_BACK = frozenset(
+    "weight_norm spectral_norm register_parametrization remove_parametrizations remove_weight_norm "
+    "remove_spectral_norm".split()
+)
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def stores(info: FunctionInfo) -> bool:
@@ -84,7 +97,7 @@ def is_inplace(value: ast.expr) -> bool:
     """Whether an expression makes a layer that changes its input: ``nn.ReLU(inplace=True)``, ``nn.ReLU(True)``."""
     if not isinstance(value, ast.Call):
         return False
-    name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+    name = _called(value)
     if any(k.arg == "inplace" and isinstance(k.value, ast.Constant) and k.value.value is True for k in value.keywords):
         return True
     first = value.args[0] if value.args else None
@@ -103,7 +116,7 @@ def inplace_starts(
     while True:
         if not isinstance(first, ast.Call):
             return {}
-        made = first.func.attr if isinstance(first.func, ast.Attribute) else getattr(first.func, "id", "")
+        made = _called(first)
         if is_inplace(first):
             return {place: made}
         if made == "Sequential" and not first.args and place == name and info is not None:

@@ -19,7 +19,7 @@ from torch2ms.translator.inference.declarations import ClassInfo, FileAnalysis, 
 from torch2ms.translator.inference.evidence import Evidence
 from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.inference.flow import Flow
-from torch2ms.translator.inference.handed import Handed, handed_by, lacks_results, promised
+from torch2ms.translator.inference.handed import Handed, completed, handed_by, lacks_results
 from torch2ms.translator.inference.overrides import overridden
 from torch2ms.translator.inference.own_attributes import made_of_themselves, stores
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
@@ -416,8 +416,7 @@ class World:
         if self.depth > 0:
             with self._at(self.depth - 1), self._holding(analysis.path):
                 result = overridden(info, self) if is_abstract(info.node) else self.flow(analysis, info).result
-        if not result.known:
-            result = promised(info, analysis, self.family)
+        result = completed(result, info, analysis, self.family)
         self._remember(analysis, self._returns, question, result)
         return result
 

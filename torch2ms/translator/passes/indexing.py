@@ -18,10 +18,10 @@ from torch2ms.translator.passes.untyped import told
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.views import asks_for_gradients, what_index_gives
 from torch2ms.translator.shown_values import holds_negative, never_negative
-from torch2ms.translator.syntax import build
+from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk
 
-__all__ = ["rewrite_index"]
+__all__ = ["read_in_steps", "rewrite_index"]
 
 _WITHOUT_GRADIENT = ("torch.int", "torch.uint", "torch.long", "torch.short", "torch.bool")
 
@@ -30,6 +30,10 @@ def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> 
     """Return a subscript of a tensor in the form that MindSpore takes."""
     indexed = _numbers_first(_without_end(_typed(updated, tree, ctx), tree, ctx), tree, ctx)
     indexed = _one_by_one(_from_the_end(indexed, tree, ctx), tree, ctx)
+    if _ends_in_mask(tree, ctx) and len(indexed.slice) > 1:
+        picked = ctx.reference("torch2ms.runtime.functional.picked_at_end")
+        mask = cst.ensure_type(indexed.slice[1].slice, cst.Index).value
+        return build("{picked}({x}, {mask})", picked=picked, x=indexed.value, mask=mask)
     if _may_be_one_element(tree, ctx) and len(indexed.slice) > 1:
         element = ctx.reference("torch2ms.runtime.functional.element")
         given = [cst.Arg(cst.ensure_type(part.slice, cst.Index).value) for part in indexed.slice]
@@ -178,6 +182,16 @@ def _picks_one(part: ast.expr, ctx: Context) -> bool:
     if isinstance(part, ast.BinOp):
         return _picks_one(part.left, ctx) or _picks_one(part.right, ctx)
     return isinstance(part, ast.Subscript) and _is_int(part.slice, ctx)
+
+
+def _ends_in_mask(tree: ast.Subscript, ctx: Context) -> bool:
+    """Whether a mask of several axes stands behind ``...``, where MindSpore takes it for the index of one axis."""
+    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else []
+    if len(parts) != 2 or not isinstance(tree.ctx, ast.Load) or _is_written(tree, ctx):
+        return False
+    dots = isinstance(parts[0], ast.Constant) and parts[0].value is ...
+    kind = ctx.kind(parts[1])
+    return dots and kind.is_tensor and kind.of in ("", "torch.bool") and max(ranks(parts[1], ctx), default=0) > 1
 
 
 def _has_networks(ctx: Context) -> bool:
@@ -331,15 +345,26 @@ def _uses_numpy(ctx: Context) -> bool:
 
 def _takes_steps(tree: ast.Subscript, ctx: Context) -> bool:
     """Whether a tensor is read in steps, and a gradient may be asked for on a CPU."""
+    return isinstance(tree.ctx, ast.Load) and _may_step(tree, ctx) and not _is_written(tree, ctx)
+
+
+def read_in_steps(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression | None:
+    """Return how the places that ``x[:, 1::2] += y`` changes are read so that MindSpore has a gradient of it.
+
+    None where reading them as they stand in the text has one.
+    """
+    made = _stepped(updated, tree, ctx) if _may_step(tree, ctx) else updated
+    return None if code_of(made) == code_of(updated) else made
+
+
+def _may_step(tree: ast.Subscript, ctx: Context) -> bool:
     parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-    if not isinstance(tree.ctx, ast.Load) or not any(_is_stepped(part) for part in parts):
+    if not any(_is_stepped(part) for part in parts):
         return False
     kind = ctx.kind(tree.value)
     if not kind.known and _is_tensor_by_use(tree, ctx):
         kind = Kind("Tensor")
-    if not kind.is_tensor or kind.of.startswith(_WITHOUT_GRADIENT) or ctx.target.device not in ("portable", "cpu"):
-        return False
-    return not _is_written(tree, ctx)
+    return kind.is_tensor and not kind.of.startswith(_WITHOUT_GRADIENT) and ctx.target.device in ("portable", "cpu")
 
 
 def _is_tensor_by_use(tree: ast.Subscript, ctx: Context) -> bool:

@@ -17,6 +17,7 @@ from torch2ms.translator.inference.changed_inputs import Change, change_of, firs
 from torch2ms.translator.inference.own_attributes import is_inplace
 from torch2ms.translator.later_reads import read_again, read_before, read_beside
 from torch2ms.translator.old_values import AUGMENTED, of_old_values
+from torch2ms.translator.passes.indexing import read_in_steps
 from torch2ms.translator.passes.members import is_handed_tensor
 from torch2ms.translator.passes.operators import shift
 from torch2ms.translator.recipes.passed_tensors import passes_on
@@ -205,7 +206,7 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
             _attribute(tree.target, tree, ctx)
         else:
             _element(tree, ctx)
-        return _rebound(node, tree, ctx) if _shifts(tree, ctx) else node
+        return _rebound(node, tree, ctx) if _shifts(tree, ctx) else _in_steps(node, tree, ctx)
     if not ctx.kind(tree.target).is_tensor:
         return node
     name = tree.target.id
@@ -243,6 +244,17 @@ def _combined(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Bas
         return shift(_read(node.target), node.value, tree.op, ctx)
     operator = code_of(node.operator).strip().removesuffix("=")
     return build(f"{{x}} {operator} {{y}}", x=_read(node.target), y=node.value)
+
+
+def _in_steps(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.AugAssign | cst.Assign:
+    """``x[:, 1::2] += y`` -> ``x[:, 1::2] = take_every(x, 2, axis=1, start=1) + y``, which has a gradient."""
+    if not isinstance(tree.target, ast.Subscript) or not isinstance(node.target, cst.Subscript):
+        return node
+    read = read_in_steps(node.target, tree.target, ctx)
+    if read is None:
+        return node
+    operator = code_of(node.operator).strip().removesuffix("=")
+    return cst.Assign([cst.AssignTarget(node.target)], build(f"{{x}} {operator} {{y}}", x=read, y=node.value))
 
 
 def _rebound(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Assign:

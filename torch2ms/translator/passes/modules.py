@@ -132,6 +132,10 @@ def rewrite_function(
         return updated.with_changes(name=cst.Name("set_train"))
     if tree.name == "extra_repr":
         return updated.with_changes(name=cst.Name("extend_repr"))
+    if tree.name == "__setstate__" and len(tree.args.args) == 2:
+        body = updated.body.visit(_Restored(tree.args.args[1].arg))
+        assert isinstance(body, cst.BaseSuite)
+        return updated.with_changes(body=body)
     if is_own_method(info.key, ctx):
         return updated.with_changes(name=cst.Name(f"{tree.name}_"))
     return updated
@@ -167,3 +171,30 @@ class _Renamed(cst.CSTTransformer):
     def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
         """Keep the keyword."""
         return updated_node.with_changes(keyword=original_node.keyword)
+
+
+class _Restored(cst.CSTTransformer):
+    """Reads and sets in ``state[1]`` what PyTorch has in ``state``: MindSpore restores a Cell from a pair."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name, self.inside = name, 0
+
+    def visit_Call(self, node: cst.Call) -> bool:
+        """Leave the pair itself to ``super().__setstate__(state)``."""
+        return not (isinstance(node.func, cst.Attribute) and node.func.attr.value == "__setstate__")
+
+    def _enter(self, node: cst.CSTNode) -> None:
+        self.inside += 1
+
+    def _leave(self, node: cst.CSTNode) -> None:
+        self.inside -= 1
+
+    visit_Attribute_attr = visit_Arg_keyword = _enter  # names of members and keywords are no variables
+    leave_Attribute_attr = leave_Arg_keyword = _leave
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+        """Take the second of the pair."""
+        if self.inside or original_node.value != self.name:
+            return updated_node
+        return cst.Subscript(updated_node, [cst.SubscriptElement(cst.Index(cst.Integer("1")))])

@@ -463,7 +463,7 @@ def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx
         return Leave("a part of a tensor is changed in place in the middle of an expression: do it in a statement")
     if is_piece(place.tree.value, ctx):
         return _filled(site, place.code, direct, statement, ctx, index="()")
-    if not repeatable(place.tree):
+    if not repeatable(place.tree, site):
         return Leave(f"{ast.unparse(place.tree)} is computed: give it a name")
     base = place.tree.value
     while (inner := _data_of(base)) is not None:

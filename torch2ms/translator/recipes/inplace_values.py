@@ -324,8 +324,17 @@ def flattened(tree: ast.expr) -> str:
 _ASKING = frozenset("len int slice abs min max size numel nelement dim ndimension item tolist".split())
 
 
-def repeatable(tree: ast.AST) -> bool:
-    """Whether an expression may be written twice: it calls nothing, but for what asks for a size or a number."""
+_FILLING = ("fill", "zero")
+
+
+def repeatable(tree: ast.AST, site: CallSite | None = None) -> bool:
+    """Whether an expression may be written twice: it calls nothing, but for what asks for a size or a number.
+
+    Or needs to be written once: ``x.view(-1)[0].fill_(1)`` does not read what was there.
+    """
+    base = tree.value if isinstance(tree, ast.Subscript) and site is not None and bare_name(site) in _FILLING else None
+    if isinstance(base, ast.Call) and isinstance(base.func, ast.Attribute) and base.func.attr == "view":
+        return all(map(repeatable, (base.func, *base.args)))
     calls = (node.func for node in walk(tree) if isinstance(node, ast.Call))
     names = (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in calls)
     return all(name in _ASKING for name in names) and not any(
