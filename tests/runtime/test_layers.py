@@ -288,3 +288,11 @@ def test_the_class_of_a_batch_normalisation_is_of_the_family() -> None:
     assert issubclass(nn.BatchNorm2d, layers.families.BatchNorms)
     assert not issubclass(nn.Dense, layers.families.BatchNorms)
     assert not issubclass(layers.families.BatchNorms, nn.BatchNorm2d)
+
+
+def test_a_list_of_parameters_may_hold_none() -> None:
+    made = layers.ParameterList([None]).append(ms.ops.ones(2)).append(None)
+    assert made[0] is None
+    assert made[2] is None
+    assert made[1].shape == (2,)
+    assert len(list(made.get_parameters())) == 1

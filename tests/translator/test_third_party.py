@@ -75,3 +75,19 @@ def test_what_watches_networks_goes() -> None:
 def test_other_watchers_stay(code: str) -> None:
     source = f"import torch\n{code}\n"
     assert code.splitlines()[-1] in translate_source(source).text
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        ('optional_import("einops", name="rearrange")', "(einops.rearrange, True)"),
+        ('optional_import("einops.layers.torch", name="Rearrange")', "(einops.Rearrange, True)"),
+        ('optional_import("einops")', ""),  # the whole of it is not there
+        ('optional_import("einops", name="pack_nothing")', ""),
+        ('optional_import("numpy", name="array")', ""),
+        ('required_import("einops", name="rearrange")', ""),
+    ],
+)
+def test_a_member_that_is_asked_for_by_name(asked: str, given: str) -> None:
+    text = translate_source(f"import torch\nfrom own import *\n\nmember, found = {asked}\n").text
+    assert f"member, found = {given or asked}\n" in text

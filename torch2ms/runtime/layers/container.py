@@ -13,8 +13,10 @@ from ..kinds import Kind
 __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
-def _parameter(value: Any, name: str) -> Parameter:
-    """Return ``value`` as a parameter called ``name``."""
+def _parameter(value: Any, name: str) -> Optional[Parameter]:
+    """Return ``value`` as a parameter called ``name``; None, which a list may hold in the place of one, as it is."""
+    if value is None:
+        return None
     if isinstance(value, Parameter):
         value.name = name
         return value

@@ -22,6 +22,7 @@ from torch2ms.translator.inference.foreign import OF_TENSORS, OF_TENSORS_AND_MOR
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.asked_networks import asked_network, asks_for_networks, with_gradient
+from torch2ms.translator.passes.asked_packages import asked_member
 from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.exchanged_parts import taken_part
 from torch2ms.translator.passes.foreign_tensors import as_arrays
@@ -89,12 +90,13 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if callee.name == "api":
         if not ctx.is_import_root(tree.func):
             return updated
-        asked = asked_network(tree, ctx)
-        if asked is not None:
+        if (asked := asked_network(tree, ctx)) is not None:
             return asked
         filled = rewrite_out(updated, tree, ctx, lambda new, plain: _api_call(node, new, plain, callee, ctx))
         return _api_call(node, updated, tree, callee, ctx) if filled is None else filled
     report_kept(tree, ctx)
+    if (member := asked_member(tree, ctx)) is not None:
+        return member
     if callee.name in ("Module", "function"):
         changed_arguments(tree, ctx)
     if callee.name == "function" and asks_for_networks(ctx):
