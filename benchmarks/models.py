@@ -44,7 +44,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import tomllib
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover - same code under its older name
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
 LISTS = ROOT / "benchmarks" / "model_lists"

@@ -6,6 +6,7 @@ import argparse
 import ast
 import dataclasses
 import inspect
+import sys
 import textwrap
 from types import ModuleType
 
@@ -19,7 +20,7 @@ from torch2ms.translator.syntax import code_of
 SNIPPETS = {
     "boolean chains": "a and b and c or d and not e\n(a and b) and c\na and (b and c)\n",
     "comparisons": "a < b <= c is not d not in e\n",
-    "subscripts": "x[0]; x[a:b:c]; x[a, b]; x[a,]; x[(a, b)]; x[..., None]; x[a:b, ::2]; x[*a]; x[*a, b]\n",
+    "subscripts": "x[0]; x[a:b:c]; x[a, b]; x[a,]; x[(a, b)]; x[..., None]; x[a:b, ::2]\n",
     "arguments": "f(a, *b, c, k=d, **e)\nf(*a, k=b, *c)\nf(x for x in y)\n",
     "strings": "f'{a!r:>{b}}' 'plain' f\"{c=}\"; rb'x'\nf'{a:{b}.{c}}{{}}'\n",
     "displays": "{**a, b: c}; {a, *b}; [*a, b]; (a,); ()\n",
@@ -32,7 +33,6 @@ SNIPPETS = {
     "one line": "if a: b; c\nelif d: e\nelse: f;\nwhile a: break\nfor x in y: pass\n",
     "with": "with a as b, c: d\nwith (a as b, c as d,): e\nwith (a): b\n",
     "try": "try: a\nexcept b as c: d\nexcept (e, f): g\nelse: h\nfinally: i\n",
-    "groups": "try: a\nexcept* b: c\n",
     "match": "match a:\n    case b.c | [d, *_] if e: f\n    case {'k': g, **h}: i\n    case J(k=1): l\n",
     "async": "async def f():\n    async with a as b: await c\n    async for d in e: yield\n",
     "class": "@a.b(c)\nclass A(B, C, metaclass=D, **e):\n    x: int = f\n    @g\n    def h(self): ...\n",
@@ -40,6 +40,9 @@ SNIPPETS = {
     "return": "def f():\n    return\ndef g():\n    yield from a\n    return a, *b\n",
     "generic function": "x = 3\n",
 }
+if sys.version_info >= (3, 11):
+    SNIPPETS["starred subscripts"] = "x[*a]; x[*a, b]\n"
+    SNIPPETS["groups"] = "try: a\nexcept* b: c\n"
 
 
 def check(text: str) -> None:

@@ -164,7 +164,10 @@ def parse(text: str, path: str) -> tuple[ast.Module | None, Diagnostic | None]:
     try:
         with warnings.catch_warnings(), _bounded_depth():
             warnings.simplefilter("ignore")  # invalid escapes are the author's business
-            return ast.parse(text), None
+            tree = ast.parse(text)
+            if sys.version_info < (3, 11):
+                _refuse_depth(tree)
+            return tree, None
     except SyntaxError as error:
         if "\0" in text:  # named first, because Python gives it no line
             return None, _null_byte(text, path)
@@ -179,6 +182,16 @@ def parse(text: str, path: str) -> tuple[ast.Module | None, Diagnostic | None]:
         return None, diagnose("T2M101", path, 1, 1, f"no valid Python 3: {error}")
     except (RecursionError, MemoryError):
         return None, diagnose("T2M101", path, 1, 1, "an expression or statement is nested too deeply to be parsed")
+
+
+def _refuse_depth(tree: ast.Module) -> None:
+    """Raise RecursionError for what Python 3.11 and later refuse to parse: 3.10 notices the depth only later."""
+    level: list[ast.AST] = [tree]
+    for _ in range(3 * _RECURSION_LIMIT):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return
+    raise RecursionError
 
 
 @contextmanager
