@@ -9,7 +9,7 @@ from mindspore import nn
 from mindspore.experimental import optim
 
 from torch2ms.runtime import initializers, layers, modules, sequences, unbatched, weights
-from torch2ms.runtime.mode import OwnMode
+from torch2ms.runtime.mode import OwnMode, trained
 from torch2ms.runtime.names import torch_names
 
 
@@ -124,6 +124,14 @@ def test_what_is_put_into_empty_containers_is_named_by_its_place() -> None:
     whole = nn.CellList([net])
     assert [p.name for p in whole.get_parameters()] == [name for name, _ in whole.parameters_and_names()]
     optim.SGD(whole.trainable_params(), lr=0.1)
+
+
+def test_parts_that_were_set_to_eval_mode_stay_so_in_a_new_network() -> None:
+    net = trained(nn.SequentialCell(nn.Dense(3, 3), nn.SequentialCell(nn.Dropout(p=0.5)).set_train(False), Frozen()))
+    assert [net.training, net[0].training, net[1].training, net[1][0].training] == [True, True, False, False]
+    assert net[2].training
+    net.set_train()
+    assert net[1][0].training
 
 
 class Frozen(OwnMode, nn.Cell):

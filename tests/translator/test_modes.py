@@ -53,6 +53,36 @@ def test_new_networks_train(source: str, expected: str) -> None:
     assert expected in translate_source(HEAD + source + "\n").text
 
 
+PARTS = """
+class Loss(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.9)).eval()
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.loss = Loss()
+        self.norm = nn.BatchNorm1d(4)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("net = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4).eval())", "net = mode.trained(nn.SequentialCell("),
+        ("net = nn.Sequential(nn.Dropout(0.5), nn.BatchNorm1d(4).train(False))", "net = mode.trained("),
+        (PARTS + "\n\nloss = Loss()", "loss = mode.trained(Loss())"),
+        (PARTS + "\n\nnet = Outer()", "net = mode.trained(Outer())"),
+        (PARTS + "\n\nclass Own(Outer):\n    pass\n\n\nnet = Own()", "net = mode.trained(Own())"),
+        (PARTS + CLASS + "\n\nnet = Net()", "net = Net().set_train()"),
+    ],
+)
+def test_parts_that_are_built_in_eval_mode_stay_so(source: str, expected: str) -> None:
+    assert expected in translate_source(HEAD + source + "\n").text
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -1,7 +1,8 @@
-"""Networks that do something of their own when their mode changes: PyTorch's ``def train(self, mode=True)``.
+"""The mode of networks: those born with parts in eval mode, and those that do something of their own when it changes.
 
-PyTorch changes the mode of a network by calling ``train`` of every part, so that a part's own method is called whoever
-changes the mode. ``Cell.set_train`` sets a flag in all parts instead, and calls none of them.
+PyTorch changes the mode of a network, ``def train(self, mode=True)``, by calling ``train`` of every part, so that a
+part's own method is called whoever changes the mode. ``Cell.set_train`` sets a flag in all parts instead, and calls
+none of them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,18 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
-__all__ = ["OwnMode"]
+from mindspore import nn
+
+__all__ = ["OwnMode", "trained"]
+
+
+def trained(network: Any) -> Any:
+    """Set a new network to train mode and return it; parts that were set to eval mode while it was built stay so."""
+    for _, cell in network.cells_and_names():
+        if "training" not in cell.get_flags():  # nobody has set it
+            cell._phase = "train"
+            nn.Cell.add_flags(cell, training=True)
+    return network
 
 
 class OwnMode:

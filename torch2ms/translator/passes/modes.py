@@ -37,20 +37,34 @@ def in_train_mode(code: cst.BaseExpression, tree: ast.AST, ctx: Context) -> cst.
     ):
         return code
     if _evaluates_parts(tree, ctx):
-        message = "parts that __init__ sets to eval mode are set to train mode here, with the whole network"
-        ctx.report("T2M303", tree, message, symbol="torch.nn.Module.eval")
+        return cst.Call(ctx.reference("torch2ms.runtime.mode.trained", tree), [cst.Arg(code)])
     return cst.Call(cst.Attribute(code, cst.Name("set_train")))
 
 
 def _evaluates_parts(tree: ast.Call, ctx: Context) -> bool:
-    """Whether the ``__init__`` of the class that is called sets parts to eval mode: ``self.bn.eval()``."""
-    for key in (key for key in candidates(ctx.kind(tree.func)) if ":" in key):
-        method = ctx.world.method(key, "__init__")
-        info = ctx.world.function(method) if method is not None else None
-        calls = [node for node in walk(info.node) if isinstance(node, ast.Call)] if info is not None else []
-        if any(isinstance(call.func, ast.Attribute) and call.func.attr == "eval" and not call.args for call in calls):
-            return True
+    """Whether parts are set to eval mode while a network is built, in its arguments or by an ``__init__``."""
+    if any(_sets_eval(node) for node in walk(tree)):
+        return True
+    pending, seen = [key for key in candidates(ctx.kind(tree.func)) if ":" in key], set()
+    while pending:
+        key = pending.pop()
+        bases = [base for base in ctx.world.ancestry(key) if ":" in base and base not in seen]
+        seen.update(bases)
+        for info in filter(None, map(ctx.world.class_info, bases)):
+            method = info.methods.get("__init__")
+            if method is not None and any(_sets_eval(node) for node in walk(method.node)):
+                return True
+            parts = [part for part in ctx.world.attributes(info.key).values() if part.name == "Module"]
+            pending += [part.of for part in parts if ":" in part.of and "|" not in part.of and part.of not in seen]
     return False
+
+
+def _sets_eval(node: ast.AST) -> bool:
+    """Whether a node is ``layer.eval()`` or ``layer.train(False)``."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.keywords:
+        return False
+    given = [getattr(value, "value", None) for value in node.args]
+    return (node.func.attr, given) in (("eval", []), ("train", [False]))
 
 
 def _is_sensitive(tree: ast.Call, ctx: Context) -> bool:
@@ -222,7 +236,7 @@ def _sets_mode(tree: ast.Call, ctx: Context) -> bool:
             return False  # only whom it is handed to could
         parent = holder
     calls = [node for node in ctx.analysis.nodes if isinstance(node, ast.Call)]
-    trains = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "train"]
+    trains = [call for call in calls if getattr(call.func, "attr", "") == "train" and not _sets_eval(call)]
     if not trains or not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
         return bool(trains) and not (isinstance(parent, ast.Call) and parent.func is tree)
     name = parent.targets[0].id
