@@ -30,6 +30,7 @@ Edge = Literal[
     "short",
     "double",
     "complex",
+    "twice",
 ]  # kinds of programs, edges.py of the translator
 ParameterKind = Literal["positional_only", "positional", "var_positional", "keyword", "var_keyword"]
 

@@ -11,6 +11,7 @@
 - ``scalar``: the file shows that a tensor may have no axes, of which MindSpore's function has no answer;
 - ``short``, ``double``, ``complex``: the input is of bools or of ints shorter than int32, of float64, of complex
   numbers, or of a dtype that nothing shows, in a file that names such dtypes (bools are everywhere: they must be seen);
+- ``twice``: gradients of this file, or of one near it, are differentiated again (``create_graph``);
 - ``counted``: the file reads ``num_batches_tracked``, which MindSpore's batch normalisations do not keep.
 
 Everywhere else the plain function is emitted.
@@ -182,6 +183,11 @@ def _hands_over_nothing(ctx: Context) -> bool:
     return any(may_be_empty(given, ctx) for call in ctx.analysis.all(ast.Call) for given in call.args)
 
 
+def _differentiates_again(ctx: Context) -> bool:
+    """Whether gradients near the file have gradients: ``torch.autograd.grad(score, x, create_graph=True)``."""
+    return ctx.world.symbols.is_near("asks_for_graphs", ctx.path)
+
+
 _OF_FILE = {
     "nan": _names_nan,
     "void": names_infinity,
@@ -189,6 +195,7 @@ _OF_FILE = {
     "leaf": _has_leaf,
     "counted": _counts_batches,
     "selections": _hands_over_nothing,
+    "twice": _differentiates_again,
 }
 
 
