@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from torch2ms import translate_source
-from torch2ms.diagnostics import Severity
 
 NET = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
 
@@ -48,13 +47,6 @@ def test_a_sequence_that_begins_with_a_convolution_may_be_handed_one_sample() ->
     net = "net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU())\n"
     assert "unbatched.run(net, x)" in translated(f"{net}x = torch.ones(1, 6, 6)\ny = net(x)")
     assert "unbatched" not in translated(f"{net}x = torch.ones(2, 1, 6, 6)\ny = net(x)")
-
-
-def test_parts_in_eval_mode_are_told_of() -> None:
-    net = NET
-    net += "        self.drop = nn.Dropout(0.5).eval()\n    def forward(self, x):\n        return self.drop(x)\n"
-    found = translate_source(f"import torch\nfrom torch import nn\n{net}y = Net()(torch.ones(2))\n")
-    assert [d.code for d in found.diagnostics if d.severity is Severity.WARNING] == ["T2M303"]
 
 
 def test_a_change_of_data_that_is_differentiated_is_told_of() -> None:
