@@ -25,7 +25,7 @@ def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
 
 def _flags(input: Tensor) -> Tensor:
     """Return what holds; a cast would look at the real part of complex numbers alone."""
-    return input != 0 if input.is_complex() else input.astype("bool")
+    return ops.ne(input, ops.zeros_like(input)) if input.is_complex() else input.astype("bool")
 
 
 def _like_flags(input: Tensor, found: Tensor) -> Tensor:
