@@ -162,3 +162,48 @@ def test_features_that_are_kept_while_activations_may_run_on_them_are_reported(s
 )
 def test_features_that_no_activation_can_change_are_not(start: str, body: str) -> None:
     assert "T2M305" not in [found.code for found in translate_source(VGG.format(start, body)).diagnostics]
+
+
+WITHIN = """import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = nn.Sequential({layer}, nn.Conv2d(3, 3, 1))
+        self.skip = nn.Conv2d(3, 3, 1)
+
+    def forward(self, x):
+        y = x * 2
+        {statement}
+        return y
+"""
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "return y + self.block(y)",
+        "return self.block(y) + y",
+        "y += self.block(y)",
+        "y = y + 0.1 * self.block(y)",
+        "y = torch.cat([y, self.block(y)], 1)",
+        "return self.skip(self.block(y) + y)",
+    ],
+)
+def test_a_read_within_the_statement_sees_what_the_first_layer_makes(statement: str) -> None:
+    text = translate_source(WITHIN.format(layer="nn.ReLU(True)", statement=statement)).text
+    assert "        y = self.block[0](y)\n" in text
+    found = translate_source(WITHIN.format(layer="nn.ELU(inplace=True)", statement=statement))
+    assert "T2M305" in [d.code for d in found.diagnostics]
+    assert "self.block[0](" not in found.text
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["return self.block(y)", "y = self.block(y)", "return self.skip(y) + self.block(y)", "x = self.block(y)"],
+)
+def test_nothing_is_added_where_no_other_part_of_it_reads(statement: str) -> None:
+    text = translate_source(WITHIN.format(layer="nn.ReLU(True)", statement=statement).replace("return y\n", "")).text
+    assert "self.block[0]" not in text

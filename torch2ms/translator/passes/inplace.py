@@ -95,23 +95,20 @@ def _first_layer(tree: ast.Call, name: str, ctx: Context) -> None:
     """
     owner = _own_class(tree, ctx)
     small = ctx.small
-    if owner is None or not isinstance(tree.func, ast.Attribute) or not isinstance(small, (ast.Assign, ast.Expr)):
+    if owner is None or not isinstance(tree.func, ast.Attribute) or not isinstance(small, _WHOLE):
         return
     keys = [key for key in ctx.world.ancestry(owner) if ":" in key]
     start = "[0]"
     while len(start) < 12 and not any(ctx.world.changes_input(key, tree.func.attr + start) for key in keys):
         start += "[0]"
-    targets = {t.id for t in getattr(small, "targets", ()) if isinstance(t, ast.Name)}
-    if len(start) >= 12 or name in targets or not read_again(name, small, ctx):
+    if len(start) >= 12 or not _is_noticed(name, tree, small, ctx):
         return
+    kinds = filter(None, (ctx.world.changes_input(key, tree.func.attr + start) for key in keys))
     layer = ast.unparse(tree.func) + start
-    whole = small.value is tree and seen_elsewhere(name, small, ctx) == "fresh"
-    if whole and any(ctx.world.changes_input(key, tree.func.attr + start) in IDEMPOTENT for key in keys):
-        ctx.frame.before.append(cst.parse_statement(f"{name} = {layer}({name})"))
-    else:
-        ctx.report("T2M305", tree, f"{layer} changes {name} in place, which is read again; MindSpore leaves it")
+    _say_change(name, layer, Change(layer, next(kinds), first=True), tree, ctx)
 
 
+_WHOLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
 _SOMETIMES = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -157,7 +154,7 @@ def _called(tree: ast.Call, ctx: Context) -> tuple[str, str, str]:
 
 def _is_noticed(name: str, tree: ast.Call, small: ast.AST, ctx: Context) -> bool:
     """Whether a name is read after a call that changes what it holds."""
-    if read_beside(name, tree, small, ctx):
+    if read_beside(name, tree, small, ctx) or (isinstance(small, ast.AugAssign) and _is_name(small.target, name)):
         return True
     bound = any(_is_name(target, name) for target in getattr(small, "targets", ()))
     return not bound and not isinstance(small, ast.Return) and read_again(name, small, ctx)
@@ -167,7 +164,7 @@ def _say_change(name: str, layer: str, change: Change, tree: ast.Call, ctx: Cont
     small = ctx.small
     assert small is not None
     node = ctx.parent(tree)
-    always = isinstance(small, (ast.Assign, ast.Expr, ast.Return))
+    always = isinstance(small, _WHOLE)
     while node is not None and node is not small:
         always, node = always and not isinstance(node, _SOMETIMES), ctx.parent(node)
     alone = seen_elsewhere(name, small, ctx) == "fresh" and not read_before(name, tree, small, ctx)
