@@ -335,3 +335,9 @@ def test_a_tensor_is_compared_with_what_numpy_holds(other):
         assert isinstance(found, Tensor)
         assert found.asnumpy().tolist() == expected.tolist()
     assert F.equals("a", "a") is True
+
+
+def test_ldexp_of_floats_keeps_their_dtype():
+    powers = Tensor([1, 2])
+    assert F.ldexp(Tensor([1.0, 2.0], ms.float16), powers).dtype == ms.float16
+    assert F.ldexp(Tensor([1, 2]), powers).dtype == ms.float32

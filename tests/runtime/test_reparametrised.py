@@ -85,3 +85,9 @@ def test_parameters_of_layers_that_a_network_has_already_are_named_by_their_path
         layers.register_parametrisation(layer, "bias", nn.Tanh())
     assert names(net) == [name for name, _ in net.parameters_and_names()]
     assert len(set(names(net))) == 6
+
+
+@pytest.mark.parametrize(("dim", "shape"), [(-3, (4, 1, 1, 1)), (-2, (1, 3, 1, 1)), (0, (4, 1, 1, 1))])
+def test_an_axis_from_the_end_is_counted_in_torchs_weight(dim: int, shape: tuple[int, ...]) -> None:
+    layer = layers.weight_norm(nn.Conv1d(3, 4, 3, pad_mode="valid"), dim=dim)
+    assert shape in [parameter.shape for parameter in layer.trainable_params()]

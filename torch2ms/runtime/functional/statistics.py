@@ -69,8 +69,9 @@ def frexp(input: Tensor) -> Parts:
 
 
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
-    """Return ``input * 2 ** other``."""
-    return input * ops.pow(2.0, other.astype(ms.float32))
+    """Return ``input * 2 ** other``; of floats, of the dtype of ``input`` where ``other`` holds ints."""
+    found = input * ops.pow(2.0, other.astype(ms.float32))
+    return found.astype(input.dtype) if input.is_floating_point() and not other.is_floating_point() else found
 
 
 def nextafter(input: Tensor, other: Tensor) -> Tensor:

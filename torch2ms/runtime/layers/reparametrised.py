@@ -228,7 +228,9 @@ def _is_wide(module: Any, weight: Any) -> bool:
 
 
 def _axis(module: Any, weight: Any, dim: int) -> int:
-    """Return torch's axis of a weight in MindSpore's."""
+    """Return torch's axis of a weight in MindSpore's; a negative one counts from torch's last."""
+    if dim < 0:
+        dim += weight.ndim - _is_wide(module, weight)
     return dim + 1 if dim >= 2 and _is_wide(module, weight) else dim
 
 
