@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import ast
 
+from torch2ms.translator.beginnings import starts_of
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.layer_starts import FIRST
 from torch2ms.translator.trees import walk
 
-__all__ = ["IDEMPOTENT", "activated_by"]
-
-# Activations that leave their own result as it is
-IDEMPOTENT = ("ReLU", "ReLU6", "Hardtanh")
+__all__ = ["activated_by"]
 
 _SOMETIMES = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -60,16 +59,8 @@ def _is_of(call: ast.Call, name: str) -> bool:
 
 def _activating(call: ast.Call, ctx: Context) -> str | None:
     """Return which part of a layer activates its input: "" for all of it, ``[0]`` for a Sequential; None for none."""
-    function = ctx.functions[-1]
-    if function is None or function.owner is None or not isinstance(call.func, ast.Attribute):
-        return None
-    if ctx.kind(call.func.value).evidence != "self":
-        return None
-    keys = [key for key in ctx.world.ancestry(function.owner.key) if ":" in key]
-    for start in ("", "[0]", "[0][0]"):
-        if any(ctx.world.changes_input(key, call.func.attr + start) in IDEMPOTENT for key in keys):
-            return start
-    return None
+    found = starts_of(call.func, ctx)
+    return next((path for path in ("", FIRST, FIRST * 2) if path in found and found[path].is_repeatable), None)
 
 
 def _changes(statement: ast.stmt, name: str) -> bool:

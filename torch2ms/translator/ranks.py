@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.trees import walk
+from torch2ms.translator.trees import bound_pairs, walk
 
 __all__ = ["OTHERS", "SIZED", "ranks"]
 
@@ -123,13 +123,9 @@ def _assigned(ctx: Context) -> dict[str, list[ast.expr]]:
     """Return what the file assigns to each name, alone or among others."""
     found: dict[str, list[ast.expr]] = {}
     for node in ctx.analysis.all(ast.Assign):
-        for target in node.targets:
-            pairs = [(target, node.value)]
-            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                pairs = list(zip(target.elts, node.value.elts, strict=False))
-            for name, value in pairs:
-                if isinstance(name, ast.Name):
-                    found.setdefault(name.id, []).append(value)
+        for name, value in bound_pairs(node):
+            if isinstance(name, ast.Name):
+                found.setdefault(name.id, []).append(value)
     return found
 
 

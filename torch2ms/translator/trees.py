@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
-__all__ = ["children", "walk"]
+__all__ = ["bound_pairs", "children", "walk"]
 
 # Fields that hold identifiers, numbers, operators or comments, never nodes that anybody asks for.
 _PLAIN = frozenset(
@@ -68,3 +68,12 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
                 elif value is not None:
                     below.append(value)
         level = below
+
+
+def bound_pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what an assignment binds with the value that each gets: of ``a, b = f(), g()`` each with its own."""
+    for target in node.targets:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            yield from zip(target.elts, node.value.elts, strict=False)
+        else:
+            yield target, node.value

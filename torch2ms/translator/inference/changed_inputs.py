@@ -9,11 +9,13 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from torch2ms.translator.inference.layer_starts import FIRST, FORWARD, Beginning, Starts, own_starts
 from torch2ms.translator.inference.own_attributes import is_inplace
 from torch2ms.translator.inference.world import World
+from torch2ms.translator.kinds import UNKNOWN
 from torch2ms.translator.trees import walk
 
-__all__ = ["Change", "change_of", "first_network"]
+__all__ = ["Change", "change_of", "first_change", "first_network"]
 
 _LIKE = {"relu": "ReLU", "relu6": "ReLU6"}
 _DEPTH = 3  # calls of calls that are followed
@@ -83,31 +85,36 @@ def _change_in(
 
 def _change_by(name: str, positions: Sequence[int], owner: str, world: World, depth: int) -> Change | None:
     """Return the change that ``self.name(...)`` makes to one of the arguments at these positions."""
-    keys = [key for key in world.ancestry(owner) if ":" in key]
-    if 0 in positions:
-        for layer in (name, f"{name}[0]", f"{name}[0][0]"):
-            kind = next(filter(None, (world.changes_input(key, layer) for key in keys)), "")
-            if kind:
-                return Change(layer, kind, True)
+    starts = own_starts(owner, name, world)
+    path, start = first_change(starts) if 0 in positions else ("", None)
+    if start is not None:
+        return Change(f"{name}{path}", start.of, start.certain)
     if not depth:
         return None
-    method, prefix, holder = world.method(owner, name), "", owner
+    method, prefix, holder, certain = world.method(owner, name), "", owner, True
     if method is None:
-        place, holder = first_network(name, owner, world)
-        part = next((world.attributes(key)[name] for key in keys if name in world.attributes(key)), None)
-        if not holder and part is not None and part.name == "Module" and ":" in part.of and "|" not in part.of:
-            place, holder = name, part.of
-        method, prefix = world.method(holder, "forward") if holder else None, f"{place}."
+        place, holder, certain = first_network(starts)
+        part = world.attribute(owner, name) if not holder else UNKNOWN
+        if part.name == "Module" and ":" in part.of and "|" not in part.of:
+            holder = part.of
+        method, prefix = world.method(holder, "forward") if holder else None, f"{name}{place}."
     found = (change_of(method, position, holder, world, depth - 1) for position in positions if method is not None)
     change = next(filter(None, found), None)
-    return None if change is None else replace(change, layer=change.layer and prefix + change.layer)
+    if change is None:
+        return None
+    return replace(change, layer=change.layer and prefix + change.layer, first=change.first and certain)
 
 
-def first_network(name: str, owner: str, world: World) -> tuple[str, str]:
-    """Return where the project's network stands that the Sequential ``self.name`` calls first, and its class."""
-    for key in world.ancestry(owner):
-        for place in (f"{name}[0]", f"{name}[0][0]") if ":" in key else ():
-            found = world.changes_input(key, f"{place}.forward")
-            if found:
-                return place, found
-    return "", ""
+def first_change(starts: Starts) -> tuple[str, Beginning | None]:
+    """Return the part of a layer, itself or the first of a Sequential, that works in place, and which class it is."""
+    return next(((path, starts[path]) for path in _PATHS if path in starts), ("", None))
+
+
+def first_network(starts: Starts) -> tuple[str, str, bool]:
+    """Return where the project's network stands that a Sequential calls first, its class, and whether it always is."""
+    path = next((path for path in _PATHS[1:] if path + FORWARD in starts), None)
+    start = starts[path + FORWARD] if path is not None else None
+    return (path or "", start.of, start.certain) if start is not None else ("", "", True)
+
+
+_PATHS = tuple(FIRST * depth for depth in range(4))

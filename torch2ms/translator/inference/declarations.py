@@ -65,7 +65,6 @@ class ClassInfo:
     bases: tuple[Kind, ...] = ()
     methods: dict[str, FunctionInfo] = field(default_factory=dict)
     constants: dict[str, Kind] = field(default_factory=dict)  # attributes set in the body of the class
-    inplace: dict[str, str] = field(default_factory=dict)  # as of inplace_starts: relu, block[0]
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.containers import PUTTING, added, element_of
 from torch2ms.translator.inference.families import may_be_set
-from torch2ms.translator.inference.own_attributes import inplace_starts, targets_made_of_themselves
+from torch2ms.translator.inference.own_attributes import targets_made_of_themselves
 from torch2ms.translator.inference.parameters import Parameters
 from torch2ms.translator.inference.scopes import as_load, heading, leaves
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
@@ -198,8 +198,6 @@ class Flow(Parameters):
             self.assign(target, kind)
             if isinstance(target, ast.Name) and isinstance(node.value, ast.Lambda):
                 self.lambdas[target.id] = node.value
-            if self.owner is not None and isinstance(target, ast.Attribute):
-                self.owner.inplace.update(inplace_starts(target.attr, node.value, self.expr, self.info))
 
     def _AnnAssign(self, node: ast.AnnAssign) -> None:
         kind = annotated(node.annotation, self.expr, self.world.family)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 
 from torch2ms.translator.inference.containers import PUTTING
 from torch2ms.translator.inference.declarations import FunctionInfo
-from torch2ms.translator.inference.taken_layers import taken_start
-from torch2ms.translator.kinds import UNKNOWN, Kind
 from torch2ms.translator.trees import walk
 
-__all__ = ["inplace_starts", "is_inplace", "made_of_themselves", "stores", "targets_made_of_themselves"]
+__all__ = ["is_inplace", "made_of_themselves", "stores", "targets_made_of_themselves"]
 
 
 def made_of_themselves(node: ast.AST) -> frozenset[str]:
@@ -102,29 +99,3 @@ def is_inplace(value: ast.expr) -> bool:
         return True
     first = value.args[0] if value.args else None
     return name in ("ReLU", "ReLU6", "SiLU", "Hardswish") and isinstance(first, ast.Constant) and first.value is True
-
-
-def inplace_starts(
-    name: str, value: ast.expr, kind_of: Callable[[ast.expr], Kind], info: FunctionInfo | None = None
-) -> dict[str, str]:
-    """Return what the layer in an attribute does to its own input: where it is changed in place, by which class.
-
-    ``name``, or ``name[0]`` in a Sequential; ``name[0].forward`` and its key where the project's own network is first.
-    ``info`` is the method that sets the attribute.
-    """
-    place, first = name, value
-    while True:
-        if not isinstance(first, ast.Call):
-            return {}
-        made = _called(first)
-        if is_inplace(first):
-            return {place: made}
-        if made == "Sequential" and not first.args and place == name and info is not None:
-            taken = taken_start(name, info.node, kind_of)
-            return {f"{name}[0]": taken} if taken else {}
-        if made != "Sequential" or not first.args:
-            break
-        place, first = f"{place}[0]", first.args[0]
-    kind = kind_of(first) if place != name else UNKNOWN
-    own = kind.name == "Module" and ":" in kind.of and "|" not in kind.of
-    return {f"{place}.forward": kind.of} if own else {}

@@ -20,6 +20,7 @@ from torch2ms.translator.inference.evidence import Evidence
 from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.inference.flow import Flow
 from torch2ms.translator.inference.handed import Handed, completed, handed_by, lacks_results
+from torch2ms.translator.inference.layer_starts import Starts
 from torch2ms.translator.inference.overrides import overridden
 from torch2ms.translator.inference.own_attributes import made_of_themselves, stores
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
@@ -51,7 +52,7 @@ class World:
         self._lines = 0  # of the files kept
         self.depth = DEPTH
         self._names: dict[str, dict[str, Kind]] = {}
-        self._inplace: dict[str, dict[str, str]] = {}
+        self.starts: dict[str, dict[str, Starts]] = {}  # of classes, by attribute: kept for ``own_starts``
         self._ancestry: dict[str, tuple[str, ...]] = {}
         self._families: dict[tuple[str, tuple[str, ...]], Kind] = {}
         self._methods: dict[str, dict[str, str]] = {}
@@ -329,7 +330,6 @@ class World:
                     for name, kind in stored.items():
                         if name not in found or kind.known or name not in kept:
                             found[name] = join(found[name], kind) if name in found else kind
-            self._inplace.setdefault(key, {}).update(info.inplace)
             self._remember(analysis, self._attributes, question, found)
         return found
 
@@ -356,11 +356,6 @@ class World:
         """Return the kind of what the body of a class, or of a base of the project, binds to a name."""
         infos = (self.class_info(base) for base in self.ancestry(key) if ":" in base)
         return next((info.constants[name] for info in infos if info is not None and name in info.constants), UNKNOWN)
-
-    def changes_input(self, key: str, name: str) -> str:
-        """Return the class of the layer in an attribute if it works in place, by the places of ``inplace_starts``."""
-        self.attributes(key)
-        return self._inplace.get(key, {}).get(name, "")
 
     def sets(self, key: str, name: str) -> bool:
         """Whether the project gives the class an attribute or a method of this name."""

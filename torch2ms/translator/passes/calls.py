@@ -27,7 +27,7 @@ from torch2ms.translator.passes.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.passes.exchanged_parts import taken_part
 from torch2ms.translator.passes.foreign_tensors import as_arrays
 from torch2ms.translator.passes.gradient_reads import clip_kept
-from torch2ms.translator.passes.inplace import changed_arguments, inplace_layer
+from torch2ms.translator.passes.inplace_layers import changed_arguments, inplace_layer
 from torch2ms.translator.passes.kept_features import report_kept
 from torch2ms.translator.passes.layer_calls import is_chosen_recurrent, named_inputs
 from torch2ms.translator.passes.layer_members import is_forward

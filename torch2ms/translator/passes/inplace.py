@@ -1,4 +1,4 @@
-"""In-place work that no method name shows: layers made with ``inplace=True``, and ``x += y`` on a tensor.
+"""In-place work that no method name shows: ``x += y`` on a tensor.
 
 torch changes the tensor itself, and everybody who holds it sees that; MindSpore computes a new one. Where only one name
 holds it there is no difference; where the name is read again it is bound anew; where somebody else may look, T2M305.
@@ -10,12 +10,8 @@ import ast
 
 import libcst as cst
 
-from torch2ms.translator.activated import IDEMPOTENT
 from torch2ms.translator.context import Context
 from torch2ms.translator.hand_trained import BY_HAND
-from torch2ms.translator.inference.changed_inputs import Change, change_of, first_network
-from torch2ms.translator.inference.own_attributes import is_inplace
-from torch2ms.translator.later_reads import read_again, read_before, read_beside
 from torch2ms.translator.old_values import AUGMENTED, of_old_values
 from torch2ms.translator.passes.indexing import read_in_steps
 from torch2ms.translator.passes.members import is_handed_tensor
@@ -34,48 +30,7 @@ from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.training.names_used import own
 from torch2ms.translator.trees import walk
 
-__all__ = ["augmented", "changed_arguments", "inplace_layer"]
-
-
-def inplace_layer(tree: ast.Call, ctx: Context) -> None:
-    """Keep the meaning of ``y = self.relu(x)`` where the layer changes ``x`` and ``x`` is read again."""
-    if not tree.args or not isinstance(tree.args[0], ast.Name):
-        return
-    if not _works_in_place(tree, ctx):
-        _first_layer(tree, tree.args[0].id, ctx)
-        return
-    name, small = tree.args[0].id, ctx.small
-    if small is not None and read_beside(name, tree, small, ctx):
-        ctx.report("T2M305", tree, f"{name} is changed in place and read again; MindSpore leaves it as it was")
-        return
-    if isinstance(small, ast.Return) or not isinstance(small, (ast.Assign, ast.Expr)):
-        return
-    targets = {t.id for t in getattr(small, "targets", ()) if isinstance(t, ast.Name)}
-    if seen_elsewhere(name, small, ctx) != "fresh":
-        other = f"{ast.unparse(tree.func)} changes {name} in place, which another name may see; MindSpore does not"
-        ctx.report("T2M305", tree, other, symbol="inplace")
-    if name in targets or not read_again(name, small, ctx):
-        return
-    if small.value is tree:
-        ctx.rebind.append(name)
-    else:
-        ctx.report("T2M305", tree, f"{name} is changed in place and read again; MindSpore leaves it as it was")
-
-
-def _works_in_place(tree: ast.Call, ctx: Context) -> bool:
-    if isinstance(tree.func, ast.Call):
-        return is_inplace(tree.func)
-    if isinstance(tree.func, ast.Name):
-        name = tree.func.id
-        return any(
-            is_inplace(node.value) and any(_is_name(t, name) for t in node.targets)
-            for node in ctx.analysis.all(ast.Assign)
-        )
-    owner = _own_class(tree, ctx)
-    if owner is None or not isinstance(tree.func, ast.Attribute):
-        return False
-    keys = [key for key in ctx.world.ancestry(owner) if ":" in key]
-    return any(ctx.world.changes_input(key, tree.func.attr) for key in keys)
+__all__ = ["augmented"]
 
 
 _WIDTHS = {
@@ -86,104 +41,6 @@ _WIDTHS = {
     "torch.float64": 3,
     "torch.double": 3,
 }
-
-
-def _first_layer(tree: ast.Call, name: str, ctx: Context) -> None:
-    """Keep the meaning of ``y = self.block(x)`` where the block is a Sequential whose first layer changes ``x``.
-
-    ``x = self.block[0](x)`` in front of it says so, where the layer may run twice.
-    """
-    owner = _own_class(tree, ctx)
-    small = ctx.small
-    if owner is None or not isinstance(tree.func, ast.Attribute) or not isinstance(small, _WHOLE):
-        return
-    keys = [key for key in ctx.world.ancestry(owner) if ":" in key]
-    start = "[0]"
-    while len(start) < 12 and not any(ctx.world.changes_input(key, tree.func.attr + start) for key in keys):
-        start += "[0]"
-    if len(start) >= 12 or not _is_noticed(name, tree, small, ctx):
-        return
-    kinds = filter(None, (ctx.world.changes_input(key, tree.func.attr + start) for key in keys))
-    layer = ast.unparse(tree.func) + start
-    _say_change(name, layer, Change(layer, next(kinds), first=True), tree, ctx)
-
-
-_WHOLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
-_SOMETIMES = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-_NONE = ("", "", "")
-_FUNCTIONS = {"ReLU": "mindspore.ops.relu", "ReLU6": "mindspore.ops.relu6"}
-
-
-def changed_arguments(tree: ast.Call, ctx: Context) -> None:
-    """Keep the meaning of ``self.residual(x) + x`` where the method, or another network's, changes ``x`` in place.
-
-    As with a Sequential, ``x = self.relu(x)`` in front of the statement says so, where the layer may run twice.
-    """
-    small = ctx.small
-    key, owner, holder = _called(tree, ctx)
-    if small is None or not key:
-        return
-    for position, given in enumerate(tree.args):
-        if not isinstance(given, ast.Name) or not _is_noticed(given.id, tree, small, ctx):
-            continue
-        change = change_of(key, position, owner, ctx.world)
-        if change is not None:
-            _say_change(given.id, f"{holder}.{change.layer}" if change.layer else "", change, tree, ctx)
-            return
-
-
-def _called(tree: ast.Call, ctx: Context) -> tuple[str, str, str]:
-    """Return the method that a call runs, the class it is looked up in, and the object that has the method."""
-    callee, own = ctx.kind(tree.func), _own_class(tree, ctx)
-    if "|" in callee.of or (callee.name != "function" and not isinstance(tree.func, ast.Attribute)):
-        return _NONE
-    if callee.name == "function":
-        info = ctx.world.function(callee.of)
-        if info is None or info.owner is None:
-            return callee.of, "", ""
-        return (callee.of, own, ast.unparse(tree.func.value)) if own and isinstance(tree.func, ast.Attribute) else _NONE
-    assert isinstance(tree.func, ast.Attribute)
-    place, owner = tree.func.attr, callee.of
-    if callee.of == "torch.nn.Sequential" and own is not None:
-        place, owner = first_network(place, own, ctx.world)
-    method = ctx.world.method(owner, "forward") if ":" in owner else None
-    return method or "", owner, f"{ast.unparse(tree.func.value)}.{place}"
-
-
-def _is_noticed(name: str, tree: ast.Call, small: ast.AST, ctx: Context) -> bool:
-    """Whether a name is read after a call that changes what it holds."""
-    if read_beside(name, tree, small, ctx) or (isinstance(small, ast.AugAssign) and _is_name(small.target, name)):
-        return True
-    bound = any(_is_name(target, name) for target in getattr(small, "targets", ()))
-    return not bound and not isinstance(small, ast.Return) and read_again(name, small, ctx)
-
-
-def _say_change(name: str, layer: str, change: Change, tree: ast.Call, ctx: Context) -> None:
-    small = ctx.small
-    assert small is not None
-    node = ctx.parent(tree)
-    always = isinstance(small, _WHOLE)
-    while node is not None and node is not small:
-        always, node = always and not isinstance(node, _SOMETIMES), ctx.parent(node)
-    alone = seen_elsewhere(name, small, ctx) == "fresh" and not read_before(name, tree, small, ctx)
-    if change.first and always and alone and change.kind in IDEMPOTENT:
-        function = layer or code_of(ctx.reference(_FUNCTIONS[change.kind]))
-        ctx.frame.before.append(cst.parse_statement(f"{name} = {function}({name})"))
-    else:
-        what = f"{ast.unparse(tree.func)} changes {name} in place ({layer or change.kind}), which is read again"
-        ctx.report("T2M305", tree, f"{what}; MindSpore leaves it", symbol="inplace")
-
-
-def _own_class(tree: ast.Call, ctx: Context) -> str | None:
-    """Return the key of the class whose method calls an attribute of ``self``, or None."""
-    function = ctx.functions[-1]
-    while function is not None and function.owner is None:
-        function = function.outer
-    if function is None or function.owner is None or not isinstance(tree.func, ast.Attribute):
-        return None
-    return function.owner.key if ctx.kind(tree.func.value).evidence == "self" else None
 
 
 def _is_name(tree: ast.expr, name: str) -> bool:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import ast
 import re
 
+from torch2ms.translator.beginnings import loop_around, starts_of
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.changed_inputs import first_change
 from torch2ms.translator.inference.own_attributes import is_inplace
 from torch2ms.translator.inference.taken_layers import vgg_activations
 from torch2ms.translator.later_reads import read_again, read_beside
 from torch2ms.translator.recipes.views import seen_elsewhere
-from torch2ms.translator.trees import walk
+from torch2ms.translator.trees import bound_pairs, walk
 
 __all__ = ["report_kept"]
 
@@ -35,6 +37,8 @@ def report_kept(tree: ast.Call, ctx: Context) -> None:
     """Report a call of a part of a network whose input is kept elsewhere, or read again."""
     if len(tree.args) != 1 or tree.keywords or not isinstance(tree.args[0], ast.Name):
         return
+    if first_change(starts_of(tree.func, ctx))[1] is not None:
+        return  # the text shows which layer is first
     small, name = ctx.small, tree.args[0].id
     if not isinstance(small, (ast.Assign, ast.Expr, ast.Return)) or not _starts_in_place(tree.func, ctx, is_held=True):
         return
@@ -66,8 +70,10 @@ def _starts_in_place(func: ast.expr, ctx: Context, *, is_held: bool) -> bool:
     if kind.known and not (kind.name == "Module" and kind.of in ("", "torch.nn.Module", "torch.nn.Sequential")):
         return False
     if isinstance(func, ast.Name):
-        source = _iterated(func, ctx)
-        return source is not None and _is_list(source, ctx, is_held=is_held) and _may_hold(source, None, ctx)
+        loop = loop_around(func, ctx)
+        return (
+            isinstance(loop, ast.For) and _is_list(loop.iter, ctx, is_held=is_held) and _may_hold(loop.iter, None, ctx)
+        )
     if isinstance(func, ast.Subscript):
         return _is_list(func.value, ctx) and _part(func, ctx)
     values = ctx.once(_bound).get(ast.unparse(func), []) if isinstance(func, ast.Attribute) else []
@@ -165,24 +171,10 @@ def _bound(ctx: Context) -> dict[str, list[ast.expr]]:
     """Return what the names and attributes of the file are assigned, by their text."""
     found: dict[str, list[ast.expr]] = {}
     for node in ctx.analysis.all(ast.Assign):
-        for target in node.targets:
-            pairs = [(target, node.value)]
-            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                pairs = list(zip(target.elts, node.value.elts, strict=False))
-            for place, value in pairs:
-                if isinstance(place, (ast.Name, ast.Attribute)):
-                    found.setdefault(ast.unparse(place), []).append(value)
+        for place, value in bound_pairs(node):
+            if isinstance(place, (ast.Name, ast.Attribute)):
+                found.setdefault(ast.unparse(place), []).append(value)
     return found
-
-
-def _iterated(name: ast.Name, ctx: Context) -> ast.expr | None:
-    """Return what the loop around a place goes over, whose variable is called there."""
-    node = ctx.parent(name)
-    while node is not None and not isinstance(node, (ast.FunctionDef, ast.Lambda)):
-        if isinstance(node, ast.For) and any(getattr(part, "id", "") == name.id for part in walk(node.target)):
-            return node.iter
-        node = ctx.parent(node)
-    return None
 
 
 def _works_in_place(ctx: Context) -> bool:

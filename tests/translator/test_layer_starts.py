@@ -1,0 +1,125 @@
+"""Layers that begin in place, wherever the text shows it: in lists, functions, other objects, loops."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms.translator.pipeline import SourceResult, translate_source
+
+NETWORK = """
+import torch.nn as nn
+from collections import OrderedDict
+
+
+def make(n):
+    layers = []
+    layers.append(nn.ReLU(inplace=True))
+    layers.append(nn.Linear(n, n))
+    return nn.Sequential(*layers)
+
+
+class Own(nn.Sequential):
+    def __init__(self, n):
+        super().__init__(nn.ReLU(True), nn.Linear(n, n))
+
+
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = nn.Sequential(nn.ReLU(True), nn.Linear(4, 4))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+class Net(nn.Module):
+    def __init__(self, norm=False):
+        super().__init__()
+        {made}
+
+    def build(self):
+        return make(4)
+
+    def forward(self, x):
+        x = x * 1
+        {used}
+"""
+ADDED = "return x + self.block(x)"
+LOOP = "for m in self.blocks:\n            x = x + m(x)\n        return x"
+
+
+def translated(made: str, used: str = ADDED) -> SourceResult:
+    return translate_source(NETWORK.format(made=made.replace("\n", "\n        "), used=used))
+
+
+def marks(result: SourceResult) -> list[str]:
+    return [item.code for item in result.diagnostics if item.code == "T2M305"]
+
+
+LISTED = "self.block = nn.Sequential(*layers)"
+NUMBERED = "for i in range(1):\n            x = x + self.blocks[i](x)\n        return x"
+COUNTED = LOOP.replace("m in self.blocks", "i, m in enumerate(self.blocks)")
+
+
+@pytest.mark.parametrize(
+    ("made", "used", "line"),
+    [
+        (f"layers = [nn.ReLU(True)]\nlayers += [nn.Linear(4, 4)]\n{LISTED}", ADDED, "self.block[0]"),
+        (f"layers = []\nfor i in range(2):\n    layers.append(nn.ReLU(True))\n{LISTED}", ADDED, "self.block[0]"),
+        ("self.block = nn.Sequential(OrderedDict([('a', nn.ReLU(True))]))", ADDED, "self.block[0]"),
+        ("self.block = nn.Sequential()\nself.block.add_module('a', nn.ReLU(True))", ADDED, "self.block[0]"),
+        ("self.block = make(4)", ADDED, "self.block[0]"),
+        ("self.block = self.build()", ADDED, "self.block[0]"),
+        ("self.block = Own(4)", ADDED, "self.block[0]"),
+        ("self.block = nn.Sequential(Own(4), nn.ReLU(True))", ADDED, "self.block[0][0]"),
+        ("self.block = Inner()", ADDED, "self.block.model[0]"),
+        ("self.one = Inner()", "y = self.one.model(x)\n        return x + y", "self.one.model[0]"),
+        ("self.blocks = nn.ModuleList([make(4) for _ in range(2)])", LOOP, "m[0]"),
+        ("self.blocks = nn.ModuleList([make(4)])", COUNTED, "m[0]"),
+        ("self.blocks = nn.ModuleList()\nself.blocks.append(make(4))", LOOP, "m[0]"),
+        ("self.blocks = nn.ModuleList([Inner()])", LOOP, "m.model[0]"),
+        ("self.blocks = nn.ModuleList([make(4)])", NUMBERED, "self.blocks[i][0]"),
+    ],
+)
+def test_the_activation_runs_for_those_who_read_the_input_again(made: str, used: str, line: str) -> None:
+    result = translated(made, used)
+    assert f"    x = {line}(x)\n" in result.text
+    assert not marks(result)
+
+
+FILLED = "layers = [nn.ReLU(True), nn.Linear(4, 4)]"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        f"layers = []\nif norm:\n    layers.append(nn.BatchNorm1d(4))\nlayers.append(nn.ReLU(True))\n{LISTED}",
+        "self.block = make(4) if norm else nn.Linear(4, 4)",
+        f"{FILLED}\nif norm:\n    layers = layers[1:]\n{LISTED}",
+        f"{FILLED}\nif norm:\n    layers.insert(0, nn.Tanh())\n    layers[0] = nn.Tanh()\n{LISTED}",
+    ],
+)
+def test_what_only_may_begin_in_place_is_marked(made: str) -> None:
+    result = translated(made)
+    assert marks(result) == ["T2M305"]
+    assert "[0](x)" not in result.text
+
+
+@pytest.mark.parametrize(
+    ("made", "used"),
+    [
+        (f"layers = [nn.Linear(4, 4), nn.ReLU(True)]\n{LISTED}", ADDED),
+        (
+            f"{FILLED}\nlayers[0] = nn.ReLU()\n{LISTED}",
+            ADDED,
+        ),
+        (f"layers = [nn.ReLU(True)]\nlayers = [nn.Linear(4, 4)]\n{LISTED}", ADDED),
+        ("self.block = nn.Sequential(nn.Linear(4, 4))\nself.block.append(nn.ReLU(True))", ADDED),
+        ("self.block = make(4)", "return self.block(x)"),
+        ("self.blocks = nn.ModuleList([make(4)])", LOOP.replace("x + m(x)", "m(x)")),
+    ],
+)
+def test_nothing_is_said_where_nothing_begins_in_place_or_nobody_looks(made: str, used: str) -> None:
+    result = translated(made, used)
+    assert not marks(result)
+    assert "[0](x)" not in result.text
