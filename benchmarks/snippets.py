@@ -6,14 +6,17 @@
     python benchmarks/snippets.py --show 20              # print that many of the worst, with their translations
     python benchmarks/snippets.py --from-docstrings      # the examples in torch's own docstrings instead
     python benchmarks/snippets.py --from-file F          # the programs of a file in the format of the templates instead
+    python benchmarks/snippets.py --strict               # a warning is no mark: it must be an error
 
-The templates are in ``snippet_templates/``, one expression a line or one program a paragraph; inputs are added by name
-(``x`` is 3 x 4, ``img`` 2 x 3 x 8 x 8, see ``INPUTS``). An expression is tried in several shapes: as it is, with every
+The templates are in ``snippet_templates/``, one expression a line or one program a paragraph (in files whose names
+start with "programs"); inputs are added by name (``x`` is 3 x 4, ``img`` 2 x 3 x 8 x 8, see ``INPUTS``) where a program
+does not bind the name itself. An expression is tried in several shapes: as it is, with every
 argument named, the names reversed, as method or as function, inside a function with and without annotations. What torch
 itself rejects is left out. A result is
 
 - *right*: value, shape and family of the dtype agree;
-- *marked*: it is not right, and the translation says so at a place of the snippet (a warning or an error);
+- *marked*: it is not right, and the translation says so at a place of the snippet (a warning or an error; with
+  ``--strict`` an error);
 - *loud*: it is not right, unmarked, and fails when it runs;
 - *silent*: it is not right, and nothing says so.
 
@@ -107,7 +110,8 @@ def templates(paths: Sequence[Path]) -> Iterator[tuple[str, str, bool]]:
 def complete(body: str) -> str:
     """Return ``body`` with the imports and the inputs it needs in front."""
     needed = _names(body)
-    inputs = [f"{name} = {text}" for name, text in INPUTS.items() if name in needed]
+    wanted = needed - _bound_first(body)
+    inputs = [f"{name} = {text}" for name, text in INPUTS.items() if name in wanted]
     needed |= _names("\n".join(inputs))
     if not inputs and "torch" not in needed and not needed & {"nn", "F", "optim"}:
         needed.add("torch")
@@ -122,6 +126,23 @@ def _names(text: str) -> set[str]:
             bound |= {alias.asname or alias.name for alias in node.names}
     found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return found - bound
+
+
+def _bound_first(body: str) -> set[str]:
+    """Return the names that a program binds before it reads them: no input of that name is put in front of it."""
+    events: dict[str, tuple[int, int, int]] = {}
+    for statement in ast.parse(body).body:
+        inner = [node for node in ast.walk(statement) if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda)]
+        hidden = {id(part) for node in inner for part in ast.walk(node) if part is not node}
+        value = getattr(statement, "value", None) or getattr(statement, "iter", None)
+        early = {id(part) for part in ast.walk(value)} if isinstance(value, ast.AST) else set()
+        for node in ast.walk(statement):
+            if not isinstance(node, ast.Name) or id(node) in hidden:
+                continue
+            stored = isinstance(node.ctx, ast.Store) and not isinstance(statement, ast.AugAssign)
+            place = (statement.lineno, 0 if id(node) in early else 1 if stored else 2, stored)
+            events[node.id] = min(events.get(node.id, place), place)
+    return {name for name, (_, _, stored) in events.items() if stored}
 
 
 def shapes(expression: str) -> Iterator[tuple[str, str]]:
@@ -213,15 +234,16 @@ def generate(only: str, *, is_plain: bool, paths: Sequence[Path] = ()) -> list[S
     return list(found.values())
 
 
-def translate(snippets: list[Snippet]) -> None:
-    """Fill in the translation and the marks of each snippet."""
+def translate(snippets: list[Snippet], *, is_strict: bool) -> None:
+    """Fill in the translation and the marks of each snippet: of errors, and unless ``is_strict`` of warnings."""
     from torch2ms import translate_source
     from torch2ms.diagnostics import Severity
 
+    least = Severity.ERROR if is_strict else Severity.WARNING
     for snippet in snippets:
         result = translate_source(snippet.text)
         snippet.translation = result.text
-        snippet.marks = [f"{d.code} {d.message}" for d in result.diagnostics if d.severity >= Severity.WARNING]
+        snippet.marks = [f"{d.code} {d.message}" for d in result.diagnostics if d.severity >= least]
 
 
 def execute(texts: list[str], framework: str, scratch: Path, seed: int = 0) -> list[Any]:
@@ -340,6 +362,7 @@ def main() -> int:
     parser.add_argument("--show", type=int, default=0, help="how many of each kind to print with their translation")
     parser.add_argument("--from-docstrings", action="store_true", help="the examples in torch's docstrings")
     parser.add_argument("--from-file", type=Path, action="append", default=[], help="a file of templates")
+    parser.add_argument("--strict", action="store_true", help="count errors alone as marks, no warnings")
     arguments = parser.parse_args()
     if arguments.from_docstrings:
         snippets = from_docstrings(arguments.only)
@@ -354,7 +377,7 @@ def main() -> int:
         again = execute([snippet.text for snippet, _ in kept], "torch", scratch, seed=1)
         for (snippet, value), other in zip(kept, again, strict=True):
             snippet.is_random = bool(difference(value[1], other[1]))
-        translate([snippet for snippet, _ in kept])
+        translate([snippet for snippet, _ in kept], is_strict=arguments.strict)
         found = execute([snippet.translation for snippet, _ in kept], "mindspore", scratch)
     judged = [(s, *judge(s, value, got)) for (s, value), got in zip(kept, found, strict=True)]
     report(judged, arguments.show)

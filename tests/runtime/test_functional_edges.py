@@ -286,3 +286,64 @@ def test_the_activations_of_transformers_have_names() -> None:
     assert layers.activation_called("relu")(ms.Tensor([-1.0, 2.0])).asnumpy().tolist() == [0.0, 2.0]
     with pytest.raises(RuntimeError, match="relu/gelu"):
         layers.activation_called("tanh")
+
+
+def test_a_sparse_tensor_stores_its_zeros() -> None:
+    places = ms.tensor([[1, 0, 1], [2, 0, 2]])
+    sparse = functional.sparse_coo_tensor(places, ms.tensor([0.0, 3.0, 0.0]), (2, 3))
+    assert functional.sparse_indices(sparse).asnumpy().tolist() == places.asnumpy().tolist()
+    assert functional.sparse_values(sparse).asnumpy().tolist() == [0.0, 3.0, 0.0]
+    once = functional.coalesced(sparse)
+    assert functional.sparse_indices(once).asnumpy().tolist() == [[0, 1], [0, 2]]
+    assert functional.sparse_values(once).asnumpy().tolist() == [3.0, 0.0]
+    assert functional.sparse_indices(functional.coalesced(once * 1)).asnumpy().tolist() == [[0], [0]]
+
+
+def test_numbers_of_numpy_keep_their_dtype() -> None:
+    assert functional.of_numbers([np.float64(1), 2]).dtype == ms.float64
+    assert functional.of_numbers([1.0, np.float32(2)]).dtype == ms.float32
+    assert functional.of_numbers([[np.int32(1)], [np.int32(2)]]).dtype == ms.int32
+    assert functional.of_numbers([np.bool_(True), False]).dtype == ms.bool_
+
+
+def test_covariances_of_nothing_of_one_and_of_complex_numbers() -> None:
+    assert np.isnan(functional.cov(ops.zeros((3, 0))).asnumpy()).all()
+    assert functional.corrcoef(ms.tensor([[1.0, 2.0, 4.0]])).shape == ()
+    pair = ms.tensor(np.array([[1 + 1j, 2 - 1j], [0j, 1j]], np.complex64))
+    assert functional.cov(pair).asnumpy()[0, 1] == pytest.approx(np.cov(pair.asnumpy())[0, 1])
+    assert linalg.vander(pair[0], N=3).asnumpy()[0].tolist() == [1, 1 + 1j, 2j]
+
+
+def test_other_dtypes_than_those_of_layers() -> None:
+    half = ms.tensor(np.ones((2, 3, 5), np.float16))
+    assert functional.group_norm(half, 1, ops.ones(3), ops.ones(3)).dtype == ms.float16
+    angle = functional.cosine_similarity(ms.tensor([[0, 0], [3, 4]]), ms.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    assert angle.asnumpy().tolist() == pytest.approx([0.0, 1.0])
+    counts = ms.tensor([[3, 4]])
+    assert functional.addcmul(counts, counts, counts, value=2.5).asnumpy().tolist() == [[21, 36]]
+    assert functional.nansum(ms.tensor([1.5, -1.5]), dtype=ms.bool_).dtype == ms.bool_
+    assert functional.nextafter(ms.tensor([1.0]), ms.tensor([2], ms.int32)).dtype == ms.float32
+    assert functional.embedding(ms.tensor([1]), ms.tensor([[True], [False]]), padding_idx=1).dtype == ms.bool_
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+def test_convolutions_of_other_dtypes_than_mindspore_takes(dtype: type) -> None:
+    dice = np.random.default_rng(0)
+    x = dice.integers(-3, 4, (2, 4, 7, 6)).astype(dtype)
+    w = dice.integers(-3, 4, (6, 2, 3, 2)).astype(dtype)
+    settings = {"stride": 2, "padding": (1, 0), "groups": 2}
+    found = functional.conv2d(ms.Tensor(x), ms.Tensor(w), None, **settings)
+    single = (ms.Tensor(part.astype(np.float32)) for part in (x, w))
+    assert found.dtype == ms.Tensor(x).dtype
+    assert found.asnumpy() == pytest.approx(functional.conv2d(*single, None, **settings).asnumpy())
+    back = functional.conv_transpose2d(found, ms.Tensor(w), None, stride=2, groups=2)
+    assert back.shape == (2, 4, 9, 6)
+
+
+def test_blocks_and_steps_of_other_dtypes() -> None:
+    made = functional.block_diag(ms.tensor([[1, 2]]), ms.tensor([[1.5]]))
+    assert made.asnumpy().tolist() == [[1.0, 2.0, 0.0], [0.0, 0.0, 1.5]]
+    assert functional.heaviside(ms.tensor([True, False]), ms.tensor([False, True])).asnumpy().tolist() == [True, True]
+    assert [part.shape for part in functional.hsplit(ops.ones(6), (1, 3))] == [(1,), (2,), (3,)]
+    assert functional.igamma(ms.tensor([1.5]), ms.tensor([2])).dtype == ms.float32
+    assert functional.slogdet(ms.tensor([[-2.0]]))[0].asnumpy().tolist() == -1.0

@@ -379,8 +379,15 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 
 def vander(x: Tensor, *, N: Optional[int] = None) -> Tensor:
     """Return the powers 0 to N - 1 of each value as rows; a number counts as a vector of one."""
-    values = ops.expand_dims(x if x.ndim else x.reshape((1,)), -1).astype(ms.float32)
-    return ops.pow(values, Tensor(np.arange(values.shape[-2] if N is None else N), ms.float32)).astype(x.dtype)
+    values = ops.expand_dims(x if x.ndim else x.reshape((1,)), -1)
+    count = values.shape[-2] if N is None else N
+    if x.is_complex():
+        powers = [ops.ones_like(values)]
+        powers += [values] * (count > 1)
+        for _ in range(count - 2):
+            powers.append(powers[-1] * values)
+        return ops.concat(powers[:count], -1)
+    return ops.pow(values.astype(ms.float32), Tensor(np.arange(count), ms.float32)).astype(x.dtype)
 
 
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:

@@ -67,3 +67,12 @@ def test_a_complex_parameter_says_that_no_optimizer_takes_it() -> None:
         assert "T2M303" in {item.code for item in translate_source(f"{head}{given})\n").diagnostics}
     for given in ("torch.ones(n, 2)", "torch.rand(n, dtype=torch.cfloat), requires_grad=False", "n"):
         assert "T2M303" not in {item.code for item in translate_source(f"{head}{given})\n").diagnostics}
+
+
+@pytest.mark.parametrize("values", ["[np.float64(1), 2]", "[a.mean(), a.std()]", "data=[[a[0]]]", "numbers"])
+def test_numbers_of_numpy_keep_their_dtype(values: str) -> None:
+    start = "import numpy as np\nimport torch\na = np.ones(3)\nnumbers = []\nnumbers.append(a.max())\n"
+    source = f"{start}t = torch.tensor({values})\n"
+    assert "functional.of_numbers(" in translate_source(source).text
+    for plain in ("[float(a.mean())]", "[a.mean()], dtype=torch.float32", "a"):
+        assert "of_numbers" not in translate_source(source.replace(f"tensor({values})", f"tensor({plain})")).text

@@ -405,3 +405,19 @@ def test_part_of_a_view_is_filled(line: str, expected: str) -> None:
         {line}
         return y
     """)
+
+
+@pytest.mark.parametrize("kept", ["m.weight.detach()", "m.weight.data", "[p.detach() for p in m.parameters()]"])
+@pytest.mark.parametrize("change", ["m.weight.data.zero_()", "nn.init.zeros_(m.weight)"])
+def test_a_name_for_the_memory_of_a_weight_sees_what_is_written(kept: str, change: str) -> None:
+    source = f"def f(m: nn.Linear):\n    before = {kept}\n    {change}\n    return before\n"
+    assert "set_data" not in translated(source).text
+    other = f"def f(m: nn.Linear):\n    before = m.bias.detach()\n    {change}\n    return before\n"
+    assert "set_data" in translated(other).text
+
+
+def test_a_function_that_is_told_not_to_work_in_place_binds_nothing() -> None:
+    source = (
+        "def f(x):\n    y = x.masked_fill(x > 0, float('nan'))\n    z = F.relu(y, inplace=False)\n    return y + z\n"
+    )
+    assert "z = functional.nans.relu(y)" in translated(source).text

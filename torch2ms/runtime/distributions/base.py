@@ -30,6 +30,11 @@ def floats(value: Any) -> Tensor:
     return value if isinstance(value, Tensor) else Tensor(value, ms.float32)
 
 
+def beside(number: Tensor, values: Tensor) -> Tensor:
+    """Return a number in the dtype of the values that it meets: one without axes widens none in PyTorch."""
+    return number.astype(values.dtype) if values.ndim and not number.ndim else number
+
+
 def together(*values: Any) -> Tuple[Tensor, ...]:
     """Return parameters in one shape."""
     tensors = [floats(value) for value in values]

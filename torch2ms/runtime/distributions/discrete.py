@@ -10,7 +10,7 @@ from mindspore import Tensor, ops
 
 from ..functional import logsigmoid, multinomial
 from ..functional.exact import exp, log
-from .base import Distribution, floats, probs_and_logits, together, uniform
+from .base import Distribution, beside, floats, probs_and_logits, together, uniform
 from .gamma import standard_gamma
 from .transforms import softplus
 
@@ -332,7 +332,7 @@ class RelaxedBernoulli(_Binary):
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: Optional[bool] = None
     ) -> None:
         super().__init__(probs, logits)
-        self.temperature = floats(temperature)
+        self.temperature = beside(floats(temperature), self.logits)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples that carry the gradients of the logits."""
@@ -355,8 +355,8 @@ class RelaxedOneHotCategorical(Distribution):
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: Optional[bool] = None
     ) -> None:
-        self.temperature = floats(temperature)
         self.probs, self.logits = probs_and_logits(probs, logits, False)
+        self.temperature = beside(floats(temperature), self.logits)
         self.batch_shape, self.event_shape = self.logits.shape[:-1], self.logits.shape[-1:]
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:

@@ -139,9 +139,16 @@ def cov(input: Tensor, *, correction: int = 1) -> Tensor:
     """Return the covariance matrix of the rows of ``input``."""
     x = input if input.ndim == 2 else ops.expand_dims(input, 0)
     x = x if x.is_floating_point() or x.is_complex() else x.astype(ms.float32)
-    centred = x - x.mean(1, True)
-    matrix = ops.matmul(centred, centred.swapaxes(0, 1)) / (x.shape[1] - correction)
-    return matrix if input.ndim == 2 else matrix.reshape(())
+    count = x.shape[0]
+    if 0 in x.shape:  # no observations or no variables; MindSpore gives what the memory held
+        matrix = ops.zeros((count, count), x.dtype) + float("nan")
+    else:
+        centred = x - x.mean(1, True)
+        turned = centred.swapaxes(0, 1)
+        products = ops.matmul(centred, ops.conj(turned) if x.is_complex() else turned)
+        freedom = max(x.shape[1] - correction, 0)
+        matrix = products / freedom if freedom else products / Tensor(0.0, products.dtype)
+    return matrix.reshape(()) if count == 1 else matrix
 
 
 def corrcoef(input: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence, Tuple, Union
 
+import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
@@ -34,6 +35,45 @@ def _widths(padding: Any) -> Tuple[int, ...]:
     return top, top, left, left
 
 
+def _is_refused(x: Tensor) -> bool:
+    """Whether a tensor has a dtype that MindSpore's convolutions refuse: float64 and ints."""
+    return x.dtype == ms.float64 or not x.is_floating_point()
+
+
+def _by_places(
+    x: Tensor, weight: Tensor, stride: Tuple[int, ...], padding: Any, dilation: Tuple[int, ...], groups: int
+) -> Tensor:
+    """Return a convolution over any number of axes as a sum over the places of the kernel.
+
+    For dtypes that MindSpore's convolutions refuse. ``padding`` is "same", "valid", or (before, after)
+    of each axis in one row.
+    """
+    rank = x.ndim - 2
+    reach = [gap * (size - 1) for gap, size in zip(dilation, weight.shape[2:])]
+    if isinstance(padding, str):
+        padding = sum(((r // 2, r - r // 2) if padding == "same" else (0, 0) for r in reach), ())
+    for axis, (before, after) in enumerate(zip(padding[::2], padding[1::2]), 2):
+        parts = [_zeros(x, axis, before), x, _zeros(x, axis, after)]
+        x = ops.concat([part for part in parts if part.shape[axis]], axis)
+    rows = weight.reshape((groups, -1, *weight.shape[1:]))
+    x = x.reshape((x.shape[0], groups, -1, *x.shape[2:]))
+    total: Any = 0
+    for place in np.ndindex(*weight.shape[2:]):
+        part = x
+        for axis in range(rank):
+            count = (x.shape[3 + axis] - reach[axis] - 1) // stride[axis] + 1
+            first = place[axis] * dilation[axis]
+            chosen = np.arange(first, first + count * stride[axis], stride[axis])
+            part = ops.gather(part, Tensor(chosen.astype(np.int32)), 3 + axis)
+        flat = part.reshape((*part.shape[:3], -1))
+        total = total + ops.matmul(rows[(slice(None),) * 3 + place], flat)
+    return total.reshape((x.shape[0], weight.shape[0], *part.shape[3:]))
+
+
+def _zeros(x: Tensor, axis: int, count: int) -> Tensor:
+    return ops.zeros((*x.shape[:axis], count, *x.shape[axis + 1 :]), x.dtype)
+
+
 def conv2d(
     input: Tensor,
     weight: Tensor,
@@ -50,6 +90,10 @@ def conv2d(
         mode, widths = padding, _widths(0)
     else:
         mode, widths = "pad", _widths(padding)
+    if _is_refused(x):
+        around = padding if isinstance(padding, str) else widths
+        output = _with_bias(_by_places(x, weight, _ints(stride, 2), around, _ints(dilation, 2), groups), bias)
+        return ops.squeeze(output, 0) if unbatched else output
     convolve = ops.Conv2D(
         weight.shape[0],
         weight.shape[2:],
@@ -105,6 +149,9 @@ def conv3d(
     else:
         head, top, left = _ints(padding, 3)
         mode, widths = "pad", (head, head, top, top, left, left)
+    if _is_refused(input):
+        around = padding if isinstance(padding, str) else widths
+        return _with_bias(_by_places(input, weight, _ints(stride, 3), around, _ints(dilation, 3), groups), bias)
     convolve = ops.Conv3D(
         weight.shape[0],
         weight.shape[2:],
@@ -141,6 +188,8 @@ def conv_transpose2d(
     rows = weight.shape[0] // groups
     flipped = ops.flip(weight, (2, 3)).reshape((groups, rows, weight.shape[1], *kernel))
     flipped = ops.swapaxes(flipped, 1, 2).reshape((groups * weight.shape[1], rows, *kernel))
+    if _is_refused(x):
+        return _with_bias(_by_places(x, flipped, (1, 1), widths, dilations, groups), bias)
     convolve = ops.Conv2D(
         flipped.shape[0], kernel, pad_mode="pad", pad=widths, stride=1, dilation=dilations, group=groups
     )

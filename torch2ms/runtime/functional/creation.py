@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Optional, Tuple
+from typing import Any, Iterator, Optional, Tuple
 
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
 from ..seed import default_generator
+from .dtypes import promote_types
 
 __all__ = [
     "arange",
@@ -35,6 +36,7 @@ __all__ = [
     "multinomial",
     "new_tensor",
     "normal",
+    "of_numbers",
     "ones",
     "ones_like",
     "poisson",
@@ -50,6 +52,7 @@ __all__ = [
 ]
 
 _COMPLEX = (ms.complex64, ms.complex128)
+_OF_PYTHON = {bool: ms.bool_, int: ms.int64, float: ms.float32, complex: ms.complex64}
 
 
 def _shape(size: Tuple[Any, ...]) -> Tuple[int, ...]:
@@ -76,6 +79,26 @@ def empty(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
 def new_tensor(data: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """Return ``data`` as a new tensor; its dtype follows the data unless it is given."""
     return Tensor(data, dtype)
+
+
+def of_numbers(input_data: Any, **options: Any) -> Tensor:
+    """Return nested numbers as a tensor of the dtype that they have in common: numpy's own, float32 of Python's floats.
+
+    MindSpore makes float32 and int64 of them all.
+    """
+    common = functools.reduce(promote_types, _dtypes(input_data))
+    return Tensor(np.asarray(input_data), common)
+
+
+def _dtypes(data: Any) -> Iterator[Any]:
+    """Yield the dtype of each number."""
+    if isinstance(data, (list, tuple)):
+        for part in data:
+            yield from _dtypes(part)
+    elif isinstance(data, (np.generic, np.ndarray)):
+        yield getattr(ms, "bool_" if data.dtype.name == "bool" else data.dtype.name)
+    else:
+        yield data.dtype if isinstance(data, Tensor) else _OF_PYTHON.get(type(data), ms.float32)
 
 
 def zeros_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:

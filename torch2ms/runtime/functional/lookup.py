@@ -30,7 +30,7 @@ def embedding(
     if scale_grad_by_freq:
         share = rows / _frequencies(input)
         rows = share + ops.stop_gradient(rows - share)
-    if padding_idx is None:
+    if padding_idx is None or not weight.is_floating_point():
         return rows
     index = padding_idx if padding_idx >= 0 else weight.shape[0] + padding_idx
     kept = ops.expand_dims(input != index, -1).astype(rows.dtype)

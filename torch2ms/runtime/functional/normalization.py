@@ -10,6 +10,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from . import selections
+from .dtypes import promoted
 
 __all__ = [
     "alpha_dropout",
@@ -146,7 +147,7 @@ def group_norm(
     flat = input.reshape((input.shape[0], num_groups, -1))
     centred = flat - flat.mean(-1, True)
     output = centred * ops.rsqrt(ops.square(centred).mean(-1, True) + eps)
-    return _affine(output.reshape(input.shape), weight, bias)
+    return _affine(output.reshape(input.shape), weight, bias).astype(input.dtype)
 
 
 def instance_norm(
@@ -203,6 +204,10 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, o
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """Return the cosine of the angle along ``dim``; norms are held above ``eps``."""
+    if x1.dtype != x2.dtype:
+        x1, x2 = promoted((x1, x2))
+    if x1.ndim != x2.ndim:
+        x1, x2 = ops.broadcast_to(x1, (x1 + x2).shape), ops.broadcast_to(x2, (x1 + x2).shape)
     floor = eps * eps
     first, second = ops.square(x1).sum(dim), ops.square(x2).sum(dim)
     first = ops.maximum(first, ops.full_like(first, floor))
@@ -225,6 +230,8 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
         return ops.sqrt(squares) if eps else selections.root(squares)
     if p == math.inf:
         return ops.amax(difference, -1, keepdim)
+    if p == 0:
+        return (difference != 0).astype(difference.dtype).sum(-1, keepdims=keepdim)
     return ops.pow(ops.pow(difference, p).sum(-1, keepdims=keepdim), 1.0 / p)
 
 
@@ -269,6 +276,8 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
 
 def alpha_dropped(input: Tensor, kept: Tensor, p: float) -> Tensor:
     """Return ``input`` where ``kept`` is 1, else the lowest value of SELU, scaled to keep mean and variance."""
+    if p == 1:
+        return input * 0
     alpha = -1.7580993408473766
     scale = (1 - p) ** -0.5 * (1 + p * alpha * alpha) ** -0.5
     return (input * kept + alpha * (1 - kept)) * scale - scale * alpha * p

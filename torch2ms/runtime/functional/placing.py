@@ -10,6 +10,7 @@ from mindspore import Tensor, ops
 
 __all__ = [
     "as_index",
+    "coalesced",
     "diagonal_scatter",
     "index_add",
     "index_copy",
@@ -238,29 +239,46 @@ def sparse_coo_tensor(
 
     ``size`` of None is the smallest that holds them. MindSpore's COOTensor has few operations, hence the dense form.
     """
-    places = indices.asnumpy() if isinstance(indices, Tensor) else np.asarray(indices)
+    places = (indices.asnumpy() if isinstance(indices, Tensor) else np.asarray(indices)).astype(np.int64)
     source = values if isinstance(values, Tensor) else Tensor(values)
     source = source if dtype is None else source.astype(dtype)
     shape = tuple(int(length) for length in (size if size is not None else places.max(axis=1) + 1))
     flat = Tensor(np.ravel_multi_index(tuple(places), shape[: len(places)]), ms.int32)
     rest = shape[len(places) :]
     made = ops.zeros((int(np.prod(shape[: len(places)])), *rest), source.dtype)
-    return added(made, flat, source).reshape(shape)
+    made = added(made, flat, source).reshape(shape)
+    made.stored_places = places  # zeros that are stored, and places that occur twice
+    made.stored_values = source
+    return made
+
+
+def coalesced(x: Tensor) -> Tensor:
+    """Return a dense tensor that stands for a sparse one, which stores each place once from now on."""
+    if getattr(x, "stored_values", None) is None:
+        return x
+    same = x.reshape(x.shape)
+    same.stored_places = np.unique(x.stored_places, axis=1)
+    return same
 
 
 def sparse_indices(x: Tensor) -> Tensor:
-    """Return where a dense tensor is not zero, of shape (dimensions, count), row by row as ``x.indices()`` has them."""
-    return Tensor(np.stack(np.nonzero(x.asnumpy())), ms.int64)
+    """Return the places that a sparse tensor stores, of shape (dimensions, count), row by row where it is coalesced.
+
+    The tensor is dense: of one that something was computed of these are the places that are not zero.
+    """
+    places = getattr(x, "stored_places", None)
+    return Tensor(np.stack(np.nonzero(x.asnumpy())) if places is None else places, ms.int64)
 
 
 def sparse_values(x: Any) -> Any:
-    """Return the values of a dense tensor that are not zero, in the order of ``sparse_indices``.
+    """Return the values that a sparse tensor stores, in the order of ``sparse_indices``.
 
     What is no tensor gives its own ``values()``: a dictionary may stand where a tensor was thought to.
     """
     if not isinstance(x, Tensor):
         return x.values()
-    return ops.gather_nd(x, Tensor(np.stack(np.nonzero(x.asnumpy()), axis=1), ms.int32))
+    stored = getattr(x, "stored_values", None)
+    return ops.gather_nd(x, sparse_indices(x).T.astype(ms.int32)) if stored is None else stored
 
 
 def scatter(input: Tensor, dim: int, index: Tensor, src: Any, *, reduce: Optional[str] = None) -> Tensor:

@@ -57,7 +57,8 @@ def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """Return ``input + value * tensor1 * tensor2``."""
     product = tensor1 * tensor2
-    return input + (product if value == 1 else value * product)
+    factor = value if product.is_floating_point() or product.is_complex() else int(value)  # as PyTorch has it
+    return input + (product if factor == 1 else factor * product)
 
 
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
@@ -93,7 +94,7 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
     if dtype is not None:
         input = input.astype(dtype)
     clean = ops.where(ops.isnan(input), ops.zeros_like(input), input) if input.size else input
-    return selections.sum(clean, dim, keepdim)
+    return selections.sum(clean, dim, keepdim, dtype=dtype)
 
 
 def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:

@@ -10,6 +10,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, nn, ops
 
+from .dtypes import promoted
 from .tensor import repeat
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "assigned",
     "bitwise_left_shift",
     "bitwise_right_shift",
+    "block_diag",
     "broadcast_tensors",
     "cartesian_prod",
     "copysign",
@@ -30,6 +32,7 @@ __all__ = [
     "deepcopy",
     "fill_diagonal",
     "gcd",
+    "hsplit",
     "is_same_size",
     "isin",
     "isneginf",
@@ -160,13 +163,18 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: f
 
 def slogdet(A: Tensor) -> Tuple[Tensor, Tensor]:
     """Return the sign and the logarithm of the magnitude of determinants of square matrices."""
-    determinant = ops.det(A)
+    determinant = _determinant(A)
     return ops.sign(determinant), ops.log(ops.abs(determinant))
 
 
 def logdet(input: Tensor) -> Tensor:
     """Return the logarithm of determinants; NaN below zero."""
-    return ops.log(ops.det(input))
+    return ops.log(_determinant(input))
+
+
+def _determinant(A: Tensor) -> Tensor:
+    """Return determinants, of one row and column as well, which MindSpore refuses."""
+    return A.reshape(A.shape[:-2]) if A.shape[-2:] == (1, 1) else ops.det(A)
 
 
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
@@ -290,3 +298,13 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     lead = input.ndim - len(wanted)
     axes = tuple(axis for axis in range(input.ndim) if axis < lead or wanted[axis - lead] != input.shape[axis])
     return (input.sum(axes) if axes else input).reshape(wanted)
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """Return a matrix with the tensors along its diagonal, in the dtype that they have in common."""
+    return ops.block_diag(*promoted([Tensor(t) if not isinstance(t, Tensor) else t for t in tensors]))
+
+
+def hsplit(input: Tensor, indices_or_sections: Any) -> Any:
+    """Return the parts along the second axis, of one with one axis along that."""
+    return ops.tensor_split(input, indices_or_sections, min(input.ndim - 1, 1))

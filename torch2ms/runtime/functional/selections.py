@@ -33,7 +33,8 @@ def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
     axes, kind = _axes(dim), dtype if dtype is not None else _summed(input)
     if 0 in input.shape:
         return _constant(input, axes, keepdim, 0, kind)
-    return input.astype(kind).sum(axes, keepdims=keepdim)
+    total = input.astype(kind).sum(axes, keepdims=keepdim)
+    return total if total.dtype == kind else total.astype(kind)  # bools add up to ints
 
 
 def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:

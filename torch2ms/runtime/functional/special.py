@@ -9,6 +9,8 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
+from .dtypes import promoted
+
 __all__ = [
     "bessel_j0",
     "bessel_j1",
@@ -17,10 +19,13 @@ __all__ = [
     "digamma",
     "entr",
     "erfcx",
+    "heaviside",
     "i0",
     "i0e",
     "i1",
     "i1e",
+    "igamma",
+    "igammac",
     "lgamma",
     "log_ndtr",
     "multigammaln",
@@ -29,6 +34,7 @@ __all__ = [
     "polygamma",
     "xlog1py",
     "xlogy",
+    "zeta",
 ]
 
 # Lanczos' approximation with g = 7 and nine terms (Godfrey's coefficients).
@@ -213,3 +219,26 @@ def bessel_y0(input: Tensor) -> Tensor:
 def bessel_y1(input: Tensor) -> Tensor:
     """Return the Bessel function of the second kind of order 1; MindSpore has it on GPU and CPU."""
     return ops.bessel_y1(_wide(input))
+
+
+def igamma(input: Tensor, other: Tensor) -> Tensor:
+    """Return the regularised lower incomplete gamma function."""
+    return ops.igamma(*promoted((input, other)))
+
+
+def igammac(input: Tensor, other: Tensor) -> Tensor:
+    """Return the regularised upper incomplete gamma function."""
+    return ops.igammac(*promoted((input, other)))
+
+
+def zeta(input: Any, other: Any) -> Tensor:
+    """Return the Hurwitz zeta function; either may be a number."""
+    tensors = [value if isinstance(value, Tensor) else Tensor(value, ms.float32) for value in (input, other)]
+    return ops.zeta(*promoted(tensors))
+
+
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """Return 0 below zero, 1 above, and ``values`` at zero; of bools, bools."""
+    if input.dtype == ms.bool_:
+        return ops.logical_or(input, values)
+    return ops.heaviside(input, values)

@@ -10,6 +10,7 @@ from mindspore import Tensor, ops
 
 from . import selections
 from .algebra import _from, _upto, diff
+from .dtypes import promoted
 
 __all__ = [
     "atleast_3d",
@@ -76,6 +77,7 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
 
 def nextafter(input: Tensor, other: Tensor) -> Tensor:
     """Return the next number towards ``other``; by numpy. The gradient is that of ``input``, as in PyTorch."""
+    input, other = promoted((input, other)) if input.dtype != other.dtype else (input, other)
     values = input.asnumpy()
     found = np.nextafter(values, other.asnumpy())
     if not np.isfinite(values).all():

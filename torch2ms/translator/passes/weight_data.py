@@ -17,7 +17,15 @@ from torch2ms.translator.freezing import frees, frozen
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk
 
-__all__ = ["gives_first_values", "goes_over_weights", "is_stored_data", "may_have_stepped", "put_data", "report_frozen"]
+__all__ = [
+    "gives_first_values",
+    "goes_over_weights",
+    "is_held_elsewhere",
+    "is_stored_data",
+    "may_have_stepped",
+    "put_data",
+    "report_frozen",
+]
 
 
 def gives_first_values(ctx: Context) -> bool:
@@ -49,6 +57,39 @@ def may_have_stepped(tree: ast.AST, ctx: Context) -> bool:
     loops = [node for node in around if isinstance(node, (ast.For, ast.While, ast.AsyncFor))]
     line = getattr(tree, "lineno", 0)
     return any(step.lineno < line or any(step in walk(loop) for loop in loops) for step in steps)
+
+
+def is_held_elsewhere(weight: ast.expr, ctx: Context) -> bool:
+    """Whether the scope of a weight gives its memory another name: ``before = w.detach()``.
+
+    It must see what is written into the weight afterwards, and does not see what replaces that.
+    """
+    while (inner := _whose_memory(weight)) is not None:
+        weight = inner
+    held = [
+        whose
+        for node in walk(_scope(weight, ctx)[0])
+        if (whose := _whose_memory(node)) is not None and _is_kept(node, ctx)
+    ]
+    return any(isinstance(w, ast.Name) or ast.unparse(w) == ast.unparse(weight) for w in held)
+
+
+def _whose_memory(node: ast.AST) -> ast.expr | None:
+    """Return ``w`` of ``w.detach()`` and of ``w.data``, which share its memory."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "detach":
+        return node.func.value
+    if isinstance(node, ast.Attribute) and node.attr == "data" and isinstance(node.ctx, ast.Load):
+        return node.value
+    return None
+
+
+def _is_kept(node: ast.AST, ctx: Context) -> bool:
+    """Whether a name or a list holds the very value of an expression."""
+    holder = ctx.parent(node)
+    if isinstance(holder, ast.Call):
+        return isinstance(holder.func, ast.Attribute) and holder.func.attr == "append"
+    kinds = (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
+    return isinstance(holder, kinds)
 
 
 def report_frozen(tree: ast.AST, ctx: Context) -> None:

@@ -104,9 +104,13 @@ def new_tensor(site: CallSite, ctx: Context) -> Outcome:
         first, *others = made.code.args
         listed = first.with_changes(value=build("list({queue})", queue=first.value))
         return replace(made, code=made.code.with_changes(args=[listed, *others]))
-    if ctx.kind(site.tree).of != "torch.complex64":
-        return made
     if any(keyword.arg in ("dtype", None) for keyword in site.tree.keywords):
+        return made
+    data = site.argument("data")
+    if data is not None and _holds_numpy(data.tree, ctx):
+        made_of = ctx.reference("torch2ms.runtime.functional.of_numbers")
+        return replace(made, code=made.code.with_changes(func=made_of))
+    if ctx.kind(site.tree).of != "torch.complex64":
         return made
     dtype = keyword_arg("dtype", ctx.reference("mindspore.complex64"))
     return replace(made, code=made.code.with_changes(args=fix_commas([*made.code.args, dtype], made.code.args)))
@@ -127,6 +131,14 @@ def complex_parameter(site: CallSite, ctx: Context) -> Outcome:
         "and view it as complex where it is used"
     )
     return replace(made, codes=(*made.codes, ("T2M303", message)))
+
+
+def _holds_numpy(node: ast.expr, ctx: Context) -> bool:
+    """Whether numbers of numpy stand in a list: they keep their dtypes in PyTorch, float64 mostly."""
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return any(ctx.kind(part).name == "ndarray" or _holds_numpy(part, ctx) for part in node.elts)
+    kind = ctx.kind(node)
+    return kind.name in ("list", "tuple") and any(item.name == "ndarray" for item in kind.items)
 
 
 def _is_deque(node: ast.expr, ctx: Context) -> bool:

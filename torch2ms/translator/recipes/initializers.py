@@ -13,7 +13,7 @@ import libcst as cst
 from torch2ms.translator.binding import BoundArgument
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
-from torch2ms.translator.passes.weight_data import may_have_stepped
+from torch2ms.translator.passes.weight_data import is_held_elsewhere, may_have_stepped
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.views import is_fresh, owner_of
 from torch2ms.translator.syntax import build, code_of, keyword_arg, parse_expression
@@ -38,6 +38,8 @@ def _parameter(site: CallSite, ctx: Context) -> cst.BaseExpression | Leave:
         return Leave("it draws from a generator of its own")
     if may_have_stepped(site.tree, ctx):
         return Leave("an optimizer that has stepped trains no more what set_data replaces")
+    if is_held_elsewhere(argument.tree, ctx):
+        return Leave("another name for its memory does not see what set_data replaces")
     return _without_data(argument) if _is_parameter(argument.tree, ctx) else Leave("it may be no parameter")
 
 

@@ -16,7 +16,12 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.old_values import of_old_values
 from torch2ms.translator.passes.detached_members import detaches_members
-from torch2ms.translator.passes.weight_data import gives_first_values, goes_over_weights, may_have_stepped
+from torch2ms.translator.passes.weight_data import (
+    gives_first_values,
+    goes_over_weights,
+    is_held_elsewhere,
+    may_have_stepped,
+)
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.held import is_held
 from torch2ms.translator.recipes.inplace_values import (
@@ -378,7 +383,7 @@ def _initial(site: CallSite, place: _Place, ctx: Context) -> cst.BaseExpression 
     """Return ``p.set_data(init.initializer(...))`` for what fills a parameter without reading it; None for the rest."""
     if is_inplace(site.receiver_tree, ctx) or site.argument("generator") is not None or not site.bound:
         return None
-    if may_have_stepped(site.tree, ctx):
+    if may_have_stepped(site.tree, ctx) or is_held_elsewhere(place.tree, ctx):
         return None
     how = _initializer(site, ctx)
     if how is None:

@@ -28,6 +28,8 @@ def inplace_argument(site: CallSite, ctx: Context) -> Outcome:
     inplace = site.argument("inplace")
     if first is None or inplace is None:
         return made
+    if isinstance(inplace.tree, ast.Constant) and not inplace.tree.value:
+        return made
     problem = rebind(first, site.tree, ctx)
     if problem:
         return Replace(made.code, (*made.codes, ("T2M305", problem)))
