@@ -421,3 +421,10 @@ def test_a_function_that_is_told_not_to_work_in_place_binds_nothing() -> None:
         "def f(x):\n    y = x.masked_fill(x > 0, float('nan'))\n    z = F.relu(y, inplace=False)\n    return y + z\n"
     )
     assert "z = functional.nans.relu(y)" in translated(source).text
+
+
+@pytest.mark.parametrize("change", ["y += 1", "y.add_(1)", "x += 1", "x.add_(1)"])
+def test_as_tensor_of_a_tensor_is_another_name_for_it(change: str) -> None:
+    source = f"def f(n):\n    x = torch.ones(n)\n    y = torch.as_tensor(x)\n    {change}\n    return x, y\n"
+    assert "T2M305" not in codes_of(source)
+    assert lines_of(source)[2].startswith(f"{change[0]}[")

@@ -11,7 +11,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.trees import walk
 
-__all__ = ["passed_on", "passes_on"]
+__all__ = ["is_itself", "passed_on", "passes_on"]
 
 _ITERATING = frozenset({"iter", "next", "reversed", "enumerate", "zip", "list", "tuple"})
 Passed = Literal["", "object", "shared", "view"]
@@ -19,12 +19,25 @@ Passed = Literal["", "object", "shared", "view"]
 
 def passes_on(call: ast.expr, ctx: Context) -> Passed:
     """Say what a call, or an attribute of the object it makes, gives of the tensors it is handed."""
+    if is_itself(call, ctx):
+        return "object"
     if isinstance(call, ast.Attribute):
         call = call.value
     if not isinstance(call, ast.Call):
         return ""
     found = {passed_on(call, arg, ctx) for arg in call.args if ctx.kind(arg).is_tensor or isinstance(arg, ast.Call)}
     return next((worst for worst in ("view", "shared", "object") if worst in found), "")
+
+
+def is_itself(call: ast.expr, ctx: Context) -> bool:
+    """Whether ``y = torch.as_tensor(x)`` gives another name to the tensor ``x``, in MindSpore as well."""
+    if not isinstance(call, ast.Call) or set(candidates(ctx.kind(call.func))) != {"torch.as_tensor"}:
+        return False
+    holder = ctx.parent(call)
+    given = call.args[0] if len(call.args) == 1 and not call.keywords else None
+    if not isinstance(holder, ast.Assign) or not isinstance(given, ast.Name) or not ctx.kind(given).is_tensor:
+        return False
+    return isinstance(holder.targets[0], ast.Name) and holder.targets[0].id != given.id
 
 
 def passed_on(call: ast.Call, given: ast.AST, ctx: Context) -> Passed:

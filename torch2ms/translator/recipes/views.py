@@ -12,7 +12,7 @@ from torch2ms.translator.activated import activated_by
 from torch2ms.translator.aliases import REARRANGED
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
-from torch2ms.translator.recipes.passed_tensors import passed_on, passes_on
+from torch2ms.translator.recipes.passed_tensors import is_itself, passed_on, passes_on
 from torch2ms.translator.syntax import build, parenthesised
 from torch2ms.translator.training.trained import trained_tensors
 from torch2ms.translator.trees import children, walk
@@ -258,8 +258,7 @@ def _computes_gradients(ctx: Context) -> bool:
 
 
 def _asked(ctx: Context) -> set[ast.Name]:
-    """Return the names that are being asked about, each where it is read."""
-    return set()
+    return set()  # the names that are being asked about, each where it is read
 
 
 def _shares(tree: ast.expr, ctx: Context) -> bool:
@@ -378,7 +377,7 @@ def _made(name: str, value: ast.expr, whole: bool, ctx: Context) -> Owner:
         if isinstance(base, ast.Name) and ctx.kind(base).name in ("list", "tuple"):
             holder = owner_of(base.id, base, ctx)
             return holder if holder in ("shared", "view") else "object"
-    if part or (isinstance(value, (ast.Call, ast.Attribute)) and _views(value)):
+    if part or (isinstance(value, (ast.Call, ast.Attribute)) and _views(value) and not is_itself(value, ctx)):
         return "shared" if _shares(value, ctx) else "view"
     return passes_on(value, ctx) or "object"
 
@@ -447,7 +446,8 @@ def _passed(call: ast.Call, child: ast.AST, ctx: Context) -> Owner | Literal[""]
     """Say what a call gives of an argument: ``torch.transpose(x, 0, 1)`` is a view, ``same(x)`` may be ``x`` itself."""
     if ctx.kind(call.func).name == "api" and isinstance(call.func, ast.Attribute):
         is_view = call.func.attr in VIEWS and child is call.args[0]
-        return ("shared" if _is_shared(call.func.attr, ctx) else "view") if is_view else ""
+        made: Owner = "object" if is_itself(call, ctx) else "shared" if _is_shared(call.func.attr, ctx) else "view"
+        return made if is_view else ""
     return passed_on(call, child, ctx)
 
 
