@@ -347,3 +347,25 @@ def test_blocks_and_steps_of_other_dtypes() -> None:
     assert [part.shape for part in functional.hsplit(ops.ones(6), (1, 3))] == [(1,), (2,), (3,)]
     assert functional.igamma(ms.tensor([1.5]), ms.tensor([2])).dtype == ms.float32
     assert functional.slogdet(ms.tensor([[-2.0]]))[0].asnumpy().tolist() == -1.0
+
+
+def test_variances_without_freedom_have_infinite_gradients() -> None:
+    slopes = ms.grad(lambda x: functional.var(x, dim=0, correction=2).sum())(ms.tensor([[1.0], [2.0]]))
+    assert slopes.asnumpy().ravel().tolist() == [-np.inf, np.inf]
+
+
+def test_what_is_not_asked_of_a_decomposition_is_empty() -> None:
+    factors = linalg.lu_factor(ms.tensor([[2.0, 1.0], [1.0, 3.0]]))
+    assert [part.shape for part in linalg.lu_unpack(*factors, unpack_data=False)] == [(2, 2), (0,), (0,)]
+    assert [part.shape for part in linalg.lu_unpack(*factors, unpack_pivots=False)] == [(0,), (2, 2), (2, 2)]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_projected_lstm_takes_one_sequence(first: bool) -> None:
+    layer = layers.ProjectedLSTM(4, 3, 2, batch_first=first, proj_size=2)
+    sequence, states = ops.ones((5, 4)), (ops.ones((2, 2)), ops.ones((2, 3)))
+    output, (hidden, cell) = layer(sequence, states)
+    whole, _ = layer(sequence.expand_dims(0 if first else 1), tuple(state.expand_dims(1) for state in states))
+    assert (hidden.shape, cell.shape) == ((2, 2), (2, 3))
+    assert output.asnumpy() == pytest.approx(whole.asnumpy().reshape(5, 2))
+    assert layer(sequence)[0].shape == (5, 2)

@@ -317,7 +317,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Compact:
 
 
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Triangular:
-    """Return ``P, L, U`` of what ``lu_factor`` gives."""
+    """Return ``P, L, U`` of what ``lu_factor`` gives; what is not asked for is empty."""
 
     def unpack(combined: Any, pivots: Any) -> Any:
         rows, columns = combined.shape[-2:]
@@ -332,7 +332,9 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
             permutations[place][order, np.arange(rows)] = 1
         return permutations, lower, upper
 
-    return Triangular(*_by_numpy(unpack, LU_data, LU_pivots))
+    found = _by_numpy(unpack, LU_data, LU_pivots)
+    asked = (unpack_pivots, unpack_data, unpack_data)
+    return Triangular(*(part if wanted else ops.zeros((0,), part.dtype) for part, wanted in zip(found, asked)))
 
 
 def lu(A: Tensor, *, pivot: bool = True) -> Triangular:

@@ -428,3 +428,12 @@ def test_as_tensor_of_a_tensor_is_another_name_for_it(change: str) -> None:
     source = f"def f(n):\n    x = torch.ones(n)\n    y = torch.as_tensor(x)\n    {change}\n    return x, y\n"
     assert "T2M305" not in codes_of(source)
     assert lines_of(source)[2].startswith(f"{change[0]}[")
+
+
+@pytest.mark.parametrize("change", ["t_()", "squeeze_(0)", "unsqueeze_(0)", "transpose_(0, 1)"])
+def test_another_name_sees_the_new_shape(change: str) -> None:
+    source = f"def f(x: torch.Tensor):\n    x.{change}\n    return x\n"
+    assert lines_of(source)[0].startswith("x.assign_value(")
+    assert "T2M305" not in codes_of(source)
+    fresh = source.replace("    x.", "    x = torch.ones(1, 2)\n    x.")
+    assert "assign_value" not in translated(fresh).text

@@ -202,8 +202,9 @@ def _moments(input: Tensor, dim: Any, keepdim: bool, correction: float) -> Tuple
     for axis in axes:
         count *= input.shape[axis]
     mean = input.mean(axes, True)
-    squares = ops.square(modulus(input - mean) if input.is_complex() else input - mean).sum(axes, keepdims=keepdim)
     freedom = max(count - correction, 0)
+    centred = input - (mean if freedom else ops.stop_gradient(mean))  # infinite gradients would meet in the mean's
+    squares = ops.square(modulus(centred) if input.is_complex() else centred).sum(axes, keepdims=keepdim)
     variance = squares / freedom if freedom else squares / Tensor(0.0, squares.dtype)
     return variance, mean if keepdim else mean.reshape(variance.shape)
 

@@ -72,6 +72,11 @@ class ProjectedLSTM(nn.Cell):
 
     def construct(self, x: Tensor, hx: Optional[State] = None) -> Tuple[Tensor, State]:
         """Return the outputs of the last layer, and the last hidden and cell states of all: (layers, batch, ...)."""
+        if x.ndim == 2:  # one sequence without a batch around it
+            axis = 0 if self.batch_first else 1
+            given = None if hx is None else (ops.expand_dims(hx[0], 1), ops.expand_dims(hx[1], 1))
+            output, (hidden, cell) = self.construct(ops.expand_dims(x, axis), given)
+            return ops.squeeze(output, axis), (ops.squeeze(hidden, 1), ops.squeeze(cell, 1))
         steps = ops.swapaxes(x, 0, 1) if self.batch_first else x
         total, batch = self.num_layers * self.directions, steps.shape[1]
         if hx is None:

@@ -203,9 +203,6 @@ def _is_parameter(tree: ast.expr, ctx: Context) -> bool:
     return ctx.kind(tree).name == "Parameter"
 
 
-# ---- what becomes of it
-
-
 def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Context) -> Outcome:
     """Change what a name holds: bind it anew where nothing else sees the tensor, else fill the tensor."""
     owner = owner_of(name, site.tree, ctx)
@@ -224,6 +221,8 @@ def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Conte
     made = functional(site, direct.code, ctx)
     if isinstance(made, Leave):
         return made
+    if owner == "object" and statement and _reshapes(site) and fills_whole(ctx):
+        return replace(made, code=build("{x}.assign_value({made})", x=cst.Name(name), made=made.code))
     if owner != "fresh":
         made = _warned(made, owner)
     if statement or (isinstance(ctx.small, ast.Assign) and ctx.small.value is site.tree):
