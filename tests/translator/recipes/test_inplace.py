@@ -82,6 +82,18 @@ def test_a_tensor_that_others_see_is_filled(statements: list[str], expected: lis
 
 
 @pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("torch.log_(x).sub_(z)", "x[...] = functional.log(x.copy()) - z"),
+        ("torch.relu_(x).add_(z).mul_(2)", "x[...] = (ops.relu(x) + z) * 2"),
+        ("y = F.relu_(x * 2).add_(z)", "y = ops.relu(x * 2) + z"),
+    ],
+)
+def test_a_chain_starts_at_what_a_function_is_given(statement: str, expected: str) -> None:
+    assert lines_of(f"def f(x: torch.Tensor, z):\n    {statement}")[0] == expected
+
+
+@pytest.mark.parametrize(
     ("statements", "expected"),
     [
         (["y = x * 1", "return y.add_(1) + y"], "return functional.filled(y, y + 1) + y"),

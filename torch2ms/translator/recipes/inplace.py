@@ -27,6 +27,7 @@ from torch2ms.translator.recipes.held import is_held
 from torch2ms.translator.recipes.inplace_values import (
     DATA,
     bare_name,
+    changed_by,
     flattened,
     functional,
     is_inplace,
@@ -148,10 +149,8 @@ def _root(site: CallSite, ctx: Context) -> _Place:
     tree, _ = _start(site)
     assert tree is not None
     start = ctx.chain_starts.get(tree)
-    while is_inplace(tree, ctx):
-        assert isinstance(tree, ast.Call)
-        assert isinstance(tree.func, ast.Attribute)
-        tree = tree.func.value
+    while (changed := changed_by(tree, ctx)) is not None:
+        tree = changed
     stripped = False
     while (inner := _data_of(tree)) is not None:
         tree, stripped = inner, True
@@ -317,12 +316,13 @@ def _filled(
 def _first_of(site: CallSite, ctx: Context) -> tuple[str, list[ast.expr]]:
     """Return the name of the operation that reads what is changed, the first of a chain, and what it is given."""
     call, name = site.tree, bare_name(site)
-    while isinstance(call.func, ast.Attribute) and is_inplace(call.func.value, ctx):
-        assert isinstance(call.func.value, ast.Call)
-        call = call.func.value
-        name = getattr(call.func, "attr", name).removesuffix("_")
+    changed = changed_by(call, ctx)
+    while isinstance(changed, ast.Call) and is_inplace(changed, ctx):
+        call, changed = changed, changed_by(changed, ctx)
+        called = ctx.kind(call.func).of or ast.unparse(call.func)
+        name = called.rpartition(".")[2].removesuffix("_")
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return name, [call.func.value, *given] if isinstance(call.func, ast.Attribute) and site.receiver else given
+    return name, [changed, *given] if changed is not None and changed not in given else given
 
 
 def _expression(target: cst.BaseExpression, value: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:

@@ -16,7 +16,7 @@ from torch2ms.translator.emission import emit_call, fits
 from torch2ms.translator.syntax import bare, build, code_of
 from torch2ms.translator.trees import walk
 
-__all__ = ["DATA", "Value", "bare_name", "flattened", "functional", "is_inplace", "is_piece", "repeatable"]
+__all__ = ["DATA", "Value", "bare_name", "changed_by", "flattened", "functional", "is_inplace", "is_piece", "repeatable"]
 
 Value = cst.BaseExpression
 DATA = "torch's gradient does not see a change of .data, MindSpore's does: they differ where the changed values count"
@@ -44,12 +44,24 @@ def bare_name(site: CallSite) -> str:
     return site.row.name.rpartition(".")[2].removesuffix("_")
 
 
+def changed_by(tree: ast.AST | None, ctx: Context) -> ast.expr | None:
+    """Return what a call changes whose row names the recipe ``inplace``: ``x`` of ``x.log_()`` and ``torch.log_(x)``."""
+    if not isinstance(tree, ast.Call):
+        return None
+    callee = ctx.kind(tree.func)
+    if callee.name == "api":
+        changed, name = tree.args[0] if tree.args else None, ctx.tables.canonical(callee.of)
+    elif isinstance(tree.func, ast.Attribute) and tree.func.attr.endswith("_"):
+        changed, name = tree.func.value, f"torch.Tensor.{tree.func.attr}"
+    else:
+        return None
+    row = ctx.tables.row(name)
+    return changed if row is not None and any(option.recipe == "inplace" for option in row.to) else None
+
+
 def is_inplace(tree: ast.AST | None, ctx: Context) -> bool:
-    """Whether a call is an in-place method of a tensor whose row names the recipe ``inplace``."""
-    if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr.endswith("_")):
-        return False
-    row = ctx.tables.row(f"torch.Tensor.{tree.func.attr}")
-    return row is not None and any(option.recipe == "inplace" for option in row.to)
+    """Whether a call changes a tensor in place, by a row that names the recipe ``inplace``."""
+    return changed_by(tree, ctx) is not None
 
 
 def functional(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> Replace | Leave:
