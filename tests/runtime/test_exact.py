@@ -79,4 +79,9 @@ def test_products_and_quotients_of_complex_and_real_numbers(kinds: str) -> None:
     np.testing.assert_allclose(F.complex_quotient(*given).asnumpy(), a / b, rtol=1e-5)
 
 
+def test_products_and_quotients_without_a_tensor_are_numpys() -> None:
+    assert F.complex_product(1j, 2.0) == 2j
+    np.testing.assert_array_equal(F.complex_quotient(np.arange(3), 1j), np.arange(3) / 1j)
+
+
 _NARROW = {"c": np.complex64, "r": np.float32}

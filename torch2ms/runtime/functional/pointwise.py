@@ -176,11 +176,14 @@ def complex(real: Tensor, imag: Tensor) -> Tensor:
     return ops.Complex()(real, imag)
 
 
-def complex_product(input: Any, other: Any) -> Tensor:
+def complex_product(input: Any, other: Any) -> Any:
     """Return the product of two tensors, one of them or both complex, or a complex number.
 
     MindSpore's own has no gradient, and takes no tensor that is not complex beside one that is.
+    Numbers and arrays are multiplied as they are.
     """
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        return input * other
     a, b = _parts(input)
     c, d = _parts(other)
     if d is None:
@@ -188,8 +191,10 @@ def complex_product(input: Any, other: Any) -> Tensor:
     return ops.Complex()(a * c, a * d) if b is None else ops.Complex()(a * c - b * d, a * d + b * c)
 
 
-def complex_quotient(input: Any, other: Any) -> Tensor:
+def complex_quotient(input: Any, other: Any) -> Any:
     """Return ``input / other`` as :func:`complex_product` does the product."""
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        return input / other
     a, b = _parts(input)
     c, d = _parts(other)
     if d is None:

@@ -213,6 +213,8 @@ def _is_complex(tree: ast.BinOp, ctx: Context) -> bool:
     numbers = COMPLEX in kinds
     if not numbers and isinstance(tree.op, ast.Div) and len({family(kind.of) for kind in kinds}) == 1:
         return False
+    if any(_is_complex_number(part) for part in (tree.left, tree.right)) and not all(kind.known for kind in kinds):
+        return ctx.kind(ctx.parent(tree)).name != "ndarray"  # nothing shows what x of 1j * x is: it may be a tensor
     complexes = numbers or any(family(kind.of) == "complex" for kind in kinds)
     return complexes and all(kind.is_tensor or kind == COMPLEX for kind in kinds) and any(k.is_tensor for k in kinds)
 
