@@ -102,6 +102,14 @@ def test_a_device_may_stand_around_what_is_made():
         assert chosen.type == "meta"
 
 
+@pytest.mark.skipif(not hasattr(ms.Tensor, "device"), reason="tensors of this MindSpore do not say where they are")
+def test_a_device_is_that_of_tensors_that_the_translation_did_not_know() -> None:
+    x = ms.Tensor([1.0])
+    assert device.Device("cpu") == x.device == device.tensor_device()
+    assert device.Device("cuda:0") != x.device != device.Device("meta")
+    assert device.Device("cpu") != "cpu"  # a string of the program's own: never equal in torch
+
+
 def test_pythons_types_stand_for_the_widest_dtypes() -> None:
     x = ms.Tensor([0, 2], ms.int32)
     wanted = [(bool, ms.bool_), (int, ms.int64), (float, ms.float64), (ms.float16, ms.float16)]

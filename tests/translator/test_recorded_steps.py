@@ -224,3 +224,31 @@ def test_a_missing_optimizer_that_is_stepped_anyway_is_there() -> None:
         "        loss_of(net(x), y).backward()\n        optimizer.step()\n"
     )
     assert "ms.value_and_grad(forward_fn, None, optimizer.parameters)" in text(source)
+
+
+NAMED = """
+class Learner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+        self.optimizer = None
+"""
+
+
+def test_an_optimizer_that_its_class_only_names_is_set_by_others() -> None:
+    source = NAMED + (
+        "    def learn(self, x):\n        self.optimizer.zero_grad()\n        loss = self.fc(x).sum()\n"
+        "        loss.backward()\n        self.optimizer.step()\n"
+    )
+    assert "ms.value_and_grad(forward_fn, None, self.optimizer.parameters)" in text(source)
+
+
+def test_an_optimizer_that_a_base_class_only_names_takes_recorded_steps() -> None:
+    source = NAMED + (
+        "class Net(Learner):\n    def learn(self, x, again):\n        self.optimizer.zero_grad()\n"
+        "        loss = self.fc(x).sum()\n        if again is not None:\n            self.fc(again).sum().backward()\n"
+        "        loss.backward()\n        self.optimizer.step()\n        return loss\n"
+    )
+    emitted = text(source)
+    assert "recording.reset(self.optimizer)" in emitted
+    assert "recording.update(self.optimizer)" in emitted

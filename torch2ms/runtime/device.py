@@ -147,6 +147,8 @@ class Device:
         return f"device(type={self.type!r}{extra})"
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, str) and other.partition(":")[0] in _PACKAGES.keys() | {"CPU"}:
+            return self == tensor_device()  # ``x.device`` of a tensor that the translation did not know as one
         return isinstance(other, Device) and (self.type, self.index) == (other.type, other.index)
 
     def __hash__(self) -> int:

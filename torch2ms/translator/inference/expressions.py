@@ -282,6 +282,8 @@ class Expressions(Callables):
 
     def _Attribute(self, node: ast.Attribute) -> Kind:
         base = self.expr(node.value)
+        if base.name == "none" and isinstance(node.value, ast.Attribute):  # None has no parts: set from elsewhere
+            base = self.kinds[node.value] = UNKNOWN
         found = self.attribute(base, node.attr)
         placed = self.placed_at(node) if not found.known or base.name == "api" else UNKNOWN
         added = placed.known and (not found.known or is_addition(self.world.tables, base, node.attr))
