@@ -65,9 +65,18 @@ def test_complex_numbers_beside_tensors() -> None:
 
 
 def test_a_complex_number_beside_what_may_be_a_tensor() -> None:
-    source = "import numpy as np\nimport torch\n\n\ndef f(x, n: int):\n    return 1j * x, n * 2j, np.exp(1j * x), x / 2j\n"
+    source = "import numpy as np\nimport torch\n\n\ndef f(x, n: int):\n"
+    source += "    return 1j * x, n * 2j, np.exp(1j * x), x / 2j\n"
+    returned = "return functional.complex_product(1j, x), n * 2j, np.exp(1j * x), functional.complex_quotient(x, 2j)"
+    assert returned in text_of(source)
+
+
+def f(x, n: int):\n    return 1j * x, n * 2j, np.exp(1j * x), x / 2j\n"
+    )
     text = text_of(source)
-    assert "return functional.complex_product(1j, x), n * 2j, np.exp(1j * x), functional.complex_quotient(x, 2j)" in text
+    assert (
+        "return functional.complex_product(1j, x), n * 2j, np.exp(1j * x), functional.complex_quotient(x, 2j)" in text
+    )
 
 
 def test_what_is_computed_from_complex_tensors_is_complex() -> None:

@@ -7,7 +7,9 @@ from typing import List, Optional
 import mindspore as ms
 from mindspore import Tensor, ops
 
-__all__ = ["grid_sample"]
+from .image import IntOrInts, _pair
+
+__all__ = ["deform_conv2d", "grid_sample"]
 
 _CUBIC = -0.75  # the parameter of the cubic convolution (Keys 1981) in PyTorch
 
@@ -40,6 +42,55 @@ def grid_sample(
             x = _held(left + (column - 1), width, padding_mode, aligned)
             total = total + _picked(input, x, y) * (share * part).expand_dims(1)
     return total
+
+
+def deform_conv2d(
+    input: Tensor,
+    offset: Tensor,
+    weight: Tensor,
+    bias: Optional[Tensor] = None,
+    stride: IntOrInts = (1, 1),
+    padding: IntOrInts = (0, 0),
+    dilation: IntOrInts = (1, 1),
+    mask: Optional[Tensor] = None,
+) -> Tensor:
+    """Return the convolution whose kernel reads ``input`` at places moved by ``offset``, times ``mask``.
+
+    ``offset`` is (batch, groups * height * width * 2, rows, columns), ``y`` before ``x`` (Dai et al. 2017).
+    """
+    step, edge, spread = (_pair(value) for value in (stride, padding, dilation))
+    (batch, channels, height, width), (outputs, depth, tall, wide) = input.shape, weight.shape
+    rows, columns = offset.shape[2:]
+    places = tall * wide
+    moves = offset.reshape((-1, tall, wide, 2, rows, columns))
+    groups = moves.shape[0] // batch
+    down = _steps(rows, step[0], -edge[0], offset).reshape((1, 1, 1, rows, 1))
+    across = _steps(columns, step[1], -edge[1], offset).reshape((1, 1, 1, 1, columns))
+    y = moves[:, :, :, 0] + down + _steps(tall, spread[0], 0, offset).reshape((1, tall, 1, 1, 1))
+    x = moves[:, :, :, 1] + across + _steps(wide, spread[1], 0, offset).reshape((1, 1, wide, 1, 1))
+    x, y = (value.reshape((batch * groups, places * rows, columns)) for value in (x, y))
+    found = _between(input.reshape((batch * groups, channels // groups, height, width)), x, y)
+    found = found.reshape((batch, groups, channels // groups, places, rows, columns))
+    if mask is not None:
+        found = found * mask.reshape((batch, groups, 1, places, rows, columns))
+    parts = channels // depth
+    found = found.reshape((batch, parts, depth * places, rows * columns))
+    total = ops.matmul(weight.reshape((1, parts, outputs // parts, depth * places)), found)
+    total = total.reshape((batch, outputs, rows, columns))
+    return total if bias is None else total + bias.reshape((1, -1, 1, 1))
+
+
+def _steps(count: int, step: int, start: int, like: Tensor) -> Tensor:
+    return ms.Tensor([start + i * step for i in range(count)], like.dtype)
+
+
+def _between(input: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """Return what lies at ``x`` and ``y`` between the pixels, where outside of the picture all is 0."""
+    left, top = ops.floor(x), ops.floor(y)
+    right, low = (x - left).expand_dims(1), (y - top).expand_dims(1)
+    above = _picked(input, left, top) * (1 - right) + _picked(input, left + 1, top) * right
+    below = _picked(input, left, top + 1) * (1 - right) + _picked(input, left + 1, top + 1) * right
+    return above * (1 - low) + below * low
 
 
 def _place(value: Tensor, size: int, aligned: bool) -> Tensor:

@@ -16,7 +16,17 @@ from torch2ms.translator.emission import emit_call, fits
 from torch2ms.translator.syntax import bare, build, code_of
 from torch2ms.translator.trees import walk
 
-__all__ = ["DATA", "Value", "bare_name", "changed_by", "flattened", "functional", "is_inplace", "is_piece", "repeatable"]
+__all__ = [
+    "DATA",
+    "Value",
+    "bare_name",
+    "changed_by",
+    "flattened",
+    "functional",
+    "is_inplace",
+    "is_piece",
+    "repeatable",
+]
 
 Value = cst.BaseExpression
 DATA = "torch's gradient does not see a change of .data, MindSpore's does: they differ where the changed values count"
@@ -45,7 +55,7 @@ def bare_name(site: CallSite) -> str:
 
 
 def changed_by(tree: ast.AST | None, ctx: Context) -> ast.expr | None:
-    """Return what a call changes whose row names the recipe ``inplace``: ``x`` of ``x.log_()`` and ``torch.log_(x)``."""
+    """Return what a call by the recipe ``inplace`` changes: ``x`` of ``x.log_()`` and ``torch.log_(x)``."""
     if not isinstance(tree, ast.Call):
         return None
     callee = ctx.kind(tree.func)
