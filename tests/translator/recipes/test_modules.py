@@ -52,6 +52,10 @@ def test_parameters_are_the_trainable_ones_only_where_no_others_count(line: str,
         ("c = nn.ModuleList([nn.ReLU()])", "c = nn.CellList([nn.ReLU()])"),
         ("c = nn.ModuleList(layers)", "c = nn.CellList(list(layers))"),
         ("c = nn.ModuleList()", "c = t2m_layers.ModuleList()"),
+        (
+            "c = nn.ModuleList([nn.ModuleDict({'a': nn.ReLU()}) for _ in range(2)])",
+            "c = t2m_layers.ModuleList([nn.CellDict({'a': nn.ReLU()}) for _ in range(2)])",
+        ),
     ],
 )
 def test_methods_in_cells_words(line: str, expected: str) -> None:

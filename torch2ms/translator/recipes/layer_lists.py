@@ -1,4 +1,4 @@
-"""Lists of layers: ``nn.CellList`` takes lists, and nothing in the place of a layer."""
+"""Lists of layers: ``nn.CellList`` takes lists, nothing in the place of a layer, and no dictionary of layers."""
 
 from __future__ import annotations
 
@@ -17,50 +17,54 @@ __all__: list[str] = []
 _ADDING = frozenset({"append", "insert", "extend"})
 
 
-def _has_none(tree: ast.expr) -> bool:
-    """Whether a list is seen to hold None, or what may be None: ``[a, b if flag else None]``."""
+def _has_refused(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a list is seen to hold what CellList refuses, or may: ``[a, b if flag else None]``."""
     if isinstance(tree, (ast.ListComp, ast.GeneratorExp)):
-        return _may_be_none(tree.elt)
+        return _may_be_refused(tree.elt, ctx)
     if isinstance(tree, ast.BinOp):  # [None] * count, first + [None]
-        return _has_none(tree.left) or _has_none(tree.right)
-    return isinstance(tree, (ast.List, ast.Tuple)) and any(map(_may_be_none, tree.elts))
+        return _has_refused(tree.left, ctx) or _has_refused(tree.right, ctx)
+    return isinstance(tree, (ast.List, ast.Tuple)) and any(_may_be_refused(element, ctx) for element in tree.elts)
 
 
-def _may_be_none(tree: ast.expr) -> bool:
+def _may_be_refused(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an element is None or a dictionary of layers."""
     if isinstance(tree, ast.IfExp):
-        return _may_be_none(tree.body) or _may_be_none(tree.orelse)
-    return isinstance(tree, ast.Constant) and tree.value is None
+        return _may_be_refused(tree.body, ctx) or _may_be_refused(tree.orelse, ctx)
+    if isinstance(tree, ast.Constant) and tree.value is None:
+        return True
+    kind = ctx.kind(tree)
+    return kind.name == "Module" and "torch.nn.ModuleDict" in kind.of.split("|")
 
 
-def _is_given_none(name: str, ctx: Context) -> bool:
-    """Whether the function puts None into the list that it calls ``name``: ``layers.append(None)``."""
+def _is_given_refused(name: str, ctx: Context) -> bool:
+    """Whether the function puts such an element into the list that it calls ``name``: ``layers.append(None)``."""
     function = ctx.functions[-1]
     for node in walk(function.node if function is not None else ctx.analysis.tree):
-        if isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets) and _has_none(node.value):
+        if isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets) and _has_refused(node.value, ctx):
             return True
-        if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == name and _has_none(node.value):
+        if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == name and _has_refused(node.value, ctx):
             return True
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and node.func.attr in _ADDING
-            and any(_may_be_none(given) or _has_none(given) for given in node.args)
+            and any(_may_be_refused(given, ctx) or _has_refused(given, ctx) for given in node.args)
             and ast.unparse(node.func.value) == name
         ):
             return True
     return False
 
 
-def _holds_none(site: CallSite, ctx: Context) -> bool:
-    """Whether a list of layers is seen to hold None, at once or later."""
+def _holds_refused(site: CallSite, ctx: Context) -> bool:
+    """Whether a list of layers is seen to hold what CellList refuses, at once or later."""
     argument, parent = site.argument("modules"), ctx.parent(site.tree)
     names = [ast.unparse(target) for target in parent.targets] if isinstance(parent, ast.Assign) else []
     if argument is not None:
-        if _has_none(argument.tree):
+        if _has_refused(argument.tree, ctx):
             return True
         if isinstance(argument.tree, (ast.Name, ast.Attribute)):
             names.append(ast.unparse(argument.tree))
-    return any(_is_given_none(name, ctx) for name in names)
+    return any(_is_given_refused(name, ctx) for name in names)
 
 
 def _is_star(tree: ast.expr, ctx: Context) -> bool:
@@ -81,8 +85,8 @@ def cell_list(site: CallSite, ctx: Context) -> Outcome:
         return Leave("its list is not named" if site.updated.args else _EMPTY)
     if isinstance(argument.tree, (ast.List, ast.Tuple)) and not argument.tree.elts:
         return Leave(_EMPTY)
-    if _holds_none(site, ctx):
-        return Leave("CellList takes no None in the place of a layer")
+    if _holds_refused(site, ctx):
+        return Leave("CellList takes no None in the place of a layer, and no dictionary of layers")
     func = ctx.reference(site.option.target, site.tree.func)
     code = argument.code
     if isinstance(code, cst.GeneratorExp):
