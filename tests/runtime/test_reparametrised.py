@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,7 @@ ms = pytest.importorskip("mindspore")
 
 from mindspore import nn  # noqa: E402
 
-from torch2ms.runtime import layers  # noqa: E402
+from torch2ms.runtime import checkpoint, layers  # noqa: E402
 
 
 def names(cell: nn.Cell) -> list[str]:
@@ -91,3 +94,33 @@ def test_parameters_of_layers_that_a_network_has_already_are_named_by_their_path
 def test_an_axis_from_the_end_is_counted_in_torchs_weight(dim: int, shape: tuple[int, ...]) -> None:
     layer = layers.weight_norm(nn.Conv1d(3, 4, 3, pad_mode="valid"), dim=dim)
     assert shape in [parameter.shape for parameter in layer.trainable_params()]
+
+
+def parametrised() -> nn.Cell:
+    layer = layers.register_parametrisation(nn.Dense(3, 4), "weight", nn.Tanh())
+    return layers.register_parametrisation(layer, "bias", nn.Tanh())
+
+
+NORMALISED = {
+    "weight_norm": lambda: layers.weight_norm(nn.Dense(3, 4)),
+    "parametrised_weight_norm": lambda: layers.parametrised_weight_norm(nn.Dense(3, 4)),
+    "spectral_norm": lambda: layers.spectral_norm(nn.Dense(3, 4)),
+    "parametrised_spectral_norm": lambda: layers.parametrised_spectral_norm(nn.Dense(3, 4)),
+    "parametrisation": parametrised,
+    "pruning": lambda: layers.pruning.l1_unstructured(nn.Dense(3, 4), "weight", 0.5),
+}
+
+
+@pytest.mark.parametrize("kind", NORMALISED)
+def test_a_copy_computes_its_weights_from_its_own_parameters(kind: str, tmp_path: Path) -> None:
+    network = nn.SequentialCell(NORMALISED[kind]()).set_train(False)
+    x = ms.Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+    before = network(x).asnumpy()
+    checkpoint.save(network, tmp_path / "whole.pt")
+    copies = [copy.deepcopy(network), checkpoint.load(tmp_path / "whole.pt")]
+    for parameter in network.get_parameters():
+        parameter.set_data(parameter * 3 + 1)
+    for copied in copies:
+        np.testing.assert_array_equal(copied(x).asnumpy(), before)
+        assert names(copied) == names(network)
+        assert type(copied[0]) is type(network[0])

@@ -15,7 +15,10 @@ from typing import Any, Dict, Tuple
 from mindspore import ops
 from mindspore.ops.primitive import Primitive
 
-__all__ = ["from_bytes", "to_bytes"]
+__all__ = ["MADE_BY", "from_bytes", "to_bytes"]
+
+MADE_BY = "_torch2ms_made_by"
+"""The attribute of a class that has no name to be found by, with the function and the arguments that make it again."""
 
 
 def _make(primitive: Any, arguments: Dict[str, Any]) -> Any:
@@ -31,6 +34,8 @@ class _Pickler(pickle.Pickler):
         if isinstance(obj, Primitive) and hasattr(obj, "init_attrs"):
             made: Tuple[Any, ...] = (_make, (type(obj), dict(obj.init_attrs)))
             return made
+        if isinstance(obj, type) and MADE_BY in vars(obj):
+            return tuple(vars(obj)[MADE_BY])
         return NotImplemented
 
 

@@ -5,6 +5,7 @@ MindSpore's own are given the state under MindSpore's names, and :func:`~.module
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable, Dict, List
 
 from mindspore import nn
@@ -34,7 +35,7 @@ def register_load_hook(cell: nn.Cell, hook: Callable[..., Any], with_module: boo
     """
     hooks = cell.__dict__.setdefault(_HOOKS, {})
     number = max(hooks, default=-1) + 1
-    hooks[number] = (lambda *given: hook(cell, *given)) if with_module else hook
+    hooks[number] = functools.partial(hook, cell) if with_module else hook  # no closure: a copy hands itself over
     return _Handle(hooks, number)
 
 

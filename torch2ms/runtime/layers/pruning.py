@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Iterable, List, Optional, Tuple, Union
 
 import numpy as np
@@ -62,9 +63,13 @@ def _set_mask(module: Any, name: str, mask: Any) -> Any:
         place_parameter(module, original, weight.value().copy(), module, weight.requires_grad)
         place_parameter(module, kept, Tensor(mask, weight.dtype), module, False)
         module.__dict__[_BUFFERS] = frozenset([*module.__dict__.get(_BUFFERS, ()), kept])
-        recompute(module, name, lambda: getattr(module, original) * getattr(module, kept))
-    module.__dict__[name] = ops.stop_gradient(getattr(module, original) * getattr(module, kept))
+        recompute(module, name, functools.partial(_masked, module, original, kept))
+    module.__dict__[name] = ops.stop_gradient(_masked(module, original, kept))
     return module
+
+
+def _masked(module: Any, original: str, kept: str) -> Any:
+    return getattr(module, original) * getattr(module, kept)
 
 
 def _drop(scores: Any, kept: Any, amount: Amount) -> Any:

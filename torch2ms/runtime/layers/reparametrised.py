@@ -1,14 +1,19 @@
 """Layers whose weight is computed from other parameters: weight and spectral normalisation, and a program's own.
 
 The parameters are called as torch calls them (``weight_g``, ``weight_v``), so that checkpoints carry over. The layer
-keeps its class for ``isinstance``: it becomes an instance of a class derived from its own.
+keeps its class for ``isinstance``: it becomes an instance of a class derived from its own. What computes a weight is
+a ``functools.partial`` that holds the layer, no closure: a copy of a network computes its weights from its own
+parameters, and a network that is saved whole takes it along.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable, Dict, Optional, Tuple, Union
 
 from mindspore import Parameter, Tensor, nn, ops
+
+from ..networks import MADE_BY
 
 __all__ = [
     "is_parametrised",
@@ -134,20 +139,36 @@ def register_parametrisation(module: Any, tensor_name: str, parametrization: Any
         place_parameter(holder, name, value, module, weight.requires_grad)
     holder.insert_child_to_cell("0", parametrization)
 
-    def compute() -> Tensor:
-        first, *others = holder._cells.values()
-        value = first(*(getattr(holder, name) for name in originals))
-        for other in others:
-            value = other(value)
-        return value
-
-    own, cls = _own_name(module, tensor_name), type(module)
-    module.__dict__.setdefault("_torch2ms_computed", {})[own] = compute
+    own = _own_name(module, tensor_name)
+    module.__dict__.setdefault("_torch2ms_computed", {})[own] = functools.partial(_chained, holder, tuple(originals))
     del module.__dict__[own]
     _name_by_path(module)
-    asked = property(lambda layer: layer._torch2ms_computed[own]())
-    module.__class__ = type(cls.__name__, (cls,), {"__module__": __name__, own: asked})
+    cls: Any = type(module)
+    module.__class__ = _asked(cls, own)
     return module
+
+
+def _chained(holder: Any, names: Tuple[str, ...]) -> Any:
+    """Return what the parametrizations of a holder make of its parameters ``names``."""
+    first, *others = holder._cells.values()
+    value = first(*(getattr(holder, name) for name in names))
+    for other in others:
+        value = other(value)
+    return value
+
+
+@functools.cache
+def _asked(cls: Any, name: str) -> Any:
+    """Return a class derived from a layer's, which computes ``name`` whenever it is asked for."""
+    asked = property(lambda layer: layer._torch2ms_computed[name]())
+    return type(cls.__name__, (cls,), {"__module__": __name__, MADE_BY: (_asked, (cls, name)), name: asked})
+
+
+@functools.cache
+def _reparametrised(cls: Any) -> Any:
+    """Return a class derived from a layer's, which computes weights before each call."""
+    made = (_reparametrised, (cls,))
+    return type(cls.__name__, (Reparametrised, cls), {"__module__": __name__, MADE_BY: made})
 
 
 def is_parametrised(module: Any, tensor_name: Optional[str] = None) -> bool:
@@ -217,9 +238,9 @@ def recompute(module: Any, name: str, compute: Callable[[], Tensor]) -> None:
     weights: Dict[str, Callable[[], Tensor]] = module.__dict__.setdefault("_torch2ms_weights", {})
     weights[_own_name(module, name)] = compute
     _name_by_path(module)
-    cls = type(module)
     if not isinstance(module, Reparametrised):
-        module.__class__ = type(cls.__name__, (Reparametrised, cls), {"__module__": __name__})
+        cls: Any = type(module)
+        module.__class__ = _reparametrised(cls)
 
 
 def _is_wide(module: Any, weight: Any) -> bool:
@@ -240,19 +261,22 @@ def _split(module: Any, holder: Any, name: str, length: str, direction: str, dim
     kept = None if dim is None or dim == -1 else _axis(module, weight, dim)
     axes = tuple(axis for axis in range(weight.ndim) if axis != kept)
 
-    def norm(tensor: Tensor) -> Tensor:
-        return ops.sqrt(ops.square(tensor).sum(axes, keepdims=kept is not None))
-
+    settings = (axes, kept is not None)
     value = weight.value().copy()
     trained = weight.requires_grad
-    place_parameter(holder, length, norm(value), module, trained)
+    place_parameter(holder, length, _norm(value, *settings), module, trained)
     place_parameter(holder, direction, value, module, trained)
+    recompute(module, name, functools.partial(_joined, holder, length, direction, settings))
 
-    def compute() -> Tensor:
-        v = getattr(holder, direction)
-        return v * (getattr(holder, length) / norm(v))
 
-    recompute(module, name, compute)
+def _norm(tensor: Tensor, axes: Tuple[int, ...], keepdims: bool) -> Tensor:
+    return ops.sqrt(ops.square(tensor).sum(axes, keepdims=keepdims))
+
+
+def _joined(holder: Any, length: str, direction: str, settings: Tuple[Tuple[int, ...], bool]) -> Tensor:
+    """Return the weight of which ``holder`` has length and direction."""
+    v = getattr(holder, direction)
+    return v * (getattr(holder, length) / _norm(v, *settings))
 
 
 def _divide(
@@ -271,31 +295,39 @@ def _divide(
     original, left, right = names
     order = (axis, *(other for other in range(weight.ndim) if other != axis))
 
-    def matrix(tensor: Tensor) -> Tensor:
-        return tensor.transpose(order).reshape((tensor.shape[axis], -1))
-
-    def unit(tensor: Tensor) -> Tensor:
-        return tensor / ops.sqrt(ops.square(tensor).sum()).clamp(eps, None)
-
     value = weight.value().copy()
-    height, width = matrix(value).shape
+    height, width = _matrix(value, order).shape
     if holder is module:  # torch shares the numbers: who draws ``layer.weight`` anew before a call draws the original
         weight.name = original
     place_parameter(holder, original, weight if holder is module else value, module, weight.requires_grad)
-    place_parameter(vectors, left, unit(ops.randn(height)), module, False)
-    place_parameter(vectors, right, unit(ops.randn(width)), module, False)
+    place_parameter(vectors, left, _unit(ops.randn(height), eps), module, False)
+    place_parameter(vectors, right, _unit(ops.randn(width), eps), module, False)
+    found = functools.partial(_divided, (module, holder, vectors), names, order, eps, turns * iterations)
+    recompute(module, name, found)
 
-    def compute() -> Tensor:
-        tensor = getattr(holder, original)
-        flat, u, v = matrix(tensor), getattr(vectors, left), getattr(vectors, right)
-        if module.training:
-            fixed = ops.stop_gradient(flat)
-            for turn in turns * iterations:
-                if turn == "v":
-                    ops.assign(v, unit((fixed * u.expand_dims(1)).sum(0)))
-                else:
-                    ops.assign(u, unit((fixed * v).sum(1)))
-        u, v = ops.stop_gradient(u.value().copy()), ops.stop_gradient(v.value().copy())
-        return tensor / (u * (flat * v).sum(1)).sum()
 
-    recompute(module, name, compute)
+def _matrix(tensor: Tensor, order: Tuple[int, ...]) -> Tensor:
+    return tensor.transpose(order).reshape((tensor.shape[order[0]], -1))
+
+
+def _unit(tensor: Tensor, eps: float) -> Tensor:
+    return tensor / ops.sqrt(ops.square(tensor).sum()).clamp(eps, None)
+
+
+def _divided(
+    cells: Tuple[Any, Any, Any], names: Tuple[str, str, str], order: Tuple[int, ...], eps: float, turns: Tuple[str, ...]
+) -> Tensor:
+    """Return a weight over its largest singular value; ``cells``: the layer, who holds the weight, who the vectors."""
+    module, holder, vectors = cells
+    original, left, right = names
+    tensor = getattr(holder, original)
+    flat, u, v = _matrix(tensor, order), getattr(vectors, left), getattr(vectors, right)
+    if module.training:
+        fixed = ops.stop_gradient(flat)
+        for turn in turns:
+            if turn == "v":
+                ops.assign(v, _unit((fixed * u.expand_dims(1)).sum(0), eps))
+            else:
+                ops.assign(u, _unit((fixed * v).sum(1), eps))
+    u, v = ops.stop_gradient(u.value().copy()), ops.stop_gradient(v.value().copy())
+    return tensor / (u * (flat * v).sum(1)).sum()
