@@ -71,14 +71,6 @@ def test_a_complex_number_beside_what_may_be_a_tensor() -> None:
     assert returned in text_of(source)
 
 
-def f(x, n: int):\n    return 1j * x, n * 2j, np.exp(1j * x), x / 2j\n"
-    )
-    text = text_of(source)
-    assert (
-        "return functional.complex_product(1j, x), n * 2j, np.exp(1j * x), functional.complex_quotient(x, 2j)" in text
-    )
-
-
 def test_what_is_computed_from_complex_tensors_is_complex() -> None:
     source = "import torch\n\n\ndef f(m: torch.Tensor, p: torch.Tensor):\n    return m * torch.exp(p * 1j)\n"
     assert "complex_product(m, functional.exp(functional.complex_product(p, 1j)))" in text_of(source)

@@ -220,7 +220,8 @@ def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Conte
     made = functional(site, direct.code, ctx)
     if isinstance(made, Leave):
         return made
-    if owner == "object" and statement and _reshapes(site) and fills_whole(ctx):
+    is_cut = bare_name(site) == "detach"  # gives no other shape: the name alone is bound anew
+    if owner == "object" and statement and _reshapes(site) and not is_cut and fills_whole(ctx):
         return replace(made, code=build("{x}.assign_value({made})", x=cst.Name(name), made=made.code))
     if owner != "fresh":
         made = _warned(made, owner)
