@@ -27,6 +27,8 @@ def body(lines: str) -> str:
         ("if torch.jit.is_scripting():\n    x = 1\nelif y:\n    x = 2\nreturn x", "if y:\n    x = 2\nreturn x"),
         ("if not torch.jit.is_scripting(): return y\nreturn x", "return y\nreturn x"),
         ("return (x\n            if not torch.jit.is_scripting()\n            else y)", "return x"),
+        ("while y and not torch.jit.is_scripting():\n    y -= 1\nreturn y", "while y:\n    y -= 1\nreturn y"),
+        ("ok = not torch.jit.is_scripting()\nreturn ok", "ok = True\nreturn ok"),
         ("if torch.jit.is_scripting():\n    yield x\nreturn x", "if False:\n    yield x\nreturn x"),
         ("if not torch.jit.is_scripting(): return y  # told\nreturn x", "return y  # told\nreturn x"),
         # What has comments in it, and what the program itself wrote down
@@ -49,4 +51,4 @@ def test_a_block_keeps_a_statement() -> None:
 def test_a_test_with_comments_in_it_stays() -> None:
     left = body("if (y and  # told\n        not torch.jit.is_scripting()):\n    return y\nreturn x")
     assert "if (y and  # told\n" in left
-    assert "not False):\n" in left
+    assert "        True):\n" in left

@@ -93,6 +93,10 @@ class _Rewriter:
             updated = devices.one_value(node, settled.settled_value(node, updated))
             if not isinstance(updated, cst.IfExp):
                 return _on_its_lines(node, updated)
+        if isinstance(node, cst.UnaryOperation) and isinstance(updated, cst.UnaryOperation):
+            updated = settled.settled_negation(node, updated)
+            if not isinstance(updated, cst.UnaryOperation):
+                return updated
         if tree in self.ctx.training.leaves.inner:
             return cst.Name(self.ctx.training.leaves.inner[tree])
         if isinstance(tree, ast.Subscript) and isinstance(updated, cst.Subscript):
@@ -259,6 +263,8 @@ class _Rewriter:
             if detached_members.detaches_members(tree, self.ctx):
                 return detached_members.detached_members(updated, tree, self.ctx)
             return modules.rewrite_for(node, updated, tree, self.ctx)
+        if isinstance(node, cst.While):
+            return settled.with_simple_test(node, updated)
         if isinstance(node, cst.With) and isinstance(tree, ast.With):
             return devices.rewrite_with(node, updated, tree, self.ctx)
         if updated is not node and isinstance(node, cst.Try):

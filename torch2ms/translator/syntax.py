@@ -26,6 +26,7 @@ __all__ = [
     "parenthesised",
     "parse_expression",
     "slice_object",
+    "undetached",
 ]
 
 Node = TypeVar("Node", bound=cst.CSTNode)
@@ -308,6 +309,13 @@ def as_tuple(value: cst.BaseExpression) -> cst.BaseExpression:
     if len(elements) == 1 and isinstance(elements[0].comma, cst.MaybeSentinel):
         elements = [elements[0].with_changes(comma=cst.Comma())]
     return cst.Tuple(elements)
+
+
+def undetached(code: cst.BaseExpression) -> cst.BaseExpression:
+    """Return ``x`` of ``ops.stop_gradient(x)``, and anything else as it is."""
+    while isinstance(code, cst.Call) and len(code.args) == 1 and code_of(code.func).endswith("stop_gradient"):
+        code = code.args[0].value
+    return code
 
 
 def itself(receiver: cst.BaseExpression) -> cst.BaseExpression:

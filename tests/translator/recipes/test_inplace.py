@@ -207,6 +207,7 @@ WEIGHT = "self.fc.weight"
         ("self.w.add_(x)", "ops.assign(self.w, self.w + x)"),
         ("self.w.data.add_(x, alpha=-0.1)", "ops.assign(self.w, self.w + -0.1 * x)"),
         ("self.w.data.copy_(x)", "ops.assign(self.w, x)"),
+        ("x = x.data.detach() + x.detach().data", "x = ops.stop_gradient(x) + ops.stop_gradient(x)"),
         ("self.w.detach().mul_(0.5)", "ops.assign(self.w, self.w * 0.5)"),
         (
             "self.norm.running_mean.mul_(0.9).add_(x, alpha=0.1)",

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import TypeVar
 
 import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import code_of
 
-__all__ = ["settled", "settled_value", "with_simple_test"]
+__all__ = ["settled", "settled_negation", "settled_value", "with_simple_test"]
+
+_Tested = TypeVar("_Tested", cst.If, cst.While)
 
 
 def settled(
@@ -50,10 +53,15 @@ def settled(
     return cst.FlattenSentinel([first.with_changes(leading_lines=lines), *rest])
 
 
-def with_simple_test(node: cst.If, updated: cst.If) -> cst.If:
-    """Return an ``elif`` whose test has no constants that came into it."""
+def with_simple_test(node: _Tested, updated: _Tested) -> _Tested:
+    """Return an ``elif``, or a loop, whose test has no constants that came into it."""
     test = _simple(node.test, updated.test)
     return updated if test is updated.test else updated.with_changes(test=test)
+
+
+def settled_negation(node: cst.UnaryOperation, updated: cst.UnaryOperation) -> cst.BaseExpression:
+    """Return what ``not`` gives of an answer that became True or False."""
+    return _simple(node, updated)
 
 
 def settled_value(node: cst.IfExp, updated: cst.IfExp) -> cst.BaseExpression:

@@ -8,12 +8,13 @@ import libcst as cst
 
 from torch2ms.translator import recording
 from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call
 from torch2ms.translator.passes.recorded_marks import is_marking, marked
 from torch2ms.translator.passes.weight_data import is_stored_data
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.inplace_values import DATA
 from torch2ms.translator.recipes.views import trained_paths
-from torch2ms.translator.syntax import build, code_of, parenthesised
+from torch2ms.translator.syntax import build, code_of, parenthesised, undetached
 
 __all__: list[str] = []
 
@@ -41,7 +42,22 @@ def tensor_data(site: CallSite, ctx: Context) -> Outcome:
     if is_stored_data(site.tree.func, ctx):
         stop = ctx.reference("mindspore.ops.stop_gradient")
         return Replace(build("{stop}({x}).copy()", stop=stop, x=site.receiver))
-    return Replace(build("{stop}({x})", stop=ctx.reference("mindspore.ops.stop_gradient"), x=site.receiver))
+    return Replace(_detached(site.receiver, ctx))
+
+
+@recipe("detached")
+def detached(site: CallSite, ctx: Context) -> Outcome:
+    """``x.detach()``: the tensor without its gradient; ``x.data.detach()`` has none already."""
+    made = emit_call(site, ctx)
+    if isinstance(made, Leave) or site.receiver is None or undetached(site.receiver) is site.receiver:
+        return made
+    return Replace(site.receiver, made.codes)
+
+
+def _detached(tensor: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:
+    if undetached(tensor) is not tensor:
+        return tensor
+    return build("{stop}({x})", stop=ctx.reference("mindspore.ops.stop_gradient"), x=tensor)
 
 
 @recipe("tensor_device_number")

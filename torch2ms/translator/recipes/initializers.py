@@ -16,7 +16,7 @@ from torch2ms.translator.emission import emit_call
 from torch2ms.translator.passes.weight_data import is_held_elsewhere, may_have_stepped
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.views import is_fresh, owner_of
-from torch2ms.translator.syntax import build, code_of, keyword_arg, parse_expression
+from torch2ms.translator.syntax import build, code_of, keyword_arg, parse_expression, undetached
 from torch2ms.translator.trees import walk
 
 __all__: list[str] = []
@@ -48,8 +48,7 @@ def _without_data(argument: BoundArgument) -> cst.BaseExpression:
     code = argument.code
     if not isinstance(argument.tree, ast.Attribute) or argument.tree.attr != "data":
         return code
-    if isinstance(code, cst.Call) and len(code.args) == 1 and code_of(code.func).endswith("stop_gradient"):
-        return code.args[0].value
+    code = undetached(code)
     return code.value if isinstance(code, cst.Attribute) and code.attr.value == "data" else code
 
 

@@ -11,7 +11,7 @@ from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.creation import code_tuple, content, positional, sizes
-from torch2ms.translator.syntax import as_tuple, build, code_of, parenthesised
+from torch2ms.translator.syntax import as_tuple, build, parenthesised, undetached
 from torch2ms.translator.trees import walk
 
 __all__: list[str] = []
@@ -113,11 +113,8 @@ def _own_dtype(site: CallSite, ctx: Context) -> cst.BaseExpression | None:
     """Return ``x.dtype``, or the dtype itself where a call makes the tensor; None where that is not known."""
     tree = site.receiver_tree or site.tree.func
     if all(_is_detached(node) for node in walk(tree) if isinstance(node, (ast.Call, ast.Await))):
-        receiver = site.receiver
-        assert receiver is not None
-        while isinstance(receiver, cst.Call) and code_of(receiver.func).endswith("stop_gradient"):
-            receiver = receiver.args[0].value
-        return cst.Attribute(parenthesised(receiver), cst.Name("dtype"))
+        assert site.receiver is not None
+        return cst.Attribute(parenthesised(undetached(site.receiver)), cst.Name("dtype"))
     known = ctx.kind(tree).of if isinstance(tree, ast.expr) else ""
     if not family(known) or any(isinstance(node, ast.Await) for node in walk(tree)) or _changes_something(tree):
         return None
