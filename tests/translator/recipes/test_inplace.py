@@ -84,6 +84,28 @@ def test_a_tensor_that_others_see_is_filled(statements: list[str], expected: lis
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
+        ("y.narrow(1, 0, 2).add_(z)", "y[:, :2] = ops.narrow(y, 1, 0, 2) + z"),
+        ("y.narrow(0, a, n - a).fill_(1)", "y[a:a + (n - a)] = 1"),
+        ("y[n].narrow(1, a, 2).zero_()", "y[n, :, a:a + 2] = 0"),
+        ("y.narrow(0, 1, 2).mul_(2).add_(z)", "y[1:1 + 2] = ops.narrow(y, 0, 1, 2) * 2 + z"),
+    ],
+)
+def test_a_narrowed_part_is_assigned_by_its_index(statement: str, expected: str) -> None:
+    source = (
+        f"class A(nn.Module):\n    pass\n\n\ndef f(n: int, a: int, z):\n    y = torch.ones(3, 4, 5)\n    {statement}"
+    )
+    assert lines_of(source)[1] == expected
+
+
+@pytest.mark.parametrize("statement", ["y.narrow(-1, 0, 2).zero_()", "y[z].narrow(0, 0, 2).zero_()"])
+def test_a_narrowed_part_that_no_index_names_is_left(statement: str) -> None:
+    source = f"class A(nn.Module):\n    pass\n\n\ndef f(z):\n    y = torch.ones(3, 4, 5)\n    {statement}"
+    assert "T2M203" in codes_of(source)
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
         ("torch.log_(x).sub_(z)", "x[...] = functional.log(x.copy()) - z"),
         ("torch.relu_(x).add_(z).mul_(2)", "x[...] = (ops.relu(x) + z) * 2"),
         ("y = F.relu_(x * 2).add_(z)", "y = ops.relu(x * 2) + z"),

@@ -32,6 +32,7 @@ from torch2ms.translator.trees import walk
 __all__ = [
     "careful",
     "doubled_arguments",
+    "has_complex",
     "promoted",
     "rewrite_builtin",
     "rewrite_operator",
@@ -390,7 +391,7 @@ def careful(row: Row, target: str, ctx: Context) -> str:
 
     That is ``abs`` where the file has complex numbers, of which MindSpore's gives complex ones again.
     """
-    is_modulus = row.name in ("torch.abs", "torch.absolute") and ctx.once(_has_complex)
+    is_modulus = row.name in ("torch.abs", "torch.absolute") and ctx.once(has_complex)
     return "torch2ms.runtime.functional.abs" if is_modulus else target
 
 
@@ -414,7 +415,7 @@ def _hands_whole(ctx: Context) -> bool:
 def _may_be_complex(tree: ast.expr, ctx: Context) -> bool:
     """Whether a tensor is complex, or of unknown dtype in a file that has complex tensors."""
     dtype = ctx.kind(tree).of
-    return family(dtype) == "complex" or (not family(dtype) and ctx.once(_has_complex))
+    return family(dtype) == "complex" or (not family(dtype) and ctx.once(has_complex))
 
 
 _FLAG = re.compile(r"mask|valid|keep|kept|pad|done|flag|finished|^is_|^has_")
@@ -440,7 +441,7 @@ def _has_whole(ctx: Context) -> bool:
 _OF_COMPLEX = frozenset({"complex", "complex64", "complex128", "cfloat", "cdouble", "polar", "view_as_complex", "fft"})
 
 
-def _has_complex(ctx: Context) -> bool:
+def has_complex(ctx: Context) -> bool:
     """Whether a file names complex tensors: a literal, a dtype, ``torch.polar``, a Fourier transform."""
     return any(
         (isinstance(node, ast.Constant) and isinstance(node.value, complex))

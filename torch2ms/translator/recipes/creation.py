@@ -12,6 +12,7 @@ from torch2ms.translator.binding import same_literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
+from torch2ms.translator.passes.operators import has_complex
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build, fix_commas, keyword_arg
 
@@ -214,3 +215,13 @@ def content(given: Sequence[tuple[ast.expr, cst.Arg]], ctx: Context) -> str:
     if kind.name in ("int", "Size"):
         return "size"
     return "values" if kind.name in ("list", "tuple", "ndarray", "Tensor", "Parameter") else ""
+
+
+@recipe("drawn_floats")
+def drawn_floats(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.randn(n, dtype=d)``: MindSpore draws no complex numbers, which the runtime's function does."""
+    dtype = site.argument("dtype")
+    of = ctx.kind(dtype.tree).of if dtype is not None else "torch.float32"
+    if family(of) == "complex" or (not family(of) and ctx.once(has_complex)):
+        return Leave("its dtype may be complex")
+    return emit_call(site, ctx)

@@ -34,6 +34,7 @@ from torch2ms.translator.recipes.inplace_values import (
     is_piece,
     repeatable,
 )
+from torch2ms.translator.recipes.narrowed_parts import narrowed_part
 from torch2ms.translator.recipes.views import (
     fills_whole,
     is_fresh,
@@ -104,6 +105,9 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
         return _seen(_name(site, place.tree.id, direct, statement, ctx), place, ctx)
     if isinstance(place.tree, ast.Attribute) and not is_fresh(place.tree, ctx):
         return _attribute(site, place, direct, statement, ctx)
+    part = narrowed_part(place.tree, place.code, ctx) if statement and not _reshapes(site) else None
+    if part is not None:
+        return _filled(site, part[0], direct, True, ctx, index=part[1])
     name = flattened(place.tree)
     if statement and name and owner_of(name, site.tree, ctx) == "fresh" and not _reshapes(site):
         made = functional(site, direct.code, ctx)

@@ -1,0 +1,50 @@
+"""Parts of a tensor that ``narrow`` names, as an index: what is assigned there has a right gradient in MindSpore."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.inplace_values import repeatable
+from torch2ms.translator.syntax import code_of, parenthesised
+
+__all__ = ["narrowed_part"]
+
+
+def narrowed_part(tree: ast.expr, code: cst.BaseExpression, ctx: Context) -> tuple[cst.BaseExpression, str] | None:
+    """Return ``x`` and ``i, :, a:a + n`` of ``x[i].narrow(1, a, n)``, which became ``code``; None for others."""
+    if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr == "narrow"):
+        return None
+    base = tree.func.value
+    if tree.keywords or len(tree.args) != 3 or not isinstance(code, cst.Call) or len(code.args) != 4:
+        return None
+    axis, start = tree.args[0], tree.args[1]
+    if not isinstance(axis, ast.Constant) or not isinstance(axis.value, int) or not repeatable(start):
+        return None
+    holder, before = _holder(base, code.args[0].value, ctx)
+    if holder is None or any(arg.keyword is not None for arg in code.args):
+        return None
+    first, count = (_spelled(arg.value) for arg in code.args[2:])
+    part = f":{count}" if first == "0" else f"{first}:{first} + {count}"
+    return holder, ", ".join([*before, *[":"] * axis.value, part])
+
+
+def _spelled(code: cst.BaseExpression) -> str:
+    """Return the text of a number, in parentheses where it is computed."""
+    is_whole = isinstance(code, (cst.Integer, cst.Name, cst.Attribute, cst.Call, cst.Subscript))
+    return code_of(code if is_whole else parenthesised(code))
+
+
+def _holder(tree: ast.expr, code: cst.BaseExpression, ctx: Context) -> tuple[cst.BaseExpression | None, list[str]]:
+    """Return the tensor with a name, and the numbers that ``x[i, j]`` takes of it."""
+    if isinstance(tree, ast.Name) and ctx.kind(tree).is_tensor:
+        return code, []
+    if not isinstance(tree, ast.Subscript) or not isinstance(code, cst.Subscript):
+        return None, []
+    numbers = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
+    known = isinstance(tree.value, ast.Name) and ctx.kind(tree.value).is_tensor
+    if not known or any(ctx.kind(number).name != "int" for number in numbers):
+        return None, []
+    return code.value, [code_of(element.slice) for element in code.slice]
