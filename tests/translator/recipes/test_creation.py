@@ -69,7 +69,6 @@ def test_a_complex_parameter_says_that_no_optimizer_takes_it() -> None:
         assert "T2M303" not in {item.code for item in translate_source(f"{head}{given})\n").diagnostics}
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("values", ["[np.float64(1), 2]", "[a.mean(), a.std()]", "data=[[a[0]]]", "numbers"])
 def test_numbers_of_numpy_keep_their_dtype(values: str) -> None:
     start = "import numpy as np\nimport torch\na = np.ones(3)\nnumbers = []\nnumbers.append(a.max())\n"
@@ -77,7 +76,8 @@ def test_numbers_of_numpy_keep_their_dtype(values: str) -> None:
     assert "functional.of_numbers(" in translate_source(source).text
     for plain in ("[float(a.mean())]", "[a.mean()], dtype=torch.float32", "a"):
         assert "of_numbers" not in translate_source(source.replace(f"tensor({values})", f"tensor({plain})")).text
-=======
+
+
 def test_what_may_be_complex_is_drawn_by_the_runtime() -> None:
     source = "import torch\n\n\ndef f(n, x, dtype=torch.cfloat, real=torch.float32):\n"
     source += "    return torch.randn(n, dtype=dtype), torch.randn(n), torch.randn(n, dtype=torch.float16)\n"
@@ -85,4 +85,3 @@ def test_what_may_be_complex_is_drawn_by_the_runtime() -> None:
     assert drawn in translate_source(source).text
     plain = "import torch\n\n\ndef f(n, x):\n    return torch.randn(n, dtype=x.dtype)\n"
     assert "return ops.randn(n, dtype=x.dtype)" in translate_source(plain).text
->>>>>>> b405ccd (A narrowed part is assigned by its index; what may be complex is drawn by the runtime)

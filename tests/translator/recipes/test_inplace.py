@@ -97,7 +97,9 @@ def test_a_narrowed_part_is_assigned_by_its_index(statement: str, expected: str)
     assert lines_of(source)[1] == expected
 
 
-@pytest.mark.parametrize("statement", ["y.narrow(-1, 0, 2).zero_()", "y[z].narrow(0, 0, 2).zero_()"])
+@pytest.mark.parametrize(
+    "statement", ["y.narrow(-1, 0, 2).zero_()", "y[z].narrow(0, 0, 2).zero_()", "y.narrow(0, -2, 2).zero_()"]
+)
 def test_a_narrowed_part_that_no_index_names_is_left(statement: str) -> None:
     source = f"class A(nn.Module):\n    pass\n\n\ndef f(z):\n    y = torch.ones(3, 4, 5)\n    {statement}"
     assert "T2M203" in codes_of(source)

@@ -28,6 +28,7 @@ from torch2ms.translator.recipes.inplace_values import (
     DATA,
     bare_name,
     changed_by,
+    first_of,
     flattened,
     functional,
     is_inplace,
@@ -295,7 +296,7 @@ def _filled(
     made = _content(site, direct, ctx)
     if isinstance(made, Leave):
         return made
-    made = replace(made, code=of_old_values(made.code, target, *_first_of(site, ctx), ctx))
+    made = replace(made, code=of_old_values(made.code, target, *first_of(site, ctx), ctx))
     copied = build("{x}.copy_({v})", x=target, v=made.code)
     copies = index == "..." and _keeps_assignable(site, ctx)
     if copies and statement:
@@ -316,18 +317,6 @@ def _filled(
     first = cst.Expr(copied) if copies else cst.Assign([cst.AssignTarget(whole)], made.code)
     ctx.frame.before.append(cst.SimpleStatementLine([first]))
     return replace(made, code=target)
-
-
-def _first_of(site: CallSite, ctx: Context) -> tuple[str, list[ast.expr]]:
-    """Return the name of the operation that reads what is changed, the first of a chain, and what it is given."""
-    call, name = site.tree, bare_name(site)
-    changed = changed_by(call, ctx)
-    while isinstance(changed, ast.Call) and is_inplace(changed, ctx):
-        call, changed = changed, changed_by(changed, ctx)
-        called = ctx.kind(call.func).of or ast.unparse(call.func)
-        name = called.rpartition(".")[2].removesuffix("_")
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return name, [changed, *given] if changed is not None and changed not in given else given
 
 
 def _expression(target: cst.BaseExpression, value: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:

@@ -21,6 +21,7 @@ __all__ = [
     "Value",
     "bare_name",
     "changed_by",
+    "first_of",
     "flattened",
     "functional",
     "is_inplace",
@@ -72,6 +73,18 @@ def changed_by(tree: ast.AST | None, ctx: Context) -> ast.expr | None:
 def is_inplace(tree: ast.AST | None, ctx: Context) -> bool:
     """Whether a call changes a tensor in place, by a row that names the recipe ``inplace``."""
     return changed_by(tree, ctx) is not None
+
+
+def first_of(site: CallSite, ctx: Context) -> tuple[str, list[ast.expr]]:
+    """Return the name of the operation that reads what is changed, the first of a chain, and what it is given."""
+    call, name = site.tree, bare_name(site)
+    changed = changed_by(call, ctx)
+    while isinstance(changed, ast.Call) and is_inplace(changed, ctx):
+        call, changed = changed, changed_by(changed, ctx)
+        called = ctx.kind(call.func).of or ast.unparse(call.func)
+        name = called.rpartition(".")[2].removesuffix("_")
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return name, [changed, *given] if changed is not None and changed not in given else given
 
 
 def functional(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> Replace | Leave:

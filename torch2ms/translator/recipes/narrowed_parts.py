@@ -8,6 +8,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.inplace_values import repeatable
+from torch2ms.translator.recipes.views import owner_of
 from torch2ms.translator.syntax import code_of, parenthesised
 
 __all__ = ["narrowed_part"]
@@ -22,6 +23,8 @@ def narrowed_part(tree: ast.expr, code: cst.BaseExpression, ctx: Context) -> tup
         return None
     axis, start = tree.args[0], tree.args[1]
     if not isinstance(axis, ast.Constant) or not isinstance(axis.value, int) or not repeatable(start):
+        return None
+    if isinstance(start, ast.UnaryOp):  # from the end: ``x[-2:-2 + 2]`` has nothing
         return None
     holder, before = _holder(base, code.args[0].value, ctx)
     if holder is None or any(arg.keyword is not None for arg in code.args):
@@ -39,12 +42,14 @@ def _spelled(code: cst.BaseExpression) -> str:
 
 def _holder(tree: ast.expr, code: cst.BaseExpression, ctx: Context) -> tuple[cst.BaseExpression | None, list[str]]:
     """Return the tensor with a name, and the numbers that ``x[i, j]`` takes of it."""
-    if isinstance(tree, ast.Name) and ctx.kind(tree).is_tensor:
+    name = tree.value if isinstance(tree, ast.Subscript) else tree
+    if not isinstance(name, ast.Name) or owner_of(name.id, name, ctx) not in ("fresh", "object"):
+        return None, []  # a view, whose elements may be those of another tensor
+    if name is tree and ctx.kind(tree).is_tensor:
         return code, []
     if not isinstance(tree, ast.Subscript) or not isinstance(code, cst.Subscript):
         return None, []
     numbers = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-    known = isinstance(tree.value, ast.Name) and ctx.kind(tree.value).is_tensor
-    if not known or any(ctx.kind(number).name != "int" for number in numbers):
+    if not ctx.kind(name).is_tensor or any(ctx.kind(number).name != "int" for number in numbers):
         return None, []
     return code.value, [code_of(element.slice) for element in code.slice]
