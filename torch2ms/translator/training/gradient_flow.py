@@ -322,9 +322,17 @@ class GradientFlow:
             if overlaps(differentiable_reads(top), modules):
                 return True
             for node in _walk_executed(top):
-                if isinstance(node, ast.Call) and self._is_opaque(node):
+                if isinstance(node, ast.Call) and (self._is_opaque(node) or self._asks_whole(node, modules)):
                     return True
         return False
+
+    def _asks_whole(self, call: ast.Call, modules: frozenset[str]) -> bool:
+        """Whether a call asks a network, by a method of its own, that some of the modules are parts of."""
+        func = call.func
+        if not isinstance(func, ast.Attribute) or self._oracle.kind(func.value).name != "Module":
+            return False
+        path = dotted_path(func.value)
+        return path not in (None, "self") and self._is_source(call) and overlaps({str(path)}, modules)
 
     def _is_opaque(self, call: ast.Call) -> bool:
         """Whether a call may use modules that the text at hand does not name."""
