@@ -71,6 +71,7 @@ def test_windows_are_tuples() -> None:
     ("call", "expected"),
     [
         ("torch.zeros(size=(2, 3))", "ops.zeros((2, 3))"),
+        ("torch.randn(2, *shape)", "ops.randn(2, *shape)"),
         ("torch.randn(dtype=torch.float32, size=(2,))", "ops.randn((2,), dtype=ms.float32)"),
         ("x.permute(dims=(1, 0))", "x.permute((1, 0))"),
     ],

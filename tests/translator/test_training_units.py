@@ -442,3 +442,41 @@ def test_what_is_built_from_outputs_belongs_to_the_forward_pass(lines: list[str]
     text = translate_source(source).text
     assert "def forward_fn():\n" in text
     assert text.index("def forward_fn():") < text.index("net(x)") < text.index("return loss")
+
+
+AGENT = """
+import torch
+from torch import nn
+
+
+class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.actor = nn.Linear(3, 2)
+        self.critic = nn.Linear(3, 1)
+
+    def evaluate(self, state):
+        return self.actor(state), self.critic(state)
+
+
+class Agent:
+    def __init__(self):
+        self.policy = Policy()
+        self.optimizer = torch.optim.Adam([
+            {"params": self.policy.actor.parameters(), "lr": 0.1},
+            {"params": self.policy.critic.parameters(), "lr": 0.2},
+        ])
+
+    def update(self, state):
+        action, value = self.policy.evaluate(state)
+        loss = action.mean() + value.mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+"""
+
+
+def test_a_method_of_a_network_reaches_the_weights_of_its_parts() -> None:
+    found = translate_source(AGENT).text
+    assert "action, value = self.policy.evaluate(state)\n            loss = " in found
+    assert "ms.value_and_grad(forward_fn, None, self.optimizer.parameters)" in found

@@ -16,7 +16,7 @@ from torch2ms.translator.kinds import Kind
 if TYPE_CHECKING:
     from torch2ms.translator.context import Context
 
-__all__ = ["RECIPES", "SPLAT_SAFE", "CallSite", "Leave", "Outcome", "Recipe", "Replace", "recipe"]
+__all__ = ["BY_NAME_ALONE", "RECIPES", "SPLAT_SAFE", "CallSite", "Leave", "Outcome", "Recipe", "Replace", "recipe"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,15 @@ RECIPES: dict[str, Recipe] = {}
 
 
 SPLAT_SAFE: set[str] = set()  # recipes that may see calls with * and **
+BY_NAME_ALONE: set[str] = set()  # recipes that look at no argument a * can hold
 
 
-def recipe(name: str, *, takes_stars: bool = False) -> Callable[[Recipe], Recipe]:
-    """Register a recipe under the name that rows use; ``takes_stars``: it handles ``f(*args, **kwargs)`` too."""
+def recipe(name: str, *, takes_stars: bool = False, by_name_alone: bool = False) -> Callable[[Recipe], Recipe]:
+    """Register a recipe under the name that rows use.
+
+    ``takes_stars``: it handles ``f(*args, **kwargs)`` too. ``by_name_alone``: it looks only at arguments that have to
+    be named, so that calls with a * are emitted as without the recipe.
+    """
 
     def register(function: Recipe) -> Recipe:
         if name in RECIPES:
@@ -74,6 +79,8 @@ def recipe(name: str, *, takes_stars: bool = False) -> Callable[[Recipe], Recipe
         RECIPES[name] = function
         if takes_stars:
             SPLAT_SAFE.add(name)
+        if by_name_alone:
+            BY_NAME_ALONE.add(name)
         return function
 
     return register

@@ -10,7 +10,7 @@ import libcst as cst
 from torch2ms.mapping_tables.schema import MappedTo, Row, Signature
 from torch2ms.mapping_tables.transforms import TRANSFORMS
 from torch2ms.translator.binding import BoundArgument, BoundCall, parsed, same_literal
-from torch2ms.translator.call_site import SPLAT_SAFE, CallSite, Leave, Replace
+from torch2ms.translator.call_site import BY_NAME_ALONE, SPLAT_SAFE, CallSite, Leave, Replace
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.layer_sizes import NUMBERS, SIZES, may_be_list, may_be_no_bool, may_be_numpy, single_size
@@ -87,7 +87,8 @@ def _needs_names(option: MappedTo) -> bool:
 
 def _by_place(option: MappedTo, bound: BoundCall, ctx: Context) -> bool:
     """Whether arguments given by their places mean the same to a target whose parameters are called otherwise."""
-    changes = option.transform or option.write_default or option.add or option.recipe
+    recipe = option.recipe is not None and option.recipe not in BY_NAME_ALONE
+    changes = option.transform or option.write_default or option.add or recipe
     signature = ctx.tables.target_signature(option.target, ctx.target.mindspore)
     if changes or bound.by_name or signature is None:
         return False

@@ -217,7 +217,7 @@ def content(given: Sequence[tuple[ast.expr, cst.Arg]], ctx: Context) -> str:
     return "values" if kind.name in ("list", "tuple", "ndarray", "Tensor", "Parameter") else ""
 
 
-@recipe("drawn_floats")
+@recipe("drawn_floats", by_name_alone=True)
 def drawn_floats(site: CallSite, ctx: Context) -> Outcome:
     """``torch.randn(n, dtype=d)``: MindSpore draws no complex numbers, which the runtime's function does."""
     dtype = site.argument("dtype")
