@@ -96,6 +96,8 @@ class Effects:
     binds: frozenset[str] = frozenset()  # names bound, deleted included; perhaps on some paths only
     mutates: frozenset[str] = frozenset()  # paths whose object is changed: x.a = v, x[i] = v, x.add_(v), x.append(v)
     touches: frozenset[str] = frozenset()  # paths a call made for its effect may change
+    inner: frozenset[str] = frozenset()  # of both, those whose parts may change inside: x[i].a = v, keep(x)
+    shared: frozenset[str] = frozenset()  # paths of the same objects under other names, where somebody knows them
     captures: frozenset[str] = frozenset()  # names a nested function or lambda reads, now or later
     jumps: frozenset[str] = frozenset()  # break, continue, return, yield, await that leave the node
     raises: bool = False  # an explicit raise or assert
@@ -104,7 +106,7 @@ class Effects:
     @property
     def changes(self) -> frozenset[str]:
         """All paths that may hold something else afterwards."""
-        return self.binds | self.mutates | self.touches
+        return self.binds | self.mutates | self.touches | self.shared
 
     @property
     def names_read(self) -> frozenset[str]:
@@ -120,6 +122,7 @@ class _Found:
     binds: set[str] = field(default_factory=set)
     mutates: set[str] = field(default_factory=set)
     touches: set[str] = field(default_factory=set)
+    inner: set[str] = field(default_factory=set)
     captures: set[str] = field(default_factory=set)
     jumps: set[str] = field(default_factory=set)
     walrus: set[str] = field(default_factory=set)
@@ -135,6 +138,7 @@ class _Collector:
         self.found = _Found()
         self.inert = inert
         self.loops = 0
+        self.thrown: set[ast.AST] = set()  # what statements are made of, whose values nobody takes
         self.taken: set[ast.AST] = set()  # calls of such methods whose results are taken
 
     def visit(self, node: ast.AST) -> None:
@@ -197,6 +201,7 @@ class _Collector:
         call = node.value.value if isinstance(node.value, ast.Await) else node.value
         if isinstance(call, ast.Call):
             self._touch(call)
+        self.thrown.add(call)
         self.visit(node.value)
 
     def visit_Call(self, node: ast.Call) -> None:
@@ -223,6 +228,10 @@ class _Collector:
         path = base_path(node)
         if path is not None:
             self.found.mutates.add(path)
+            if dotted_path(node) is None:
+                self.found.inner.add(path)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):  # vars(state)["loss"] = loss
+            self.found.touches |= {given for value in node.args if (given := dotted_path(value)) is not None}
 
     def _touch(self, call: ast.Call) -> None:
         """A call whose result is thrown away is made for its effect: on its receiver, or on what it is given."""
@@ -251,11 +260,16 @@ class _Collector:
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
         self.visit(node.generators[0].iter)  # evaluated outside of the comprehension's scope
         parts: list[ast.AST] = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        if node in self.thrown:
+            parts = [ast.Expr(part) for part in parts if isinstance(part, ast.expr)]
         for position, generator in enumerate(node.generators):
             parts.extend([generator.target, *generator.ifs, *([generator.iter] if position else [])])
         inner = self._nested(parts)
         local = inner.binds - inner.walrus
-        for name in ("reads", "mutates", "touches", "captures"):
+        if any(root(path) in local for path in inner.mutates | inner.touches):  # an element changes
+            paths_of = (base_path(generator.iter) for generator in node.generators)
+            self.found.touches |= {path for path in paths_of if path is not None and root(path) not in local}
+        for name in ("reads", "mutates", "touches", "inner", "captures"):
             paths: set[str] = getattr(inner, name)
             getattr(self.found, name).update(path for path in paths if root(path) not in local)
         self.found.binds |= inner.walrus
@@ -376,6 +390,8 @@ def effects(node: ast.AST | Sequence[ast.AST], inert: Collection[str] = ()) -> E
         frozenset(found.binds),
         frozenset(found.mutates),
         frozenset(found.touches),
+        frozenset(found.inner | (found.touches - found.mutates)),
+        frozenset(),
         frozenset(found.captures),
         frozenset(found.jumps),
         found.raises,

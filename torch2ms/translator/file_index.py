@@ -55,6 +55,7 @@ class FileIndex:
     marks: bool = True  # whether anything in the file speaks of ``requires_grad``
     definitions: Mapping[str, Definition] = field(default_factory=dict)  # names that only one statement binds
     set_on_others: frozenset[str] = frozenset()  # attributes bound on anything but ``self``: ``head.anchors /= stride``
+    kept: frozenset[str] = frozenset()  # attributes and literal keys that values are stored under, layers left out
 
     @property
     def asks_for_graphs(self) -> bool:
@@ -120,6 +121,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         attributes.has_marks or any("requires_grad" in s.keywords for shapes in calls.shapes.values() for s in shapes),
         _definitions(tree, changed),
         frozenset(attributes.set_on_others),
+        frozenset(attributes.kept),
     )
 
 
@@ -185,6 +187,7 @@ class _Attributes:
         self.has_marks = False  # whether anything is asked for, or given, an attribute called ``requires_grad``
         self.has_gradients = False  # whether anything is asked for an attribute called ``grad``
         self.set_on_others: set[str] = set()
+        self.kept: set[str] = set()
 
     def see(self, node: ast.AST) -> None:
         """Take in one node."""
@@ -195,8 +198,11 @@ class _Attributes:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             names = {t.attr for t in targets if isinstance(t, ast.Attribute) and _last(t.value) == "self"}
             self._set |= names
-            made = isinstance(node.value, ast.Call) and _last(node.value.func) not in _PLAIN_MAKERS
-            if made or isinstance(node.value, ast.Lambda):
+            made = _last(node.value.func) if isinstance(node.value, ast.Call) else ""
+            if not isinstance(node.value, ast.Constant) and not made[:1].isupper():
+                self.kept.update(name for t in targets if (name := _stored_name(t)))
+            is_made = isinstance(node.value, ast.Call) and _last(node.value.func) not in _PLAIN_MAKERS
+            if is_made or isinstance(node.value, ast.Lambda):
                 self._made |= names
         elif isinstance(node, ast.Attribute):
             self.has_gradients = self.has_gradients or node.attr == "grad"
@@ -207,6 +213,14 @@ class _Attributes:
     def callable(self) -> frozenset[str]:
         """Return those that are set to something that may be called, or set and called, or called like a network's."""
         return frozenset(self._made | (self._set & (self._called | _OF_NETWORKS)))
+
+
+def _stored_name(target: ast.expr) -> str:
+    """Return the attribute or the literal key that a target is; else ""."""
+    if isinstance(target, ast.Attribute):
+        return target.attr
+    key = target.slice.value if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant) else None
+    return key if isinstance(key, str) else ""
 
 
 _OF_NETWORKS = frozenset({"_parameters", "_modules", "_buffers"})

@@ -126,6 +126,12 @@ class SymbolTable:
         """Whether a file binds an attribute of anything but ``self``: ``head.anchors /= stride``."""
         return any(name in file.set_on_others for file in self.files.values())
 
+    @property
+    def kept(self) -> frozenset[str]:
+        """The attributes and literal keys that anything but layers is stored under, anywhere in the project."""
+        found = self.remembered("kept", lambda: frozenset((n, p) for p, file in self.files.items() for n in file.kept))
+        return frozenset(name for name, _ in found)
+
     def stores(self, name: str) -> bool:
         """Whether a class of the project has an attribute called ``name`` that may be called."""
         return any(name in file.stored for file in self.files.values())

@@ -86,7 +86,7 @@ def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
     """Return the mean over ``dim``, computed in ``dtype``."""
     if dtype is not None:
         input = input.astype(dtype)
-    return selections.mean(input, dim, keepdim)
+    return input.mean() if dim is None else input.mean(dim, keepdim)
 
 
 def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -102,7 +102,8 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
     if dtype is not None:
         input = input.astype(dtype)
     numbers = ops.logical_not(ops.isnan(input)).astype(input.dtype)
-    return nansum(input, dim, keepdim) / selections.sum(numbers, dim, keepdim)
+    count = numbers.sum() if dim is None else numbers.sum(dim, keepdims=keepdim)
+    return nansum(input, dim, keepdim) / count
 
 
 class Extremes(NamedTuple):
@@ -185,8 +186,6 @@ def complex_product(input: Any, other: Any) -> Any:
         return input * other
     a, b = _parts(input)
     c, d = _parts(other)
-    if b is None and d is None:
-        return input * other
     if d is None:
         return ops.Complex()(a * c, b * c)
     return ops.Complex()(a * c, a * d) if b is None else ops.Complex()(a * c - b * d, a * d + b * c)
@@ -198,8 +197,6 @@ def complex_quotient(input: Any, other: Any) -> Any:
         return input / other
     a, b = _parts(input)
     c, d = _parts(other)
-    if b is None and d is None:
-        return input / other
     if d is None:
         return ops.Complex()(a / c, b / c)
     length = c * c + d * d

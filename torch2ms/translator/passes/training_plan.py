@@ -119,6 +119,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
     if "backward" in attributes or handing or wrapping:
         handed: dict[str, Any] = {"recording": recording, "keeping": keeping, "handing": handing, "wrappers": wrappers}
         handed["wrapping"] = wrapping
+        handed["late"] = ctx.world.symbols.kept
         handed["reaching"] = reaching
         handed["adding"] = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.adds_gradients
         planned = [find_parts(part, ctx.analysis, **handed) for part in parts]

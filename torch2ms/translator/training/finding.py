@@ -33,6 +33,7 @@ def find_parts(
     wrapping: Collection[ast.AST] = (),
     adding: bool = False,
     reaching: bool = False,
+    late: Collection[str] = (),
 ) -> list[Planned]:
     """Return the scopes with steps: a plan for every backward call, and a reason for each that stays as it is.
 
@@ -42,13 +43,13 @@ def find_parts(
     project are handed losses and take the steps for them. ``wrappers``: its classes that hold an optimizer, and
     ``wrapping``: the methods of those of this file. ``adding``: whether an accelerator of the project says when the
     gradients of several passes are complete. ``reaching``: whether a record tells what weights a loss
-    was computed from.
+    was computed from. ``late``: attributes and keys that the project's files store values under.
     """
     module = tree if isinstance(tree, ast.Module) else ast.Module(list(tree), [])
     starts = any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module))
     if not starts and not (handing and any(isinstance(node, ast.Call) and hands_over(node) for node in walk(module))):
         return []
-    file = ProjectFile.of(module)
+    file = ProjectFile.of(module, late)
     trained = trained_tensors(list(walk(module)), oracle)
     oracle = WithTrained(oracle, trained) if trained else oracle
     flow = GradientFlow(file, oracle)

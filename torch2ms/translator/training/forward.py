@@ -85,12 +85,13 @@ class _Slice:
 
 
 def _has_outer_flow(scope: Scope, file: ProjectFile, flow: GradientFlow, forward: Forward) -> bool:
-    """Whether enclosing lists, up to the innermost loop, give the forward pass values that carry gradients."""
+    """Whether enclosing lists, up to a loop whose rounds share no graph, give it values that carry gradients."""
     wanted = set(forward.needed)
     block = forward.block
     while True:
         parent = scope.location(block[0]).parent
-        if parent is None or isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
+        is_loop = isinstance(parent, (ast.For, ast.AsyncFor, ast.While))
+        if parent is None or (is_loop and not _retains(forward.backward)):
             return False
         block, end = scope.location(parent).block, scope.location(parent).index
         chosen = [
@@ -101,6 +102,12 @@ def _has_outer_flow(scope: Scope, file: ProjectFile, flow: GradientFlow, forward
         found = flow.demanded(block, chosen, wanted)
         if flow.carrying(block, found):
             return True
+
+
+def _retains(backward: Event) -> bool:
+    """Whether a backward call keeps the graph, so that the next round of a loop can go through it again."""
+    words = (word.value for word in backward.call.keywords if word.arg == "retain_graph")
+    return any(isinstance(value, ast.Constant) and bool(value.value) for value in words)
 
 
 def _slice(

@@ -71,6 +71,8 @@ class GradientFlow:
             return isinstance(node.ctx, ast.Load) and self._oracle.kind(node).name == "Parameter"
         if not isinstance(node, ast.Call):
             return False
+        if any(self._file_function_has_source(value.id) for value in node.args if isinstance(value, ast.Name)):
+            return True  # map(evaluate, batches)
         func = node.func
         kind = self._oracle.kind(func)
         if _is_loss(func, kind) and not self._is_given_module(node):
@@ -94,7 +96,8 @@ class GradientFlow:
             method = self._file.functions.get("." + func.attr)
             return method is None or self._function_has_source(method)
         if "env" in (base_path(func.value) or "").rpartition(".")[2].lower():
-            return False  # gym's env.step(action), env.reset()
+            method = self._file.functions.get("." + func.attr)  # else gym's env.step(action), env.reset()
+            return method is not None and self._function_has_source(method)
         return func.attr not in VALUE_METHODS | MUTATORS and root(base_path(func) or "") not in (
             "np",
             "numpy",
@@ -192,11 +195,12 @@ class GradientFlow:
                 if item.owner is None or item.owner is scope.node or item.owner.name == "__init__":
                     continue
                 tail = item.path.partition(".")[2]
-                if tail and tail == path.partition(".")[2] and self._gives_gradient(item.value, item.owner):
+                if tail and tail == path.partition(".")[2] and self.gives_gradient(item.value, item.owner):
                     return path
         return None
 
-    def _gives_gradient(self, value: ast.expr, owner: FunctionNode) -> bool:
+    def gives_gradient(self, value: ast.expr, owner: FunctionNode) -> bool:
+        """Whether a function computes a value with weights."""
         if self.is_module_value(value):
             return False
         return self.has_source(value) or overlaps(differentiable_reads(value), self._computed_in(owner))

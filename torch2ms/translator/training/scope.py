@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from torch2ms.translator.dataflow import child_blocks, effects
 from torch2ms.translator.effects import Effects, base_path, dotted_path, root
+from torch2ms.translator.training.storing import Storing
 from torch2ms.translator.trees import children, walk
 
 __all__ = ["Assignment", "FunctionNode", "Location", "ProjectFile", "Scope", "is_formal"]
@@ -156,12 +157,13 @@ class ProjectFile:
     stores: list[Assignment] = field(default_factory=list)  # values put into containers: x.append(value), x[i] = value
     loops: list[Assignment] = field(default_factory=list)  # `for path in value`
     _inside: dict[str, Effects] = field(default_factory=dict)
+    _storing: Storing | None = None
     zeroed: frozenset[str] = frozenset()  # paths whose zero_grad() is called
     globals_read: frozenset[str] = frozenset()  # names that functions and classes of the file read
 
     @classmethod
-    def of(cls, tree: ast.Module) -> ProjectFile:
-        """Index ``tree``."""
+    def of(cls, tree: ast.Module, late: Collection[str] = ()) -> ProjectFile:
+        """Index ``tree``; ``late`` are names that functions of other files store attributes or keys under."""
         file = cls(tree)
         inert: set[str] = set()
         for node in walk(tree):
@@ -177,12 +179,18 @@ class ProjectFile:
             if isinstance(node, ast.Attribute) and node.attr == "zero_grad" and (path := dotted_path(node.value))
         )
         file.globals_read = effects(tree.body).captures
+        file._storing = Storing(tree, file.inert, late)
         file._collect(tree, None)
         return file
 
     def effects(self, node: ast.AST | Sequence[ast.AST]) -> Effects:
-        """Return the effects of ``node``, those of the file's functions and methods that it calls included."""
+        """Return the effects of ``node``, those of the file's functions and methods that it calls included.
+
+        What is stored into an object is stored under its other names as well.
+        """
         found = effects(node, self.inert)
+        if self._storing is not None:
+            found = self._storing.extend(node, found)
         reads, touches = set(found.reads), set(found.touches)
         for name in found.reads:
             key = name.removeprefix("self") if name.startswith("self.") else name
@@ -192,6 +200,10 @@ class ProjectFile:
                 touches |= inner.touches
         return replace(found, reads=frozenset(reads), touches=frozenset(touches))
 
+    def origins(self, scope: ast.Module | FunctionNode, path: str) -> set[str]:
+        """Return the paths that one of a scope may be, or lie inside of, itself included."""
+        return {path} if self._storing is None else self._storing.origins(scope, path)
+
     def _called(self, key: str) -> Effects:
         """Return what calling a function of the file reads and changes outside of itself."""
         if key not in self._inside:
@@ -200,7 +212,7 @@ class ProjectFile:
             shell = effects(function, self.inert)
             body = self.effects(function.body)
             own = {path for path in body.reads if path.startswith("self.")} if key.startswith(".") else set()
-            stored = {path for path in body.mutates | body.touches if path.startswith("self.")}
+            stored = {path for path in body.mutates | body.touches | body.shared if path.startswith("self.")}
             self._inside[key] = Effects(reads=shell.reads | own, touches=shell.touches | (stored if own else set()))
         return self._inside[key]
 

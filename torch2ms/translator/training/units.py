@@ -15,6 +15,7 @@ from torch2ms.translator.training.forward import Body, Forward, find_forward, pl
 from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.gradient_reads import find_reads, place_reads
 from torch2ms.translator.training.kept import asked_weights, can_be_kept, keep_all, stay_left, take_over
+from torch2ms.translator.training.kept_apart import kept_apart
 from torch2ms.translator.training.naming import Names, suffix_of
 from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, steps_of
 from torch2ms.translator.training.placement import Interface, find_interface, find_unset, is_asked_for, may_be_missing
@@ -168,6 +169,7 @@ class ScopePlanner:
         if not self.flow.has_sure_source(forward.flow_nodes):
             return Refused("no module is called in the forward pass: the predictions may come from elsewhere")
         kept = self.flow.kept_values(set(forward.needed), self.scope)
+        kept = kept or kept_apart(forward, self.file, self.flow, self.scope)
         if kept is not None:
             return Refused(f"the loss uses {kept}, whose gradients come from a forward pass in another function")
         if self._carries_on(forward):
@@ -212,7 +214,9 @@ class ScopePlanner:
         stored = self.file.effects([forward.block[index] for index in forward.demanded])
         parent = self.scope.location(forward.block[0]).parent
         anew = effects(parent.target).binds if isinstance(parent, ast.For) and parent.body is forward.block else ()
-        return overlaps(stored.binds | stored.mutates, {path for path in forward.needed if root(path) not in anew})
+        return overlaps(
+            stored.binds | stored.mutates | stored.shared, {path for path in forward.needed if root(path) not in anew}
+        )
 
     def _whole(self, owner: Ownership) -> bool | None:
         """Whether every clipped list is all the weights of the optimizers: True, False (unknown), None (no)."""
