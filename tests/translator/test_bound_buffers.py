@@ -6,6 +6,7 @@ import pytest
 
 from torch2ms import translate_source
 from torch2ms.config import Options, Target
+from torch2ms.diagnostics import Severity
 
 NET = """import torch
 from torch import nn
@@ -53,10 +54,33 @@ def test_without_a_gradient_it_is_a_parameter_that_is_assigned(statement: str) -
 
 
 @pytest.mark.parametrize(
-    "statement", ["self.state = self.make()\n        self.state.mul_(2)", "self.state, y = self.make(), x"]
+    ("statements", "expected"),
+    [
+        ("self.state = self.make(); self.state.mul_(2)", "self.state[...] = self.state * 2"),
+        ("self.state.detach_()", 'parts.set_buffer(self, "state", ops.stop_gradient(self.state))'),
+        ("self.state.detach_(); self.state.copy_(x)", "self.state[...] = ops.deepcopy(x)"),
+        ("self.state.zero_(); self.state.add_(x)", "self.state[...] = 0"),
+        ("self.state.detach_(); self.state[:1] = x[:1]", "self.state[:1] = x[:1]"),
+    ],
 )
-def test_what_is_bound_otherwise_too_is_marked(statement: str) -> None:
-    result = translate_source(NET.format(statement=statement))
+def test_a_buffer_is_changed_in_place_with_its_gradient(statements: str, expected: str) -> None:
+    lines = [*statements.split("; "), *["self.state.add_(self.w)"] * ("add" not in statements)]
+    result = translate_source(NET.format(statement="\n        ".join(lines)))
+    assert expected in result.text
+    assert REGISTERED in result.text
+    assert "ops.assign" not in result.text
+    assert not [item for item in result.diagnostics if item.severity != Severity.NOTE]
+
+
+def test_a_buffer_of_statistics_is_a_parameter_that_is_assigned() -> None:
+    lines = "if self.training:\n            self.state.mul_(0.9).add_(0.1 * x)\n"
+    lines += "        else:\n            x = x - self.state"
+    text = translate_source(NET.format(statement=lines).replace("self.state * x", "x")).text
+    assert "ops.assign(self.state, " in text
+
+
+def test_what_is_bound_otherwise_too_is_marked() -> None:
+    result = translate_source(NET.format(statement="self.state, y = self.make(), x"))
     assert "set_buffer" not in result.text
 
 

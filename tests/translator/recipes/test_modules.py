@@ -126,7 +126,8 @@ def kept_codes(*lines: str) -> list[str]:
 def test_a_buffer_that_carries_a_gradient_keeps_it(value: str) -> None:
     lines = f"        self.state = {value}\n        return x - self.state"
     assert 'parts.set_buffer(self, "state", ' in translate_source(KEEPING.format(lines=lines)).text
-    assert kept_codes(f"self.state = {value}", "self.state.mul_(2)", "return x - self.state") == ["T2M305"]
+    assert kept_codes(f"self.state, n = {value}, 1", "return x - self.state") == ["T2M305"]
+    assert kept_codes(f"self.state = {value}", "self.state.mul_(2)", "return x - self.state") == []
 
 
 @pytest.mark.parametrize(

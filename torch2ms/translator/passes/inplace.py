@@ -16,6 +16,7 @@ from torch2ms.translator.old_values import AUGMENTED, of_old_values
 from torch2ms.translator.passes.indexing import read_in_steps
 from torch2ms.translator.passes.members import is_handed_tensor
 from torch2ms.translator.passes.operators import shift
+from torch2ms.translator.recipes.own_tensors import held_by_network
 from torch2ms.translator.recipes.passed_tensors import passes_on
 from torch2ms.translator.recipes.views import (
     fills_whole,
@@ -57,6 +58,8 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
         if kind.name == "Parameter" and kind.evidence == BY_HAND:  # no network holds it, which would keep the weight
             return _assigned(node, node.target, ctx)
         if isinstance(tree.target, ast.Attribute):
+            if _is_for_holders(tree.target, ctx):
+                return _filled(node, tree, node.target, "...", ctx)
             _attribute(tree.target, tree, ctx)
         else:
             _element(tree, ctx)
@@ -70,11 +73,7 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
     if through or _is_for_others(name, tree, ctx):
         if through and ctx.functions[-1] is not None:
             ctx.report("T2M305", tree, f"a gradient does not see that the change of {name} reaches a view of it, too")
-        operation = AUGMENTED.get(type(tree.op), "add")
-        value = of_old_values(_combined(node, tree, ctx), cst.Name(name), operation, [tree.target, tree.value], ctx)
-        index = "()" if through or reaches_views(ctx) else "..."
-        whole = cst.ensure_type(parse_expression(f"{name}[{index}]"), cst.Subscript)
-        return cst.Assign([cst.AssignTarget(whole)], value)
+        return _filled(node, tree, cst.Name(name), "()" if through or reaches_views(ctx) else "...", ctx)
     _seen_elsewhere(name, tree, ctx)
     return _rebound(node, tree, ctx) if _shifts(tree, ctx) else _kept(node, name, tree, ctx)
 
@@ -85,6 +84,37 @@ def _assigned(node: cst.AugAssign, target: cst.BaseExpression, ctx: Context) -> 
     template = f"{{assign}}({{target}}, {{target}} {operator} {{value}})"
     assign = ctx.reference("mindspore.ops.assign")
     return cst.Expr(build(template, assign=assign, target=target.deep_clone(), value=node.value))
+
+
+def _filled(
+    node: cst.AugAssign, tree: ast.AugAssign, target: cst.BaseExpression, index: str, ctx: Context
+) -> cst.Assign:
+    """Return ``x[...] = x + y`` for ``x += y``: what else holds the tensor sees it."""
+    operation = AUGMENTED.get(type(tree.op), "add")
+    value = of_old_values(_combined(node, tree, ctx), target, operation, [tree.target, tree.value], ctx)
+    whole = cst.ensure_type(parse_expression(f"{code_of(target)}[{index}]"), cst.Subscript)
+    return cst.Assign([cst.AssignTarget(whole)], value)
+
+
+def _is_for_holders(target: ast.Attribute, ctx: Context) -> bool:
+    """Whether a network's own tensor, no parameter or buffer, may be held by another name as well."""
+    of_network = ctx.kind(target.value).name == "Module" and ctx.kind(target).name == "Tensor"
+    if not of_network or held_by_network(target, ctx) != "own":
+        return False
+    return not _made_here(target, ctx) or any(
+        node.attr == target.attr and _is_handed_over(node, ctx) for node in ctx.analysis.all(ast.Attribute)
+    )
+
+
+def _is_handed_over(tree: ast.Attribute, ctx: Context) -> bool:
+    """Whether an attribute's tensor is returned, put into a container, or bound in one statement with another name."""
+    parent = ctx.parent(tree)
+    if isinstance(parent, ast.Assign):
+        return isinstance(tree.ctx, ast.Store) and len(parent.targets) > 1
+    if isinstance(tree.ctx, ast.Store):
+        return False
+    puts = isinstance(parent, ast.Call) and getattr(parent.func, "attr", "") in ("append", "insert", "setdefault")
+    return puts or isinstance(parent, (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Return, ast.Yield))
 
 
 def _shifts(tree: ast.AugAssign, ctx: Context) -> bool:

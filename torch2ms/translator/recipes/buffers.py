@@ -14,7 +14,7 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.training.names_used import is_no_grad
 from torch2ms.translator.trees import children, walk
 
-__all__ = ["carries_gradient", "class_around", "is_bound_live"]
+__all__ = ["carries_gradient", "class_around", "is_bound_live", "put_in_place", "registers"]
 
 _CUT = frozenset({"detach", "data", "item", "numpy", "tolist", "long", "int", "bool", "argmax", "shape", "size"})
 
@@ -30,44 +30,112 @@ def is_bound_live(name: str, where: ast.AST, ctx: Context) -> bool:
     if ctx.target.mindspore < _SINCE or ctx.world.symbols.sets_on_others(name):
         return False
     stored = [n for n in ctx.analysis.all(ast.Attribute) if n.attr == name and not isinstance(n.ctx, ast.Load)]
-    if not stored:
+    filled = [target for node in ctx.analysis.nodes for target, _ in put_in_place(node) if _ends(target, name)]
+    if not stored and not filled:
         return False
     bound: list[ast.expr] = [node.target for node in ctx.analysis.all(ast.AugAssign) if _is_own(node.target, name)]
     single = (node.targets[0] for node in ctx.analysis.all(ast.Assign) if len(node.targets) == 1)
     bound += [target for target in single if _is_own(target, name)]
     inside = set(walk(where))
-    changed = any(_is_in_place(node, name) for node in inside)
-    return (
-        len(stored) == len(bound) and inside.issuperset(stored) and not changed and carries_gradient(name, where, ctx)
-    )
+    own = len(stored) == len(bound) and all(_is_own(target, name) for target in filled)
+    return own and inside.issuperset((*stored, *filled)) and carries_gradient(name, where, ctx)
 
 
 _SINCE = (2, 7)  # Cell.register_buffer
 
 
-def _is_in_place(node: ast.AST, name: str) -> bool:
-    """Whether a method changes a buffer of its own in place, ``self.state.mul_(0.9)``."""
-    called = node.func if isinstance(node, ast.Call) else None
-    in_place = isinstance(called, ast.Attribute) and called.attr.endswith("_") and not called.attr.endswith("__")
-    return in_place and isinstance(called, ast.Attribute) and _is_own(called.value, name)
+def put_in_place(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what a node changes in place, and what it puts there: of ``x.mul_(2).add_(y)`` and ``x += y`` both."""
+    if isinstance(node, ast.AugAssign):
+        yield _whole(node.target), node.value
+    elif isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                yield _whole(target), node.value
+    elif isinstance(node, ast.Call) and _is_in_place(node.func):
+        changed = node.func
+        while isinstance(changed, ast.Attribute) and _is_in_place(changed):
+            inner = changed.value
+            changed = inner.func if isinstance(inner, ast.Call) and _is_in_place(inner.func) else inner
+        for value in [*node.args, *(word.value for word in node.keywords)]:
+            yield _whole(changed), value
+        if not node.args and not node.keywords:
+            yield _whole(changed), ast.Constant(0)
+
+
+def _is_in_place(function: ast.expr) -> bool:
+    name = function.attr if isinstance(function, ast.Attribute) else ""
+    return name.endswith("_") and not name.startswith("_") and name != "requires_grad_"
+
+
+def _whole(target: ast.expr) -> ast.expr:
+    """Return ``x`` of ``x[0]``."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return target
+
+
+def registers(name: str, node: ast.AST, *, named: bool = False) -> bool:
+    """Whether a node may be ``self.register_buffer(name, ...)``; where it is to be ``named``, by that very name."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") not in (
+        "register_buffer",
+        "register_parameter",
+    ):
+        return False
+    given = node.args[0] if node.args else next((w.value for w in node.keywords if w.arg == "name"), None)
+    told = isinstance(given, ast.Constant) and given.value == name
+    return told or (not named and not isinstance(given, ast.Constant))
+
+
+_REGISTERING = ("register_buffer", "register_parameter")
+
+
+def _ends(target: ast.expr, name: str) -> bool:
+    return isinstance(target, ast.Attribute) and target.attr == name
 
 
 def _does(name: str, method: ast.FunctionDef | ast.AsyncFunctionDef, ctx: Context) -> bool:
     nodes = [] if any("no_grad" in ast.unparse(d) for d in method.decorator_list) else list(_recorded(method.body))
-    binding = [node for node in nodes if isinstance(node, (ast.Assign, ast.AugAssign))]
-    lines = [
-        node.lineno
-        for node in binding
-        if any(_is_own(target, name) for target in _targets(node)) and _has_gradient(node.value, ctx)
+    binding = [node for node in nodes if isinstance(node, ast.Assign)]
+    given: list[tuple[ast.expr, ast.expr]] = [
+        (target, node.value) for node in binding for part in node.targets for target in _single(part)
     ]
-    if not lines:
-        return False
-    reads = (node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load))
-    return any(_is_own(node, name) and node.lineno > min(lines) and not _is_cut(node, ctx) for node in reads)
+    given += [pair for node in nodes for pair in put_in_place(node)]
+    places = [
+        value
+        for target, value in given
+        if _is_own(target, name) and not isinstance(value, ast.Constant) and _has_gradient(value, ctx)
+    ]
+    reads = [
+        node
+        for node in nodes
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and _is_own(node, name)
+    ]
+    return any(
+        read.lineno > place.lineno and not _is_cut(read, ctx) and not _is_beside(read, place, ctx)
+        for place in places
+        for read in reads
+    )
 
 
-def _targets(node: ast.Assign | ast.AugAssign) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]
+def _single(target: ast.expr) -> list[ast.expr]:
+    """Return the targets in one: ``x`` and ``y`` of ``x, y = f()``."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return [inner for part in target.elts for inner in _single(part)]
+    return [target.value if isinstance(target, ast.Starred) else target]
+
+
+def _is_beside(read: ast.AST, place: ast.AST, ctx: Context) -> bool:
+    """Whether one stands in the branch of an ``if`` that does not run where the other does."""
+    above: dict[ast.AST, ast.AST] = {}
+    node: ast.AST | None = place
+    while node is not None and (parent := ctx.parent(node)) is not None:
+        above[parent] = node
+        node = parent
+    inner, node = read, ctx.parent(read)
+    while node is not None and node not in above:
+        inner, node = node, ctx.parent(node)
+    return isinstance(node, ast.If) and inner in node.orelse and above[node] in node.body
 
 
 def _recorded(body: list[ast.stmt]) -> Iterator[ast.AST]:
@@ -104,6 +172,8 @@ def _has_gradient(value: ast.expr, ctx: Context) -> bool:
         return ctx.kind(value.func).name == "Module" or any(_has_gradient(part, ctx) for part in [*inner, *value.args])
     if isinstance(value, ast.BinOp):
         return _has_gradient(value.left, ctx) or _has_gradient(value.right, ctx)
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return any(_has_gradient(part, ctx) for part in value.elts)
     if isinstance(value, (ast.UnaryOp, ast.Subscript)):
         return _has_gradient(value.operand if isinstance(value, ast.UnaryOp) else value.value, ctx)
     return isinstance(value, ast.Name) and _may_have_gradient(ctx.kind(value))
@@ -121,6 +191,8 @@ def _computed(ctx: Context) -> set[str]:
 
 
 def _may_have_gradient(kind: Kind) -> bool:
+    if kind.name in ("tuple", "list"):
+        return any(map(_may_have_gradient, kind.items))
     return kind.is_tensor and not kind.of.removeprefix("torch.").startswith(("int", "uint", "bool", "long"))
 
 

@@ -13,16 +13,15 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.old_values import of_old_values
 from torch2ms.translator.passes.detached_members import detaches_members
 from torch2ms.translator.passes.weight_data import (
     gives_first_values,
     goes_over_weights,
-    is_held_elsewhere,
     may_have_stepped,
 )
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.first_values import first_value, may_be_float64
 from torch2ms.translator.recipes.held import is_held
 from torch2ms.translator.recipes.inplace_values import (
     DATA,
@@ -36,6 +35,7 @@ from torch2ms.translator.recipes.inplace_values import (
     repeatable,
 )
 from torch2ms.translator.recipes.narrowed_parts import narrowed_part
+from torch2ms.translator.recipes.own_tensors import cut_buffer, dropped, held_by_network, may_carry
 from torch2ms.translator.recipes.views import (
     fills_whole,
     is_fresh,
@@ -47,6 +47,7 @@ from torch2ms.translator.recipes.views import (
     what_index_gives,
     writes_through,
 )
+from torch2ms.translator.recording import is_recording
 from torch2ms.translator.syntax import build, code_of, fix_commas, parenthesised, parse_expression
 from torch2ms.translator.trees import walk
 
@@ -345,9 +346,7 @@ def _is_spread(site: CallSite, ctx: Context) -> bool:
 def _assigned(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:
     """``ops.assign(p, value)``: what changes a parameter or a buffer in any mode."""
     if bare_name(site) == "detach" and statement and site.receiver_tree in ctx.training.kept:
-        from torch2ms.translator.passes.calls import DROPPED
-
-        return Replace(DROPPED)  # a gradient that is kept has no history
+        return dropped()  # a gradient that is kept has no history
     if bare_name(site) == "detach" and statement and not place.stripped and _is_parameter(place.tree, ctx):
         ctx.rebind.append(f"{code_of(place.code)}.requires_grad")  # nothing made a leaf: it is frozen
         return Replace(cst.Name("False"))
@@ -356,7 +355,7 @@ def _assigned(site: CallSite, place: _Place, direct: _Place, statement: bool, ct
     if not repeatable(place.tree):
         return Leave(f"{ast.unparse(place.tree)} is computed: give it a name")
     if statement and (_is_parameter(place.tree, ctx) or place.stripped):
-        initial = _initial(site, place, ctx)
+        initial = first_value(site, place.tree, place.code, ctx)
         if initial is not None:
             return Replace(initial)
     source = site.argument("src") if bare_name(site) == "copy" else None
@@ -365,76 +364,21 @@ def _assigned(site: CallSite, place: _Place, direct: _Place, statement: bool, ct
         return made
     if source is None and statement and gives_first_values(ctx) and not may_have_stepped(site.tree, ctx):
         return replace(made, code=build("{p}.set_data({x})", p=place.code.deep_clone(), x=made.code))
-    if source is not None and _may_be_float64(source.tree, ctx):  # assign refuses another dtype than the parameter's
+    if source is not None and may_be_float64(source.tree, ctx):  # assign refuses another dtype than the parameter's
         dtyped = build("{x}.astype({p}.dtype)", x=made.code, p=place.code.deep_clone())
         made = replace(made, code=dtyped)
     args = fix_commas([cst.Arg(place.code.deep_clone()), cst.Arg(made.code)], ())
     return replace(made, code=cst.Call(ctx.reference("mindspore.ops.assign"), args))
 
 
-def _initial(site: CallSite, place: _Place, ctx: Context) -> cst.BaseExpression | None:
-    """Return ``p.set_data(init.initializer(...))`` for what fills a parameter without reading it; None for the rest."""
-    if is_inplace(site.receiver_tree, ctx) or site.argument("generator") is not None or not site.bound:
-        return None
-    if may_have_stepped(site.tree, ctx) or is_held_elsewhere(place.tree, ctx):
-        return None
-    how = _initializer(site, ctx)
-    if how is None:
-        return None
-    made = ctx.reference("mindspore.common.initializer.initializer")
-    return build("{p}.set_data({made}({how}, {p2}.shape, {p3}.dtype))", p=place.code, made=made, how=how,
-                 p2=place.code.deep_clone(), p3=place.code.deep_clone())  # fmt: skip
-
-
-def _initializer(site: CallSite, ctx: Context) -> cst.BaseExpression | None:
-    name = bare_name(site)
-    if name == "zero":
-        return cst.SimpleString('"zeros"' if ctx.quote == '"' else "'zeros'")
-    if name == "fill":
-        value = site.argument("value")
-        return value.code if value is not None and not ctx.kind(value.tree).is_tensor else None
-    if name == "normal":
-        mean, std = site.argument("mean"), site.argument("std")
-        return build("{normal}(sigma={s}, mean={m})", normal=ctx.reference("mindspore.common.initializer.Normal"),
-                     s=std.code if std is not None else cst.Float("1.0"),
-                     m=mean.code if mean is not None else cst.Float("0.0"))  # fmt: skip
-    if name == "uniform":
-        low, high = site.argument("from_"), site.argument("to")
-        if low is not None and high is not None and _opposite(low.tree, high.tree):
-            uniform = ctx.reference("mindspore.common.initializer.Uniform")
-            return build("{uniform}({s})", uniform=uniform, s=high.code)
-    return None
-
-
-def _opposite(low: ast.expr, high: ast.expr) -> bool:
-    return isinstance(low, ast.UnaryOp) and isinstance(low.op, ast.USub) and ast.dump(low.operand) == ast.dump(high)
-
-
-def _may_be_float64(tree: ast.expr, ctx: Context) -> bool:
-    """Whether a tensor may be of float64, numpy's own floats: it is made of an array, in its expression or before."""
-    kind = ctx.kind(tree)
-    if kind.of in ("torch.float32", "torch.float"):
-        return False
-    if kind.of:
-        return True
-    name, info = root_of(tree), ctx.functions[-1]
-    bound = [
-        node.value
-        for node in walk(info.node if info is not None else ctx.analysis.tree)
-        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
-    ]
-    made = [node for value in (tree, *bound) for node in walk(value) if isinstance(node, ast.Call) and node.args]
-    return any(
-        ctx.kind(call.func).of == "torch.from_numpy"
-        or (ctx.kind(call.func).of in ("torch.tensor", "torch.as_tensor") and ctx.kind(call.args[0]).name == "ndarray")
-        for call in made
-    )
-
-
 def _attribute(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:
     assert isinstance(place.tree, ast.Attribute)
     owner = ctx.kind(place.tree.value)
     is_weight = _is_parameter(place.tree, ctx) or place.tree in ctx.training.kept
+    if owner.name == "Module" and not is_weight:
+        made = _held_by_network(site, place, direct, statement, ctx)
+        if made is not None:
+            return made
     if place.stripped or is_weight or owner.name == "Module":
         return _assigned(site, place, direct, statement, ctx)
     if not repeatable(place.tree):
@@ -444,6 +388,24 @@ def _attribute(site: CallSite, place: _Place, direct: _Place, statement: bool, c
     if _reshapes(site) and statement:
         return _rebound(site, place, direct, ctx)
     return _filled(site, place.code, direct, statement, ctx)
+
+
+def _held_by_network(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome | None:
+    """Return what changes a network's tensor with its gradient; None for parameters, and where none flows."""
+    assert isinstance(place.tree, ast.Attribute)
+    held = held_by_network(place.tree, ctx)
+    if held is None or not repeatable(place.tree):
+        return None
+    if _reshapes(site):
+        is_cut = bare_name(site) == "detach" and not place.stripped
+        if held == "own" and statement:
+            return _rebound(site, place, direct, ctx)
+        return cut_buffer(place.tree, place.code, held, ctx) if is_cut and statement else None
+    if held == "buffer" or not may_carry(place.tree, ctx):
+        return None
+    made = _filled(site, place.code, direct, statement, ctx)
+    is_seen = place.stripped and is_recording(site.tree, ctx) is not False
+    return replace(made, codes=(*made.codes, ("T2M305", DATA))) if is_seen and isinstance(made, Replace) else made
 
 
 def _rebound(site: CallSite, place: _Place, direct: _Place, ctx: Context) -> Outcome:
