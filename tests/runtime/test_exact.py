@@ -82,6 +82,9 @@ def test_products_and_quotients_of_complex_and_real_numbers(kinds: str) -> None:
 def test_products_and_quotients_without_a_tensor_are_numpys() -> None:
     assert F.complex_product(1j, 2.0) == 2j
     np.testing.assert_array_equal(F.complex_quotient(np.arange(3), 1j), np.arange(3) / 1j)
+    real = ms.Tensor([1.0, 2.0])
+    np.testing.assert_array_equal(F.complex_quotient(real, real).asnumpy(), [1, 1])
+    np.testing.assert_array_equal(F.complex_product(real, real).asnumpy(), [1, 4])
 
 
 _NARROW = {"c": np.complex64, "r": np.float32}

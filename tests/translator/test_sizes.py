@@ -64,6 +64,15 @@ def test_complex_numbers_beside_tensors() -> None:
     assert "functional.complex_quotient(z, 2j * math.pi)" in text
 
 
+def test_quotients_of_complex_tensors_have_a_right_gradient() -> None:
+    source = "import torch\n\n\ndef f(q: torch.Tensor, x: torch.Tensor):\n    r = torch.fft.fft(x)\n"
+    for quotient in ("q / r", "torch.div(q, r)", "q.true_divide(r)"):
+        text = text_of(f"{source}    return {quotient}\n")
+        assert text.endswith("return functional.complex_quotient(q, r)\n")
+        plain = text_of(f"{source}    return {quotient}\n".replace("torch.fft.fft(x)", "x + 1"))
+        assert "complex" not in plain
+
+
 def test_a_complex_number_beside_what_may_be_a_tensor() -> None:
     source = "import numpy as np\nimport torch\n\n\ndef f(x, n: int):\n"
     source += "    return 1j * x, n * 2j, np.exp(1j * x), x / 2j\n"

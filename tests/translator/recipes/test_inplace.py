@@ -81,37 +81,6 @@ def test_a_tensor_that_others_see_is_filled(statements: list[str], expected: lis
     assert lines_of(f"def f(x: torch.Tensor, z: torch.Tensor, kept: list):\n    {body}\n") == expected
 
 
-HOLDING = """
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.h = torch.zeros(3)
-
-        def forward(self, x: torch.Tensor):
-            {statement}
-            return self.h * 2
-"""
-
-
-@pytest.mark.parametrize(
-    ("statement", "expected"),
-    [
-        ("self.h.copy_(x)", "self.h[...] = ops.deepcopy(x)"),
-        ("self.h.add_(x)", "self.h[...] = self.h + x"),
-        ("self.h.zero_().add_(x)", "self.h[...] = ops.zeros_like(self.h) + x"),
-        ("kept = self.h; self.h += x", "kept = self.h; self.h[...] = self.h + x"),
-        ("self.h += x", "self.h += x"),
-        ("self.h.detach_()", "self.h = ops.stop_gradient(self.h)"),
-        ("self.h.unsqueeze_(0)", "self.h = self.h.unsqueeze(0)"),
-        ("self.h.mul_(0.9).add_(x.detach())", "ops.assign(self.h, self.h * 0.9 + ops.stop_gradient(x))"),
-    ],
-)
-def test_a_tensor_that_a_network_holds_is_filled_with_its_gradient(statement: str, expected: str) -> None:
-    result = translated(HOLDING.format(statement=statement))
-    assert [line.strip() for line in result.text.splitlines()][-2] == expected
-    assert not [item for item in result.diagnostics if item.code == "T2M305"]
-
-
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [

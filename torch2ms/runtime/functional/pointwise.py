@@ -186,6 +186,8 @@ def complex_product(input: Any, other: Any) -> Any:
         return input * other
     a, b = _parts(input)
     c, d = _parts(other)
+    if b is None and d is None:
+        return input * other
     if d is None:
         return ops.Complex()(a * c, b * c)
     return ops.Complex()(a * c, a * d) if b is None else ops.Complex()(a * c - b * d, a * d + b * c)
@@ -197,6 +199,8 @@ def complex_quotient(input: Any, other: Any) -> Any:
         return input / other
     a, b = _parts(input)
     c, d = _parts(other)
+    if b is None and d is None:
+        return input / other
     if d is None:
         return ops.Complex()(a / c, b / c)
     length = c * c + d * d

@@ -15,11 +15,18 @@ import libcst as cst
 from torch2ms.mapping_tables.schema import Row
 from torch2ms.translator.context import Context
 from torch2ms.translator.edges import names_bytes
-from torch2ms.translator.inference.dtypes import COMPLEX, family, is_dtype
+from torch2ms.translator.inference.dtypes import family, is_dtype
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.numpy_arrays import is_array
 from torch2ms.translator.passes.class_tests import exact_class_test
+from torch2ms.translator.passes.complex_numbers import (
+    complex_function,
+    complex_operator,
+    has_complex,
+    is_complex_number,
+    may_be_complex,
+)
 from torch2ms.translator.passes.formatting import rewrite_print, text_call
 from torch2ms.translator.passes.layer_members import is_settings
 from torch2ms.translator.passes.narrowed import narrowed
@@ -32,7 +39,6 @@ from torch2ms.translator.trees import walk
 __all__ = [
     "careful",
     "doubled_arguments",
-    "has_complex",
     "promoted",
     "rewrite_builtin",
     "rewrite_operator",
@@ -80,10 +86,9 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         if isinstance(tree.op, ast.Add) and _are_sequences(tree, ctx):
             chain = ctx.reference("mindspore.nn.SequentialCell")
             return build("{chain}(*{left}, *{right})", chain=chain, left=updated.left, right=updated.right)
-        if isinstance(tree.op, (ast.Mult, ast.Div)) and _is_complex(tree, ctx):
-            name = "complex_product" if isinstance(tree.op, ast.Mult) else "complex_quotient"
-            function = ctx.reference(f"torch2ms.runtime.functional.{name}")
-            return build("{f}({a}, {b})", f=function, a=bare(updated.left), b=bare(updated.right))
+        computed = complex_operator(updated, tree, ctx) if ctx.kind(ctx.parent(tree)).name != "ndarray" else None
+        if computed is not None:
+            return computed
         if _is_number(tree, ctx):
             return updated.with_changes(left=_number(updated.left, tree, ctx))
         if _may_be_number(tree, ctx) or _is_bits_of_number(tree, ctx):
@@ -159,7 +164,7 @@ def doubled_arguments(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context,
     A complex number becomes one for the arithmetic functions as well.
     """
     name = row.name.rpartition(".")[2]
-    complex_too = name in _ARITHMETIC and any(_is_complex_number(value) for value in walk(tree))
+    complex_too = name in _ARITHMETIC and any(is_complex_number(value) for value in walk(tree))
     if not (name in _COMPARISONS or complex_too) or row.name not in (f"torch.{name}", f"torch.Tensor.{name}"):
         return updated
     values = [*tree.args, *(keyword.value for keyword in tree.keywords)]
@@ -172,14 +177,10 @@ def doubled_arguments(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context,
     )
 
 
-def _is_complex_number(tree: ast.AST) -> bool:
-    return isinstance(tree, ast.Constant) and isinstance(tree.value, complex)
-
-
 def _doubled(code: cst.BaseExpression, tree: ast.expr, other: ast.expr, ctx: Context) -> cst.BaseExpression:
     """Return a number beside a float64 tensor as a tensor: MindSpore rounds Python's floats to float32 there."""
     double = ctx.kind(other)
-    if double.is_tensor and _is_complex_number(tree):
+    if double.is_tensor and is_complex_number(tree):
         wide = "complex128" if double.of in ("torch.float64", "torch.double", "torch.complex128") else "complex64"
         names = {"tensor": ctx.reference("mindspore.Tensor"), "dtype": ctx.reference(f"mindspore.{wide}")}
         return build("{tensor}({x}, {dtype})", x=code, **names)  # MindSpore refuses it as it is
@@ -203,21 +204,6 @@ def _is_short(value: float) -> bool:
 def _is_number(tree: ast.BinOp, ctx: Context) -> bool:
     """Whether numpy's number stands in front of a tensor (an array there is refused by torch itself)."""
     return ctx.kind(tree.left).name == "ndarray" and ctx.kind(tree.right).is_tensor
-
-
-def _is_complex(tree: ast.BinOp, ctx: Context) -> bool:
-    """Whether complex numbers or tensors are multiplied: MindSpore's gradient of that is not implemented.
-
-    Nor does it multiply a complex tensor and another one; a real number beside a complex tensor it can.
-    """
-    kinds = [ctx.kind(part) for part in (tree.left, tree.right)]
-    numbers = COMPLEX in kinds
-    if not numbers and isinstance(tree.op, ast.Div) and len({family(kind.of) for kind in kinds}) == 1:
-        return False
-    if any(_is_complex_number(part) for part in (tree.left, tree.right)) and not all(kind.known for kind in kinds):
-        return ctx.kind(ctx.parent(tree)).name != "ndarray"  # nothing shows what x of 1j * x is: it may be a tensor
-    complexes = numbers or any(family(kind.of) == "complex" for kind in kinds)
-    return complexes and all(kind.is_tensor or kind == COMPLEX for kind in kinds) and any(k.is_tensor for k in kinds)
 
 
 def _may_be_number(tree: ast.BinOp, ctx: Context) -> bool:
@@ -268,7 +254,7 @@ def rewrite_builtin(updated: cst.BaseExpression, tree: ast.Call, ctx: Context) -
     if isinstance(tree.args[0], ast.Starred) or ctx.kind(tree.func).known:
         return updated
     kind = ctx.kind(tree.args[0])
-    if tree.func.id == "abs" and kind.is_tensor and _may_be_complex(tree.args[0], ctx):
+    if tree.func.id == "abs" and kind.is_tensor and may_be_complex(tree.args[0], ctx):
         return updated.with_changes(func=ctx.reference("torch2ms.runtime.functional.abs"))
     if tree.func.id in ("str", "repr"):
         if is_dtype(kind):
@@ -364,6 +350,9 @@ def settled(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Ba
         value = tree.func.value
     if value is None or row.name not in (f"torch.Tensor.{name}", f"torch.{name}") or not ctx.kind(value).is_tensor:
         return None
+    computed = complex_function(row, updated, tree, ctx)
+    if computed is not None:
+        return computed
     of = family(ctx.kind(value).of)
     if _adapted(name, ctx.kind(value).of) and not any(keyword.arg in (None, "out") for keyword in tree.keywords):
         function = f"torch2ms.runtime.functional.{name}"
@@ -375,7 +364,7 @@ def settled(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Ba
         held = updated.func.value if is_method and isinstance(updated.func, cst.Attribute) else updated.args[0].value
         return build("{x}.copy()", x=parenthesised(held))
     alone = len(tree.args) + len(tree.keywords) == (0 if is_method else 1)
-    modulus = name in ("abs", "absolute") and _may_be_complex(value, ctx)
+    modulus = name in ("abs", "absolute") and may_be_complex(value, ctx)
     if not alone or not ((name in _ROUNDING and of == "int") or modulus):
         return None
     code = updated.func.value if is_method and isinstance(updated.func, cst.Attribute) else updated.args[0].value
@@ -412,12 +401,6 @@ def _hands_whole(ctx: Context) -> bool:
     return False
 
 
-def _may_be_complex(tree: ast.expr, ctx: Context) -> bool:
-    """Whether a tensor is complex, or of unknown dtype in a file that has complex tensors."""
-    dtype = ctx.kind(tree).of
-    return family(dtype) == "complex" or (not family(dtype) and ctx.once(has_complex))
-
-
 _FLAG = re.compile(r"mask|valid|keep|kept|pad|done|flag|finished|^is_|^has_")
 
 
@@ -435,18 +418,6 @@ def _has_whole(ctx: Context) -> bool:
         family(ctx.kind(call).of) == "int" or (ctx.kind(call).is_tensor and not family(ctx.kind(call).of))
         for call in ctx.analysis.all(ast.Call)
         if getattr(call.func, "attr", getattr(call.func, "id", "")) in _OF_WHOLE
-    )
-
-
-_OF_COMPLEX = frozenset({"complex", "complex64", "complex128", "cfloat", "cdouble", "polar", "view_as_complex", "fft"})
-
-
-def has_complex(ctx: Context) -> bool:
-    """Whether a file names complex tensors: a literal, a dtype, ``torch.polar``, a Fourier transform."""
-    return any(
-        (isinstance(node, ast.Constant) and isinstance(node.value, complex))
-        or (isinstance(node, ast.Attribute) and node.attr in _OF_COMPLEX)
-        for node in ctx.analysis.nodes
     )
 
 

@@ -12,7 +12,7 @@ from torch2ms.translator.binding import same_literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
-from torch2ms.translator.passes.operators import has_complex
+from torch2ms.translator.passes.complex_numbers import has_complex
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build, fix_commas, keyword_arg
 
