@@ -474,3 +474,12 @@ def test_another_name_sees_the_new_shape(change: str) -> None:
     assert "T2M305" not in codes_of(source)
     fresh = source.replace("    x.", "    x = torch.ones(1, 2)\n    x.")
     assert "assign_value" not in translated(fresh).text
+
+
+@pytest.mark.parametrize("move", ["cuda()", "cpu()", "to('cuda')", "to(x.device)"])
+def test_what_is_moved_is_held_by_its_name_alone(move: str) -> None:
+    source = "import torch\n\n\ndef f(x: torch.Tensor):\n    y = torch.ones(3)\n"
+    source += f"    y = y.{move}\n    y += 1\n    return y\n"
+    assert "T2M305" not in {item.code for item in translate_source(source).diagnostics}
+    held = source.replace("    y += 1", "    x = y.view(-1)\n    y += 1")
+    assert "T2M305" in {item.code for item in translate_source(held).diagnostics}

@@ -11,7 +11,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.trees import walk
 
-__all__ = ["is_itself", "passed_on", "passes_on"]
+__all__ = ["is_itself", "is_moved", "passed_on", "passes_on"]
 
 _ITERATING = frozenset({"iter", "next", "reversed", "enumerate", "zip", "list", "tuple"})
 Passed = Literal["", "object", "shared", "view"]
@@ -38,6 +38,20 @@ def is_itself(call: ast.expr, ctx: Context) -> bool:
     if not isinstance(holder, ast.Assign) or not isinstance(given, ast.Name) or not ctx.kind(given).is_tensor:
         return False
     return isinstance(holder.targets[0], ast.Name) and holder.targets[0].id != given.id
+
+
+def is_moved(name: str, value: ast.expr, ctx: Context) -> bool:
+    """Whether ``x = x.to(device)`` leaves a name what it holds: MindSpore moves nothing, and the call is dropped."""
+    from torch2ms.translator.recipes.devices import describes_device
+
+    function = value.func if isinstance(value, ast.Call) else None
+    if not isinstance(value, ast.Call) or not isinstance(function, ast.Attribute):
+        return False
+    if getattr(function.value, "id", "") != name or not ctx.kind(function.value).is_tensor:
+        return False
+    if function.attr in ("cuda", "cpu"):
+        return True
+    return function.attr == "to" and len(value.args) == 1 and describes_device(value.args[0], ctx.kind(value.args[0]))
 
 
 def passed_on(call: ast.Call, given: ast.AST, ctx: Context) -> Passed:

@@ -12,7 +12,7 @@ from torch2ms.translator.activated import activated_by
 from torch2ms.translator.aliases import REARRANGED
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
-from torch2ms.translator.recipes.passed_tensors import is_itself, passed_on, passes_on
+from torch2ms.translator.recipes.passed_tensors import is_itself, is_moved, passed_on, passes_on
 from torch2ms.translator.syntax import build, parenthesised
 from torch2ms.translator.training.trained import trained_tensors
 from torch2ms.translator.trees import children, walk
@@ -334,7 +334,7 @@ def _blocks_before(parent: ast.AST, child: ast.AST) -> Iterator[list[ast.stmt]]:
 def _bindings(name: str, statement: ast.stmt, ctx: Context) -> Iterator[Owner]:
     """Yield what the assignments of a name in a statement, nested ones too, make of it."""
     for node in walk(statement):
-        if isinstance(node, ast.Assign):
+        if isinstance(node, ast.Assign) and not is_moved(name, node.value, ctx):
             for target in node.targets:
                 if _binds(target, name):
                     yield _made(name, _element(target, node.value, name), isinstance(target, ast.Name), ctx)
