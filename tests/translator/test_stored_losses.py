@@ -204,3 +204,36 @@ def train(loader, losses, history, stats, meters):
     function = text.partition("def forward_fn")[2].partition("grad_fn = ")[0]
     assert "cross_entropy" in function
     assert between.partition("(")[0].partition(" =")[0] not in function
+
+
+def test_values_of_an_object_are_not_stored_by_calling_its_other_parts() -> None:
+    text = translate_source("""
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self, actor, critic, target, gamma):
+        self.actor, self.critic, self.target = actor, critic, target
+        self.scale = torch.tensor(0.5)
+        self.gamma = gamma
+        self.critic_optimizer = torch.optim.Adam(self.critic.parameters())
+        self.actor_optimizer = torch.optim.Adam(self.actor.parameters())
+        self.scales = [self.scale]
+
+    def reset(self, gamma):
+        self.gamma = gamma * 2
+
+    def update(self, states, rewards):
+        wanted = rewards + self.gamma * self.target(states, self.actor(states)) * self.scale.exp()
+        critic_loss = nn.functional.mse_loss(self.critic(states), wanted.detach())
+        self.critic_optimizer.zero_grad()
+        critic_loss.backward()
+        self.critic_optimizer.step()
+        actor_loss = -self.critic(states, self.actor(states)).mean()
+        self.actor_optimizer.zero_grad()
+        actor_loss.backward()
+        self.actor_optimizer.step()
+""").text
+    assert text.count("ms.value_and_grad") == 2
+    assert "recording" not in text

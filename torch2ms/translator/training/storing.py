@@ -25,8 +25,7 @@ _CALLED = ("forward", "__call__")  # what an object runs that is called itself
 class _Read:
     """What a function reads out of objects: attributes that are no callees, and literal keys, by what they are of."""
 
-    attributes: set[str] = field(default_factory=set)  # dotted paths
-    names: set[str] = field(default_factory=set)  # the last parts of those, and of what has no path
+    attributes: set[tuple[str, str]] = field(default_factory=set)  # (path of the object, attribute)
     keyed: set[tuple[str, str]] = field(default_factory=set)  # (path of the container, key)
 
 
@@ -148,10 +147,10 @@ class Storing:
         """Whether the attribute that is stored is read as a value, of this object or of one it may be or lie in."""
         if not tail:
             return True
-        read = self._read(owner)
-        if any(overlap(f"{base}.{tail}", path) for path in read.attributes):
-            return True
-        return tail.rpartition(".")[2] in read.names and bool(self._sharing(owner).origins(base) - {base})
+        whole, _, name = f"{base}.{tail}".rpartition(".")
+        owners = [path for path, read in self._read(owner).attributes if read == name]
+        sharing = self._sharing(owner)
+        return any(not sharing.origins(whole).isdisjoint(sharing.origins(path)) for path in owners)
 
     def _stored_elsewhere(self, call: ast.Call, owner: _Function | ast.Module) -> set[str]:
         """Return what a call may store that is read as a value, and that some function stores under this name.
@@ -169,7 +168,7 @@ class Storing:
         read = self._read(owner)
         late = self._stored_when_called()
         found = set()
-        for name in read.names:
+        for name in {name for _, name in read.attributes}:
             if name in self._late or name in late:
                 found |= {f"{path}.{name}" for path in objects - {"self"} if self._is_read(path, name, owner)}
         for container, key in read.keyed if self._late else ():
@@ -206,9 +205,8 @@ class Storing:
             callees = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
             for node in nodes:
                 if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and id(node) not in callees:
-                    found.names.add(node.attr)
-                    if (path := dotted_path(node)) is not None:
-                        found.attributes.add(path)
+                    if (path := base_path(node.value)) is not None:
+                        found.attributes.add((path, node.attr))
                 elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
                     key = node.slice.value if isinstance(node.slice, ast.Constant) else None
                     if isinstance(key, str) and (path := base_path(node.value)) is not None:
