@@ -252,3 +252,22 @@ def test_an_optimizer_that_a_base_class_only_names_takes_recorded_steps() -> Non
     emitted = text(source)
     assert "recording.reset(self.optimizer)" in emitted
     assert "recording.update(self.optimizer)" in emitted
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        FINISH,
+        "def step(x, y):\n    optimizer.zero_grad()\n    loss = (net(x) - y).pow(2).mean()\n    loss.backward()\n"
+        "    optimizer.step()\n",
+        "x = torch.ones(2, requires_grad=True)\nz = (x * x).sum()\nz.backward()\nprint(x.grad)\n",
+        "x = torch.ones(2, requires_grad=True)\ny = x * torch.rand(2)\nprint(y)\nz = y.sum()\nz.backward()\n"
+        "y.mean().backward()\nprint(x.grad)\n",
+    ],
+)
+def test_retain_variables_is_the_old_name_of_retain_graph(source: str) -> None:
+    present, former = (
+        source.replace(".backward()", f".backward({word}=True)", 1) for word in ("retain_graph", "retain_variables")
+    )
+    assert text(former) == text(present)
+    assert "variables" not in text(former)

@@ -14,6 +14,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import code_of
 from torch2ms.translator.training import Clip, RecordedCall, TrainingUnit
+from torch2ms.translator.training.vocabulary import RETAINING
 
 __all__ = ["write_recorded"]
 
@@ -21,7 +22,7 @@ RECORDING, GRADIENTS = "torch2ms.runtime.recording", "torch2ms.runtime.gradients
 DISTRIBUTED = "torch2ms.runtime.distributed"
 
 
-_SETTINGS = ("retain_graph", "create_graph")
+_SETTINGS = {**dict.fromkeys(RETAINING, "retain_graph"), "create_graph": "create_graph"}  # torch's: the runtime's
 
 
 def _is_off(keyword: ast.keyword) -> bool:
@@ -53,7 +54,8 @@ def write_recorded(
             lines.append(f"{keep}({weights(call.unit)}, {call.unit.grads_name})")
         elif call.kind == "backward":
             given = [code(call.target), *(code(node) for node in call.optimizers)]
-            given += [f"{k.arg}={code(k.value)}" for k in call.call.keywords if k.arg in _SETTINGS and not _is_off(k)]
+            settings = [k for k in call.call.keywords if k.arg in _SETTINGS and not _is_off(k)]
+            given += [f"{_SETTINGS[k.arg or '']}={code(k.value)}" for k in settings]
             if ctx.world.symbols.is_data_parallel:
                 given.append(f"average={_name(DISTRIBUTED, 'average_gradients', ctx)}")
             lines.append(f"{_name(module, 'backward', ctx)}({', '.join(given)})")

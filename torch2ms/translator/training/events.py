@@ -14,6 +14,7 @@ from torch2ms.translator.training.by_hand import gradients_of, updated_module
 from torch2ms.translator.training.gradient_reads import clamping_call
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import ProjectFile, Scope
+from torch2ms.translator.training.vocabulary import RETAINING
 from torch2ms.translator.trees import children
 from torch2ms.translator.wrapped_optimizers import is_named_so
 
@@ -360,8 +361,7 @@ class _Finder:
             if keyword.arg == "create_graph" and not isinstance(keyword.value, ast.Constant):
                 problem = problem or MAY_CREATE
                 continue
-            # A graph that is retained changes nothing here: whatever needs it again computes it again, or is refused.
-            if keyword.arg != "retain_graph" and not (keyword.arg == "gradient" and is_seeded):
+            if keyword.arg not in RETAINING and not (keyword.arg == "gradient" and is_seeded):
                 problem = problem or f"backward({keyword.arg}=...) differentiates through the gradient"
         return Event("backward", statement, call, order, dotted_path(loss) or "", loss, scaler, problem)
 
@@ -386,7 +386,7 @@ def _through_engine(statement: ast.stmt, call: ast.Call, order: int) -> Event:
     """Return the backward call of ``accelerator.backward(loss)``."""
     assert isinstance(call.func, ast.Attribute)
     plain = len(call.args) == 1 and not isinstance(call.args[0], ast.Starred)
-    settings = [keyword.arg for keyword in call.keywords if keyword.arg != "retain_graph"]
+    settings = [keyword.arg for keyword in call.keywords if keyword.arg not in RETAINING]
     problem = "" if plain and not settings else "backward of the accelerator takes more than the loss"
     if not isinstance(statement, ast.Expr) or statement.value is not call:
         problem = "backward() is part of a larger expression"

@@ -28,6 +28,7 @@ from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.remade_leaves import RemadeLeaves
 from torch2ms.translator.training.repeated import gives_the_same
 from torch2ms.translator.training.unread import kept_tensors
+from torch2ms.translator.training.vocabulary import RETAINING
 from torch2ms.translator.trees import children, walk
 
 __all__ = ["LeafScope", "Refused", "is_gradient"]
@@ -191,7 +192,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         keywords = {keyword.arg: keyword.value for keyword in call.keywords}
         is_backward = isinstance(call.func, ast.Attribute) and call.func.attr == "backward"
         if is_backward and isinstance(call.func, ast.Attribute):
-            if not isinstance(statement, ast.Expr) or set(keywords) - {"gradient", "retain_graph"}:
+            if not isinstance(statement, ast.Expr) or set(keywords) - {"gradient", *RETAINING}:
                 raise Refused
             loss, seed = call.func.value, keywords.get("gradient", call.args[0] if call.args else None)
             wanted = {leaf for leaf in leaves if self._requires_grad(leaf)}

@@ -15,6 +15,7 @@ from torch2ms.translator.training.leaf_plan import LeafUnit, Refused
 from torch2ms.translator.training.leaves import LeafScope
 from torch2ms.translator.training.names_used import reads
 from torch2ms.translator.training.unread import networks_of, weights_of_all
+from torch2ms.translator.training.vocabulary import RETAINING
 from torch2ms.translator.trees import walk
 
 __all__ = ["NetworkScope"]
@@ -130,13 +131,13 @@ class NetworkScope(LeafScope):
         keywords = {keyword.arg: keyword.value for keyword in call.keywords}
         weights: ast.expr | None = None
         if self._is_backward(call) and isinstance(call.func, ast.Attribute):
-            if not isinstance(statement, ast.Expr) or set(keywords) - {"gradient", "retain_graph"}:
+            if not isinstance(statement, ast.Expr) or set(keywords) - {"gradient", *RETAINING}:
                 raise Refused
             loss, seed = call.func.value, keywords.get("gradient", call.args[0] if call.args else None)
         else:
             if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or len(call.args) > 2:
                 raise Refused
-            if not call.args or set(keywords) - {"inputs", "grad_outputs", "retain_graph", "only_inputs"}:
+            if not call.args or set(keywords) - {"inputs", "grad_outputs", "only_inputs", *RETAINING}:
                 raise Refused
             loss, seed, weights = call.args[0], keywords.get("grad_outputs"), self._asked_for(call)
             if isinstance(loss, (ast.List, ast.Tuple)):

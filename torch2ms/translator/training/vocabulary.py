@@ -9,6 +9,7 @@ __all__ = [
     "CUTTING_METHODS",
     "MUTATORS",
     "QUIET_METHODS",
+    "RETAINING",
     "STATELESS",
     "VALUE_METHODS",
 ]
@@ -17,6 +18,10 @@ __all__ = [
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
+
+# What keeps the graph of a backward call, by its present name and that of PyTorch 0.1. It changes nothing here:
+# whatever needs the graph again computes it again, or is refused.
+RETAINING = _words("retain_graph retain_variables")
 
 # Reading a tensor through these methods gives no gradient to it.
 CUTTING_METHODS = _words("""
