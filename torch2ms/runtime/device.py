@@ -17,9 +17,11 @@ __all__ = [
     "current_device",
     "device_count",
     "device_name",
+    "device_number_of",
     "event",
     "is_accelerated",
     "is_available",
+    "is_on_cpu",
     "max_memory_allocated",
     "max_memory_reserved",
     "memory_allocated",
@@ -110,6 +112,17 @@ def _explain(name: str, reason: str) -> str:
 def is_accelerated() -> bool:
     """Return whether MindSpore computes on an accelerator: its device target is a GPU or an Ascend NPU."""
     return str(ms.get_context("device_target")) != "CPU"
+
+
+def is_on_cpu() -> bool:
+    """Return whether MindSpore computes on the CPU."""
+    return not is_accelerated()
+
+
+def device_number_of(tensor: Any) -> int:
+    """Return the number of the accelerator that a tensor is on, -1 on a CPU: ``torch.get_device``."""
+    del tensor
+    return tensor_device_number()
 
 
 def split_cuda_version(sep: Optional[str] = None, maxsplit: int = -1) -> List[str]:

@@ -472,8 +472,13 @@ class Result(NamedTuple):
 
 
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Factor:
-    """Return the Cholesky factor; a matrix without one raises."""
-    return Factor(cholesky(A, upper=upper), ops.zeros(A.shape[:-2], ms.int32))
+    """Return the Cholesky factor, and the order of the first leading minor that is not positive, else 0."""
+    found = cholesky(A, upper=upper)
+    lacking = ops.isnan(ops.diagonal(found, 0, -2, -1)).astype(ms.int32).sum(-1)  # from that place on
+    info = ops.where(lacking > 0, A.shape[-1] + 1 - lacking, ops.zeros_like(lacking)).astype(ms.int32)
+    if check_errors and bool((info > 0).any()):
+        raise RuntimeError("torch.linalg.cholesky_ex: a leading minor is not positive-definite")
+    return Factor(found, info)
 
 
 def solve_ex(A: Tensor, B: Tensor) -> Result:

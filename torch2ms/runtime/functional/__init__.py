@@ -15,10 +15,12 @@ from .class_losses import *  # noqa: F403
 from .comparison import *  # noqa: F403
 from .contraction import *  # noqa: F403
 from .convolution import *  # noqa: F403
+from .copies import *  # noqa: F403
 from .creation import *  # noqa: F403
 from .dtypes import *  # noqa: F403
 from .exact import *  # noqa: F403
 from .extrema import *  # noqa: F403
+from .fractional import *  # noqa: F403
 from .handed import *  # noqa: F403
 from .image import *  # noqa: F403
 from .kernels import *  # noqa: F403
@@ -30,6 +32,7 @@ from .normalization import *  # noqa: F403
 from .places import *  # noqa: F403
 from .placing import *  # noqa: F403
 from .pointwise import *  # noqa: F403
+from .polynomials import *  # noqa: F403
 from .pooling import *  # noqa: F403
 from .reductions import *  # noqa: F403
 from .sampling import *  # noqa: F403

@@ -8,7 +8,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor
 
-__all__ = ["assert_close", "assert_true", "check"]
+__all__ = ["assert_allclose", "assert_close", "assert_true", "check"]
 
 # Relative and absolute tolerances of torch.testing.assert_close by dtype; everything else must be equal.
 _TOLERANCES = {
@@ -20,6 +20,7 @@ _TOLERANCES = {
 }
 if hasattr(ms, "bfloat16"):  # not in MindSpore 2.0
     _TOLERANCES[ms.bfloat16] = (1.6e-2, 1e-5)
+_OLDER_TOLERANCES = {ms.float16: (1e-3, 1e-3), ms.float32: (1e-4, 1e-5), ms.float64: (1e-5, 1e-8)}  # assert_allclose
 
 
 def assert_true(condition: Any, message: str) -> None:
@@ -86,3 +87,19 @@ def _mismatch(actual: Any, expected: Any, tolerances: Tuple[Any, Any], equal_nan
     exact = left.dtype.kind in "biu" and right.dtype.kind in "biu" and not rtol and not atol
     near = left == right if exact else np.isclose(left.astype(wide), right.astype(wide), rtol, atol, equal_nan)
     return "" if near.all() else f"Tensor-likes are not close! Mismatched elements: {(~near).sum()} / {near.size}"
+
+
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: Optional[float] = None,
+    atol: Optional[float] = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """Raise AssertionError unless two tensors, or what becomes such, are close; their dtypes may differ."""
+    left, right = (x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in (actual, expected))
+    if rtol is None and atol is None:
+        pairs = [_OLDER_TOLERANCES.get(x.dtype, (0.0, 0.0)) for x in (left, right)]
+        rtol, atol = max(pair[0] for pair in pairs), max(pair[1] for pair in pairs)
+    assert_close(left, right, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)

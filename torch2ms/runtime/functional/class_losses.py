@@ -14,7 +14,7 @@ from mindspore import Tensor, ops
 
 from .reductions import reduced, reduction_name
 
-__all__ = ["cross_entropy", "nll_loss"]
+__all__ = ["cross_entropy", "linear_cross_entropy", "nll_loss"]
 
 _HALVES = (ms.float16, getattr(ms, "bfloat16", ms.float16))
 _INTEGERS = (ms.int8, ms.int16, ms.int32, ms.int64, ms.uint8)
@@ -101,3 +101,27 @@ def _of_labels(logs: Tensor, labels: Tensor, weight: Optional[Tensor], ignore_in
         factor = factor * ops.gather(weight, index, 0)
         losses = losses * factor
     return ops.where(kept, losses, ops.zeros_like(losses)), factor
+
+
+def linear_cross_entropy(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Optional[Tensor] = None,
+    weight: Optional[Tensor] = None,
+    reduction: str = "mean",
+    ignore_index: Optional[int] = None,
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Return the cross entropy of ``input`` times a weight of (classes, features) or (classes, ..., features)."""
+    logits = (
+        ops.tensor_dot(input, linear_weight, ((-1,), (-1,)))
+        if linear_weight.ndim > 2
+        else ops.matmul(input, ops.swapaxes(linear_weight, 0, 1))
+    )
+    logits = logits if linear_bias is None else logits + linear_bias
+    ignored = -100 if ignore_index is None else ignore_index
+    return cross_entropy(
+        logits, target, weight, ignore_index=ignored, reduction=reduction, label_smoothing=label_smoothing
+    )

@@ -27,6 +27,7 @@ __all__ = [
     "empty",
     "empty_like",
     "eye",
+    "frombuffer",
     "get_default_dtype",
     "int_tensor",
     "linspace",
@@ -286,3 +287,9 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     if nonlinearity == "selu":
         return 3.0 / 4
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """Return the numbers that lie in a buffer, copied."""
+    found = np.frombuffer(buffer, ms.dtype_to_nptype(dtype), count, offset)
+    return Tensor(found.copy())

@@ -22,6 +22,7 @@ __all__ = [
     "promote_types",
     "promoted",
     "tensor_type_name",
+    "typename",
 ]
 
 _RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
@@ -151,3 +152,12 @@ def promoted(tensors: Sequence[Tensor]) -> List[Tensor]:
     """Return the tensors in the dtype that they have in common."""
     common = reduce(promote_types, (tensor.dtype for tensor in tensors))
     return [tensor if tensor.dtype == common else tensor.astype(common) for tensor in tensors]
+
+
+def typename(obj: Any) -> str:
+    """Return the name of an object's type, of a tensor as PyTorch calls it: ``torch.FloatTensor``."""
+    if isinstance(obj, Tensor):
+        return tensor_type_name(obj)
+    named = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = "" if named.__module__ in ("builtins", "__builtin__", None) else f"{named.__module__}."
+    return f"{module}{named.__qualname__}"

@@ -11,6 +11,7 @@ import numpy as np
 from mindspore import Tensor, nn, ops
 
 from .dtypes import promoted
+from .special import polygamma
 from .tensor import repeat
 
 __all__ = [
@@ -41,7 +42,10 @@ __all__ = [
     "logaddexp2",
     "logdet",
     "map_elements",
+    "map_pairs",
     "msort",
+    "nonzero_static",
+    "polygamma_of",
     "rsub",
     "signbit",
     "slogdet",
@@ -266,6 +270,26 @@ def map_elements(input: Tensor, tensor: Tensor, callable: Callable[[Any, Any], A
     first, second = np.broadcast_arrays(input.asnumpy(), tensor.asnumpy())
     flat = [callable(*pair) for pair in zip(first.ravel().tolist(), second.ravel().tolist())]
     return Tensor(np.array(flat).reshape(first.shape), input.dtype)
+
+
+def map_pairs(input: Tensor, tensor1: Tensor, tensor2: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+    """Return what a function of three numbers makes of each element and the two beside it."""
+    arrays = np.broadcast_arrays(input.asnumpy(), tensor1.asnumpy(), tensor2.asnumpy())
+    flat = [callable(*three) for three in zip(*(array.ravel().tolist() for array in arrays))]
+    return Tensor(np.array(flat).reshape(arrays[0].shape), input.dtype)
+
+
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """Return ``size`` places of what is not zero as rows; those that are lacking hold ``fill_value``."""
+    found = np.argwhere(input.asnumpy())[:size]
+    rows = np.full((size, input.ndim), fill_value, np.int64)
+    rows[: len(found)] = found
+    return Tensor(rows)
+
+
+def polygamma_of(input: Tensor, n: int) -> Tensor:
+    """Return the ``n``-th derivative of ``digamma``: the method, whose tensor comes first."""
+    return polygamma(n, input)
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:

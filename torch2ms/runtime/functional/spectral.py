@@ -22,11 +22,15 @@ __all__ = [
     "hamming_window",
     "hann_window",
     "hfft",
+    "hfft2",
+    "hfftn",
     "ifft",
     "ifft2",
     "ifftn",
     "ifftshift",
     "ihfft",
+    "ihfft2",
+    "ihfftn",
     "irfft",
     "irfft2",
     "irfftn",
@@ -210,10 +214,15 @@ def irfft(input: Tensor, n: Optional[int] = None, dim: int = -1, norm: Optional[
 _SWAPPED = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
+def _conjugated(input: Tensor) -> Tensor:
+    if not input.is_complex():
+        return input.astype(ms.complex128 if input.dtype == ms.float64 else ms.complex64)
+    return ops.conj(input)
+
+
 def hfft(input: Tensor, n: Optional[int] = None, dim: int = -1, norm: Optional[str] = None) -> Tensor:
     """Return the Fourier transform of a signal whose half is given, symmetric in time: it is real."""
-    signal = input if input.is_complex() else input.astype(ms.complex64)
-    return irfft(ops.conj(signal), n, dim, _SWAPPED[_norm(norm)])
+    return irfft(_conjugated(input), n, dim, _SWAPPED[_norm(norm)])
 
 
 def ihfft(input: Tensor, n: Optional[int] = None, dim: int = -1, norm: Optional[str] = None) -> Tensor:
@@ -275,3 +284,23 @@ def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = N
 def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
     """Return the inverse of ``rfftn``, all by default."""
     return ops.irfftn(input, _listed(s), _listed(dim), _norm(norm))
+
+
+def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
+    """Return the Fourier transform over several axes of a signal that is symmetric in time: it is real."""
+    return irfftn(_conjugated(input), s, dim, _SWAPPED[_norm(norm)])
+
+
+def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
+    """Return the half of the signal whose Fourier transform over several axes is the real ``input``."""
+    return ops.conj(rfftn(input, s, dim, _SWAPPED[_norm(norm)]))
+
+
+def hfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
+    """Return the two-dimensional Fourier transform of a signal that is symmetric in time: it is real."""
+    return hfftn(input, s, dim, norm)
+
+
+def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
+    """Return the half of the signal whose two-dimensional Fourier transform is the real ``input``."""
+    return ihfftn(input, s, dim, norm)

@@ -21,6 +21,7 @@ __all__ = [
     "frexp",
     "gradient",
     "histogram",
+    "histogramdd",
     "kaiser_window",
     "ldexp",
     "nanmedian",
@@ -36,6 +37,13 @@ class Histogram(NamedTuple):
 
     hist: Tensor
     bin_edges: Tensor
+
+
+class Grid(NamedTuple):
+    """Counts, and the edges of the bins of each axis."""
+
+    hist: Tensor
+    bin_edges: Tuple[Tensor, ...]
 
 
 class Parts(NamedTuple):
@@ -61,6 +69,18 @@ def histogram(
     weights = None if weight is None else weight.asnumpy().reshape(-1)
     counts, found = np.histogram(values, edges, range=range, weights=weights, density=density)
     return Histogram(Tensor(counts.astype(values.dtype)), Tensor(found.astype(values.dtype)))
+
+
+def histogramdd(
+    input: Tensor, bins: Any, *, range: Any = None, weight: Optional[Tensor] = None, density: bool = False
+) -> Grid:
+    """Return the counts of rows in a grid, and the edges of each axis; by numpy."""
+    values = input.asnumpy().reshape((-1, input.shape[-1]))
+    edges = [part.asnumpy() for part in bins] if not isinstance(bins, int) and isinstance(bins[0], Tensor) else bins
+    limits: Any = None if range is None else np.asarray(range, np.float64).reshape((-1, 2)).tolist()
+    weights = None if weight is None else weight.asnumpy().reshape(-1)
+    counts, found = np.histogramdd(values, edges, range=limits, weights=weights, density=density)
+    return Grid(Tensor(counts.astype(values.dtype)), tuple(Tensor(edge.astype(values.dtype)) for edge in found))
 
 
 def frexp(input: Tensor) -> Parts:

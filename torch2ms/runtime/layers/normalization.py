@@ -18,6 +18,7 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+    "CrossMapLRN2d",
     "GroupNorm",
     "InstanceNorm1d",
     "InstanceNorm2d",
@@ -254,3 +255,11 @@ class LocalResponseNorm(nn.Cell):
             total = total + flat[:, :, shift : shift + shape[1]]
         total = total.reshape(shape) / self.size
         return x / ops.pow(total * self.alpha + self.k, self.beta_)
+
+
+class CrossMapLRN2d(LocalResponseNorm):
+    """Local response normalisation with as many channels before as behind, also where ``size`` is even."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        channels = (size - 1) // 2 * 2 + 1
+        super().__init__(channels, alpha * channels / size, beta, k)

@@ -19,6 +19,8 @@ __all__ = [
     "AvgPool1d",
     "AvgPool2d",
     "AvgPool3d",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "LPPool1d",
     "LPPool2d",
     "LPPool3d",
@@ -273,3 +275,39 @@ class MaxUnpool3d(_MaxUnpool):
     """Inverse max pooling of (batch, channels, depth, height, width)."""
 
     function = staticmethod(F.max_unpool3d)
+
+
+class _FractionalMaxPool(nn.Cell, metaclass=Kind):
+    """Max pooling of windows that start at random places, drawn at every call."""
+
+    function: Any = None
+
+    def __init__(
+        self,
+        kernel_size: IntOrInts,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Optional[Tensor] = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size, self.return_indices = kernel_size, return_indices
+        self.output_size, self.output_ratio, self._random_samples = output_size, output_ratio, _random_samples
+
+    def construct(self, x: Tensor) -> Any:
+        """Return the pooled ``x``, with the places of the maxima when asked for."""
+        return type(self).function(
+            x, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples
+        )
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """Fractional max pooling of (batch, channels, height, width)."""
+
+    function = staticmethod(F.fractional_max_pool2d)
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    """Fractional max pooling of (batch, channels, depth, height, width)."""
+
+    function = staticmethod(F.fractional_max_pool3d)

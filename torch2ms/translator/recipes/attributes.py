@@ -70,8 +70,8 @@ def tensor_device_number(site: CallSite, ctx: Context) -> Outcome:
 
 @recipe("is_accelerated")
 def is_accelerated(site: CallSite, ctx: Context) -> Outcome:
-    """``x.is_cuda``: every tensor is where MindSpore computes."""
-    return Replace(build("{answer}()", answer=ctx.reference("torch2ms.runtime.device.is_accelerated")))
+    """``x.is_cuda``, ``x.is_cpu``: every tensor is where MindSpore computes."""
+    return Replace(build("{answer}()", answer=ctx.reference(site.option.target)))
 
 
 @recipe("tensor_device")

@@ -1,0 +1,28 @@
+"""Types of PyTorch of which MindSpore has no objects: for annotations, and for ``isinstance``, which answers no.
+
+A size is an int in MindSpore, also while a network is compiled; tensors have one layout and one memory format.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Layout", "MemoryFormat", "SymBool", "SymFloat", "SymInt"]
+
+
+class SymInt:
+    """``torch.SymInt``: a size that is not known yet."""
+
+
+class SymFloat:
+    """``torch.SymFloat``: a number made of sizes that are not known yet."""
+
+
+class SymBool:
+    """``torch.SymBool``: what is asked of sizes that are not known yet."""
+
+
+class Layout:
+    """``torch.layout``: whether a tensor is dense."""
+
+
+class MemoryFormat:
+    """``torch.memory_format``: in which order the elements of a tensor lie."""
