@@ -247,19 +247,34 @@ class LocalResponseNorm(nn.Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` of shape (batch, channels, ...) normalised."""
+        return x / ops.pow(self.squares(x) / self.size * self.alpha + self.k, self.beta_)
+
+    def squares(self, x: Tensor) -> Tensor:
+        """Return the sum of the squares of neighbouring channels."""
         shape = x.shape
         flat = ops.square(x).reshape((shape[0], 1, shape[1], -1))
         flat = ops.pad(flat, (0, 0, self.size // 2, (self.size - 1) // 2))
         total = flat[:, :, 0 : shape[1]]
         for shift in range(1, self.size):
             total = total + flat[:, :, shift : shift + shape[1]]
-        total = total.reshape(shape) / self.size
-        return x / ops.pow(total * self.alpha + self.k, self.beta_)
+        return total.reshape(shape)
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """Local response normalisation with as many channels before as behind, also where ``size`` is even."""
+    """Local response normalisation with as many channels before as behind, also where ``size`` is even.
+
+    As in PyTorch, whose running sum never takes the first channel out again.
+    """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
         channels = (size - 1) // 2 * 2 + 1
         super().__init__(channels, alpha * channels / size, beta, k)
+
+    def squares(self, x: Tensor) -> Tensor:
+        """Return the sum of the squares of neighbouring channels, and of the first one."""
+        near = self.size // 2 + 1  # of so many channels it is a neighbour already
+        if x.shape[1] <= near:
+            return super().squares(x)
+        first = ops.square(x[:, :1])
+        beyond = ops.broadcast_to(first, (first.shape[0], x.shape[1] - near, *first.shape[2:]))
+        return super().squares(x) + ops.concat((ops.zeros_like(x[:, :near]), beyond), 1)
