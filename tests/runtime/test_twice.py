@@ -60,3 +60,46 @@ def test_they_are_the_layers_whose_names_they_have() -> None:
     for name, make in LAYERS.items():
         layer = make()
         assert isinstance(layer, getattr(layers, type(layer).__name__)), name
+
+
+TARGETS = {
+    "labels": np.array([0, 2, 1, 2]),
+    "one that is ignored": np.array([0, -100, 1, 2]),
+    "probabilities": np.full((4, 3), 1 / 3, np.float32),
+}
+
+
+def test_cross_entropies_are_those_of_the_layers() -> None:
+    x = ms.Tensor(np.sin(np.arange(12) * 1.7).reshape(4, 3).astype(np.float32) * 3)
+    weight = ms.Tensor([0.5, 1.0, 2.0])
+    for target in map(ms.Tensor, TARGETS.values()):
+        for options in ({}, {"weight": weight}, {"label_smoothing": 0.1}, {"reduction": "sum"}):
+            ours, theirs = twice.CrossEntropyLoss(**options), layers.CrossEntropyLoss(**options)
+            assert float(ours(x, target)) == pytest.approx(float(theirs(x, target)), rel=1e-5)
+    y = (x > 0).astype(ms.float32)
+    for options in ({}, {"pos_weight": weight}, {"reduction": "sum"}):
+        ours, theirs = twice.BCEWithLogitsLoss(**options), layers.BCEWithLogitsLoss(**options)
+        assert float(ours(x, y)) == pytest.approx(float(theirs(x, y)), rel=1e-5)
+        assert float(ours(x * 1e4, y)) == pytest.approx(float(theirs(x * 1e4, y)), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", [*TARGETS, "binary"])
+def test_penalties_on_the_scale_of_logits_have_the_gradients_of_finite_differences(name: str) -> None:
+    x = ms.Tensor(np.sin(np.arange(12) * 1.7).reshape(4, 3).astype(np.float32))
+    weight = ms.Parameter(ms.Tensor(np.cos(np.arange(9)).reshape(3, 3).astype(np.float32)), name="weight")
+    target = (x > 0).astype(ms.float32) if name == "binary" else ms.Tensor(TARGETS[name])
+    loss = twice.binary_cross_entropy_with_logits if name == "binary" else twice.cross_entropy
+
+    def penalty() -> ms.Tensor:
+        logits = ops.matmul(x, weight)
+        return ops.square(ms.grad(lambda scale: loss(logits * scale, target))(ms.Tensor(1.0)))
+
+    (gradient,) = ms.grad(penalty, None, [weight])()
+    before, direction = weight.asnumpy().copy(), np.sin(np.arange(9)).reshape(3, 3)
+    values = []
+    for step in (0.01, -0.01):
+        ops.assign(weight, ms.Tensor((before + step * direction).astype(np.float32)))
+        values.append(float(penalty()))
+    expected = (values[0] - values[1]) / 0.02
+    assert abs(expected) > 0.001
+    assert float((gradient.asnumpy() * direction).sum()) == pytest.approx(expected, rel=2e-2, abs=1e-4)

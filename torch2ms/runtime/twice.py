@@ -1,8 +1,9 @@
 """Layers and functions whose gradients can be differentiated again, as a gradient penalty does.
 
-MindSpore's kernels for the gradients of pooling, PReLU, Hardswish and GroupNorm cannot (2.10, CPU): what stands here
-computes the same out of convolutions, products and sums. It is for networks under such a penalty alone: MindSpore's own
-layers are faster. Signatures are PyTorch's, and graph mode compiles all of it, which ``derivatives.by_input`` needs.
+MindSpore's kernels for the gradients of pooling, PReLU, Hardswish, GroupNorm and the cross entropies cannot, or lose
+parts of it (2.10, CPU): what stands here computes the same out of convolutions, products and sums. It is for networks
+under such a penalty alone: MindSpore's own layers are faster. Signatures are PyTorch's, and graph mode compiles all of
+it, which ``derivatives.by_input`` needs.
 """
 
 from __future__ import annotations
@@ -11,17 +12,22 @@ from typing import Any, Optional, Sequence, Tuple, Union
 
 from mindspore import Tensor, ops
 
-from .layers import activation, normalization, pooling
+from .functional.reductions import reduced, reduction_name
+from .layers import activation, loss, normalization, pooling
 
 __all__ = [
     "AdaptiveAvgPool2d",
     "AvgPool2d",
+    "BCEWithLogitsLoss",
+    "CrossEntropyLoss",
     "GroupNorm",
     "Hardswish",
     "MaxPool2d",
     "PReLU",
     "adaptive_avg_pool2d",
     "avg_pool2d",
+    "binary_cross_entropy_with_logits",
+    "cross_entropy",
     "group_norm",
     "hardswish",
     "max_pool2d",
@@ -122,6 +128,57 @@ def group_norm(
     return found
 
 
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Optional[Tensor] = None,
+    size_average: Optional[bool] = None,
+    ignore_index: int = -100,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Return the cross entropy of logits (batch, classes, ...) or (classes,) against class indices or probabilities."""
+    name = reduction_name(size_average, reduce, reduction)
+    axis = 0 if input.ndim == 1 else 1
+    classes = input.shape[axis]
+    along = tuple(classes if place == axis else 1 for place in range(input.ndim))
+    shifted = input - ops.stop_gradient(input.max(axis, keepdims=True))
+    logs = shifted - ops.log(ops.exp(shifted).sum(axis, keepdims=True))
+    factor = ops.ones(along, input.dtype) if weight is None else weight.reshape(along)
+    if target.ndim == input.ndim:
+        counted = input.size / classes
+        shares = target * (1 - label_smoothing) + label_smoothing / classes
+    else:
+        labels = target.expand_dims(axis)
+        valid = (labels != ignore_index).astype(input.dtype)
+        hot = (labels == ops.arange(classes).reshape(along)).astype(input.dtype) * valid
+        counted = (hot * factor).sum()
+        shares = hot * (1 - label_smoothing) + valid * (label_smoothing / classes)
+    losses = -(logs * (shares * factor))
+    if name == "none":
+        return losses.sum(axis)
+    return losses.sum() / counted if name == "mean" else reduced(losses, name)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Optional[Tensor] = None,
+    size_average: Optional[bool] = None,
+    reduce: Optional[bool] = None,
+    reduction: str = "mean",
+    pos_weight: Optional[Tensor] = None,
+) -> Tensor:
+    """Return the binary cross entropy of logits, without overflow."""
+    log_weight = 1.0 if pos_weight is None else (pos_weight - 1) * target + 1
+    most = ops.stop_gradient(ops.relu(-input))
+    rest = most + ops.log(ops.exp(-most) + ops.exp(-input - most))  # -log(sigmoid(input)), smooth at 0 as well
+    losses = (1 - target) * input + log_weight * rest
+    losses = losses if weight is None else losses * weight
+    return reduced(losses, reduction_name(size_average, reduce, reduction))
+
+
 class AvgPool2d(pooling.AvgPool2d):
     """Average pooling of (batch, channels, height, width)."""
 
@@ -170,3 +227,22 @@ class GroupNorm(normalization.GroupNorm):
         if self.affine:
             return group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
         return group_norm(x, self.num_groups, None, None, self.eps)
+
+
+class CrossEntropyLoss(loss.CrossEntropyLoss):
+    """Cross entropy of logits against class indices (any integer type) or probabilities."""
+
+    def construct(self, x: Tensor, target: Tensor) -> Tensor:
+        """Return the loss of logits ``x`` (batch, classes, ...) against ``target``."""
+        smoothing = self.label_smoothing
+        return cross_entropy(x, target, self.weight, None, self.ignore_index, None, self.reduction, smoothing)
+
+
+class BCEWithLogitsLoss(loss.BCEWithLogitsLoss):
+    """Binary cross entropy of logits."""
+
+    def construct(self, x: Tensor, target: Tensor) -> Tensor:
+        """Return the loss of logits ``x`` against ``target``."""
+        return binary_cross_entropy_with_logits(
+            x, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
+        )

@@ -185,7 +185,8 @@ def _enclosed(tree: ast.Module, nodes: list[ast.AST]) -> set[str]:
 
 def _with_gradient(nodes: list[ast.AST]) -> set[str]:
     """Return the variables of whose ``.grad`` nodes speak."""
-    found = (node.value for node in nodes if isinstance(node, ast.Attribute) and node.attr == "grad")
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}  # autograd.grad(...), jax.grad(...)
+    found = (n.value for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad" and id(n) not in called)
     return {value.id for value in found if isinstance(value, ast.Name)}
 
 

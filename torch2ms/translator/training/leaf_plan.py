@@ -16,7 +16,7 @@ _KEPT = frozenset(
     "abs add clamp clone cos cosh div elu erf exp expm1 gelu leaky_relu log log1p mul neg ones_like pow reciprocal "
     "relu requires_grad_ rsqrt sigmoid silu sin sinh softplus sqrt square sub tan tanh zeros_like".split()
 )
-_LAST = _KEPT | {"sum", "mean"}
+_LAST = _KEPT | {"sum", "mean", "cross_entropy", "binary_cross_entropy_with_logits"}
 
 
 class Refused(Exception):
