@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
 from torch2ms import translate_source
 
 
@@ -89,3 +91,22 @@ def test_what_is_tried_stays_where_it_does_more_than_to_import() -> None:
         "try:\n    import torch\n    HAS = True\nexcept ImportError:\n    HAS = False\nx = torch.ones(2)\n"
     )
     assert "try:\n    HAS = True\nexcept ImportError:\n    HAS = False\n" in text
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("return(x.cuda())", "return(x)"),
+        ("if(x.cpu()):\n        return(x.size())", "if(x):\n        return(x.shape)"),
+        ("return not(x.cuda())", "return not(x)"),
+        ("y = 1 if(x.cuda())else(x.cpu())", "y = 1 if(x)else(x)"),
+        ("return [(x.cuda())for x in(x.cuda())if(x.cpu())]", "return [(x)for x in(x)if(x)]"),
+        ("y = x in(x.cuda())and(x.cpu())or(x.cuda())", "y = x in(x)and(x)or(x)"),
+        ("while(x.cuda()):pass", "while(x):pass"),
+        ("assert(x.cuda())", "assert(x)"),
+        ("yield(x.cuda())", "yield(x)"),
+        ("return (x.cuda()).sum()", "return x.sum()"),
+    ],
+)
+def test_parentheses_stay_where_they_stand_for_a_space(lines: str, expected: str) -> None:
+    assert expected in _translated(f"import torch\ndef f(x: torch.Tensor):\n    {lines}\n")

@@ -63,3 +63,48 @@ def test_the_step_may_stand_in_a_loop() -> None:
     text = translate_source(LEAVES + LOOP).text
     assert "x_grad, w_grad = ms.grad(forward_fn, (0, 1))(x, w)" in text
     assert marks(LEAVES + LOOP) == set()
+
+
+SECOND = """import torch
+x = torch.tensor(0.0, requires_grad=True)
+a = torch.tensor(1.0)
+y = a * torch.pow(x, 2) - x
+first = torch.autograd.grad(y, x, create_graph=True)[0]
+print(first.data)
+second = torch.autograd.grad(first, x)[0]
+print(second.data)
+"""
+SEVERAL = """x1 = torch.tensor(1.0, requires_grad=True)
+x2 = torch.tensor(2.0, requires_grad=True)
+(d1, d2) = torch.autograd.grad(outputs=[x1 * x2, x1 + x2], inputs=[x1, x2])
+print(d1, d2)
+"""
+MINIMUM = """x = torch.tensor(0.0, requires_grad=True)
+a = torch.tensor(1.0)
+optimizer = torch.optim.SGD(params=[x], lr=0.01)
+
+
+def f(x):
+    return a * torch.pow(x, 2) - x
+
+
+for i in range(5):
+    optimizer.zero_grad()
+    y = f(x)
+    y.backward()
+    optimizer.step()
+"""
+
+
+def test_what_asks_for_second_derivatives_leaves_the_other_parts_their_records() -> None:
+    source = LEAVES + SECOND + SEVERAL + MINIMUM
+    assert marks(source) == set()
+    text = translate_source(source).text
+    assert "second = ms.grad(" in text
+    assert "recording.grad(outputs=[x1 * x2, x1 + x2], inputs=[x1, x2])" in text
+    assert "y, grads = grad_fn()\n    optimizer(grads)" in text
+
+
+def test_a_function_that_reads_what_another_part_bound_joins_the_parts() -> None:
+    joined = MINIMUM.replace("a = torch.tensor(1.0)\n", "")
+    assert marks(SECOND + joined)

@@ -64,3 +64,33 @@ def test_a_gradient_that_is_kept_with_its_weight_shows_its_values() -> None:
     emitted = translate_source(source).text
     assert "print(f'first {functional.formatted_text(gradients.of(net.weight))}')\n" in emitted
     assert "print('second', functional.tensor_text(gradients.of(net.weight)))\n" in emitted
+
+
+WEIGHTS = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        print(self.w)
+        return x * self.w
+
+
+net = Net()
+print(net.w, net(net.w))
+for name, weight in net.named_parameters():
+    print(name, weight)
+"""
+
+
+def test_weights_are_written_with_their_values_outside_of_networks() -> None:
+    """MindSpore's own text of a Parameter has its name and shape alone."""
+    result = translate_source(WEIGHTS)
+    assert "print(functional.tensor_text(net.w), net(net.w))" in result.text
+    assert "print(name, functional.tensor_text(weight))" in result.text
+    assert "        print(self.w)\n" in result.text
+    assert "warning" not in {str(found.severity) for found in result.diagnostics}

@@ -125,7 +125,12 @@ class _Rewriter:
                 new = visit(value)
                 if new is not value:
                     changes[name] = new
-        return node.with_changes(**changes) if changes else node
+        if not changes:
+            return node
+        try:
+            return node.with_changes(**changes)
+        except cst.CSTValidationError:  # ``return(x.data)``: the parentheses went that stood for a space
+            return node.with_changes(**{name: _kept_apart(getattr(node, name), new) for name, new in changes.items()})
 
     # ---- expressions
 
@@ -407,6 +412,17 @@ def _attach(statements: Sequence[Any]) -> list[Any]:
     if any(line.comment is not None for line in waiting):
         kept.append(cst.SimpleStatementLine([cst.Pass()], leading_lines=waiting))
     return kept
+
+
+def _kept_apart(before: Any, after: Any) -> Any:
+    """Return what became of an expression, or of comparisons with it, in parentheses if it stood in some."""
+    if isinstance(after, list):
+        return [_kept_apart(*pair) for pair in zip(before, after, strict=True)]
+    if isinstance(before, cst.ComparisonTarget):
+        return after.with_changes(comparator=_kept_apart(before.comparator, after.comparator))
+    if not isinstance(before, cst.BaseExpression) or not before.lpar or after.lpar:
+        return after
+    return after.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
 
 def _on_its_lines(node: cst.BaseExpression, new: Any) -> Any:

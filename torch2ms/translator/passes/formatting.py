@@ -23,6 +23,7 @@ from torch2ms.translator.passes.shown_numbers import (
     string_values,
 )
 from torch2ms.translator.ranks import ranks
+from torch2ms.translator.recipes.views import trained_paths
 from torch2ms.translator.shown_values import values_of
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.trees import walk
@@ -68,8 +69,11 @@ def text_call(
     if isinstance(code, cst.Name) and code.value == "None":
         return code  # a gradient that is known to be none
     is_gradient = isinstance(tree, ast.Attribute) and tree.attr == "grad"
-    has_gradient = ctx.once(_has_gradients) and not is_gradient and recording.requires_grad(tree, ctx)
-    if not is_formatted and has_gradient is not False:
+    is_own = is_gradient or ctx.kind(tree).name == "Parameter"  # the text of a weight says that it has one
+    has_gradient = ctx.once(_has_gradients) and not is_own and recording.requires_grad(tree, ctx)
+    if ast.unparse(tree) in trained_paths(ctx):
+        ctx.report("T2M303", tree, "its text says Parameter, which the tensor is in MindSpore", severity=Severity.NOTE)
+    elif not is_formatted and has_gradient is not False:
         message = "PyTorch also writes how a tensor has its gradient: tensor([1., 2.], grad_fn=<MulBackward0>)"
         level = Severity.NOTE if _is_shown(tree, ctx) and not has_gradient else Severity.WARNING
         ctx.report("T2M303", tree, message, severity=level)
@@ -109,11 +113,23 @@ def _has_text(tree: ast.expr, ctx: Context) -> bool:
         return False
     if not (_is_shown(tree, ctx) and ctx.once(_has_networks)):
         return True
-    if tree in ctx.training.kept:
-        return True  # a gradient that is kept with its weight: MindSpore's text would name it, without its values
+    if tree in ctx.training.kept or _is_weight(tree, ctx):
+        return True  # a weight, or a gradient that is kept with it: MindSpore's text would name it, without its values
     message = "the text of a tensor is MindSpore's: [1. 2.], where PyTorch writes tensor([1., 2.])"
     ctx.report("T2M303", tree, message, severity=Severity.NOTE)
     return False
+
+
+def _is_weight(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a tensor is one of MindSpore's parameters, outside of networks, which may be compiled."""
+    function = ctx.functions[-1]
+    if (
+        function is not None
+        and function.owner is not None
+        and "torch.nn.Module" in ctx.world.ancestry(function.owner.key)
+    ):
+        return False
+    return ctx.kind(tree).name == "Parameter" or ast.unparse(tree) in trained_paths(ctx)
 
 
 def _has_networks(ctx: Context) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -129,9 +129,10 @@ def plan_training(ctx: Context) -> TrainingPlan:
     held = {statement for unit in units if isinstance(unit, TrainingUnit) for statement in unit.removed}
     plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped, parts, held)
     _enter_leaves(plan)
-    _enter_asked(plan, ctx)
+    deriving = _derived_again(plan, parts, ctx)
+    _enter_asked(plan, parts, deriving, ctx)
     by_hand = {unit.statement for unit in plan.leaves.units}
-    _settle_records(planned, plan, ctx, reaching=reaching)
+    _settle_records(planned, deriving, plan, ctx, reaching=reaching)
     units = [unit for part in planned for unit in results_of(part)]
     for found in units:
         if isinstance(found, UnitLeft):
@@ -155,13 +156,15 @@ def plan_training(ctx: Context) -> TrainingPlan:
     return plan
 
 
-def _enter_asked(plan: TrainingPlan, ctx: Context) -> None:
+def _enter_asked(plan: TrainingPlan, parts: Sequence[ast.Module], deriving: Collection[int], ctx: Context) -> None:
     """Let the record answer ``autograd.grad`` where no function does, and no gradient is differentiated again."""
-    if ctx.target.mindspore < TENSORS or ctx.options.mode != "pynative" or _derives_again(plan, ctx):
+    if ctx.target.mindspore < TENSORS or ctx.options.mode != "pynative":
         return
     for call in ctx.analysis.all(ast.Call):
         is_gradient = ctx.kind(call.func).name == "api" and ctx.kind(call.func).of == GRADIENT
         if not is_gradient or call in plan.handled or not is_recordable(call) or _is_in_backward(call, ctx):
+            continue
+        if deriving and _part_of(call, parts, ctx) in deriving:
             continue
         nodes = list(own_nodes(_scope(call, ctx)))
         written = leaves_in(nodes) & written_to(nodes)
@@ -183,8 +186,18 @@ def _is_in_backward(call: ast.AST, ctx: Context) -> bool:
     return info is not None and FUNCTION in ctx.world.torch_bases(info.key)
 
 
-def _derives_again(plan: TrainingPlan, ctx: Context) -> bool:
-    return any(unit.keeps_graph and network_input(unit, ctx) is None for unit in plan.leaves.units)
+def _derived_again(plan: TrainingPlan, parts: Sequence[ast.Module], ctx: Context) -> set[int]:
+    """Return the places of the parts of a file in which a gradient is differentiated again."""
+    again = (unit for unit in plan.leaves.units if unit.keeps_graph and network_input(unit, ctx) is None)
+    return {_part_of(unit.statement, parts, ctx) for unit in again}
+
+
+def _part_of(node: ast.AST, parts: Sequence[ast.Module], ctx: Context) -> int:
+    """Return which part of a file a node stands in."""
+    inner: ast.AST | None = node
+    while inner is not None and not isinstance(inner, ast.Module):
+        node, inner = inner, ctx.parent(inner)
+    return next((place for place, part in enumerate(parts) if node in part.body), 0)
 
 
 def _clips_of_kept(plan: TrainingPlan, ctx: Context) -> Iterator[ast.Call]:
@@ -196,16 +209,18 @@ def _clips_of_kept(plan: TrainingPlan, ctx: Context) -> Iterator[ast.Call]:
             yield call
 
 
-def _settle_records(planned: list[list[Planned]], plan: TrainingPlan, ctx: Context, *, reaching: bool) -> None:
-    """Record the steps that are left, or none where a gradient of the file is differentiated again.
+def _settle_records(
+    planned: list[list[Planned]], deriving: Collection[int], plan: TrainingPlan, ctx: Context, *, reaching: bool
+) -> None:
+    """Record the steps that are left, or none where a gradient of the same part of the file is differentiated again.
 
     A record takes what ``ms.grad`` gives for constant; what ``derivatives.by_input`` gives it does not.
     """
-    if _derives_again(plan, ctx):
-        for scope in (scope for part in planned for scope in part):
-            scope.forget()
-    elif reaching:
-        for part in planned:
+    for place, part in enumerate(planned):
+        if place in deriving:
+            for scope in part:
+                scope.forget()
+        elif reaching:
             record_open(part, plan.leaves.statements, imported=ctx.world.symbols.is_imported(ctx.path))
 
 

@@ -1,4 +1,4 @@
-"""Scripts that show one thing after the other: gradients by tensors first, a training step of a network behind them."""
+"""Scripts that show one thing after the other: gradients by tensors, a minimum, a training step of a network."""
 
 from __future__ import annotations
 
@@ -9,27 +9,30 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["sections"]
 
+_ENDING = {"grad", "step", "zero_grad"}  # what follows a backward call
+
 
 def sections(tree: ast.Module) -> list[ast.Module]:
     """Return the parts of a script whose gradients have nothing to do with each other; often it is one.
 
-    In front of the cut nothing takes a step, and behind it nothing is read that was bound in front of it, but imports.
+    Behind a cut nothing is read that was bound in front of it, but imports.
     """
-    starts = [index for index, statement in enumerate(tree.body) if _has_backward(statement)]
+    starts = [index for index, statement in enumerate(tree.body) if _asks_gradients(statement)]
     for first, following in zip(starts[-2::-1], starts[:0:-1], strict=True):
-        cut = 1 + max([first, *(i for i in range(first, following) if "grad" in _attributes(tree.body[i]))])
-        front, behind = tree.body[:cut], tree.body[cut:]
-        if _are_apart(front, behind):
-            return [ast.Module(front, []), ast.Module(behind, [])]
+        earliest = 1 + max([first, *(i for i in range(first, following) if _ENDING & _attributes(tree.body[i]))])
+        for cut in range(earliest, following + 1):
+            front, behind = tree.body[:cut], tree.body[cut:]
+            if _are_apart(front, behind):
+                return [*sections(ast.Module(front, [])), ast.Module(behind, [])]
     return [tree]
 
 
-def _has_backward(statement: ast.stmt) -> bool:
-    """Whether a statement of a script calls ``backward``, itself or in a loop; what a function does is its own."""
+def _asks_gradients(statement: ast.stmt) -> bool:
+    """Whether a statement of a script asks for gradients, itself or in a loop; what a function does is its own."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
     calls = (node for node in walk(statement) if isinstance(node, ast.Call))
-    return any(isinstance(call.func, ast.Attribute) and call.func.attr == "backward" for call in calls)
+    return any(isinstance(call.func, ast.Attribute) and call.func.attr in ("backward", "grad") for call in calls)
 
 
 def _attributes(statement: ast.stmt) -> set[str]:
@@ -37,9 +40,17 @@ def _attributes(statement: ast.stmt) -> set[str]:
 
 
 def _are_apart(front: list[ast.stmt], behind: list[ast.stmt]) -> bool:
-    asked = [set[str]().union(*map(_attributes, part)) for part in (front, behind)]
-    if asked[0] & {"step", "zero_grad"} or "step" not in asked[1]:
-        return False
     imports = [statement for statement in front if isinstance(statement, (ast.Import, ast.ImportFrom))]
     made = effects([statement for statement in front if statement not in imports]).binds
-    return made.isdisjoint(live_in(behind))
+    return all(_is_bound_first(name, behind) for name in made & live_in(behind))
+
+
+def _is_bound_first(name: str, statements: list[ast.stmt]) -> bool:
+    """Whether the first statement that has a name in it binds it: what functions behind it read is that."""
+    for statement in statements:
+        if any(isinstance(node, ast.Name) and node.id == name for node in walk(statement)):
+            found = effects(statement)
+            return isinstance(statement, (ast.Assign, ast.AnnAssign)) and name in found.binds - found.reads
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)) and statement.name == name:
+            return not effects(statement).reads & {name}
+    return True
