@@ -116,3 +116,29 @@ class Layer(nn.Module):
 def test_what_is_no_network_is_restored_as_it_is_stored() -> None:
     source = "class Bag:\n    def __setstate__(self, state):\n        self.a = state['a']\n"
     assert "self.a = state['a']" in text_of(source)
+
+
+STORAGE = """import torch
+
+
+class Rollouts:
+    def __init__(self, size):
+        self.size = size
+        self.seen = torch.zeros(5, 3)
+        self.place = 0
+
+    def insert(self, seen):
+        self.seen[self.place + 1].copy_(seen)
+        self.place = {value}
+"""
+
+
+@pytest.mark.parametrize("value", ["self.place + 1", "(self.place + 1) % self.size", "(self.place + 1) % 4 * 2"])
+def test_an_attribute_that_is_counted_on_stays_a_number(value: str) -> None:
+    assert "self.seen[self.place + 1] = seen" in text_of(STORAGE.format(value=value))
+
+
+@pytest.mark.parametrize("value", ["self.place + seen", "self.place * 0.5", "seen.argmax()"])
+def test_what_something_else_is_added_to_may_be_no_number(value: str) -> None:
+    found = translate_source(HEAD + STORAGE.format(value=value)).diagnostics
+    assert "T2M203" in [d.code for d in found]

@@ -483,3 +483,14 @@ def test_what_is_moved_is_held_by_its_name_alone(move: str) -> None:
     assert "T2M305" not in {item.code for item in translate_source(source).diagnostics}
     held = source.replace("    y += 1", "    x = y.view(-1)\n    y += 1")
     assert "T2M305" in {item.code for item in translate_source(held).diagnostics}
+
+
+def test_what_a_distribution_computes_is_seen_nowhere_else() -> None:
+    source = (
+        HEADER + "from torch.distributions import Normal\n\n\n"
+        "class Policy(nn.Module):\n    def forward(self, x):\n        at = Normal(x, x.exp())\n"
+        "        found = at.log_prob(x)\n        found -= 1\n        return found\n"
+    )
+    assert "T2M305" not in [d.code for d in translate_source(source).diagnostics]
+    kept = source.replace("at.log_prob(x)", "at.mean")
+    assert "T2M305" in [d.code for d in translate_source(kept).diagnostics]

@@ -14,6 +14,8 @@ __all__ = ["is_inplace", "made_of_themselves", "stores", "targets_made_of_themse
 def made_of_themselves(node: ast.AST) -> frozenset[str]:
     """Return the attributes that a method sets to nothing but what their own methods give: ``self.m = self.m.to(d)``.
 
+    Or to what they were, counted on: ``self.place = (self.place + 1) % self.size``.
+
     Nothing is known of such a value before the attribute itself is known: it says nothing against what others say.
     """
     stored: dict[str, bool] = {}
@@ -46,6 +48,8 @@ def _is_made_of(value: ast.AST | None, name: str) -> bool:
         return all(_is_made_of(part, name) for part in (value.body, value.orelse))
     if isinstance(value, ast.Constant):
         return value.value is None
+    if isinstance(value, ast.BinOp):
+        return _counts(value, name)
     if not isinstance(value, ast.Call):
         return False
     inner: ast.AST = value
@@ -57,6 +61,23 @@ def _is_made_of(value: ast.AST | None, name: str) -> bool:
         inner = inner.func if isinstance(inner, ast.Call) else inner.value
     return False
 
+
+def _counts(value: ast.expr, name: str) -> bool:
+    """Whether a value is what the attribute was, counted on: ``(self.place + 1) % self.size``."""
+    if isinstance(value, ast.BinOp):
+        step = value.right
+        is_int = isinstance(step, ast.Constant) and type(step.value) is int
+        is_size = isinstance(value.op, ast.Mod) and isinstance(step, (ast.Name, ast.Attribute))
+        return (is_int or is_size) and isinstance(value.op, _COUNTING) and _counts(value.left, name)
+    return (
+        isinstance(value, ast.Attribute)
+        and value.attr == name
+        and isinstance(value.value, ast.Name)
+        and value.value.id == "self"
+    )
+
+
+_COUNTING = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 
 # Functions of torch.nn.utils that change a layer and give it back: ``self.conv = remove_weight_norm(self.conv)``
 _GIVING_BACK = frozenset(

@@ -116,7 +116,7 @@ def is_fresh(tree: ast.expr, ctx: Context) -> bool:
     if isinstance(tree.func, ast.Attribute) and ctx.kind(tree.func.value).is_tensor:
         name = tree.func.attr
         return is_fresh(tree.func.value, ctx) if name in VIEWS or name.endswith("_") else True
-    return False
+    return isinstance(tree.func, ast.Attribute) and ctx.kind(tree.func.value).name == "Distribution"  # log_prob
 
 
 # What of numpy gives an array that shares another one's memory, or that array itself.
