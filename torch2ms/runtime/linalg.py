@@ -475,7 +475,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     """Return the Cholesky factor, and the order of the first leading minor that is not positive, else 0."""
     found = cholesky(A, upper=upper)
     lacking = ops.isnan(ops.diagonal(found, 0, -2, -1)).astype(ms.int32).sum(-1)  # from that place on
-    info = ops.where(lacking > 0, A.shape[-1] + 1 - lacking, ops.zeros_like(lacking)).astype(ms.int32)
+    info = ((A.shape[-1] + 1 - lacking) * (lacking > 0)).astype(ms.int32)
     if check_errors and bool((info > 0).any()):
         raise RuntimeError("torch.linalg.cholesky_ex: a leading minor is not positive-definite")
     return Factor(found, info)

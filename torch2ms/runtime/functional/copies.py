@@ -113,7 +113,7 @@ def unsqueeze_copy(input: Tensor, dim: int) -> Tensor:
 
 def view_as_complex_copy(input: Tensor) -> Tensor:
     """Return complex numbers whose parts stand in the last axis, copied."""
-    return view_as_complex(input).copy()
+    return view_as_complex(input)  # a copy already; in MindSpore 2.7, copy() loses imaginary parts
 
 
 def view_as_real_copy(input: Tensor) -> Tensor:
