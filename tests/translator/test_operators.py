@@ -40,7 +40,7 @@ def test_what_means_the_same_stays(source: str) -> None:
         ),
         (
             "y = torch.mul(torch.tensor([1j]), 2j)",
-            "y = ops.mul(ms.tensor([1j], dtype=ms.complex64), ms.Tensor(2j, ms.complex64))",
+            "y = functional.complex_product(ms.tensor([1j], dtype=ms.complex64), 2j)",
         ),
         ("y = ~torch.arange(3)", "y = functional.bitwise_not(ops.arange(3))"),
         ("y = torch.arange(3) << 1", "y = functional.bitwise_left_shift(ops.arange(3), 1)"),
