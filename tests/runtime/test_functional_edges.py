@@ -369,3 +369,26 @@ def test_a_projected_lstm_takes_one_sequence(first: bool) -> None:
     assert (hidden.shape, cell.shape) == ((2, 2), (2, 3))
     assert output.asnumpy() == pytest.approx(whole.asnumpy().reshape(5, 2))
     assert layer(sequence)[0].shape == (5, 2)
+
+
+@pytest.mark.parametrize(
+    ("reduce", "of_nothing"),
+    [
+        (functional.sum, 0.0),
+        (functional.mean, np.nan),
+        (functional.nanmean, np.nan),
+        (functional.any, False),
+        (lambda x: functional.norm(x, 1), 0.0),
+        (lambda x: functional.norm(x, 3), 0.0),
+        (lambda x: functional.norm(x, 0), 0.0),
+        (lambda x: functional.vdot(x, x), 0.0),
+        (lambda x: functional.cdist(x.reshape((1, 0)), x.reshape((1, 0))).reshape(()), 0.0),
+        (lambda x: linalg.norm(x, 1), 0.0),
+    ],
+)
+def test_reductions_of_nothing_are_not_what_the_memory_held(reduce: object, of_nothing: float) -> None:
+    for value in (7.5, np.nan, -3e4):  # freed at once: the next small tensor lies where it lay
+        (ms.tensor(np.full(4, value, np.float32)) + 1).asnumpy()
+        found = reduce(ops.zeros((0,), ms.float32)).asnumpy()
+        assert found.shape == ()
+        assert np.array_equal(np.float64(found), np.float64(of_nothing), equal_nan=True)

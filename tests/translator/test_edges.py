@@ -27,6 +27,9 @@ def _translated(text: str) -> str:
         "index = torch.tensor([0, 2])\ny = x[index].sum()",
         "mask = x > 2\ny = mask.sum()",
         "y = torch.zeros(3).sum()",
+        "def f(k):\n    return x[:k].sum()",
+        "for i in range(1, 3):\n    y = x[:i].sum()",
+        "mask = x > 2\ny = x.masked_fill(mask, 0).sum()",
     ],
 )
 def test_plain_calls_stay_plain(text: str) -> None:
@@ -50,6 +53,22 @@ def test_plain_calls_stay_plain(text: str) -> None:
         ("y = torch.sum((x[x > 2] - 1).abs())", "functional.selections.sum((x[x > 2] - 1).abs())"),
         ("y = torch.zeros(0, 3).sum(0)", "functional.selections.sum(ops.zeros((0, 3)), 0)"),
         ("y = torch.tensor([]).mean()", "functional.selections.mean("),
+        ("for i in range(3):\n    y = x[:i].sum()", "functional.selections.sum(x[:i])"),
+        ("n = int((x > 2).sum())\ny = x[:n].mean()", "functional.selections.mean(x[:n])"),
+        ("rows, cols = torch.where(x > 2)\ny = x[rows].sum()", "functional.selections.sum(x[rows])"),
+        ("places = (x > 2).nonzero()[:, 0]\ny = x[places, 0].sum()", "functional.selections.sum(x[places, 0])"),
+        ("y = torch.relu(x[x > 2].sigmoid()).mean()", "functional.selections.mean(ops.relu(x[x > 2].sigmoid()))"),
+        (
+            "p = torch.where(x > 2)[0]\ny = x.index_select(0, p).sum()",
+            "functional.selections.sum(ops.index_select(x, 0",
+        ),
+        ("def f(a):\n    return a[a > 2]\ny = f(x).sum()", "functional.selections.sum(f(x))"),
+        ("e = torch.tensor([])\ny = (torch.cat([e, e]).unique() > 1).any()", "functional.selections.any("),
+        (
+            "class A:\n    def __init__(self):\n        self.t = torch.tensor([])\n"
+            "    def f(self):\n        return (self.t > 1).any()",
+            "functional.selections.any(self.t > 1)",
+        ),
         ("y = torch.nn.functional.mse_loss(x[x > 2], x[x > 2])", "functional.loss.mse_loss(x[x > 2], x[x > 2])"),
         ("loss = torch.nn.HuberLoss()\ny = loss(x[x > 2], x[x > 2])", "loss = layers.HuberLoss()"),
         ("y = (x > 1).sign()", "functional.sign(x > 1)"),

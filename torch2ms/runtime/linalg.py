@@ -13,7 +13,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-from .functional import cholesky, inverse, linalg_solve, norm, slogdet
+from .functional import cholesky, inverse, linalg_solve, norm, selections, slogdet
 
 __all__ = """cholesky_ex cholesky_inverse cholesky_solve cond eig eigh eigvals eigvalsh geqrf inv_ex lstsq lu
 lu_factor lu_solve lu_unpack matrix_exp matrix_norm matrix_rank old_lu_solve old_qr old_svd
@@ -259,7 +259,7 @@ def matrix_norm(
             found = ops.expand_dims(found, axis)
         return found
     along, over = (rows, columns) if ord in (1, -1) else (columns, rows)
-    sums = ops.abs(A).sum(along, keepdims=True)
+    sums = selections.sum(ops.abs(A), along, True)
     found = ops.amax(sums, over, True) if ord > 0 else ops.amin(sums, over, True)
     return found if keepdim else ops.squeeze(found, (rows, columns))
 
@@ -376,7 +376,7 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Return the dot products along an axis; ``x`` is conjugated where it is complex."""
-    return ((ops.conj(x) if x.is_complex() else x) * y).sum(dim)
+    return selections.sum((ops.conj(x) if x.is_complex() else x) * y, dim)
 
 
 def vander(x: Tensor, *, N: Optional[int] = None) -> Tensor:

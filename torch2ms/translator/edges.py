@@ -20,26 +20,16 @@ Everywhere else the plain function is emitted.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 
 from torch2ms.mapping_tables.schema import MappedTo
 from torch2ms.translator.context import Context
+from torch2ms.translator.empties import input_of, may_be_empty
 from torch2ms.translator.kinds import UNKNOWN
 from torch2ms.translator.ranks import ranks
-from torch2ms.translator.shown_values import holds_nan, is_void, values_of
+from torch2ms.translator.shown_values import holds_nan, is_void
 
-__all__ = ["by_edges", "may_be_empty", "names_bytes", "names_infinity"]
-
-_MAKERS = frozenset({"zeros", "ones", "empty", "full", "rand", "randn", "new_zeros", "new_ones", "new_empty"})
-_SELECTORS = frozenset({"masked_select", "nonzero", "argwhere"})
-# What a mask is called whose dtype nothing tells
-_MASK = re.compile(r"(\w*_)?(mask|masks|valid|valids|keep|pos|neg|positives?|negatives?|fg|foreground)(_\w*)?")
-_ELEMENTWISE = frozenset(
-    "abs square sqrt exp log pow float double half long int clone detach to mul add sub div clamp flatten view reshape "
-    "contiguous neg cpu type bool int half".split()
-)
-_DEPTH = 4  # how many steps an expression is followed
+__all__ = ["by_edges", "names_bytes", "names_infinity"]
 
 
 def by_edges(options: Sequence[MappedTo], tree: ast.Call, ctx: Context) -> Iterator[MappedTo]:
@@ -52,16 +42,16 @@ def by_edges(options: Sequence[MappedTo], tree: ast.Call, ctx: Context) -> Itera
 def _is_at(edge: str, tree: ast.Call, ctx: Context) -> bool:
     """Whether a call is at an edge: its input is seen to be, or its file has what leads there."""
     if edge == "single":
-        return 3 in ranks(_input(tree, ctx), ctx)
+        return 3 in ranks(input_of(tree, ctx), ctx)
     if edge == "scalar":
-        return 0 in ranks(_input(tree, ctx), ctx)
+        return 0 in ranks(input_of(tree, ctx), ctx)
     if edge == "empty":
-        return may_be_empty(_input(tree, ctx), ctx)
+        return may_be_empty(input_of(tree, ctx), ctx)
     if edge in _NAMED:
-        return _is_of(_input(tree, ctx), edge, ctx)
+        return _is_of(input_of(tree, ctx), edge, ctx)
     if ctx.once(_OF_FILE[edge]):
         return True
-    given = _input(tree, ctx) if edge in ("nan", "void") else None
+    given = input_of(tree, ctx) if edge in ("nan", "void") else None
     return given is not None and (holds_nan(given, ctx) or (edge == "void" and is_void(given, ctx)))
 
 
@@ -89,14 +79,6 @@ def _is_of(given: ast.expr | None, edge: str, ctx: Context) -> bool:
 def names_bytes(ctx: Context) -> bool:
     """Whether the file names a dtype of ints shorter than int32."""
     return any(node.attr in _BYTES for node in ctx.analysis.all(ast.Attribute))
-
-
-def _input(tree: ast.Call, ctx: Context) -> ast.expr | None:
-    """Return the tensor that a method or function is called for."""
-    if isinstance(tree.func, ast.Attribute) and ctx.kind(tree.func.value).is_tensor:
-        return tree.func.value
-    named = (keyword.value for keyword in tree.keywords if keyword.arg == "input")
-    return tree.args[0] if tree.args else next(named, None)
 
 
 def _names_nan(ctx: Context) -> bool:
@@ -197,56 +179,3 @@ _OF_FILE = {
     "selections": _hands_over_nothing,
     "twice": _differentiates_again,
 }
-
-
-def may_be_empty(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> bool:
-    """Whether the text shows that a tensor may have no elements: what a mask selects, or a length of 0."""
-    if tree is None or depth == 0:
-        return False
-    if isinstance(tree, ast.Name):
-        values, known = values_of(tree, ctx), ctx.once(_known)
-        if (id(values), depth) not in known:  # a long function may assign to one name some hundred times
-            known[id(values), depth] = any(may_be_empty(value, ctx, depth - 1) for value in values)
-        return known[id(values), depth]
-    if isinstance(tree, ast.Subscript):
-        parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-        return any(_may_select_nothing(part, ctx) for part in parts) or may_be_empty(tree.value, ctx, depth - 1)
-    if isinstance(tree, ast.BinOp):
-        return may_be_empty(tree.left, ctx, depth - 1) or may_be_empty(tree.right, ctx, depth - 1)
-    if isinstance(tree, ast.Compare):
-        return any(may_be_empty(part, ctx, depth - 1) for part in (tree.left, *tree.comparators))
-    if isinstance(tree, ast.UnaryOp):
-        return may_be_empty(tree.operand, ctx, depth - 1)
-    return isinstance(tree, ast.Call) and _makes_nothing(tree, ctx, depth)
-
-
-def _known(_: Context) -> dict[tuple[int, int], bool]:
-    """Return where it is kept which lists of values have one that may be empty, by the depth it was asked at."""
-    return {}
-
-
-def _makes_nothing(tree: ast.Call, ctx: Context, depth: int) -> bool:
-    func = tree.func
-    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    if name in _SELECTORS:
-        return True
-    if name in _MAKERS:
-        return any(_is_zero(size) for arg in tree.args for size in getattr(arg, "elts", [arg]))
-    if name in ("tensor", "Tensor"):
-        return not tree.args or (isinstance(tree.args[0], (ast.List, ast.Tuple)) and not tree.args[0].elts)
-    return name in _ELEMENTWISE and may_be_empty(_input(tree, ctx), ctx, depth - 1)
-
-
-def _may_select_nothing(part: ast.expr, ctx: Context) -> bool:
-    """Whether an index may be a mask that holds nowhere, or a slice up to 0."""
-    if isinstance(part, ast.Slice):
-        return part.lower is None and part.upper is not None and _is_zero(part.upper)
-    kind = ctx.kind(part)
-    if kind.is_tensor and kind.of in ("torch.bool", "torch.uint8"):
-        return True
-    name = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
-    return (not kind.known or (kind.is_tensor and not kind.of)) and _MASK.fullmatch(name) is not None
-
-
-def _is_zero(tree: ast.expr) -> bool:
-    return isinstance(tree, ast.Constant) and tree.value == 0 and type(tree.value) is int

@@ -8,6 +8,8 @@ from typing import Any, Callable, Sequence, Tuple, Union
 import mindspore as ms
 from mindspore import Tensor, ops
 
+from . import selections
+
 __all__ = """all amax amin any chunk clamp_max clamp_min clone filled index_select narrow of_floats
 rot90 split squeeze
 transpose""".split()
@@ -20,6 +22,8 @@ def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
 
 def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Return whether an element holds, along ``dim`` or of all."""
+    if 0 in input.shape:
+        return _like_flags(input, selections.any(input, dim, keepdim))
     return _like_flags(input, _flags(input).any(dim, keepdim))
 
 

@@ -38,6 +38,10 @@ def cross(input: Tensor, other: Tensor, dim: Optional[int] = None) -> Tensor:
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> Tensor:
     """Return the p-norm distance of each row of ``x1`` to each row of ``x2``; its slope at distance 0 is 0."""
     difference = ops.abs(ops.expand_dims(x1, -2) - ops.expand_dims(x2, -3))
+    if 0 in difference.shape:
+        return ops.zeros(difference.shape[:-1], difference.dtype)
+    if p == 0:
+        return (difference != 0).astype(difference.dtype).sum(-1)
     if p == 1:
         return difference.sum(-1)
     if p == float("inf"):

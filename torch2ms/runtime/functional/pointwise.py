@@ -86,7 +86,7 @@ def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
     """Return the mean over ``dim``, computed in ``dtype``."""
     if dtype is not None:
         input = input.astype(dtype)
-    return input.mean() if dim is None else input.mean(dim, keepdim)
+    return selections.mean(input, dim, keepdim)
 
 
 def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -102,8 +102,7 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
     if dtype is not None:
         input = input.astype(dtype)
     numbers = ops.logical_not(ops.isnan(input)).astype(input.dtype)
-    count = numbers.sum() if dim is None else numbers.sum(dim, keepdims=keepdim)
-    return nansum(input, dim, keepdim) / count
+    return nansum(input, dim, keepdim) / selections.sum(numbers, dim, keepdim)
 
 
 class Extremes(NamedTuple):

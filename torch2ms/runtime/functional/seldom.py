@@ -148,6 +148,8 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """Return the dot product of two vectors; the first one conjugated where it is complex."""
+    if not input.size:
+        return ops.zeros((), input.dtype)
     return ((ops.conj(input) if input.is_complex() else input) * other).sum().astype(input.dtype)
 
 

@@ -155,6 +155,8 @@ def sum(input: Tensor, dim: Axes = None, keepdim: bool = False, dtype: Any = Non
         input = input.astype(dtype)
     elif not input.is_floating_point() and not input.is_complex():
         input = input.astype(ms.int64)
+    if 0 in input.shape:
+        return selections.sum(input, _axes(input, dim), keepdim)
     return input.sum(_axes(input, dim) or None, keepdims=keepdim)
 
 
@@ -260,10 +262,10 @@ def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False,
     if p == float("-inf"):
         return ops.amin(values, axes, keepdim)
     if p == 0:
-        return (values != 0).astype(values.dtype).sum(axes, keepdims=keepdim)
+        return selections.sum((values != 0).astype(values.dtype), axes, keepdim)
     if p == 1:
-        return values.sum(axes, keepdims=keepdim)
-    powers = ops.pow(values, p).sum(axes, keepdims=keepdim)
+        return selections.sum(values, axes, keepdim)
+    powers = selections.sum(ops.pow(values, p), axes, keepdim)
     positive = (powers > 0).astype(powers.dtype)  # at 0 the slope is taken for 0, as by torch
     return ops.pow(powers + (1 - positive), 1.0 / p) * positive
 
