@@ -60,7 +60,7 @@ def test_plain_calls_stay_plain(text: str) -> None:
         ("y = torch.relu(x[x > 2].sigmoid()).mean()", "functional.selections.mean(ops.relu(x[x > 2].sigmoid()))"),
         (
             "p = torch.where(x > 2)[0]\ny = x.index_select(0, p).sum()",
-            "functional.selections.sum(ops.index_select(x, 0",
+            "functional.selections.sum(x.index_select(0, p))",
         ),
         ("def f(a):\n    return a[a > 2]\ny = f(x).sum()", "functional.selections.sum(f(x))"),
         ("e = torch.tensor([])\ny = (torch.cat([e, e]).unique() > 1).any()", "functional.selections.any("),
