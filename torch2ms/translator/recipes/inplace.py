@@ -229,7 +229,7 @@ def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Conte
     is_cut = bare_name(site) == "detach"  # gives no other shape: the name alone is bound anew
     if owner == "object" and statement and _reshapes(site) and not is_cut and fills_whole(ctx):
         return replace(made, code=build("{x}.assign_value({made})", x=cst.Name(name), made=made.code))
-    if owner != "fresh" and not (is_cut and owner == "object" and _is_network_input(name, ctx)):
+    if owner != "fresh":
         made = _warned(made, owner)
     if statement or (isinstance(ctx.small, ast.Assign) and ctx.small.value is site.tree):
         ctx.rebind.append(name)
