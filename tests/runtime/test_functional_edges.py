@@ -392,3 +392,9 @@ def test_reductions_of_nothing_are_not_what_the_memory_held(reduce: object, of_n
         found = reduce(ops.zeros((0,), ms.float32)).asnumpy()
         assert found.shape == ()
         assert np.array_equal(np.float64(found), np.float64(of_nothing), equal_nan=True)
+
+
+def test_crossed_limits_give_the_upper_one_as_in_pytorch() -> None:
+    x = ms.Tensor([-1.0, 1.0, 3.0], ms.float32)
+    assert functional.hardtanh(x, 2.0, 0.5).asnumpy().tolist() == [0.5, 0.5, 0.5]
+    assert functional.hardtanh(x, 0.0, 2.0).asnumpy().tolist() == [0.0, 1.0, 2.0]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mindspore import nn, ops
 
-from torch2ms.runtime import layers, parts
+from torch2ms.runtime import layers, modules, parts, swa
 
 
 class _Net(nn.Cell):
@@ -48,3 +48,14 @@ def test_what_is_no_layer_just_gets_it() -> None:
     made = ms.Parameter(ops.ones(2))
     parts.set_parameter(holder, "weight", made)
     assert holder.weight is made
+
+
+def test_averages_of_counts_are_written_as_integers() -> None:
+    """PyTorch's AveragedModel with use_buffers gives 1 for the counts 1, 2, 3: each mean is cut off as it is stored."""
+    network = nn.SequentialCell([nn.Dense(2, 2)])
+    modules.register_buffer(network, "seen", ms.Tensor(0, ms.int64))
+    average = swa.AveragedModel(network, use_buffers=True)
+    for count in (1, 2, 3):
+        modules.write_into(network.seen, ms.Tensor(count, ms.int64))
+        average.update_parameters(network)
+    assert (int(average.module.seen), int(average.n_averaged)) == (1, 3)

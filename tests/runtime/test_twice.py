@@ -103,3 +103,9 @@ def test_penalties_on_the_scale_of_logits_have_the_gradients_of_finite_differenc
     expected = (values[0] - values[1]) / 0.02
     assert abs(expected) > 0.001
     assert float((gradient.asnumpy() * direction).sum()) == pytest.approx(expected, rel=2e-2, abs=1e-4)
+
+
+def test_padding_of_half_precision_is_no_infinity() -> None:
+    x = ms.ops.arange(16).reshape((1, 1, 4, 4)).astype(ms.float16)
+    found = twice.max_pool2d(x, 3, stride=2, padding=1)
+    assert found.asnumpy().tolist() == [[[[5.0, 7.0], [13.0, 15.0]]]]

@@ -373,13 +373,13 @@ def _in_torch_order(cell: nn.Cell, path: str) -> Iterator[Tuple[str, nn.Cell]]:
 
 
 def write_into(target: ms.Tensor, value: ms.Tensor) -> None:
-    """Copy ``value`` into a parameter or a buffer.
+    """Copy ``value`` into a parameter or a buffer, in the dtype that this has.
 
     Not with ``set_data``: a parameter set after the first step of an optimizer trains no more (MindSpore 2.10). A
     tensor that was made as a view of another (``ops.tril(x).view(1, 1, n, n)``) refuses ``assign`` once.
     """
     try:
-        ops.assign(target, value)
+        ops.assign(target, value.astype(target.dtype))  # averages of integers are none; Assign refuses them
     except RuntimeError as error:
         if "view" not in str(error):
             raise

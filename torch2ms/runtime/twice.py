@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence, Tuple, Union
 
+import mindspore as ms
 from mindspore import Tensor, ops
 
 from .functional.reductions import reduced, reduction_name
@@ -81,11 +82,12 @@ def max_pool2d(
     down, right = _pair(kernel_size if stride is None else stride)
     rows, columns = _pair(padding)
     x = input
+    lowest = -65504.0 if x.dtype == ms.float16 else _LOWEST  # beyond a dtype's range is an infinity: NaN times 0
     if rows:
-        edge = ops.full((x.shape[0], x.shape[1], rows, x.shape[3]), _LOWEST, dtype=x.dtype)
+        edge = ops.full((x.shape[0], x.shape[1], rows, x.shape[3]), lowest, dtype=x.dtype)
         x = ops.concat((edge, x, edge), 2)
     if columns:
-        edge = ops.full((x.shape[0], x.shape[1], x.shape[2], columns), _LOWEST, dtype=x.dtype)
+        edge = ops.full((x.shape[0], x.shape[1], x.shape[2], columns), lowest, dtype=x.dtype)
         x = ops.concat((edge, x, edge), 3)
     size = height * width
     picks = ops.eye(size, size, x.dtype).reshape((size, 1, height, width))  # one place of the window each

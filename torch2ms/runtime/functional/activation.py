@@ -67,9 +67,12 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """Return ``input`` held between ``min_val`` and ``max_val``, whose gradient is 0 at both (unlike that of clamp)."""
-    above = ops.where(input >= max_val, ops.full_like(input, max_val), input)
-    return ops.where(input <= min_val, ops.full_like(input, min_val), above)
+    """Return ``input`` held between ``min_val`` and ``max_val``, whose gradient is 0 at both (unlike that of clamp).
+
+    ``max_val`` everywhere where the limits are crossed, as in PyTorch.
+    """
+    above = ops.where(input <= min_val, ops.full_like(input, min_val), input)
+    return ops.where(above >= max_val, ops.full_like(input, max_val), above)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:

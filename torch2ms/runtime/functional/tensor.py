@@ -398,7 +398,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Return the inner product of two vectors."""
-    return (input * tensor).sum() if input.size else ops.zeros((), input.dtype)
+    return (input * tensor).sum().astype(input.dtype) if input.size else ops.zeros((), input.dtype)
 
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
