@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional, Tuple
 import numpy as np
 from mindspore import Tensor, ops
 
-from .linalg import lu_factor, svd
+from .linalg import old_lu, svd
 
 __all__ = ["lu_factor_ex", "pca_lowrank", "svd_lowrank"]
 
@@ -22,7 +22,7 @@ class Factors(NamedTuple):
 
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Factors:
     """Return L and U, the pivots, and 0 for each matrix that can be inverted."""
-    combined, pivots = lu_factor(A, pivot=pivot)
+    combined, pivots = old_lu(A, pivot)
     zero = np.diagonal(combined.asnumpy(), 0, -2, -1) == 0
     info = np.where(zero.any(-1), zero.argmax(-1) + 1, 0)
     if check_errors and info.any():

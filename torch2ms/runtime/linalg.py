@@ -7,16 +7,18 @@ determinants have gradients: they are computed once more, from the matrix, with 
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, NamedTuple, Optional, Sequence
 
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-from .functional import cholesky, inverse, linalg_solve, norm, selections, slogdet
+from .functional import LinAlgError, inverse, linalg_solve, norm, selections, slogdet
+from .functional.algebra import cholesky_codes, not_factored, open_cholesky, open_solve
+from .functional.singular import eliminated, not_inverted, open_inverse, refuse, triangular_inverse, zero_pivots
 
-__all__ = """cholesky_ex cholesky_inverse cholesky_solve cond eig eigh eigvals eigvalsh geqrf inv_ex lstsq lu
-lu_factor lu_solve lu_unpack matrix_exp matrix_norm matrix_rank old_lu_solve old_qr old_svd
+__all__ = """LinAlgError cholesky_ex cholesky_inverse cholesky_solve cond eig eigh eigvals eigvalsh geqrf inv_ex lstsq
+lu lu_factor lu_solve lu_unpack matrix_exp matrix_norm matrix_rank old_lu old_lu_solve old_qr old_svd
 old_vander orgqr ormqr pinv qr slogdet_named solve_ex solve_triangular svd svdvals tensorinv
 tensorsolve triangular_solve vander vecdot""".split()
 
@@ -106,7 +108,10 @@ class Inverse(NamedTuple):
 def _by_numpy(function: Callable[..., Any], *inputs: Tensor) -> Any:
     """Return numpy's answer as tensors of the dtype of the first input (complex stays complex)."""
     arrays = [tensor.asnumpy() for tensor in inputs]
-    found = function(*arrays)
+    try:
+        found = function(*arrays)
+    except np.linalg.LinAlgError as error:  # a ValueError, where PyTorch raises a RuntimeError
+        raise LinAlgError(str(error)) from error
     parts = found if isinstance(found, tuple) else (found,)
     double = arrays[0].dtype in (np.float64, np.complex128)
     made = []
@@ -195,8 +200,11 @@ def slogdet_named(A: Tensor) -> SignLog:
 
 
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Inverse:
-    """Return the inverse and zeros for the error codes."""
-    return Inverse(inverse(A), ops.zeros(A.shape[:-2], ms.int32))
+    """Return the inverse, and 0 or the place of the first zero on the diagonal of U."""
+    info = zero_pivots(A)
+    if check_errors:
+        refuse(info, not_inverted("linalg.inv_ex"))
+    return Inverse(open_inverse(A), Tensor(info))
 
 
 def _smallest(A: Tensor) -> float:
@@ -270,7 +278,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
         values = svdvals(A)
         high, low = values[..., 0], values[..., -1]
         return low / high if p == -2 else high / low
-    return matrix_norm(A, p) * matrix_norm(inverse(A), p)
+    return matrix_norm(A, p) * matrix_norm(open_inverse(A), p)
 
 
 def matrix_exp(A: Tensor) -> Tensor:
@@ -288,27 +296,22 @@ def matrix_exp(A: Tensor) -> Tensor:
     return total
 
 
-def _eliminated(matrix: Any) -> Tuple[Any, Any]:
-    """Return L and U in one matrix, and the rows exchanged, of one matrix; with partial pivoting."""
-    found = np.array(matrix, np.result_type(matrix, np.float64))
-    count = min(found.shape)
-    pivots = np.arange(1, count + 1, dtype=np.int32)
-    for column in range(count):
-        best = column + int(np.abs(found[column:, column]).argmax())
-        pivots[column] = best + 1
-        found[[column, best]] = found[[best, column]]
-        if found[column, column] != 0:
-            found[column + 1 :, column] /= found[column, column]
-            found[column + 1 :, column + 1 :] -= np.outer(found[column + 1 :, column], found[column, column + 1 :])
-    return found, pivots
-
-
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Compact:
-    """Return L and U in one matrix, and the pivots."""
+    """Return L and U in one matrix, and the pivots; a zero on the diagonal of U raises."""
+    found = old_lu(A, pivot)
+    zero = np.diagonal(found.LU.asnumpy(), 0, -2, -1) == 0
+    for place in np.argwhere(zero)[:1] + 1:
+        says = "using it on lu_solve would result in a division by zero"
+        raise RuntimeError(f"torch.linalg.lu_factor: U[{place[-1]},{place[-1]}] is zero and {says}")
+    return found
+
+
+def old_lu(A: Tensor, pivot: bool = True) -> Compact:
+    """Return L and U in one matrix, and the pivots, as ``torch.lu`` does."""
 
     def factor(a: Any) -> Any:
         flat = a.reshape((-1, *a.shape[-2:]))
-        parts = [_eliminated(matrix) for matrix in flat]
+        parts = [eliminated(matrix, np.result_type(matrix, np.float64)) for matrix in flat]
         combined = np.stack([part[0] for part in parts]).reshape(a.shape).astype(a.dtype)
         pivots = np.stack([part[1] for part in parts]).reshape((*a.shape[:-2], -1))
         return combined, pivots
@@ -339,12 +342,12 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
 
 def lu(A: Tensor, *, pivot: bool = True) -> Triangular:
     """Return ``P, L, U`` with ``A = P @ L @ U``."""
-    return lu_unpack(*lu_factor(A))
+    return lu_unpack(*old_lu(A, pivot))
 
 
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """Return ``X`` with ``A @ X = B`` from the factors of ``A``."""
-    return ops.matmul(inverse(_product(LU, pivots)), B)
+    return ops.matmul(open_inverse(_product(LU, pivots)), B)
 
 
 def _product(LU: Tensor, pivots: Tensor) -> Tensor:
@@ -358,20 +361,24 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     if unitriangular:
         eye = ops.eye(A.shape[-1], A.shape[-1], A.dtype)
         triangle = triangle * (1 - eye) + eye
-    inverted = inverse(triangle)
+    inverted = triangular_inverse(triangle, upper)
     return ops.matmul(inverted, B) if left else ops.matmul(B, inverted)
 
 
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """Return ``X`` with ``A @ X = B`` from the Cholesky factor of ``A``."""
-    return ops.matmul(cholesky_inverse(L, upper), B)
+    return ops.matmul(open_inverse(_squared(L, upper)), B)
 
 
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """Return the inverse of ``A`` from its Cholesky factor."""
+    return inverse(_squared(L, upper), "cholesky_inverse")
+
+
+def _squared(L: Tensor, upper: bool) -> Tensor:
     L = ops.triu(L) if upper else ops.tril(L)
     turned = _transposed(L)
-    return inverse(ops.matmul(turned, L) if upper else ops.matmul(L, turned))
+    return ops.matmul(turned, L) if upper else ops.matmul(L, turned)
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
@@ -395,7 +402,7 @@ def vander(x: Tensor, *, N: Optional[int] = None) -> Tensor:
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """Return the inverse with respect to ``tensordot`` over ``ind`` axes."""
     rows = int(np.prod(A.shape[:ind]))
-    return inverse(A.reshape((rows, -1))).reshape((*A.shape[ind:], *A.shape[:ind]))
+    return inverse(A.reshape((rows, -1)), "inv").reshape((*A.shape[ind:], *A.shape[:ind]))
 
 
 def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
@@ -405,7 +412,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
         A = ops.transpose(A, (*rest, *dims))
     size = int(np.prod(B.shape))
     shape = A.shape[B.ndim :]
-    return ops.matmul(inverse(A.reshape((size, size))), B.reshape((size, 1))).reshape(shape)
+    return linalg_solve(A.reshape((size, size)), B.reshape((size, 1))).reshape(shape)
 
 
 def triangular_solve(
@@ -473,14 +480,13 @@ class Result(NamedTuple):
 
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Factor:
     """Return the Cholesky factor, and the order of the first leading minor that is not positive, else 0."""
-    found = cholesky(A, upper=upper)
-    lacking = ops.isnan(ops.diagonal(found, 0, -2, -1)).astype(ms.int32).sum(-1)  # from that place on
-    info = ((A.shape[-1] + 1 - lacking) * (lacking > 0)).astype(ms.int32)
-    if check_errors and bool((info > 0).any()):
-        raise RuntimeError("torch.linalg.cholesky_ex: a leading minor is not positive-definite")
-    return Factor(found, info)
+    found = open_cholesky(A, upper)
+    info = cholesky_codes(found)
+    if check_errors:
+        refuse(info, not_factored("linalg.cholesky_ex"))
+    return Factor(found, Tensor(info))
 
 
 def solve_ex(A: Tensor, B: Tensor) -> Result:
-    """Return ``X`` with ``A @ X = B``; a singular matrix raises."""
-    return Result(linalg_solve(A, B), ops.zeros(A.shape[:-2], ms.int32))
+    """Return ``X`` with ``A @ X = B``, and 0 or the place of the first zero on the diagonal of U."""
+    return Result(open_solve(A, B), Tensor(zero_pivots(A)))

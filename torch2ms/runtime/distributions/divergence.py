@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Tuple, Type
 from mindspore import Tensor, ops
 
 from ..functional.exact import exp, log
-from ..functional.matrix import inverse
+from ..functional.singular import inverse
 from .base import Distribution, Independent, total
 from .continuous import Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Geometric, OneHotCategorical, Poisson

@@ -7,7 +7,7 @@ from typing import Any, Optional, Sequence
 from mindspore import Tensor, ops
 
 from ..functional.exact import log
-from ..functional.matrix import inverse
+from ..functional.singular import compiled, inverse, refuse_indefinite
 from .base import LOG_2PI, Distribution, floats
 from .discrete import Categorical
 from .gamma import gamma_draws, standard_gamma
@@ -83,6 +83,8 @@ class MultivariateNormal(Distribution):
         given = [form for form in (covariance_matrix, precision_matrix, scale_tril) if form is not None]
         if len(given) != 1:
             raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+        if validate_args is not False and scale_tril is None and not compiled():
+            refuse_indefinite(given[0], "precision_matrix" if covariance_matrix is None else "covariance_matrix")
         if covariance_matrix is not None:
             scale_tril = ops.cholesky(covariance_matrix)
         elif precision_matrix is not None:

@@ -8,7 +8,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-from .matrix import inverse
+from .singular import compiled, open_inverse, refuse, zero_pivots
 from .tensor import norm
 
 __all__ = [
@@ -53,10 +53,17 @@ def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = Fal
 
 def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """Return ``X`` with ``A @ X = B``, or ``X @ A = B`` where not ``left``, through the inverse of ``A``."""
+    if not compiled():
+        refuse(zero_pivots(A), "torch.linalg.solve: The solver failed because the input matrix is singular.")
+    return open_solve(A, B, left=left)
+
+
+def open_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+    """Return ``X`` with ``A @ X = B`` as ``linalg_solve`` does, infinite or NaN where there is none."""
     vector = B.ndim == A.ndim - 1
     if not left:
-        return ops.matmul(B, inverse(A))
-    solution = ops.matmul(inverse(A), ops.expand_dims(B, -1) if vector else B)
+        return ops.matmul(B, open_inverse(A))
+    solution = ops.matmul(open_inverse(A), ops.expand_dims(B, -1) if vector else B)
     return ops.squeeze(solution, -1) if vector else solution
 
 
@@ -71,8 +78,31 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """Return the Cholesky factor of symmetric positive definite matrices, column by column.
 
-    It reads the lower triangle, or the upper one; its gradient is symmetric, as PyTorch's is.
+    It reads the lower triangle, or the upper one; its gradient is symmetric, as PyTorch's is. A matrix that is not
+    positive-definite raises (not in a compiled graph).
     """
+    found = open_cholesky(A, upper)
+    if not compiled():
+        refuse(cholesky_codes(found), not_factored("linalg.cholesky"))
+    return found
+
+
+def not_factored(name: str) -> str:
+    """Return what PyTorch says where a function finds no Cholesky factor."""
+    return (
+        f"{name}: The factorization could not be completed because the input is not positive-definite (the leading "
+        "minor of order {} is not positive-definite)."
+    )
+
+
+def cholesky_codes(factor: Tensor) -> Any:
+    """Return the order of the first leading minor that is not positive, of each matrix; 0 where there is a factor."""
+    lacking = np.isnan(np.diagonal(factor.asnumpy(), 0, -2, -1)).sum(-1)  # from that place on
+    return np.asarray((factor.shape[-1] + 1 - lacking) * (lacking > 0), np.int32)
+
+
+def open_cholesky(A: Tensor, upper: bool = False) -> Tensor:
+    """Return the Cholesky factor as ``cholesky`` does, NaN from the place on where there is none."""
     size = A.shape[-1]
     across = ops.swapaxes(A, -1, -2)
     A, across = (across, A) if upper else (A, across)

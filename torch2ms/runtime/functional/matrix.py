@@ -8,12 +8,13 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
+from .singular import inverse
+
 __all__ = [
     "bucketize",
     "cdist",
     "chain_matmul",
     "cross",
-    "inverse",
     "kron",
     "matrix_power",
     "picked_at_end",
@@ -160,13 +161,6 @@ def searchsorted(
 def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """Return the int64 number of the bucket between ``boundaries`` that each value falls into."""
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
-
-
-def inverse(input: Tensor) -> Tensor:
-    """Return the inverse of square matrices."""
-    if input.shape[-1] == 1:  # MindSpore refuses those of one element (2.10)
-        return ops.reciprocal(input)
-    return ops.inverse(input)
 
 
 def kron(input: Tensor, other: Tensor) -> Tensor:
