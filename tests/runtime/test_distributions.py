@@ -132,3 +132,26 @@ def test_entropy_of_a_binomial_distribution():
     with pytest.raises(NotImplementedError):
         distributions.Binomial(Tensor([2.0, 3.0]), Tensor([0.3, 0.5])).entropy()
     assert np.isinf(distributions.HalfCauchy(Tensor([1.0])).stddev.asnumpy()).all()
+
+
+def test_a_mean_of_one_place_stays_one():
+    mixed = distributions.MultivariateNormal(ms.ops.zeros((2, 1)), ms.ops.eye(3))
+    assert mixed.mean.shape == (2, 1)
+    assert distributions.MultivariateNormal(ms.ops.zeros((2, 3)), ms.ops.eye(3)).mean.shape == (2, 3)
+
+
+def test_jacobian_has_the_dtype_of_the_argument():
+    found = distributions.AffineTransform(1.5, -2.0).log_abs_det_jacobian(Tensor([True, False]), None)
+    assert found.dtype == ms.bool_
+
+
+def test_no_failures_at_all_are_certain():
+    found = distributions.NegativeBinomial(Tensor([0.0]), Tensor([0.3])).log_prob(Tensor([0.0]))
+    assert found.asnumpy().tolist() == [0.0]
+
+
+def test_negative_count_of_axes_sums_what_pytorch_sums():
+    base = distributions.Normal(ms.ops.zeros((2, 3)), ms.ops.ones((2, 3)))
+    value = ms.ops.ones((4, 2, 3))
+    found = distributions.Independent(base, -1).log_prob(value)
+    np.testing.assert_allclose(found.asnumpy(), base.log_prob(value).asnumpy().sum((1, 2)), rtol=1e-6)

@@ -398,3 +398,28 @@ def test_crossed_limits_give_the_upper_one_as_in_pytorch() -> None:
     x = ms.Tensor([-1.0, 1.0, 3.0], ms.float32)
     assert functional.hardtanh(x, 2.0, 0.5).asnumpy().tolist() == [0.5, 0.5, 0.5]
     assert functional.hardtanh(x, 0.0, 2.0).asnumpy().tolist() == [0.0, 1.0, 2.0]
+
+
+def test_bessel_functions_of_the_second_kind_at_0_and_below() -> None:
+    for function in (functional.bessel_y0, functional.bessel_y1):
+        found = function(ms.tensor([0, -1, 1])).asnumpy()
+        assert found[0] == -np.inf
+        assert np.isnan(found[1])
+        assert np.isfinite(found[2])
+
+
+def test_a_weight_of_double_precision_leaves_the_losses_dtype() -> None:
+    half = ms.tensor([0.5, 0.25])
+    weight = ms.tensor([1.0, 2.0], ms.float64)
+    assert functional.binary_cross_entropy(half, half, weight).dtype == ms.float32
+
+
+def test_a_trapezoid_of_one_infinity_is_pytorchs() -> None:
+    assert np.isnan(functional.trapezoid(ms.tensor([np.inf, 1.0, 2.0])).asnumpy())
+    assert float(functional.trapezoid(ms.tensor([1.0, 3.0, 2.0]), dx=2)) == 9.0
+
+
+def test_softmin_of_a_line_with_infinity_is_nan() -> None:
+    found = layers.Softmin(-1)(ms.tensor([[1.0, -np.inf, 2.0], [1.0, 1.0, 1.0]])).asnumpy()
+    assert np.isnan(found[0]).all()
+    assert found[1] == pytest.approx([1 / 3] * 3)

@@ -138,3 +138,9 @@ def test_equal_seeds_give_equal_weights_however_the_stream_was_seeded_before():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True"]
+
+
+def test_a_negative_seed_counts_from_the_end() -> None:
+    generator = seed.Generator()
+    generator.manual_seed(-2)
+    assert generator.initial_seed() == 2**64 - 2

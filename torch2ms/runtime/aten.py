@@ -12,6 +12,7 @@ import mindspore as ms
 from mindspore import Tensor, ops
 
 from . import functional as F
+from .functional import nans
 
 __all__ = """affine_grid_generator binary_cross_entropy_with_logits constant_pad_nd conv_tbc convolution
 cosine_embedding_loss ctc_loss embedding feature_dropout frobenius_norm grid_sampler gru gru_cell hinge_embedding_loss
@@ -230,7 +231,7 @@ def rnn_relu_cell(
     b_hh: Optional[Tensor] = None,
 ) -> Tensor:
     """Return the next hidden state."""
-    return ops.relu(F.linear(input, w_ih, b_ih) + F.linear(hx, w_hh, b_hh))
+    return nans.relu(F.linear(input, w_ih, b_ih) + F.linear(hx, w_hh, b_hh))
 
 
 def _direction(

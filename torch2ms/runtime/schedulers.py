@@ -7,6 +7,7 @@ torch does.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 import mindspore as ms
@@ -22,6 +23,7 @@ __all__ = [
     "LambdaLR",
     "MultiplicativeLR",
     "OneCycleLR",
+    "SequentialLR",
     "base_lrs",
     "best",
     "cooldown_counter",
@@ -283,6 +285,20 @@ class OneCycleLR(schedules.OneCycleLR):
             finally:
                 self.levels = levels
         return rates
+
+
+class SequentialLR:
+    """Schedulers that take over from one another at milestones: MindSpore's own, without those that never act.
+
+    A milestone of 0 (no epochs of warming up) starts with the scheduler behind it; MindSpore's would take one step of
+    the first all the same.
+    """
+
+    def __new__(cls, optimizer: Any, schedulers: Sequence[Any], milestones: Sequence[int], last_epoch: int = -1) -> Any:
+        """Return MindSpore's scheduler."""
+        made = ms.experimental.optim.lr_scheduler.SequentialLR
+        passed = bisect_right(milestones, 0) if len(milestones) == len(schedulers) - 1 else 0
+        return made(optimizer, list(schedulers)[passed:], list(milestones)[passed:], last_epoch)
 
 
 class ChainedScheduler:

@@ -57,7 +57,7 @@ class Generator:
 
     def manual_seed(self, seed: int) -> Generator:
         """Restart the stream from ``seed`` (its lowest 32 bits count) and return the generator."""
-        self._seed, self._kept = int(seed), None
+        self._seed, self._kept = int(seed) % 2**64, None
         if self._state is not None:
             self._state.seed(self._seed & 0xFFFFFFFF)
         return self

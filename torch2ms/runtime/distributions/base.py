@@ -50,6 +50,8 @@ def uniform(shape: Sequence[int], like: Tensor) -> Tensor:
 
 def total(value: Tensor, count: int) -> Tensor:
     """Return ``value`` summed over its last ``count`` axes."""
+    if count < 0:  # PyTorch takes it, and sums what comes after the first -count axes
+        return value.reshape((*value.shape[:-count], -1)).sum(-1)
     return value.sum(tuple(range(-count, 0))) if count else value
 
 

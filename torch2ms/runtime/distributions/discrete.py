@@ -166,7 +166,9 @@ class NegativeBinomial(_Counted):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of ``value``."""
         value = floats(value)
-        ways = ops.lgamma(self.total_count + value) - ops.lgamma(1.0 + value) - ops.lgamma(self.total_count)
+        whole = self.total_count + value
+        ways = ops.lgamma(whole) - ops.lgamma(1.0 + value) - ops.lgamma(self.total_count)
+        ways = ops.where(whole == 0, ops.zeros_like(ways), ways)  # one way of no trials at all
         return self.total_count * logsigmoid(-self.logits) + value * logsigmoid(self.logits) + ways
 
 

@@ -93,10 +93,10 @@ class MultivariateNormal(Distribution):
         scale_tril = ops.tril(scale_tril)  # what stands above the diagonal counts for nothing, in gradients too
         loc = floats(loc)
         size = scale_tril.shape[-1]
-        batch = ops.broadcast_to(loc, (scale_tril[..., 0] + loc).shape).shape[:-1]
-        self.loc = ops.broadcast_to(loc, (*batch, size))
+        batch = (scale_tril[..., 0] + loc).shape[:-1]
+        self.loc = ops.broadcast_to(loc, (*batch, *loc.shape[-1:]))  # one place, which all share, stays one in PyTorch
         self.scale_tril = ops.broadcast_to(scale_tril, (*batch, size, size))
-        self.batch_shape, self.event_shape = batch, (size,)
+        self.batch_shape, self.event_shape = batch, loc.shape[-1:]
 
     @property
     def covariance_matrix(self) -> Tensor:

@@ -107,7 +107,7 @@ class AffineTransform(Transform):
         """Return log |scale|."""
         if isinstance(self.scale, Tensor):
             return log(ops.abs(self.scale)) + ops.zeros_like(x)
-        return ops.zeros_like(x) + math.log(abs(self.scale))
+        return (ops.zeros_like(x) + math.log(abs(self.scale))).astype(x.dtype)
 
 
 class SigmoidTransform(Transform):

@@ -148,6 +148,9 @@ def diff(
 def trapezoid(y: Tensor, x: Optional[Tensor] = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """Return the integral along ``dim`` by the trapezoidal rule, at places ``x`` or ``dx`` apart."""
     axis = dim % y.ndim
+    if x is None and y.shape[axis]:  # as PyTorch adds up: a height beside an infinite one may be NaN
+        ends = _upto(y, axis, 1) + _from(y, axis, y.shape[axis] - 1)
+        return (y.sum(axis) - ends.sum(axis) / 2) * (1 if dx is None else dx)
     heights = (_from(y, axis, 1) + _upto(y, axis, y.shape[axis] - 1)) / 2
     if x is None:
         return heights.sum(axis) * (1 if dx is None else dx)

@@ -120,7 +120,7 @@ def binary_cross_entropy(
     slope = ops.stop_gradient((input - target) / _LEAST_VARIANCE)
     loss = ops.where(at_edge, edge + (input - here) * slope, loss)
     if weight is not None:
-        loss = loss * weight
+        loss = (loss * weight).astype(loss.dtype)
     return reduced(loss, reduction_name(size_average, reduce, reduction))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Callable
 
 import mindspore as ms
 import numpy as np
@@ -213,12 +213,19 @@ def bessel_j1(input: Tensor) -> Tensor:
 
 def bessel_y0(input: Tensor) -> Tensor:
     """Return the Bessel function of the second kind of order 0; MindSpore has it on GPU and CPU."""
-    return ops.bessel_y0(_wide(input))
+    return _of_positive(ops.bessel_y0, _wide(input))
 
 
 def bessel_y1(input: Tensor) -> Tensor:
     """Return the Bessel function of the second kind of order 1; MindSpore has it on GPU and CPU."""
-    return ops.bessel_y1(_wide(input))
+    return _of_positive(ops.bessel_y1, _wide(input))
+
+
+def _of_positive(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    """Return a Bessel function of the second kind: -infinity at 0, and NaN below."""
+    found = function(ops.where(x > 0, x, ops.ones_like(x)))
+    edge = ops.where(x == 0, ops.full_like(x, -float("inf")), ops.full_like(x, float("nan")))
+    return ops.where(x > 0, found, edge)
 
 
 def igamma(input: Tensor, other: Tensor) -> Tensor:

@@ -336,7 +336,7 @@ class Softmin(nn.Cell, metaclass=Kind):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the softmin of ``x``."""
-        return F.softmax(-x, self.dim)
+        return F.nans.softmax(-x, self.dim) if x.ndim else F.softmax(-x, self.dim)
 
 
 class Softmax2d(nn.Cell, metaclass=Kind):

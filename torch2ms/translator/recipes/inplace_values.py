@@ -42,10 +42,10 @@ _OPERATORS = {
     "true_divide": "/",
     "pow": "**",
 }
-# Comparisons give bools, which torch writes into the tensor in the tensor's own dtype.
-_BOOLEAN = frozenset({
+# Comparisons give bools, and running sums of ints int64, which torch writes into the tensor in the tensor's own dtype.
+_OF_OTHER_DTYPE = frozenset({
     "eq", "ne", "lt", "le", "gt", "ge", "less", "less_equal", "greater", "greater_equal", "not_equal",
-    "logical_and", "logical_or", "logical_xor", "logical_not",
+    "logical_and", "logical_or", "logical_xor", "logical_not", "cumsum", "cumprod",
 })  # fmt: skip
 Maker = Callable[[CallSite, cst.BaseExpression, Context], "cst.BaseExpression | None"]
 
@@ -99,7 +99,7 @@ def functional(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> Repl
         made = maker(site, tensor, ctx)
         return Replace(made) if made is not None else Leave("its arguments have no counterpart")
     made_by_row = _by_row(_on(site, tensor), ctx)
-    if name in _BOOLEAN and isinstance(made_by_row, Replace):
+    if name in _OF_OTHER_DTYPE and isinstance(made_by_row, Replace):
         cast = build("{value}.astype({x}.dtype)", value=made_by_row.code, x=tensor.deep_clone())
         return replace(made_by_row, code=cast)
     return made_by_row
