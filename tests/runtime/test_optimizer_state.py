@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 ms = pytest.importorskip("mindspore")
 
-from mindspore import ops  # noqa: E402
+from mindspore import nn, ops  # noqa: E402
 from mindspore.experimental import optim  # noqa: E402
 
 from torch2ms.runtime import checkpoint, groups, initializers, optimizer_state  # noqa: E402
@@ -110,3 +111,34 @@ def test_parameters_of_another_network_are_told_apart() -> None:
     optimizer_state.add_param_group(optimizer, {"params": [second], "lr": 0.5})
     optimizer((ops.ones((2,)), ops.ones((2,))))
     assert [float(p[0]) for p in (first, second)] == pytest.approx([0.9, 0.5])
+
+
+class _Agent(nn.Cell):
+    """A network with its own optimizer, as agents of reinforcement learning are written."""
+
+    def __init__(self, kind: Any, **options: Any) -> None:
+        super().__init__()
+        self.fc = nn.Dense(2, 1, weight_init="ones", has_bias=False)
+        object.__setattr__(self, "opt", kind(self.trainable_params(), **options))
+
+    def learn(self) -> float:
+        x = ms.Tensor([[1.0, 2.0]])
+        grad_fn = ms.value_and_grad(lambda: self.fc(x).pow(2).mean(), None, self.opt.parameters)
+        loss, grads = grad_fn()
+        self.opt(grads)
+        return float(loss)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [(Adam, {"lr": 0.1}), (optim.Adam, {"lr": 0.1}), (optim.SGD, {"lr": 0.05, "momentum": 0.9})]
+)
+def test_the_copy_of_a_network_is_trained_by_the_copy_of_its_optimizer(kind: Any, options: Any) -> None:
+    agent = _Agent(kind, **options)
+    for _ in range(3):
+        agent.learn()
+    target = copy.deepcopy(agent)
+    assert target.opt is not agent.opt
+    assert target.opt.parameters[0] is target.fc.weight
+    copied = [target.learn() for _ in range(3)]
+    assert copied[0] != copied[-1]
+    assert [agent.learn() for _ in range(3)] == copied  # untouched by the copy's steps, and with the same moments

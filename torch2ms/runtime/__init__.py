@@ -16,14 +16,19 @@ It also makes PyNative compute each operation at once where the CPU is the only 
 default MindSpore hands kernels to threads of its own and goes on; on a CPU these threads take the cores that the
 kernels need, and a training step takes 1.4 to 7.5 times as long (docs/speed.md). Nor can an array be read or changed
 while a kernel is still at work on it. Ascend and GPU compute beside Python, and are left alone.
+
+And it lets ``copy.deepcopy`` copy MindSpore's optimizers (``make_maps_copyable``), which agents keep beside their
+networks: the copied optimizer then holds the parameters of the copied network, as in PyTorch.
 """
 
 from __future__ import annotations
 
+import copyreg
 import os
 from importlib import metadata
+from typing import Any, Tuple
 
-__all__ = ["limit_onednn_isa", "wait_for_kernels"]
+__all__ = ["limit_onednn_isa", "make_maps_copyable", "wait_for_kernels"]
 
 
 def limit_onednn_isa() -> bool:
@@ -61,5 +66,26 @@ def wait_for_kernels() -> bool:
     return True
 
 
+def _remade(mapped: Any) -> Tuple[Any, Tuple[Any]]:
+    """Return how to make ``mapped`` anew: it holds nothing besides the operation that it was made with."""
+    return type(mapped), (mapped.ops,)
+
+
+def make_maps_copyable() -> bool:
+    """Say how ``ops.Map`` and ``ops.HyperMap``, which each optimizer holds, are copied; return whether it was said.
+
+    They are C++ objects without a copy of their own: ``copy.deepcopy`` of an optimizer, or of a network that holds one,
+    ended with "cannot pickle 'Map' object".
+    """
+    try:
+        from mindspore import ops
+    except ImportError:
+        return False
+    for kind in (ops.Map, ops.HyperMap):
+        copyreg.pickle(kind, _remade)
+    return True
+
+
 limit_onednn_isa()
 wait_for_kernels()
+make_maps_copyable()
