@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from torch2ms.translator.inference.own_attributes import is_inplace
@@ -240,7 +241,7 @@ def _parts_added(value: ast.Call, place: Place, depth: int) -> _Elements:
     """Return what the function puts into the container that a statement binds to ``self.blocks``, or to a name."""
     if not isinstance(place.function, ast.FunctionDef):
         return _NOTHING
-    bound = [node for node in walk(place.function) if isinstance(node, ast.Assign) and node.value is value]
+    bound = [node for node in _assignments(place.function) if node.value is value]
     targets = [ast.unparse(target) for node in bound for target in node.targets]
     return (_Filling(targets[0], value, place, depth).run(place.function.body, None) if targets else None) or _NOTHING
 
@@ -324,20 +325,30 @@ def _either(one: _Elements | None, other: _Elements | None) -> _Elements | None:
 
 def _always(statement: ast.stmt, name: ast.Name, place: Place) -> bool:
     """Whether a statement runs whenever the function gets to a place: no condition around it alone."""
-    nodes = walk(place.function if place.function is not None else place.analysis.tree)
-    conditions = [node for node in nodes if isinstance(node, (ast.If, ast.Try))]
+    analysis, function = place.analysis, place.function
     return all(
         node.lineno <= name.lineno <= (node.end_lineno or 0)
-        for node in conditions
+        for node in ([*analysis.all(ast.If), *analysis.all(ast.Try)] if function is None else _conditions(function))
         if node is not statement and node.lineno <= statement.lineno <= (node.end_lineno or 0)
     )
 
 
+# Many names of one function are asked for in turn
+@lru_cache(maxsize=16)
+def _assignments(function: ast.AST) -> list[ast.Assign]:
+    return [node for node in walk(function) if isinstance(node, ast.Assign)]
+
+
+@lru_cache(maxsize=16)
+def _conditions(function: ast.AST) -> list[ast.If | ast.Try]:
+    return [node for node in walk(function) if isinstance(node, (ast.If, ast.Try))]
+
+
 def _given(name: ast.Name, place: Place) -> list[ast.expr]:
     """Return what a name is bound to in the function, or in the file."""
-    for inside in (place.function, place.analysis.tree):
-        nodes = walk(inside) if inside is not None else ()
-        bound = [n for n in nodes if isinstance(n, ast.Assign) and any(_is(t, name.id) for t in n.targets)]
+    own = _assignments(place.function) if place.function is not None else ()
+    for assignments in (own, place.analysis.all(ast.Assign)):
+        bound = [node for node in assignments if any(_is(target, name.id) for target in node.targets)]
         before = [node for node in bound if node.lineno < name.lineno] or bound
         always = max((n.lineno for n in before if _always(n, name, place)), default=0)
         if before:

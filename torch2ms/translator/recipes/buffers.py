@@ -30,7 +30,7 @@ def is_bound_live(name: str, where: ast.AST, ctx: Context) -> bool:
     if ctx.target.mindspore < _SINCE or ctx.world.symbols.sets_on_others(name):
         return False
     stored = [n for n in ctx.analysis.all(ast.Attribute) if n.attr == name and not isinstance(n.ctx, ast.Load)]
-    filled = [target for node in ctx.analysis.nodes for target, _ in put_in_place(node) if _ends(target, name)]
+    filled = [target for target in ctx.once(_changed_in_place) if _ends(target, name)]
     if not stored and not filled:
         return False
     bound: list[ast.expr] = [node.target for node in ctx.analysis.all(ast.AugAssign) if _is_own(node.target, name)]
@@ -42,6 +42,11 @@ def is_bound_live(name: str, where: ast.AST, ctx: Context) -> bool:
 
 
 _SINCE = (2, 7)  # Cell.register_buffer
+
+
+def _changed_in_place(ctx: Context) -> list[ast.expr]:
+    """Return what the file changes in place."""
+    return [target for node in ctx.analysis.nodes for target, _ in put_in_place(node)]
 
 
 def put_in_place(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
