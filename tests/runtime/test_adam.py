@@ -52,3 +52,20 @@ def test_groups_have_their_own_learning_rate() -> None:
     groups = [{"params": [parameters[0]], "lr": 0.1}, {"params": [parameters[1]], "lr": 0.2}]
     Adam(groups)(tuple(ms.Tensor(np.ones(2, np.float32)) for _ in parameters))
     assert [parameter.asnumpy()[0] for parameter in parameters] == pytest.approx([0.9, 0.8], abs=1e-5)
+
+
+def test_a_float64_parameter_is_trained_beside_a_float32_one() -> None:
+    # MindSpore's kernel refuses float64; a temperature of SAC is `torch.tensor(np.log(0.01))`.
+    start, gradients = np.log([0.01, 0.5]), np.array([[0.3, -2.0], [1e-9, 0.1], [-0.7, 4.0]])
+    wide = ms.Parameter(ms.tensor(start, ms.float64), name="wide")
+    narrow = ms.Parameter(ms.tensor(start, ms.float32), name="narrow")
+    optimizer = Adam([wide, narrow], lr=0.01, weight_decay=0.1)
+    expected, first, second = start.copy(), np.zeros(2), np.zeros(2)
+    for step, gradient in enumerate(gradients, 1):
+        optimizer((ms.tensor(gradient, ms.float64), ms.tensor(gradient, ms.float32)))
+        descended = gradient + 0.1 * expected
+        first, second = 0.9 * first + 0.1 * descended, 0.999 * second + 0.001 * descended**2
+        expected -= 0.01 * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
+    assert wide.dtype == ms.float64
+    np.testing.assert_allclose(wide.asnumpy(), expected, rtol=1e-6)
+    np.testing.assert_allclose(narrow.asnumpy(), expected, rtol=1e-5)

@@ -40,9 +40,17 @@ def _update_fused(
     kernel: Any, beta1_power: Any, beta2_power: Any, lr: Any, beta1: float, beta2: float, eps: Any, weight_decay: float,
     maximize: bool, parameter: Any, gradient: Any, first: Any, second: Any,
 ) -> bool:  # fmt: skip
-    """Update one parameter and its moments with one kernel."""
+    """Update one parameter and its moments with one kernel; of float64, which the kernel refuses, with its formula."""
     gradient = _effective(gradient, parameter, weight_decay, maximize)
-    kernel(parameter, first, second, beta1_power, beta2_power, lr, beta1, beta2, eps, gradient)
+    if parameter.dtype == ms.float64:
+        new_first = first * beta1 + gradient * (1 - beta1)
+        new_second = second * beta2 + gradient * gradient * (1 - beta2)
+        step_size = lr * ops.sqrt(1 - beta2_power) / (1 - beta1_power)
+        ops.assign(first, new_first)
+        ops.assign(second, new_second)
+        ops.assign(parameter, parameter - step_size * new_first / (ops.sqrt(new_second) + eps))
+    else:
+        kernel(parameter, first, second, beta1_power, beta2_power, lr, beta1, beta2, eps, gradient)
     return True
 
 
