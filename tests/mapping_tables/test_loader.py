@@ -78,6 +78,40 @@ def test_identical_expands_names_renames_and_examples(only: Only) -> None:
     assert row.returns == "Tensor"
 
 
+FAMILY = """
+namespace = "torch"
+[[family]]
+names = ["a.b", "c"]
+rename = { c = "d" }
+returns = "Module"
+adapter = "mindspore.{last}"
+[[family.to]]
+target = "mindspore.{last}"
+notes = "as {name}"
+[[family.example]]
+before = "{name}()"
+after = "mindspore.{last}()"
+run = { args = { x = "{last}" } }
+"""
+
+
+def test_a_family_is_one_row_for_several_names(only: Only) -> None:
+    tables = only(FAMILY)
+    assert [(row.name, row.to[0].target, row.adapter, row.to[0].notes, row.returns) for row in tables.rows()] == [
+        ("torch.a.b", "mindspore.b", "mindspore.b", "as torch.a.b", "Module"),
+        ("torch.c", "mindspore.d", "mindspore.d", "as torch.c", "Module"),
+    ]
+    example = tables.row("torch.c").examples[0]
+    assert (example.before, example.after, example.run) == ("torch.c()", "mindspore.d()", {"args": {"x": "d"}})
+
+
+def test_the_members_of_a_family_s_names(only: Only) -> None:
+    text = 'namespace = "torch"\n[[family]]\nnames = ["A", "B"]\nmembers = ["X", "Y"]\nkeep = "{last}"\n'
+    assert {row.name: row.keep for row in only(text).rows()} == {
+        "torch.A.X": "X", "torch.A.Y": "Y", "torch.B.X": "X", "torch.B.Y": "Y",
+    }  # fmt: skip
+
+
 def test_the_example_of_an_older_identical_name_is_written_for_its_release(only: Only) -> None:
     text = (
         'namespace = "torch"\n[[identical]]\nto = "mindspore.ops"\nmindspore = "RANGE"\nnames = ["abs"]\n'
@@ -117,6 +151,9 @@ def test_mint_comes_first_wherever_it_is_written(only: Only) -> None:
         ("[X]\nto = 'a'\n[[X.example]]\nbefore = 'a'\n", "'after' is missing"),
         ("[X]\nto = 'a'\n[[X.example]]\nbefore = 'a'\nafter = 'b'\nrun = { inputs = 1 }\n", "unknown key 'inputs'"),
         ("[[identical]]\nto = 'a'\n", "'names' is missing"),
+        ("[[family]]\nto = 'a'\n", "'names' is missing"),
+        ("[[family]]\nnames = ['x']\n", "exactly one of"),
+        ("[[family]]\nnames = ['x', 'x']\nto = 'a'\n", "x has a row already"),
         ("[[identical]]\nto = 'a'\nnames = ['x']\nmindspore = '>=3.0'\nexample = 'x'\n", "no release fulfils '>=3.0'"),
         ("[[identical]]\nto = 'a'\nnames = ['x', 'x']\n[[identical]]\nto = 'a'\nnames = ['x']\n", "already"),
         ("x = 'a'\n[[unsupported]]\nnames = ['x']\nadvice = 'b'\n", "has a row already"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from pathlib import Path
 
 import mindspore as ms
 import numpy as np
@@ -15,8 +16,23 @@ def size(network: ms.nn.Cell) -> int:
     return sum(weight.size for weight in network.trainable_params())
 
 
+SIZES = {
+    "resnet18": 11_689_512, "resnet50": 25_557_032, "resnext50_32x4d": 25_028_904, "squeezenet1_0": 1_248_424,
+    "squeezenet1_1": 1_235_496, "densenet121": 7_978_856, "mobilenet_v2": 3_504_872, "mobilenet_v3_small": 2_542_856,
+    "mobilenet_v3_large": 5_483_032, "shufflenet_v2_x0_5": 1_366_792, "shufflenet_v2_x1_0": 2_278_604,
+    "mnasnet0_5": 2_218_512, "mnasnet1_0": 4_383_312, "googlenet": 13_004_888, "efficientnet_b0": 5_288_548,
+    "efficientnet_b1": 7_794_184,
+}  # fmt: skip
+LARGE = {
+    "inception_v3": 27_161_264, "densenet161": 28_681_000, "densenet201": 20_013_928, "mnasnet1_3": 6_282_256,
+    "shufflenet_v2_x2_0": 7_393_996, "efficientnet_b5": 30_389_784, "efficientnet_v2_s": 21_458_488,
+    "convnext_tiny": 28_589_128,
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("name", "weights"), [("resnet18", 11_689_512), ("resnet50", 25_557_032), ("resnext50_32x4d", 25_028_904)]
+    ("name", "weights"),
+    [*SIZES.items(), *(pytest.param(*pair, marks=pytest.mark.slow) for pair in LARGE.items())],
 )
 def test_sizes_are_those_of_the_papers_code(name: str, weights: int) -> None:
     assert size(vision_models.MODELS[name]()) == weights
@@ -41,9 +57,73 @@ def test_blocks_may_start_as_their_shortcuts(name: str, last: str) -> None:
 
 
 def test_plain_networks() -> None:
-    network = vision_models.VGG((8, 0, 512, 0), True, num_classes=3)
+    network = vision_models.VGG(vision_models.make_layers([8, "M", 512, "M"], True), num_classes=3)
     assert network(ms.Tensor(np.zeros((1, 3, 16, 16), np.float32))).shape == (1, 3)
     assert [type(cell).__name__ for cell in network.features][:4] == ["Conv2d", "BatchNorm2d", "ReLU", "MaxPool2d"]
+
+
+def test_networks_are_found_by_name() -> None:
+    assert {"alexnet", "googlenet", "mobilenet_v2"} <= set(vision_models.list_models())
+    assert vision_models.list_models("dense*", exclude=["*161", "*201"]) == ["densenet121", "densenet169"]
+    assert vision_models.get_model_builder("MobileNet_V2") is vision_models.mobilenet_v2
+    assert vision_models.get_model("squeezenet1_1", num_classes=4).num_classes == 4
+    with pytest.raises(ValueError, match="Unknown model lenet"):
+        vision_models.get_model("lenet")
+
+
+def test_classes_are_bases_of_a_program_s_own() -> None:
+    class Pyramid(vision_models.ResNet):
+        def __init__(self) -> None:
+            super().__init__(vision_models.BasicBlock, [1, 1, 1, 1], num_classes=2)
+
+        def _forward_impl(self, x: ms.Tensor) -> ms.Tensor:
+            return self.layer1(self.relu(self.bn1(self.conv1(x))))
+
+    network = Pyramid()
+    assert network.training
+    assert network.layer4.training
+    assert network(ms.Tensor(np.zeros((1, 3, 16, 16), np.float32))).shape == (1, 64, 8, 8)
+
+
+def spread(weight: ms.Tensor) -> float:
+    return float(weight.asnumpy().std())
+
+
+def test_weights_begin_as_torchvision_draws_them() -> None:
+    network = vision_models.mobilenet_v2(num_classes=50)
+    assert spread(network.features[2].conv[0][0].weight) == pytest.approx((2 / 96) ** 0.5, rel=0.1)  # by fan out
+    assert spread(network.classifier[1].weight) == pytest.approx(0.01, rel=0.05)
+    assert not network.classifier[1].bias.asnumpy().any()
+    network = vision_models.squeezenet1_1()
+    assert spread(network.features[0].weight) == pytest.approx((2 / 27) ** 0.5, rel=0.1)
+    assert spread(network.classifier[1].weight) == pytest.approx(0.01, rel=0.05)
+    network = vision_models.efficientnet_b0(num_classes=4)
+    assert np.abs(network.classifier[1].weight.asnumpy()).max() == pytest.approx(0.5, rel=0.05)
+    network = vision_models.ConvNeXt([vision_models.CNBlockConfig(32, None, 2)])
+    assert spread(network.classifier[2].weight) == pytest.approx(0.02, rel=0.05)
+    assert np.allclose(network.features[1][0].layer_scale.asnumpy(), 1e-6)
+
+
+def test_inception_gives_auxiliary_logits_in_training_alone() -> None:
+    network = vision_models.GoogLeNet(num_classes=3, init_weights=False)
+    x = ms.Tensor(np.zeros((2, 3, 48, 48), np.float32))
+    found = network(x)
+    assert type(found).__name__ == "GoogLeNetOutputs"
+    assert [one.shape for one in (found.logits, found.aux_logits2, found.aux_logits1)] == [(2, 3)] * 3
+    assert network.set_train(False)(x).shape == (2, 3)
+
+
+def test_trained_inception_has_auxiliary_logits_where_they_are_wanted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TORCH2MS_WEIGHTS", str(tmp_path))
+    ms.save_checkpoint(vision_models.GoogLeNet(num_classes=2, init_weights=False), str(tmp_path / "googlenet.ckpt"))
+    network = vision_models.googlenet(pretrained=True, num_classes=2)
+    assert network.transform_input
+    assert not network.aux_logits
+    assert network.aux1 is None
+    assert "aux1" not in network.name_cells()
+    assert vision_models.googlenet(pretrained=True, num_classes=2, aux_logits=True).aux2 is not None
 
 
 def test_trained_weights_are_read_not_downloaded(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 
 from torch2ms import translate_source
@@ -110,9 +108,7 @@ def test_slices_of_a_network_of_torchvision(model: str, border: int, starts: boo
 
 @pytest.mark.parametrize(("name", "blocks"), sorted(taken_layers._BLOCKS.items()))
 def test_the_blocks_are_those_of_the_runtime_s_networks(name: str, blocks: tuple[int, ...]) -> None:
-    vision_models = pytest.importorskip("torch2ms.runtime.vision_models")
-    widths = getattr(vision_models, name.replace("vgg", "_"))  # 0 is a pooling
-    assert blocks == tuple(len(list(run)) for convolves, run in itertools.groupby(widths, bool) if convolves)
+    assert blocks == pytest.importorskip("torch2ms.runtime.vision.vgg").COUNTS[name]
 
 
 VGG = """

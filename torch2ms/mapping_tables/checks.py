@@ -215,6 +215,7 @@ _ROW: dict[str, Check] = {
     "kind": _one_of(*ROW_KINDS), "to": _targets, "keep": _filled, "unsupported": _filled, "returns": _text,
     "signature": _signature, "adapter": _filled, "domain": _domain, "example": _examples,
 }  # fmt: skip
+_FAMILY: dict[str, Check] = {"names": _texts, "members": _texts, "rename": _text_table, **_ROW}
 
 
 def rows_of_file(file: str, table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -227,16 +228,17 @@ def rows_of_file(file: str, table: Mapping[str, Any]) -> dict[str, dict[str, Any
     rows: dict[str, dict[str, Any]] = {}
     shown: dict[str, dict[str, Any]] = {}  # examples of names that a group has
     for key, value in table.items():
-        if key in ("namespace", "identical", "edges", "unsupported", "kept"):
+        if key in ("namespace", "family", "identical", "edges", "unsupported", "kept"):
             continue
         where = f"{file}: {key}"
         row = _checked(where, {"to": value} if isinstance(value, str) else value, _ROW, ())
         if set(row) == {"example"} and any(key in entry.get("names", ()) for entry in table.get("kept", ())):
             shown[prefix + key] = row
             continue
-        if sum(name in row for name in ("to", "keep", "unsupported")) != 1:
-            raise TableError(f"{where}: exactly one of 'to', 'keep' and 'unsupported' must be given")
+        _check_one_way(where, row)
         rows[prefix + key] = {**row, "file": file}
+    for index, entry in enumerate(_tables(f"{file}: family", table.get("family", []))):
+        _add_family(f"{file}: family[{index}]", entry, prefix, rows, file)
     _add_groups(file, table, prefix, rows)
     for name, row in shown.items():
         rows[name] |= row
@@ -249,6 +251,40 @@ def rows_of_file(file: str, table: Mapping[str, Any]) -> dict[str, dict[str, Any
     for row in rows.values():
         row.get("to", []).sort(key=_rank)
     return rows
+
+
+def _check_one_way(where: str, row: Mapping[str, Any]) -> None:
+    if sum(name in row for name in ("to", "keep", "unsupported")) != 1:
+        raise TableError(f"{where}: exactly one of 'to', 'keep' and 'unsupported' must be given")
+
+
+def _add_family(where: str, entry: Any, prefix: str, rows: dict[str, dict[str, Any]], file: str) -> None:
+    """Add a row for every name of a ``[[family]]``, which is a row with ``{name}`` and ``{last}`` in its texts.
+
+    With ``members`` each name stands for that many: ``X.DEFAULT``. ``{last}`` is the last part of a name, or what
+    ``rename`` says for it.
+    """
+    checked = _checked(where, entry, _FAMILY, ("names",))
+    row = {key: value for key, value in checked.items() if key in _ROW}
+    _check_one_way(where, row)
+    members = checked.get("members", [""])
+    for short in [f"{name}.{member}".rstrip(".") for name in checked["names"] for member in members]:
+        name = prefix + short
+        if name in rows:
+            raise TableError(f"{where}: {short} has a row already")
+        last = checked.get("rename", {}).get(short, short.rpartition(".")[2])
+        rows[name] = {**_filled_in(row, {"{name}": name, "{last}": last}), "file": file}
+
+
+def _filled_in(value: Any, words: Mapping[str, str]) -> Any:
+    """Return a copy of plain data with the words replaced in all of its texts."""
+    if isinstance(value, str):
+        for word, text in words.items():
+            value = value.replace(word, text)
+        return value
+    if isinstance(value, dict):
+        return {key: _filled_in(item, words) for key, item in value.items()}
+    return [_filled_in(item, words) for item in value] if isinstance(value, list) else value
 
 
 def _rank(target: Mapping[str, Any]) -> tuple[bool, bool]:

@@ -1,0 +1,135 @@
+"""Torchvision's own networks, from its unpacked source, on the cases of ``cases.json``; run in a process of its own.
+
+python torchvision_models_side.py SOURCE FOLDER
+
+For each case and seed: weights, an input, and from them the outputs, gradients and statistics, in both precisions. Of
+networks that are only built: what they are made of.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import types
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+SEEDS = (0, 1, 2)
+
+
+def load(source: str) -> Any:
+    """Return torchvision's models; the package's ``__init__`` loads compiled operators that no build here has."""
+    package = types.ModuleType("torchvision")
+    package.__path__ = [source]
+    sys.modules["torchvision"] = package
+    return importlib.import_module("torchvision.models")
+
+
+def scope_of(family: str) -> dict[str, Any]:
+    """Return the names of one of its files."""
+    return {**vars(importlib.import_module(f"torchvision.{family}")), "partial": __import__("functools").partial}
+
+
+def without_chance(network: nn.Module) -> nn.Module:
+    """Turn dropout off."""
+    for part in network.modules():
+        if type(part).__name__ in ("Dropout", "StochasticDepth"):
+            part.p = 0.0
+        if isinstance(getattr(part, "drop_rate", None), float):
+            part.drop_rate = 0.0
+    return network
+
+
+def stir(network: nn.Module) -> None:
+    """Move what begins as a constant, so that each weight and statistic counts."""
+    with torch.no_grad():
+        for value in network.parameters():
+            if value.ndim < 2 or value.std() == 0 or value.shape[1:].numel() == 1:
+                value += 0.1 * torch.randn_like(value)
+        for name, value in network.named_buffers():
+            if name.endswith("running_mean"):
+                value += 0.1 * torch.randn_like(value)
+            elif name.endswith("running_var"):
+                value *= 0.5 + torch.rand_like(value)
+
+
+def outputs(value: Any) -> list[torch.Tensor]:
+    """Return the tensors of a result."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [part for one in (value.values() if isinstance(value, dict) else value) for part in outputs(one)]
+
+
+def run(network: nn.Module, x: torch.Tensor, train: bool, tag: str, found: dict[str, Any]) -> None:
+    """Add outputs, gradients and statistics under a tag."""
+    network = network.train(train)
+    network.zero_grad()
+    results = outputs(network(x))
+    sum((one * torch.cos(torch.arange(one.numel()).view_as(one))).sum() for one in results).backward()
+    found.update({f"{tag}/out/{index}": one.detach().numpy() for index, one in enumerate(results)})
+    for name, value in network.named_parameters():
+        found[f"{tag}/grad/{name}"] = np.zeros(value.shape) if value.grad is None else value.grad.numpy()
+    if train:
+        found.update(
+            {f"{tag}/state/{name}": value.numpy() for name, value in network.named_buffers() if "running" in name}
+        )
+
+
+def compare(case: dict[str, Any], folder: Path) -> None:
+    """Write what one case gives for each seed."""
+    for seed in SEEDS:
+        torch.manual_seed(seed)
+        network = without_chance(eval(case["code"], scope_of(case["family"])))
+        stir(network)
+        state = {name: value.clone() for name, value in network.state_dict().items()}
+        x = torch.randn(case["shape"])
+        found: dict[str, Any] = {"x": x.numpy(), **{f"weights/{name}": one.numpy() for name, one in state.items()}}
+        for train in case["modes"]:
+            for tag, dtype in (("64", torch.float64), ("32", torch.float32)):
+                network.load_state_dict(state)
+                run(network.to(dtype), x.to(dtype), train, f"{'train' if train else 'eval'}{tag}", found)
+                network.float()
+        np.savez(folder / f"{case['name']}.{seed}.npz", **found)
+
+
+def parts(network: nn.Module) -> dict[str, Any]:
+    """Return what a network is made of: shapes by key, children in order, settings of layers."""
+    settings: dict[str, list[float]] = {}
+    for path, part in network.named_modules():
+        if type(part).__name__ in ("Dropout", "StochasticDepth"):
+            settings[path] = [part.p]
+        elif isinstance(part, nn.BatchNorm2d):
+            settings[path] = [part.eps, part.momentum]
+        elif isinstance(part, nn.LayerNorm):
+            settings[path] = [part.eps]
+    return {
+        "shapes": {name: list(value.shape) for name, value in network.state_dict().items()},
+        "children": [path for path, _ in network.named_modules()],
+        "settings": settings,
+    }
+
+
+def main() -> None:
+    """Answer all cases."""
+    warnings.simplefilter("ignore")
+    folder = Path(sys.argv[2])
+    models = load(sys.argv[1])
+    cases = json.loads((folder / "cases.json").read_text())
+    for case in cases.get("compare", ()):
+        compare(case, folder)
+    built = {}
+    for name in cases.get("build", ()):
+        with torch.device("meta"):
+            options = {"weights_backbone": None} if name.startswith(("fcn", "deeplab", "lraspp")) else {}
+            built[name] = parts(models.get_model(name, weights=None, **options))
+    (folder / "built.json").write_text(json.dumps(built))
+
+
+if __name__ == "__main__":
+    main()
