@@ -105,6 +105,11 @@ def test_what_is_tried_stays_where_it_does_more_than_to_import() -> None:
         ("while(x.cuda()):pass", "while(x):pass"),
         ("assert(x.cuda())", "assert(x)"),
         ("yield(x.cuda())", "yield(x)"),
+        (
+            "match(x.cuda()):\n        case 1 if(x.cpu()):\n            return(x.cuda())\n"
+            "        case _ if (x.cpu()):\n            pass",
+            "match(x):\n        case 1 if(x):\n            return(x)\n        case _ if x:\n            pass",
+        ),
         ("return (x.cuda()).sum()", "return x.sum()"),
     ],
 )

@@ -90,6 +90,24 @@ def test_packed_sequences() -> None:
     assert "plain, h = rnn(x)" in result
 
 
+def test_a_name_is_packed_only_where_a_function_packs_it() -> None:
+    text = HEAD + (
+        "class Rnn(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.norm, self.rnn = nn.LayerNorm(2), nn.GRU(2, 3)\n\n"
+        "    def forward(self, x, n, h=None):\n        x = self.norm(x)\n"
+        "        x = nn.utils.rnn.pack_padded_sequence(x, n)\n        return self.rnn(x, h)\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.rnns, self.fc = nn.Sequential(Rnn(), *(Rnn() for _ in range(2))), nn.Linear(3, 2)\n\n"
+        "    def forward(self, x, n, hs):\n        for i, rnn in enumerate(self.rnns):\n"
+        "            x, h = rnn(x, n, hs[i])\n        return self.fc(x)\n"
+    )
+    result = translate_source(text).text
+    assert "return packing.run(self.rnn, x, h)" in result
+    assert "x = self.norm(x)" in result
+    assert "x, h = rnn(x, n, hs[i])" in result
+    assert "return self.fc(x)" in result
+
+
 _STATES = """import torch
 from torch import nn
 

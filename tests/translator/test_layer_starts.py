@@ -116,6 +116,8 @@ def test_what_only_may_begin_in_place_is_marked(made: str) -> None:
         (f"layers = [nn.ReLU(True)]\nlayers = [nn.Linear(4, 4)]\n{LISTED}", ADDED),
         ("self.block = nn.Sequential(nn.Linear(4, 4))\nself.block.append(nn.ReLU(True))", ADDED),
         ("self.block = make(4)", "return self.block(x)"),
+        ("self.block = norm_act(4, inplace=True)", ADDED),
+        ("self.block = get_norm_act(nn.BatchNorm1d, nn.ReLU)(4, inplace=True)", ADDED),
         ("self.blocks = nn.ModuleList([make(4)])", LOOP.replace("x + m(x)", "m(x)")),
     ],
 )
@@ -123,3 +125,49 @@ def test_nothing_is_said_where_nothing_begins_in_place_or_nobody_looks(made: str
     result = translated(made, used)
     assert not marks(result)
     assert "[0](x)" not in result.text
+
+
+_ROUNDS = "skip = x\n        for m in self.blocks:\n            x = m(x)\n        return x + skip"
+_MADE = "self.blocks = nn.ModuleList([nn.Linear(4, 4), nn.ReLU(True)])"
+
+
+@pytest.mark.parametrize(
+    ("made", "used"),
+    [
+        (_MADE, _ROUNDS),
+        (_MADE, _ROUNDS.replace("m(x)", "m(x) if isinstance(m, nn.Linear) else m(x)")),
+        (_MADE, _ROUNDS.replace("for m in self.blocks", "for i, m in enumerate(self.blocks)")),
+        ("self.blocks = nn.Sequential(nn.Sequential(nn.Linear(4, 4)), nn.ReLU(True))", _ROUNDS),
+        (
+            "self.blocks = nn.ModuleList()\nfor i in range(2):\n"
+            "    if norm:\n        self.blocks.append(nn.LayerNorm(4))\n"
+            "    self.blocks.append(Inner())\n    self.blocks.append(nn.ReLU(inplace=True))",
+            _ROUNDS,
+        ),
+    ],
+)
+def test_what_a_loop_hands_from_layer_to_layer_is_seen_by_nobody_else(made: str, used: str) -> None:
+    assert not marks(translated(made, used))
+
+
+@pytest.mark.parametrize(
+    ("made", "used"),
+    [
+        (_MADE.replace("[nn.Linear(4, 4), ", "["), _ROUNDS),
+        (_MADE.replace("nn.Linear(4, 4)", "nn.Identity()"), _ROUNDS),
+        (_MADE.replace("nn.Linear(4, 4)", "nn.Linear(4, 4) if norm else nn.Dropout()"), _ROUNDS),
+        (
+            _MADE,
+            _ROUNDS.replace("x = m(x)", "seen.append(x)\n            x = m(x)").replace(
+                "skip = x", "skip, seen = x, []"
+            ),
+        ),
+        (_MADE, _ROUNDS.replace("x = m(x)", "x = m(x) if isinstance(m, nn.ReLU) else x")),
+        (
+            _MADE,
+            _ROUNDS.replace("x = m(x)", "if self.training:\n                x = m(x)"),
+        ),
+    ],
+)
+def test_a_layer_of_a_loop_that_may_get_what_others_see_is_marked(made: str, used: str) -> None:
+    assert marks(translated(made, used)) == ["T2M305"]

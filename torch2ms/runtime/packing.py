@@ -126,10 +126,10 @@ def _reordered(state: Any, order: Optional[Tensor]) -> Any:
     return ops.gather(state, order.astype(ms.int32), 1)
 
 
-def run(layer: nn.Cell, input: Any, hx: Any = None) -> Any:
+def run(layer: nn.Cell, input: Any, hx: Any = None, *others: Any) -> Any:
     """Return what a recurrent layer makes of a packed sequence: packed outputs, last states."""
     if not isinstance(input, PackedSequence):
-        return layer(input) if hx is None else layer(input, hx)
+        return layer(input) if hx is None and not others else layer(input, hx, *others)
     x, counts = _padded(input)
     batch_first = getattr(layer, "batch_first", False)
     outputs, state = layer(

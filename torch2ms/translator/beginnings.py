@@ -5,10 +5,19 @@ from __future__ import annotations
 import ast
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.inference.layer_starts import EACH, FIRST, Place, Starts, merged, own_starts, value_starts
+from torch2ms.translator.inference.layer_starts import (
+    EACH,
+    FIRST,
+    MAKES,
+    Place,
+    Starts,
+    merged,
+    own_starts,
+    value_starts,
+)
 from torch2ms.translator.trees import walk
 
-__all__ = ["loop_around", "own_class", "starts_of"]
+__all__ = ["is_fed_by_others", "loop_around", "own_class", "starts_of"]
 
 _DEPTH = 4
 
@@ -38,6 +47,34 @@ def starts_of(layer: ast.expr, ctx: Context, depth: int = _DEPTH) -> Starts:
     function = ctx.functions[-1]
     place = Place(ctx.world, ctx.analysis, "", function.node if function is not None else None)
     return value_starts(layer, place)
+
+
+def is_fed_by_others(layer: ast.expr, ctx: Context) -> bool:
+    """Whether the layer that a loop goes over gets only what the loop's layers made, for the first of them makes anew.
+
+    ``for layer in self.layers: x = layer(x)``: what ``x`` was before the loop reaches the first layer alone.
+    """
+    statement = ctx.small
+    loop = loop_around(layer, ctx) if isinstance(layer, ast.Name) else None
+    if not isinstance(loop, ast.For) or not isinstance(statement, ast.Assign) or ctx.parent(statement) is not loop:
+        return False
+    assert isinstance(layer, ast.Name)
+    target = statement.targets[0]
+    if len(statement.targets) > 1 or not isinstance(target, ast.Name):
+        return False
+    values = _branches(statement.value)
+    if not all(isinstance(value, ast.Call) and getattr(value.func, "id", "") == layer.id for value in values):
+        return False
+    given = {id(value.args[0]) for value in values if isinstance(value, ast.Call) and value.args}
+    read = (n for n in walk(loop) if isinstance(n, ast.Name) and n.id == target.id and isinstance(n.ctx, ast.Load))
+    return all(id(node) in given for node in read) and MAKES in starts_of(
+        _walked(loop.iter, loop.target, layer.id), ctx
+    )
+
+
+def _branches(value: ast.expr) -> list[ast.expr]:
+    """Return what an expression may be: the branches of ``a if c else b``."""
+    return [*_branches(value.body), *_branches(value.orelse)] if isinstance(value, ast.IfExp) else [value]
 
 
 def _behind(starts: Starts, step: str) -> Starts:

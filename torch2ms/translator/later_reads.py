@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.trees import walk
@@ -38,13 +39,23 @@ def read_beside(name: str, call: ast.Call, statement: ast.AST, ctx: Context) -> 
 
     ``x + f(x)`` reads before the call and adds after it; of ``g(x) + f(x)`` the first part is done by then.
     """
-    inside = set(walk(call))
+    inside = {*walk(call), *_of_other_branches(call, ctx)}
     for node in walk(statement):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and node not in inside:
             behind = (node.lineno, node.col_offset) >= (call.end_lineno or 0, call.end_col_offset or 0)
             if behind or not _is_done(node, call, ctx):
                 return True
     return False
+
+
+def _of_other_branches(call: ast.Call, ctx: Context) -> Iterator[ast.AST]:
+    """Yield what does not run where a call does: the other branch of ``f(x) if c else g(x)``."""
+    child: ast.AST = call
+    parent = ctx.parent(child)
+    while parent is not None and not isinstance(parent, ast.stmt):
+        if isinstance(parent, ast.IfExp) and child is not parent.test:
+            yield from walk(parent.orelse if child is parent.body else parent.body)
+        child, parent = parent, ctx.parent(parent)
 
 
 def read_before(name: str, call: ast.Call, statement: ast.AST, ctx: Context) -> bool:

@@ -127,6 +127,8 @@ class _Rewriter:
                     changes[name] = new
         if not changes:
             return node
+        if node.__class__ in _SPACES and not getattr(node, _SPACES[node.__class__]).value:
+            changes = {name: _kept_apart(getattr(node, name), new) for name, new in changes.items()}
         try:
             return node.with_changes(**changes)
         except cst.CSTValidationError:  # ``return(x.data)``: the parentheses went that stood for a space
@@ -318,6 +320,8 @@ class _Rewriter:
 
 
 _NUMBERS = frozenset({cst.Integer, cst.Float})
+# the space before an expression, where libcst does not ask for it if the expression has no parentheses
+_SPACES: dict[type[cst.CSTNode], str] = {cst.Match: "whitespace_after_match", cst.MatchCase: "whitespace_after_if"}
 _OPERATORS = frozenset(
     {cst.SimpleString, cst.BinaryOperation, cst.UnaryOperation, cst.Comparison, cst.IfExp, cst.Subscript}
 )

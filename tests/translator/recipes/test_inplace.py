@@ -87,6 +87,7 @@ def test_a_tensor_that_others_see_is_filled(statements: list[str], expected: lis
         ("y.narrow(1, 0, 2).add_(z)", "y[:, :2] = ops.narrow(y, 1, 0, 2) + z"),
         ("y.narrow(0, a, n - a).fill_(1)", "y[a:a + (n - a)] = 1"),
         ("y[n].narrow(1, a, 2).zero_()", "y[n, :, a:a + 2] = 0"),
+        ("y[n].narrow(dim=1, length=n, start=a).zero_()", "y[n, :, a:a + n] = 0"),
         ("y.narrow(0, 1, 2).mul_(2).add_(z)", "y[1:1 + 2] = ops.narrow(y, 0, 1, 2) * 2 + z"),
     ],
 )

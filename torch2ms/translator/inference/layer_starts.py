@@ -25,6 +25,7 @@ __all__ = [
     "FIRST",
     "FORWARD",
     "IDEMPOTENT",
+    "MAKES",
     "Beginning",
     "Place",
     "Starts",
@@ -35,6 +36,7 @@ __all__ = [
 
 # Steps of a path from a layer to what begins it
 FIRST, EACH, FORWARD = "[0]", "[*]", ".forward"
+MAKES = "[0] makes"  # beside these: whatever a list of layers begins with makes a new tensor
 _DEPTH = 4  # names, functions and containers that are followed
 
 
@@ -169,12 +171,37 @@ def _container(args: Sequence[ast.expr], filled: _Elements, place: Place, depth:
     begun = [value_starts(part, place, depth - 1) for part in parts.first]
     if has_first:
         found.update({FIRST + path: start for path, start in merged(begun).items()})
+    if parts.first and not parts.may_be_empty and all(_makes(part, place, depth - 1) for part in parts.first):
+        found[MAKES] = Beginning("")
     rest = parts.all if not has_first or len(parts.all) <= _SHOWN else []
     each = merged([value_starts(part, place, depth - 1) for part in rest])
     found.update({EACH + path: start for path, start in each.items()})
     return found
 
 
+def _makes(layer: ast.expr, place: Place, depth: int) -> bool:
+    """Whether a layer surely gives a new tensor, and not what it was given: a convolution, a block of the project."""
+    if depth == 0:
+        return False
+    if isinstance(layer, ast.IfExp):
+        return _makes(layer.body, place, depth - 1) and _makes(layer.orelse, place, depth - 1)
+    if isinstance(layer, ast.Name):
+        given = _given(layer, place)
+        return bool(given) and all(_makes(value, place, depth - 1) for value in given)
+    if not isinstance(layer, ast.Call) or is_inplace(layer):
+        return False
+    name, kind = _name(layer), _kind(layer.func, place)
+    if name == "Sequential" or name in _WRAPPERS:
+        return bool(layer.args) and _makes(layer.args[0], place, depth - 1)
+    if kind.name == "function" and "|" not in kind.of:
+        made = [_makes(value, inner, depth - 1) for value, inner in _returned(kind.of, place)]
+        return bool(made) and all(made)
+    is_own = kind.name == "class" and ":" in kind.of and "|" not in kind.of
+    return is_own or (kind.name == "api" and any(word in name for word in _MAKING))
+
+
+_WRAPPERS = frozenset({"weight_norm", "spectral_norm"})
+_MAKING = ("Conv", "Linear", "Norm", "Pool", "Embedding")
 _SHOWN = 24  # layers of a Sequential that are looked at one by one
 
 
@@ -414,6 +441,8 @@ def merged(starts: Sequence[Starts]) -> Starts:
     found: dict[str, Beginning] = {}
     for one in starts:
         found.update({path: replace(start, certain=False) for path, start in one.items()})
+    if not all(MAKES in one for one in starts):
+        found.pop(MAKES, None)
     return found
 
 

@@ -111,12 +111,19 @@ def _stores_on_self(node: ast.AST) -> bool:
     return False
 
 
+def _is_norm(made_by: ast.expr) -> bool:
+    """Whether a callable is called a norm, whose ``inplace`` is its activation's: that changes what the norm made."""
+    while isinstance(made_by, ast.Call):  # get_norm_act_layer(...)(channels, inplace=True)
+        made_by = made_by.func
+    return "norm" in getattr(made_by, "attr", getattr(made_by, "id", "")).lower()
+
+
 def is_inplace(value: ast.expr) -> bool:
     """Whether an expression makes a layer that changes its input: ``nn.ReLU(inplace=True)``, ``nn.ReLU(True)``."""
     if not isinstance(value, ast.Call):
         return False
     name = _called(value)
     if any(k.arg == "inplace" and isinstance(k.value, ast.Constant) and k.value.value is True for k in value.keywords):
-        return True
+        return not _is_norm(value.func)
     first = value.args[0] if value.args else None
     return name in ("ReLU", "ReLU6", "SiLU", "Hardswish") and isinstance(first, ast.Constant) and first.value is True

@@ -10,7 +10,7 @@ import ast
 
 import libcst as cst
 
-from torch2ms.translator.beginnings import own_class, starts_of
+from torch2ms.translator.beginnings import is_fed_by_others, own_class, starts_of
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.changed_inputs import Change, change_of, first_change, first_network
 from torch2ms.translator.inference.layer_starts import FORWARD, IDEMPOTENT, Starts
@@ -32,7 +32,7 @@ def inplace_layer(tree: ast.Call, ctx: Context) -> None:
         return
     name, small = tree.args[0].id, ctx.small
     path, start = first_change(starts_of(tree.func, ctx))
-    if start is None:
+    if start is None or is_fed_by_others(tree.func, ctx):
         return
     if path:
         held = start.certain and seen_elsewhere(name, small, ctx) != "fresh"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -49,7 +50,7 @@ _KEPT = frozenset({"MultiheadAttention", "Transformer", "Identity"})
 
 def named_inputs(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call:
     """Return a call of a layer whose inputs stand in order: MindSpore's layers have other names for them."""
-    if updated.args and _is_packed(tree, ctx):
+    if updated.args and _may_be_recurrent(callee) and _is_packed(tree, ctx):
         run = ctx.reference("torch2ms.runtime.packing.run")
         return cst.Call(
             run, [cst.Arg(updated.func, comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))), *updated.args]
@@ -171,6 +172,12 @@ def _with_size(updated: cst.Call, callee: Kind, ctx: Context) -> cst.Call:
     return _first(updated, ctx.reference("torch2ms.runtime.functional.transposed_to"))
 
 
+def _may_be_recurrent(layer: Kind) -> bool:
+    """Whether a layer is one of torch's that take packed sequences, or one of which nothing is known."""
+    names = {key.rpartition(".")[2] for key in candidates(layer)}
+    return ":" not in layer.of and (not names or bool(names & {"RNN", "LSTM", "GRU", "Module"}))
+
+
 _PACKERS = frozenset({"pack_padded_sequence", "pack_sequence"})
 
 
@@ -179,7 +186,8 @@ def _is_packed(tree: ast.Call, ctx: Context) -> bool:
     first = tree.args[0] if tree.args else next((word.value for word in tree.keywords if word.arg == "input"), None)
     if isinstance(first, ast.Call):
         return _packs(first, ctx)
-    return isinstance(first, ast.Name) and first.id in ctx.once(_packed_names)
+    scopes = ctx.once(_packed_names).get(first.id, frozenset()) if isinstance(first, ast.Name) else frozenset()
+    return bool(scopes) and not scopes.isdisjoint((None, *_functions_around(tree, ctx)))
 
 
 def is_chosen_recurrent(tree: ast.Call, ctx: Context) -> bool:
@@ -194,15 +202,25 @@ def is_chosen_recurrent(tree: ast.Call, ctx: Context) -> bool:
     return any(isinstance(call, ast.Call) and _RECURRENT & {word.arg for word in call.keywords} for call in made)
 
 
-def _packed_names(ctx: Context) -> frozenset[str]:
-    """Return the names that a packing call is bound to."""
-    return frozenset(
-        target.id
-        for node in ctx.analysis.all(ast.Assign)
-        if isinstance(node.value, ast.Call) and _packs(node.value, ctx)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    )
+def _packed_names(ctx: Context) -> dict[str, frozenset[ast.AST | None]]:
+    """Return the names that a packing call is bound to, with the functions where that is; None is the file itself."""
+    found: dict[str, frozenset[ast.AST | None]] = {}
+    for node in ctx.analysis.all(ast.Assign):
+        if isinstance(node.value, ast.Call) and _packs(node.value, ctx):
+            around = next(_functions_around(node, ctx), None)
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found[target.id] = found.get(target.id, frozenset()) | {around}
+    return found
+
+
+def _functions_around(tree: ast.AST, ctx: Context) -> Iterator[ast.AST]:
+    """Yield the functions a node stands in, the innermost first."""
+    node = ctx.parent(tree)
+    while node is not None:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield node
+        node = ctx.parent(node)
 
 
 def _packs(call: ast.Call, ctx: Context) -> bool:

@@ -9,6 +9,8 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.kinds import Kind
+from torch2ms.translator.passes.untyped import told
+from torch2ms.translator.trees import walk
 
 __all__ = ["older_call"]
 
@@ -19,8 +21,11 @@ def older_call(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) ->
     """Return ``np.array(x, copy=False)`` for ``copy=None``, and ``next(batches)`` for ``batches.next()``.
 
     NumPy 2's ``copy=None`` (copy where needed) is what ``copy=False`` means in NumPy 1, which MindSpore asks for. The
-    iterators of loaders had a method ``next`` before PyTorch 1.13.
+    iterators of loaders had a method ``next`` before PyTorch 1.13. A tensor's class, ``type(x)(2, 3)``, makes tensors
+    by their sizes.
     """
+    if _is_class_of_tensor(tree.func, ctx):
+        return updated.with_changes(func=ctx.reference("torch2ms.runtime.functional.typed_tensor"))
     if callee.name == "module" and callee.of in _COPIERS:
         args = [
             arg.with_changes(value=cst.Name("False"))
@@ -43,6 +48,53 @@ def _is_none(code: cst.BaseExpression) -> bool:
 
 def _iterates(tree: ast.expr) -> bool:
     return isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "iter"
+
+
+def _is_class_of_tensor(func: ast.expr, ctx: Context) -> bool:
+    """Whether a callable is ``type(x)`` of a tensor, or a name that the function binds to that and nothing else."""
+    if isinstance(func, ast.Name) and ctx.functions[-1] is not None and func.id in ctx.once(_names_of_types):
+        inside = walk(ctx.functions[-1].node)
+        stored = (ctx.parent(n) for n in inside if isinstance(n, ast.Name) and n.id == func.id and _is_stored(n))
+        values = [node.value if isinstance(node, ast.Assign) else None for node in stored]
+        return len(values) == 1 and values[0] is not None and _is_class_of_tensor(values[0], ctx)
+    asked = func.args[0] if _is_type(func) and isinstance(func, ast.Call) else None
+    return asked is not None and (ctx.kind(asked).is_tensor or _is_used_as_tensor(asked, ctx))
+
+
+def _is_type(tree: ast.expr) -> bool:
+    return isinstance(tree, ast.Call) and getattr(tree.func, "id", "") == "type" and len(tree.args) == 1
+
+
+def _is_stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
+
+
+def _names_of_types(ctx: Context) -> frozenset[str]:
+    """Return the names that the file binds to ``type(...)`` of one value."""
+    assigned = (node for node in ctx.analysis.nodes if isinstance(node, ast.Assign) and _is_type(node.value))
+    return frozenset(target.id for node in assigned for target in node.targets if isinstance(target, ast.Name))
+
+
+def _is_used_as_tensor(value: ast.expr, ctx: Context) -> bool:
+    """Whether the function around asks something of a name that only tensors answer."""
+    function = ctx.functions[-1]
+    if not isinstance(value, ast.Name) or function is None:
+        return False
+    about = [parent for node in walk(function.node) if _is_read(node, value.id) and (parent := ctx.parent(node))]
+    if any(_is_tested(parent) for parent in about):  # type(x)(move(part) for part in x), where x is no tensor
+        return False
+    return any(isinstance(parent, ast.Attribute) and told(parent, ctx).is_tensor for parent in about)
+
+
+def _is_read(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+
+
+def _is_tested(parent: ast.AST) -> bool:
+    """Whether what a name is used in asks what it is, or goes over its parts."""
+    if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") in ("isinstance", "hasattr", "iter", "map"):
+        return True
+    return isinstance(parent, (ast.For, ast.comprehension))
 
 
 def _iterators(ctx: Context) -> frozenset[str]:

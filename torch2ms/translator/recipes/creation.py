@@ -205,8 +205,10 @@ def typed_tensor(site: CallSite, ctx: Context) -> Outcome:
 
 def content(given: Sequence[tuple[ast.expr, cst.Arg]], ctx: Context) -> str:
     """Say whether arguments are a ``size`` or ``values``; empty when only the program knows."""
-    if any(arg.star for _, arg in given):
-        return "size" if len(given) > 1 else ""
+    if len(given) == 1 and isinstance(given[0][0], ast.Starred):
+        kind = ctx.kind(given[0][0].value)
+        counts = kind.name == "Size" or (bool(kind.items) and all(item.name == "int" for item in kind.items))
+        return "size" if counts else ""
     if len(given) > 1:
         return "size"
     if not given:

@@ -14,22 +14,29 @@ from torch2ms.translator.syntax import code_of, parenthesised
 __all__ = ["narrowed_part"]
 
 
+_GIVEN = ("dim", "start", "length")
+
+
 def narrowed_part(tree: ast.expr, code: cst.BaseExpression, ctx: Context) -> tuple[cst.BaseExpression, str] | None:
     """Return ``x`` and ``i, :, a:a + n`` of ``x[i].narrow(1, a, n)``, which became ``code``; None for others."""
     if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr == "narrow"):
         return None
     base = tree.func.value
-    if tree.keywords or len(tree.args) != 3 or not isinstance(code, cst.Call) or len(code.args) != 4:
+    given = dict(zip(_GIVEN, tree.args, strict=False))
+    given.update((word.arg, word.value) for word in tree.keywords if word.arg in _GIVEN)
+    if len(given) != 3 or not isinstance(code, cst.Call) or len(code.args) != 4:
         return None
-    axis, start = tree.args[0], tree.args[1]
+    axis, start = given["dim"], given["start"]
     if not isinstance(axis, ast.Constant) or not isinstance(axis.value, int) or not repeatable(start):
         return None
     if isinstance(start, ast.UnaryOp):  # from the end: ``x[-2:-2 + 2]`` has nothing
         return None
     holder, before = _holder(base, code.args[0].value, ctx)
-    if holder is None or any(arg.keyword is not None for arg in code.args):
+    named = {arg.keyword.value: arg.value for arg in code.args if arg.keyword is not None}
+    if holder is None or "input" in named:
         return None
-    first, count = (_spelled(arg.value) for arg in code.args[2:])
+    places = [arg.value for arg in code.args if arg.keyword is None]
+    first, count = (_spelled(named[name] if name in named else places[i]) for i, name in ((2, "start"), (3, "length")))
     part = f":{count}" if first == "0" else f"{first}:{first} + {count}"
     return holder, ", ".join([*before, *[":"] * axis.value, part])
 

@@ -98,6 +98,9 @@ def new_like(site: CallSite, ctx: Context) -> Outcome:
             return Leave("it is called without values")
         return Replace(_call("mindspore.Tensor", [values], dtype, ctx))
     if word == "new" and content(given, ctx) != "size":
+        if len(given) == 1 and given[0][1].star:  # x.new(*given): sizes, or one argument that holds values
+            made = _call("torch2ms.runtime.functional.typed_tensor", [given[0][1].value], dtype, ctx)
+            return Replace(made.with_changes(args=[made.args[0].with_changes(star="*"), *made.args[1:]]))
         return Leave("its argument may be a size or the values: say which with new_zeros or new_tensor")
     if word == "new_full":
         value = extra[0].value if extra else given.pop()[1].value if len(given) > 1 else None
