@@ -337,6 +337,23 @@ def test_a_tensor_is_compared_with_what_numpy_holds(other):
     assert F.equals("a", "a") is True
 
 
+def test_what_numpy_holds_behind_a_tensor():
+    x = Tensor(np.ones((2, 1), np.float32))
+    assert (x * F.operand(np.full((2, 1), 3, np.float32))).asnumpy().tolist() == [[3.0], [3.0]]
+    assert (x * F.operand(np.array(3.0))).dtype == x.dtype
+    assert F.operand(2) == 2
+    assert F.operand(x) is x
+
+
+def test_tensors_in_lists_count_as_numbers():
+    one = Tensor(np.ones((1, 1), np.float32))
+    assert F.of_numbers([[[one], [2]]]).shape == (1, 2, 1)
+    assert F.of_numbers([Tensor(np.array([1.0]))]).dtype == ms.float64
+    assert F.of_numbers([]).shape == (0,)
+    with pytest.raises(ValueError, match="one element"):
+        F.numbers([Tensor(np.ones(2, np.float32))])
+
+
 def test_ldexp_of_floats_keeps_their_dtype():
     powers = Tensor([1, 2])
     assert F.ldexp(Tensor([1.0, 2.0], ms.float16), powers).dtype == ms.float16

@@ -196,6 +196,13 @@ def test_what_models_of_public_repositories_say(source: str, expected: str) -> N
         ("y = torch.ones(3) + np.arange(3)", "y = ops.ones(3) + ms.Tensor(np.arange(3))"),
         ("y = torch.ones(3) * np.sqrt(2)", "y = ops.ones(3) * np.sqrt(2)"),
         ("y = torch.mul(torch.ones(3), 2, out=torch.empty(3))", "y = ops.mul(ops.ones(3), 2)"),
+        ("x = torch.ones(3)\ny = torch.arange(3, out=x.data.new())", "y = ops.arange(3).astype(x.dtype)"),
+        ("x = torch.ones(3)\ny = x * x.numpy()", "y = x * functional.operand(x.asnumpy())"),
+        (
+            "def f(t: torch.Tensor, d: np.ndarray):\n    return t + 0.9 * (1 - d)",
+            "    return t + functional.operand(0.9 * (1 - d))",
+        ),
+        ("s = np.sqrt(2)\ny = torch.ones(3) * s", "y = ops.ones(3) * s"),
         ("def f(t, k=2):\n    t *= k\n    return t\nf(torch.ones(3))", "    t[...] = t * k"),
         ("def f(x: float):\n    x *= 2\n    return x\nf(1.0)", "    x *= 2"),
         ("def f(s):\n    return round(s.get_last_lr()[0], 3)", "    return round(schedulers.last_lr(s)[0], 3)"),

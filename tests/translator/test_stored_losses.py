@@ -48,6 +48,14 @@ def hook(module, inputs, output):
     store["out"] = output
 
 
+def kept(value, into={}):
+    into["l"] = value
+
+
+def keep(value, *, into=first):
+    into["l"] = value
+
+
 def apart():
     store["l"] = crit(net(x), y)
 
@@ -109,6 +117,8 @@ def steps(before: str, loss: str) -> str:
         ("for env in envs:\n    evaluate(env)", 'envs[0]["l"]'),
         ("for env in envs:\n    n = evaluate(env)", 'envs[0]["l"]'),
         ("list(map(evaluate, envs))", 'envs[0]["l"]'),
+        ("kept(crit(net(x), y))", 'kept.__defaults__[0]["l"]'),
+        ("keep(crit(net(x), y))", 'first["l"]'),
     ],
 )
 def test_what_stores_a_loss_is_differentiated(before: str, loss: str) -> None:
@@ -130,6 +140,11 @@ def test_steps_whose_losses_are_kept_elsewhere_are_recorded_or_hold_them(before:
     text = translate_source(steps(before, loss)).text
     function = text.partition("def forward_fn")[2].partition("grad_fn = ")[0]
     assert "recording.backward(loss" in text or "net(x)" in function
+
+
+def test_a_default_that_is_not_used_keeps_nothing() -> None:
+    text = translate_source(steps("keep(crit(net(x), y), into=second)\nn = crit(other(x), y)", "n")).text
+    assert "keep(" not in text.partition("def forward_fn")[2].partition("grad_fn = ")[0]
 
 
 def test_what_is_computed_before_a_loop_that_keeps_the_graph_is_recorded() -> None:

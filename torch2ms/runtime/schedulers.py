@@ -32,6 +32,7 @@ __all__ = [
     "milestones",
     "num_bad_epochs",
     "step",
+    "step_count",
     "whole",
 ]
 
@@ -50,6 +51,11 @@ def last_lr(scheduler: Any) -> List[float]:
 def last_epoch(scheduler: Any) -> int:
     """Return how often a scheduler was stepped since it was made."""
     return int(scheduler.last_epoch)
+
+
+def step_count(scheduler: Any) -> int:
+    """Return how often a scheduler was stepped, with the step that it takes when it is made."""
+    return int(scheduler.last_epoch) + 1
 
 
 def base_lrs(scheduler: Any) -> List[float]:

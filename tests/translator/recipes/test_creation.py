@@ -85,3 +85,25 @@ def test_what_may_be_complex_is_drawn_by_the_runtime() -> None:
     assert drawn in translate_source(source).text
     plain = "import torch\n\n\ndef f(n, x):\n    return torch.randn(n, dtype=x.dtype)\n"
     assert "return ops.randn(n, dtype=x.dtype)" in translate_source(plain).text
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = torch.ones(1)\ny = torch.tensor([[[x], [x]]])", "y = functional.of_numbers([[[x], [x]]])"),
+        (
+            "x = torch.ones(1)\ny = torch.tensor([x, x], dtype=torch.float32)",
+            "y = ms.tensor(functional.numbers([x, x]), dtype=ms.float32)",
+        ),
+        (
+            "x = torch.ones(1)\ny = torch.FloatTensor([x, x])",
+            "y = ms.Tensor(functional.numbers([x, x]), dtype=ms.float32)",
+        ),
+        ("x = torch.ones(1)\ny = torch.as_tensor([x, x])", "y = ms.Tensor(functional.numbers([x, x]))"),
+        ("x = torch.ones(2)\ny = torch.tensor([x.sum(), x[0]])", "y = ms.tensor([x.sum(), x[0]])"),
+        ("x = [1.0]\ny = torch.tensor([x, x])", "y = ms.tensor([x, x])"),
+    ],
+)
+def test_tensors_in_a_list_count_as_numbers(source: str, expected: str) -> None:
+    """In PyTorch, whatever their axes; MindSpore makes further axes of those."""
+    assert translate_source(f"import torch\n{source}\n").text.rstrip().splitlines()[-1] == expected

@@ -1,6 +1,7 @@
-"""Comparisons of what may be a tensor with a number or an array of numpy's.
+"""What numpy holds beside a tensor: comparisons, and what an operator takes behind one.
 
-MindSpore's ``tensor == np.int64(1)`` is one False, whatever the tensor holds, and ``!=`` one True.
+MindSpore's ``tensor == np.int64(1)`` is one False, whatever the tensor holds, and ``!=`` one True. Its arithmetic
+takes numpy's numbers, and refuses arrays.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from mindspore import Tensor
 
-__all__ = ["differs", "equals"]
+__all__ = ["differs", "equals", "operand"]
 
 
 def equals(a: Any, b: Any) -> Any:
@@ -32,3 +33,10 @@ def _alike(a: Any, b: Any) -> Any:
     if isinstance(b, Tensor) and isinstance(a, (np.generic, np.ndarray)):
         return Tensor(np.asarray(a)), b
     return a, b
+
+
+def operand(value: Any) -> Any:
+    """Return an array of numpy's as a tensor; an array without axes as a number; anything else as it is."""
+    if not isinstance(value, np.ndarray):
+        return value
+    return Tensor(value) if value.ndim else value.item()

@@ -37,6 +37,7 @@ __all__ = [
     "multinomial",
     "new_tensor",
     "normal",
+    "numbers",
     "of_numbers",
     "ones",
     "ones_like",
@@ -87,8 +88,22 @@ def of_numbers(input_data: Any, **options: Any) -> Tensor:
 
     MindSpore makes float32 and int64 of them all.
     """
-    common = functools.reduce(promote_types, _dtypes(input_data))
-    return Tensor(np.asarray(input_data), common)
+    dtypes = list(_dtypes(input_data)) or [ms.float32]
+    return Tensor(np.asarray(numbers(input_data)), functools.reduce(promote_types, dtypes))
+
+
+def numbers(values: Any) -> Any:
+    """Return nested lists with the number of each tensor in them: an element has one, whatever its axes.
+
+    MindSpore makes further axes of those. ValueError for a tensor of several numbers, as in PyTorch.
+    """
+    if isinstance(values, (list, tuple)):
+        return [numbers(value) for value in values]
+    if not isinstance(values, Tensor):
+        return values
+    if values.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return values.asnumpy().reshape(()).item()
 
 
 def _dtypes(data: Any) -> Iterator[Any]:

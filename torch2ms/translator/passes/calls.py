@@ -250,7 +250,7 @@ def _api_call(node: cst.Call, updated: cst.Call, tree: ast.Call, callee: Kind, c
 def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
     """Return the row that answers for ``receiver.name``, with the receiver's kind; None when it is none of torch's."""
     base = ctx.kind(func.value)
-    if base.evidence in ("self", "super") and base.name != "Module":
+    if base.evidence in ("self", "super") and base.name != "Module" and func.attr not in _LACKING:
         return None
     if base.name == "unknown":
         base = told(func, ctx)
@@ -277,6 +277,9 @@ def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
     _unknown_member(ctx, func, base)
     return None
 
+
+# Members that classes of the project find in torch's base, and not in MindSpore's
+_LACKING = frozenset({"_step_count"})
 
 # Members that one family of torch's layers has, where all that is known is that a list holds layers
 _ONLY_OF = {"flatten_parameters": "torch.nn.RNNBase"}

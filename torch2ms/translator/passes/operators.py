@@ -33,6 +33,7 @@ from torch2ms.translator.passes.narrowed import narrowed
 from torch2ms.translator.passes.rare_operators import rare_operator
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.attributes import told_none
+from torch2ms.translator.shown_values import values_of
 from torch2ms.translator.syntax import bare, build, code_of, parenthesised, parse_expression
 from torch2ms.translator.trees import walk
 
@@ -97,6 +98,8 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         right = narrowed(_doubled(updated.right, tree.right, tree.left, ctx), tree.right, tree.left, ctx)
         if ctx.kind(tree.left).is_tensor and is_array(tree.right, ctx):
             right = build("{tensor}({x})", tensor=ctx.reference("mindspore.Tensor"), x=bare(right))
+        elif ctx.kind(tree.left).is_tensor and _may_be_array(tree.right, ctx):
+            right = build("{f}({x})", f=ctx.reference("torch2ms.runtime.functional.operand"), x=bare(right))
         is_same = left is updated.left and right is updated.right
         return updated if is_same else updated.with_changes(left=left, right=right)
     elif isinstance(tree, ast.Compare) and isinstance(updated, cst.Comparison) and len(tree.ops) == 1:
@@ -204,6 +207,25 @@ def _is_short(value: float) -> bool:
 def _is_number(tree: ast.BinOp, ctx: Context) -> bool:
     """Whether numpy's number stands in front of a tensor (an array there is refused by torch itself)."""
     return ctx.kind(tree.left).name == "ndarray" and ctx.kind(tree.right).is_tensor
+
+
+def _may_be_array(tree: ast.expr, ctx: Context) -> bool:
+    """Whether what stands behind a tensor is numpy's and handed on: ``r * done``, of a buffer that gives arrays.
+
+    A number that a function of numpy's gives, ``x * np.sqrt(d)``, is taken as it is.
+    """
+    if isinstance(tree, ast.BinOp):
+        return any(_may_be_array(part, ctx) for part in (tree.left, tree.right))
+    if isinstance(tree, ast.UnaryOp):
+        return _may_be_array(tree.operand, ctx)
+    if ctx.kind(tree).name != "ndarray":
+        return False
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute):
+        return ctx.kind(tree.func.value).is_tensor  # x.numpy()
+    if isinstance(tree, ast.Name):
+        values = values_of(tree, ctx)
+        return not values or any(_may_be_array(value, ctx) for value in values if value is not tree)
+    return isinstance(tree, (ast.Attribute, ast.Subscript))
 
 
 def _may_be_number(tree: ast.BinOp, ctx: Context) -> bool:

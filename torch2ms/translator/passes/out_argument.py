@@ -32,6 +32,9 @@ def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrit
         return None
     if is_fresh(given, ctx) and not isinstance(given, (ast.Tuple, ast.List)) and not _is_cast(given):
         return _without_place(updated, tree, position, rewrite)
+    if (kin := _kin(given)) is not None:
+        made = _without_place(updated, tree, position, rewrite)
+        return build("{x}.astype({y}.dtype)", x=parenthesised(bare(made)), y=parse_expression(kin))
     places = given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
     if not places or not all(_is_writable(place, ctx) for place in places):
         return None
@@ -70,6 +73,19 @@ def _without_place(updated: cst.Call, tree: ast.Call, position: int, rewrite: Re
     plain = ast.copy_location(ast.Call(tree.func, tree.args, [k for k in tree.keywords if k.arg != "out"]), tree)
     rest = [arg for arg in updated.args if arg is not updated.args[position]]
     return rewrite(updated.with_changes(args=fix_commas(rest, ())), plain)
+
+
+def _kin(tree: ast.expr) -> str | None:
+    """Return the tensor whose dtype a new one without elements has: ``pi`` of ``pi.data.new()``; None for others."""
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Attribute) or tree.keywords:
+        return None
+    none = [isinstance(arg, ast.Constant) and arg.value == 0 for arg in tree.args]
+    if tree.func.attr not in ("new", "new_empty") or not all(none):
+        return None
+    owner = tree.func.value
+    if isinstance(owner, ast.Attribute) and owner.attr == "data":
+        owner = owner.value
+    return ast.unparse(owner) if isinstance(owner, ast.Name) else None
 
 
 def _is_cast(tree: ast.expr) -> bool:

@@ -12,6 +12,7 @@ from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.recipes.base import CallSite, Outcome, Replace, recipe
+from torch2ms.translator.recipes.creation import holds_tensors, with_numbers
 from torch2ms.translator.trees import walk
 from torch2ms.translator.whole_casts import cut_from_floats
 
@@ -31,6 +32,8 @@ _READERS = frozenset({"print", "str", "repr", "numpy", "item", "tolist", "format
 def array(site: CallSite, ctx: Context) -> Outcome:
     """``torch.from_numpy(a)`` -> ``ms.Tensor(a)``, or ``ms.Tensor.from_numpy(a)`` where a change is to be seen."""
     made = _cut(emit_call(site, ctx), site, ctx)
+    if isinstance(made, Replace) and site.tree.args and holds_tensors(site.tree.args[0], ctx):
+        return with_numbers(made, ctx)
     names = _names(site, ctx)
     if names is None or not isinstance(made, Replace) or len(site.tree.args) + len(site.tree.keywords) != 1:
         return made

@@ -13,10 +13,11 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.passes.complex_numbers import has_complex
+from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build, fix_commas, keyword_arg
 
-__all__ = ["code_tuple", "content", "positional", "sizes"]
+__all__ = ["code_tuple", "content", "holds_tensors", "positional", "sizes", "with_numbers"]
 
 _SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
@@ -105,10 +106,11 @@ def new_tensor(site: CallSite, ctx: Context) -> Outcome:
         first, *others = made.code.args
         listed = first.with_changes(value=build("list({queue})", queue=first.value))
         return replace(made, code=made.code.with_changes(args=[listed, *others]))
-    if any(keyword.arg in ("dtype", None) for keyword in site.tree.keywords):
-        return made
     data = site.argument("data")
-    if data is not None and _holds_numpy(data.tree, ctx):
+    several = data is not None and holds_tensors(data.tree, ctx)
+    if any(keyword.arg in ("dtype", None) for keyword in site.tree.keywords):
+        return with_numbers(made, ctx) if several else made
+    if several or (data is not None and _holds_numpy(data.tree, ctx)):
         made_of = ctx.reference("torch2ms.runtime.functional.of_numbers")
         return replace(made, code=made.code.with_changes(func=made_of))
     if ctx.kind(site.tree).of != "torch.complex64":
@@ -140,6 +142,35 @@ def _holds_numpy(node: ast.expr, ctx: Context) -> bool:
         return any(ctx.kind(part).name == "ndarray" or _holds_numpy(part, ctx) for part in node.elts)
     kind = ctx.kind(node)
     return kind.name in ("list", "tuple") and any(item.name == "ndarray" for item in kind.items)
+
+
+def holds_tensors(node: ast.expr, ctx: Context) -> bool:
+    """Whether tensors stand in a list that may have axes: each counts as its one number in PyTorch."""
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return any(_has_axes(part, ctx) if ctx.kind(part).is_tensor else holds_tensors(part, ctx) for part in node.elts)
+    if isinstance(node, ast.ListComp):
+        return ctx.kind(node.elt).is_tensor and _has_axes(node.elt, ctx)
+    kind = ctx.kind(node)
+    return isinstance(node, ast.Name) and kind.name in ("list", "tuple") and any(item.is_tensor for item in kind.items)
+
+
+def _has_axes(node: ast.expr, ctx: Context) -> bool:
+    """Whether a tensor may have an axis: it is not seen to be a single number."""
+    return ranks(node, ctx) != {0}
+
+
+def with_numbers(made: Replace, ctx: Context) -> Replace:
+    """Return a call that is given the numbers of the tensors in its first argument."""
+    if not isinstance(made.code, cst.Call):
+        return made
+    first, *others = made.code.args
+    return replace(
+        made, code=made.code.with_changes(args=[first.with_changes(value=_numbers(first.value, ctx)), *others])
+    )
+
+
+def _numbers(code: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:
+    return build("{f}({x})", f=ctx.reference("torch2ms.runtime.functional.numbers"), x=code)
 
 
 def _is_deque(node: ast.expr, ctx: Context) -> bool:
@@ -198,7 +229,9 @@ def typed_tensor(site: CallSite, ctx: Context) -> Outcome:
     if what == "values":
         same_name = like if site.row.name == "torch.Tensor" else None
         made = ctx.reference("mindspore.Tensor", same_name)
-        return Replace(cst.Call(made, fix_commas([cst.Arg(given[0][1].value), dtype], ())))
+        values = given[0][1].value
+        values = _numbers(values, ctx) if holds_tensors(given[0][0], ctx) else values
+        return Replace(cst.Call(made, fix_commas([cst.Arg(values), dtype], ())))
     made = ctx.reference("torch2ms.runtime.functional.typed_tensor")
     return Replace(cst.Call(made, fix_commas([*(arg for _, arg in given), dtype], ())))
 

@@ -236,15 +236,34 @@ def _declared(node: ast.AST) -> Iterator[str]:
 
 
 def _arguments(call: ast.Call, function: _Function) -> dict[str, ast.expr]:
-    """Return what the parameters of a function are given, as far as the text shows it."""
+    """Return what the parameters of a function are given, as far as the text shows it.
+
+    One that is left out has its default, which all calls share: what a name holds, or what the function goes by.
+    """
     names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
     values = list(call.args)
     if isinstance(call.func, ast.Attribute) and names[:1] == ["self"]:
         values = [call.func.value, *values]
-    found: dict[str, ast.expr] = {}
+    found = dict(_defaults(function, names))
     for name, value in zip(names, values, strict=False):
         if isinstance(value, ast.Starred):
             break
         found[name] = value
     found.update({word.arg: word.value for word in call.keywords if word.arg})
     return found
+
+
+def _defaults(function: _Function, names: list[str]) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the parameters whose default is an object that may be stored into, and what it goes by."""
+    if isinstance(function, ast.Lambda):
+        return
+    count = len(function.args.defaults)
+    pairs = [
+        *zip(names[-count:] if count else [], function.args.defaults, strict=False),
+        *zip((argument.arg for argument in function.args.kwonlyargs), function.args.kw_defaults, strict=False),
+    ]
+    for name, default in pairs:
+        if isinstance(default, (ast.Name, ast.Attribute)):
+            yield name, default
+        elif isinstance(default, (ast.Dict, ast.List, ast.Set, ast.Call)):
+            yield name, ast.Name(function.name, ast.Load())
