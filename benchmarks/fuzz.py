@@ -11,7 +11,12 @@ and, where the example has it, gradient are compared. A variant is
 - *marked*: the translation says that it cannot do it (a warning or an error that the example itself does not have);
 - *right*: both sides agree;
 - *loud*: MindSpore raises where PyTorch computes;
+- *unnamed*: infinities are among the numbers, the row has a target of its own for programs that name infinity or NaN
+  (``edge``), and that target is right, but the one that other programs get is not;
 - *silent*: both compute, and the results differ. Exit code 1 when there is one.
+
+PyTorch runs each variant with two seeds. Where its own two answers differ (dropout in training, a few draws, less than
+the rank of a matrix), the numbers are random, and shape and dtype are compared.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ import fnmatch
 import random
 import re
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +43,7 @@ from variation import DOMAINS, Variant, variants  # noqa: E402
 
 from torch2ms.errors import TableError  # noqa: E402
 from torch2ms.mapping_tables.compare import judge  # noqa: E402
-from torch2ms.mapping_tables.execution import Case, workplace  # noqa: E402
+from torch2ms.mapping_tables.execution import Answers, Case, Workplace, workplace  # noqa: E402
 from torch2ms.mapping_tables.loader import load  # noqa: E402
 from torch2ms.mapping_tables.lookup import Tables  # noqa: E402
 from torch2ms.mapping_tables.prove import case_of  # noqa: E402
@@ -51,7 +57,7 @@ TOLERANCE = 2e-4
 ROUGH = {"float16": 1e-2, "bfloat16": 3e-2}
 # What a program with infinities and NaN writes down: rows have targets of their own for it (translator/edges.py)
 _EDGES = "SPECIALS = (float('inf'), float('nan'))\n"
-VERDICTS = ("right", "marked", "outside", "loud", "silent")
+VERDICTS = ("right", "marked", "outside", "loud", "unnamed", "silent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,7 @@ def drawn(tables: Tables, row: Row, example: Example, count: int, seed: int) -> 
     """Return different variants of an example, as hypothesis draws them from the row's domain."""
     found: dict[str, Variant] = {}
 
-    @hypothesis.seed(seed)
+    @hypothesis.seed(seed + zlib.crc32(row.name.encode()))  # one seed alone gives every row the same draws
     @hypothesis.settings(
         max_examples=count,
         phases=[Phase.generate],
@@ -124,9 +130,9 @@ def cases_of(
             if not variant.smooth:
                 run["grad"] = False
             rough = max((ROUGH[name] for name in ROUGH if name in f"{variant}"), default=0.0)
-            if (_is_among(row, "finite") and _is_special(variant)) or (
-                _is_among(row, "meeting") and "specials" in _texts(variant)
-            ):
+            if _is_among(row, "meeting") and "specials" in _texts(variant):
+                continue
+            if _is_among(row, "whole") and re.search(r"[(,] ?0[,)]", _texts(variant)):
                 continue
             run["tolerance"] = max(float(run.get("tolerance", 0.0)), TOLERANCE, rough)
             try:
@@ -143,7 +149,8 @@ def fuzz(tables: Tables, rows: int, count: int, seed: int, only: Sequence[str] =
     findings: list[Finding] = []
     with workplace() as place:
         expected = place.run("torch", sys.executable, [case for *_, case in drafted])
-        able: list[tuple[str, str, str, Case]] = []
+        again = place.run("torch", sys.executable, [{**case, "seed": 1} for *_, case in drafted])
+        able: list[_Trial] = []
         own: dict[int, tuple[str, ...]] = {}
         for row, example, variant, case in drafted:
             given = ", ".join(f"{name}={text}" for name, text in variant.args.items())
@@ -153,21 +160,48 @@ def fuzz(tables: Tables, rows: int, count: int, seed: int, only: Sequence[str] =
                 continue
             if id(row) not in own:
                 own[id(row)] = translated(example, example.before).marks
-            trial = translated(example, _EDGES + variant.before if "specials" in _texts(variant) else variant.before)
+            trial = translated(example, variant.before)
             if new := set(trial.marks) - set(own[id(row)]):
                 findings.append(Finding(row.name, "marked", variant.before, given, trial.after, sorted(new)[0]))
                 continue
+            if judge(case, answer, again[case["id"]]).failed:
+                case |= {"compare": "shape", "grad": False}
             case |= {"after": trial.after, "state": answer["ok"].get("state", {})}
             case["grad"] = case["grad"] and not _is_empty(answer["ok"]["value"])
-            able.append((row.name, given, variant.before, case))
-        found = place.run("mindspore", sys.executable, [case for *_, case in able])
-    for name, given, before, case in able:
-        verdict = judge(case, expected[case["id"]], found[case["id"]])
-        if "too few to compare" in verdict.detail:
-            continue  # a random tensor that became small
+            able.append(_Trial(row, given, variant, example, case))
+        found = place.run("mindspore", sys.executable, [trial.case for trial in able])
+        verdicts = [judge(trial.case, expected[trial.case["id"]], found[trial.case["id"]]) for trial in able]
+        unnamed = _right_where_named(place, [t for t, v in zip(able, verdicts, strict=True) if v.failed], expected)
+    for trial, verdict in zip(able, verdicts, strict=True):
         word = {"different": "silent", "error": "loud"}.get(verdict.result, "right")
-        findings.append(Finding(name, word, before, given, case["after"], verdict.detail))
+        word = "unnamed" if trial.case["id"] in unnamed else word
+        findings.append(
+            Finding(trial.row.name, word, trial.variant.before, trial.given, trial.case["after"], verdict.detail)
+        )
     return findings
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A variant that both sides can run."""
+
+    row: Row
+    given: str
+    variant: Variant
+    example: Example
+    case: Case
+
+
+def _right_where_named(place: Workplace, failed: Sequence[_Trial], expected: Answers) -> set[str]:
+    """Return which of the variants with infinities are right in a program that names these."""
+    cases = []
+    for trial in failed:
+        if "specials" in _texts(trial.variant):
+            after = translated(trial.example, _EDGES + trial.variant.before).after
+            if after.removeprefix(_EDGES) != trial.case["after"]:
+                cases.append({**trial.case, "after": after})
+    found = place.run("mindspore", sys.executable, cases)
+    return {case["id"] for case in cases if not judge(case, expected[case["id"]], found[case["id"]]).failed}
 
 
 def _is_among(row: Row, domain: str) -> bool:
@@ -177,12 +211,6 @@ def _is_among(row: Row, domain: str) -> bool:
 
 def _texts(variant: Variant) -> str:
     return " ".join(map(str, [*variant.args.values(), *variant.inputs]))
-
-
-def _is_special(variant: Variant) -> bool:
-    """Whether a tensor of a variant has infinities, or none of its axes' elements."""
-    texts = _texts(variant)
-    return "specials" in texts or "zeros" in texts or re.search(r"[(,] ?0[,)]", texts) is not None
 
 
 def _is_empty(value: Any) -> bool:

@@ -193,8 +193,12 @@ def _vary_dtype(draw: st.DrawFn, draft: _Draft) -> None:
     tensors = [(put, text, name) for put, text, name in draft.texts() if _function(text) in SHAPED]
     if not tensors:
         return
-    # In-place operations keep the dtype of what they change: other dtypes are a question of their own (T2M305)
-    together = draft.row.name.endswith("_") or draw(st.booleans())
+    # In-place operations keep the dtype of what they change where the text shows that the other one is wider; here
+    # nothing shows it, so that all change together
+    in_place = draft.row.name.endswith("_")
+    if in_place and len(tensors) < sum(not _is_number(text) for _, text, _ in draft.texts()):
+        return
+    together = in_place or draw(st.booleans())
     chosen = tensors if together else [draw(st.sampled_from(tensors))]
     dtype = draw(st.sampled_from(DTYPES))
     for put, text, name in chosen:

@@ -29,6 +29,23 @@ def test_a_wider_tensor_without_axes_takes_the_dtype(left: str, right: str, expe
     assert f"c = {expected}\n" in translated(f"a = {left}\nb = {right}\nc = a * b")
 
 
+@pytest.mark.parametrize(
+    ("made", "change", "expected"),
+    [
+        ("torch.zeros(3)", "y.add_(z)", "y = (y + z).astype(y.dtype)"),
+        ("torch.zeros(3)", "y.mul_(z).sub_(1)", "y = (y * z).astype(y.dtype) - 1"),
+        ("torch.zeros(3)", "y.mul_(2).add_(z, alpha=0.1)", "y = (y * 2 + 0.1 * z).astype(ms.float32)"),
+        ("torch.zeros(3)", "y.lerp_(z, 0.5)", "y = y.lerp(z, 0.5).astype(y.dtype)"),
+        ("torch.zeros(3, dtype=torch.double)", "y.add_(z)", "y = y + z"),
+        ("torch.zeros(3)", "y.add_(2.0)", "y = y + 2.0"),
+        ("torch.zeros(3)", "y.add_(torch.ones(3))", "y = y + ops.ones(3)"),
+        ("torch.zeros(3)", "y.add_(torch.arange(3))", "y = y + ops.arange(3)"),  # ints widen no floats
+    ],
+)
+def test_what_changes_in_place_keeps_its_dtype(made: str, change: str, expected: str) -> None:
+    assert f"{expected}\n" in translated(f"y = {made}\nz = torch.ones(3, dtype=torch.float64)\n{change}")
+
+
 def test_a_layer_within_a_network_may_be_handed_one_sample() -> None:
     net = (
         "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.rnn = nn.GRU(4, 2)\n"

@@ -173,8 +173,8 @@ def svdvals(A: Tensor, *, driver: Any = None) -> Tensor:
 
 
 def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> OldSingular:
-    """Return ``U, S, V`` as ``torch.svd`` does: V is not transposed."""
-    left, values, right = svd(input, not some)
+    """Return ``U, S, V`` as ``torch.svd`` does: V is not transposed; square and of zeros without ``compute_uv``."""
+    left, values, right = svd(input, not (some and compute_uv))
     if not compute_uv:
         left, right = ops.zeros_like(left), ops.zeros_like(right)
     turned = _transposed(right)

@@ -33,11 +33,11 @@ __all__ = [
 
 
 def _box_muller(values: Any) -> Any:
-    """Return 16 normal numbers from 16 uniform ones, in single precision."""
+    """Return 16 normal numbers from 16 uniform ones, in their own precision."""
     first, second = 1 - values[:8], values[8:]
-    radius = np.sqrt(np.float32(-2.0) * np.log(first))
-    angle = np.float32(2.0 * math.pi) * second
-    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)]).astype(np.float32)
+    radius = np.sqrt(values.dtype.type(-2.0) * np.log(first))
+    angle = values.dtype.type(2.0 * math.pi) * second
+    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)]).astype(values.dtype)
 
 
 _MANY = 1 << 28  # ranges from here on are reduced from 64 bits
@@ -89,24 +89,27 @@ class Generator:
         """Return a number in [0, 1), a multiple of 2**-24 (float32)."""
         return (self.raw(1)[0] & 0xFFFFFF) * 2.0**-24
 
-    def rands(self, count: int) -> Any:
-        """Return ``count`` numbers in [0, 1) as a float32 array: PyTorch's ``rand``."""
+    def rands(self, count: int, double: bool = False) -> Any:
+        """Return ``count`` numbers in [0, 1) as an array of float32 (or float64): PyTorch's ``rand``."""
+        if double:
+            high, low = self._stream()._bit_generator.random_raw(2 * count).astype(np.uint64).reshape(-1, 2).T
+            return ((high << np.uint64(32) | low) & np.uint64((1 << 53) - 1)) * 2.0**-53
         drawn = self._stream()._bit_generator.random_raw(count)
         return ((drawn & 0xFFFFFF) * 2.0**-24).astype(np.float32)
 
-    def randns(self, count: int) -> Any:
-        """Return ``count`` standard normal numbers as a float32 array: PyTorch's ``randn``.
+    def randns(self, count: int, double: bool = False) -> Any:
+        """Return ``count`` standard normal numbers as an array of float32 (or float64): PyTorch's ``randn``.
 
         Below 16 they are drawn in pairs (Box and Muller 1958) in double precision, of which the second is kept for the
-        next call; from 16 on in blocks of 16 in single precision, the last block anew where it is not full.
+        next call; from 16 on in blocks of 16 in the array's own precision, the last block anew where it is not full.
         """
         if count < 16:
-            return np.asarray([self._normal() for _ in range(count)], np.float32)
-        values = self.rands(count)
+            return np.asarray([self._normal() for _ in range(count)], np.float64 if double else np.float32)
+        values = self.rands(count, double)
         for start in range(0, count - 15, 16):
             values[start : start + 16] = _box_muller(values[start : start + 16])
         if count % 16:
-            values[-16:] = _box_muller(self.rands(16))
+            values[-16:] = _box_muller(self.rands(16, double))
         return values
 
     def _normal(self) -> float:

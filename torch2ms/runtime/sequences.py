@@ -7,7 +7,7 @@ from typing import Iterable, List, Sequence
 import mindspore as ms
 from mindspore import ops
 
-from .modules import write_into
+from .weight_data import put
 
 __all__ = ["pad_sequence", "parameters_to_vector", "vector_to_parameters"]
 
@@ -44,6 +44,5 @@ def vector_to_parameters(vec: ms.Tensor, parameters: Iterable[ms.Parameter]) -> 
     start = 0
     for parameter in parameters:
         count = int(parameter.size)
-        value = vec[start : start + count].reshape(parameter.shape).astype(parameter.dtype)
-        write_into(parameter, value)  # an optimizer that has stepped trains no more what set_data replaced
+        put(parameter, vec[start : start + count].reshape(parameter.shape))  # in the dtype of the vector, as PyTorch
         start += count

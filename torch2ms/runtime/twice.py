@@ -127,7 +127,7 @@ def group_norm(
         found = found * weight.reshape(shape)
     if bias is not None:
         found = found + bias.reshape(shape)
-    return found
+    return found.astype(input.dtype)  # beside weights of float32, too
 
 
 def cross_entropy(

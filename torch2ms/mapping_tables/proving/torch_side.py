@@ -97,7 +97,7 @@ def execute(case: Case) -> dict[str, Any]:
     torch.set_default_dtype(torch.float32)  # an example before may have changed what the process starts with
     torch.set_grad_enabled(True)
     torch.set_float32_matmul_precision("highest")
-    torch.manual_seed(0)
+    torch.manual_seed(case.get("seed", 0))
     np.random.seed(0)
     if case["check"] in ("optimizer", "closure", "scheduler"):
         return {"value": optimise(case)}

@@ -380,8 +380,8 @@ class HalfCauchy(Distribution):
         return ops.full_like(self.scale, math.inf)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """Return the logarithm of the density; minus infinity below 0."""
-        value = floats(value)
+        """Return the logarithm of the density, in the dtype of the scale; minus infinity below 0."""
+        value = floats(value).astype(self.scale.dtype)
         density = Cauchy(0.0, self.scale).log_prob(value) + math.log(2)
         return _inside(ops.broadcast_to(value >= 0, density.shape), density)
 

@@ -12,7 +12,7 @@ from ..functional import logsigmoid, multinomial
 from ..functional.exact import exp, log
 from .base import Distribution, beside, floats, probs_and_logits, together, uniform
 from .gamma import standard_gamma
-from .transforms import softplus
+from .transforms import inside_0_1, softplus
 
 __all__ = [
     "Bernoulli",
@@ -339,7 +339,7 @@ class RelaxedBernoulli(_Binary):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples that carry the gradients of the logits."""
         noise = uniform(self.shape_of(sample_shape), self.logits)
-        return ops.sigmoid((log(noise) - ops.log1p(-noise) + self.logits) / self.temperature)
+        return inside_0_1(ops.sigmoid((log(noise) - ops.log1p(-noise) + self.logits) / self.temperature))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""

@@ -64,8 +64,8 @@ class Gamma(Distribution):
         return standard_gamma(sample_shape, self.concentration) / ops.stop_gradient(self.rate)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """Return the logarithm of the density."""
-        value = floats(value)
+        """Return the logarithm of the density, in the dtype of the parameters."""
+        value = floats(value).astype(self.rate.dtype)
         return (
             ops.xlogy(self.concentration, self.rate)
             + ops.xlogy(self.concentration - 1, value)

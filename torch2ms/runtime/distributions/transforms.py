@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, List, Optional, Sequence, Tuple
 
+import mindspore as ms
+import numpy as np
 from mindspore import Tensor, ops
 
 from ..functional.exact import exp, log
@@ -18,6 +20,7 @@ __all__ = [
     "SoftplusTransform",
     "TanhTransform",
     "Transform",
+    "inside_0_1",
 ]
 
 
@@ -110,16 +113,22 @@ class AffineTransform(Transform):
         return (ops.zeros_like(x) + math.log(abs(self.scale))).astype(x.dtype)
 
 
+def inside_0_1(values: Tensor) -> Tensor:
+    """Return values without 0 and 1, so that their logarithms are finite: the nearest numbers of the dtype."""
+    limits = np.finfo(ms.dtype_to_nptype(values.dtype))
+    return ops.clamp(values, float(limits.tiny), 1 - float(limits.eps))
+
+
 class SigmoidTransform(Transform):
     """y = 1 / (1 + exp(-x))."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the sigmoid, held inside (0, 1) as in torch."""
-        return ops.clamp(ops.sigmoid(x), 1.1754944e-38, 1 - 1.1920929e-07)
+        return inside_0_1(ops.sigmoid(x))
 
     def inverse(self, y: Tensor) -> Tensor:
         """Return the logit."""
-        held = ops.clamp(y, 1.1754944e-38, 1 - 1.1920929e-07)
+        held = inside_0_1(y)
         return log(held) - ops.log1p(-held)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:

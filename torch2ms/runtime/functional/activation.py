@@ -88,7 +88,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return ``input * relu6(input + 3) / 6``, whose gradient is 0 at -3 and 1 at 3 (MindSpore's is -1/2 and 3/2)."""
     inside = ops.logical_and(input > -3, input < 3)
-    return ops.where(inside, ops.hardswish(input), ops.where(input >= 3, input, ops.zeros_like(input)))
+    return ops.where(inside, ops.hardswish(input), ops.where(input >= 3, input, input * 0))  # NaN of -infinity
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:

@@ -201,7 +201,8 @@ def randn(*size: Any, dtype: Any = None, generator: Any = None, **options: Any) 
     """Return normal random numbers: those of a ``generator`` are PyTorch's own for the same seed."""
     shape = _shape(size)
     if generator is not None:
-        return Tensor(generator.randns(math.prod(shape)).reshape(shape), ms.float32 if dtype is None else dtype)
+        drawn = generator.randns(math.prod(shape), dtype == ms.float64)
+        return Tensor(drawn.reshape(shape), ms.float32 if dtype is None else dtype)
     if dtype in _COMPLEX:  # a variance of 1 together
         real, imaginary = (ops.randn(shape) / math.sqrt(2) for _ in range(2))
         return ops.Complex()(real, imaginary).astype(dtype)
@@ -212,7 +213,8 @@ def rand(*size: Any, dtype: Any = None, generator: Any = None, **options: Any) -
     """Return uniform random numbers in [0, 1): those of a ``generator`` are PyTorch's own for the same seed."""
     shape = _shape(size)
     if generator is not None:
-        return Tensor(generator.rands(math.prod(shape)).reshape(shape), ms.float32 if dtype is None else dtype)
+        drawn = generator.rands(math.prod(shape), dtype == ms.float64)
+        return Tensor(drawn.reshape(shape), ms.float32 if dtype is None else dtype)
     if dtype in _COMPLEX:
         return ops.Complex()(ops.rand(shape), ops.rand(shape)).astype(dtype)
     return ops.rand(shape, dtype=dtype)

@@ -237,7 +237,9 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """Return (..., c*r*r, h, w) from (..., c, h*r, w*r)."""
+    """Return (..., c*r*r, h, w) from (..., c, h*r, w*r); nothing in its own shape, as PyTorch."""
+    if 0 in input.shape:
+        return input.copy()
     *lead, channels, height, width = input.shape
     factor, rank = downscale_factor, len(lead)
     x = input.reshape((*lead, channels, height // factor, factor, width // factor, factor))

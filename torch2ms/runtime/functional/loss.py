@@ -212,7 +212,8 @@ def hinge_embedding_loss(
 ) -> Tensor:
     """Return ``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
     zero = ops.zeros_like(input)
-    loss = ops.where(target != 1, _above(margin - input), zero) + ops.where(target != -1, input, zero)
+    limit = margin if input.is_floating_point() else int(margin)  # PyTorch's core takes it in the dtype of the input
+    loss = ops.where(target != 1, _above(limit - input), zero) + ops.where(target != -1, input, zero)
     return reduced(loss, reduction_name(size_average, reduce, reduction))
 
 
@@ -358,15 +359,18 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return the multi-class margin loss of scores (batch, classes) against class indices."""
-    classes = input.shape[1]
-    hot = ops.one_hot(target.astype(ms.int32), classes, 1.0, 0.0)
-    own = (input * hot).sum(1, keepdims=True)
-    gaps = ops.relu(margin - own + input) * (1 - hot)
+    scores = input if input.ndim == 2 else ops.expand_dims(input, 0)
+    index = target.reshape((-1, 1)).astype(ms.int32)
+    gaps = margin - ops.gather_elements(scores, 1, index) + scores
+    others = ops.arange(scores.shape[1]).astype(ms.int32) != index
+    gaps = ops.where(ops.logical_and(gaps > 0, others), gaps, ops.zeros_like(gaps))
     if p == 2:
         gaps = ops.square(gaps)
     if weight is not None:
-        gaps = gaps * (hot * weight).sum(1, keepdims=True)
-    return reduced(gaps.sum(1) / classes, reduction_name(size_average, reduce, reduction))
+        gaps = gaps * ops.gather(weight, index, 0)
+    losses = gaps.sum(1) / scores.shape[1]
+    losses = losses if input.ndim == 2 else losses[0]
+    return reduced(losses, reduction_name(size_average, reduce, reduction))
 
 
 def ctc_loss(

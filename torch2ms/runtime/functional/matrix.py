@@ -15,6 +15,7 @@ __all__ = [
     "cdist",
     "chain_matmul",
     "cross",
+    "inner",
     "kron",
     "matrix_power",
     "picked_at_end",
@@ -161,6 +162,13 @@ def searchsorted(
 def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """Return the int64 number of the bucket between ``boundaries`` that each value falls into."""
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """Return the sums of products along the last axes: 0 along none, where MindSpore has what the memory held."""
+    if input.ndim and other.ndim and input.shape[-1] == 0:
+        return ops.zeros((*input.shape[:-1], *other.shape[:-1]), input.dtype)
+    return ops.inner(input, other)
 
 
 def kron(input: Tensor, other: Tensor) -> Tensor:

@@ -21,6 +21,7 @@ __all__ = [
     "clamp",
     "kthvalue",
     "logaddexp",
+    "logcumsumexp",
     "logsumexp",
     "max",
     "maximum",
@@ -205,6 +206,18 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     largest = ops.where(ops.isfinite(largest), largest, ops.zeros_like(largest))
     total = ops.log(ops.exp(input - largest).sum(axes, keepdims=keepdim))
     return total + largest.reshape(total.shape)
+
+
+def logcumsumexp(input: Tensor, dim: int) -> Tensor:
+    """Return the logarithms of the running sums of the exponentials; infinity and NaN reach all that is behind them."""
+    if 0 in input.shape:
+        return input.copy()
+    low = -6e4 if input.dtype == ms.float16 else -1e30  # MindSpore's own has a wrong number behind -infinity
+    found = ops.logcumsumexp(input.masked_fill(~ops.isfinite(input), low), dim)
+    found = found.masked_fill(found < 0.9 * low, -_INFINITY)
+    for bad, value in ((input == _INFINITY, _INFINITY), (input != input, float("nan"))):
+        found = found.masked_fill(ops.cumsum(bad.astype(ms.int32), dim) > 0, value)
+    return found
 
 
 def logaddexp(input: Tensor, other: Tensor) -> Tensor:

@@ -48,8 +48,8 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Optional[Tens
     """Return ``input1 @ weight[k] @ input2`` for each k, plus ``bias``."""
     parts = []
     for index in range(weight.shape[0]):
-        left = ops.matmul(input1, weight[index])
-        parts.append((left * input2).sum(-1))
+        product = ops.matmul(input1, weight[index]) * input2
+        parts.append(product.sum(-1).astype(product.dtype))  # the sum of ints is int64
     output = ops.stack(parts, -1)
     return output if bias is None else output + bias
 

@@ -11,6 +11,7 @@ import numpy as np
 from mindspore import Tensor, nn, ops
 
 from .dtypes import promoted
+from .kernels import tensor_split
 from .special import polygamma
 from .tensor import repeat
 
@@ -52,6 +53,7 @@ __all__ = [
     "sum_to_size",
     "tile",
     "vdot",
+    "vsplit",
     "where_else",
 ]
 
@@ -333,4 +335,9 @@ def block_diag(*tensors: Tensor) -> Tensor:
 
 def hsplit(input: Tensor, indices_or_sections: Any) -> Any:
     """Return the parts along the second axis, of one with one axis along that."""
-    return ops.tensor_split(input, indices_or_sections, min(input.ndim - 1, 1))
+    return tensor_split(input, indices_or_sections, min(input.ndim - 1, 1))
+
+
+def vsplit(input: Tensor, indices_or_sections: Any) -> Any:
+    """Return the parts along the first axis."""
+    return tensor_split(input, indices_or_sections, 0)

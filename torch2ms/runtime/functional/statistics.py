@@ -11,6 +11,7 @@ from mindspore import Tensor, ops
 from . import selections
 from .algebra import _from, _upto, diff
 from .dtypes import promoted
+from .kernels import tensor_split
 
 __all__ = [
     "atleast_3d",
@@ -175,21 +176,17 @@ def broadcast_shapes(*shapes: Any) -> Tuple[int, ...]:
 
 def dsplit(input: Tensor, indices_or_sections: Any) -> Tuple[Tensor, ...]:
     """Return parts along the third axis: so many equal ones, or cut at indices."""
-    size = input.shape[2]
-    if isinstance(indices_or_sections, int):
-        step = size // indices_or_sections
-        cuts = list(range(step, size, step))
-    else:
-        cuts = [int(cut) for cut in indices_or_sections]
-    bounds = [0, *cuts, size]
-    return tuple(input[:, :, low:high] for low, high in zip(bounds, bounds[1:]))
+    return tensor_split(input, indices_or_sections, 2)
 
 
 def kaiser_window(
     window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None, **options: Any
 ) -> Tensor:
     """Return Kaiser's window."""
-    values = np.kaiser(window_length + 1, beta)[:-1] if periodic else np.kaiser(window_length, beta)
+    if window_length == 1:
+        values = np.ones(1)
+    else:
+        values = np.kaiser(window_length + 1, beta)[:-1] if periodic else np.kaiser(window_length, beta)
     return Tensor(values, ms.float32 if dtype is None else dtype)
 
 

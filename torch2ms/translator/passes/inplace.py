@@ -11,6 +11,7 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.dtype_widths import dtype_name, is_wider
 from torch2ms.translator.hand_trained import BY_HAND
 from torch2ms.translator.old_values import AUGMENTED, of_old_values
 from torch2ms.translator.passes.indexing import read_in_steps
@@ -32,16 +33,6 @@ from torch2ms.translator.training.names_used import own
 from torch2ms.translator.trees import walk
 
 __all__ = ["augmented"]
-
-
-_WIDTHS = {
-    "torch.float16": 1,
-    "torch.half": 1,
-    "torch.float32": 2,
-    "torch.float": 2,
-    "torch.float64": 3,
-    "torch.double": 3,
-}
 
 
 def _is_name(tree: ast.expr, name: str) -> bool:
@@ -147,9 +138,7 @@ def _rebound(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Assi
 
 def _kept(node: cst.AugAssign, name: str, tree: ast.AugAssign, ctx: Context) -> cst.AugAssign | cst.Assign:
     """Return ``x = (x * y).astype(x.dtype)`` where ``y`` is of a wider dtype: torch keeps that of ``x``."""
-    ours, theirs = ctx.kind(tree.target), ctx.kind(tree.value)
-    narrow = theirs.is_tensor and _WIDTHS.get(ours.of, 9) < _WIDTHS.get(theirs.of, 0)
-    if not narrow:
+    if not is_wider(dtype_name(ctx.kind(tree.value)), dtype_name(ctx.kind(tree.target))):
         return node
     operator = code_of(node.operator).strip().removesuffix("=")
     template = f"({{x}} {operator} {{y}}).astype({{x2}}.dtype)"

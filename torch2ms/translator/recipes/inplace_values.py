@@ -11,9 +11,10 @@ import libcst as cst
 from torch2ms.translator.binding import bind
 from torch2ms.translator.call_site import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.context import Context
+from torch2ms.translator.dtype_widths import dtype_name, is_wider
 from torch2ms.translator.edges import by_edges
 from torch2ms.translator.emission import emit_call, fits
-from torch2ms.translator.syntax import bare, build, code_of
+from torch2ms.translator.syntax import bare, build, code_of, parenthesised
 from torch2ms.translator.trees import walk
 
 __all__ = [
@@ -93,16 +94,34 @@ def functional(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> Repl
     if name in _OPERATORS:
         made = _operator(site, tensor, ctx)
         if made is not None:
-            return Replace(made)
+            return _kept(Replace(made), site, tensor, ctx)
     maker = _MAKERS.get(name)
     if maker is not None:
         made = maker(site, tensor, ctx)
         return Replace(made) if made is not None else Leave("its arguments have no counterpart")
     made_by_row = _by_row(_on(site, tensor), ctx)
     if name in _OF_OTHER_DTYPE and isinstance(made_by_row, Replace):
-        cast = build("{value}.astype({x}.dtype)", value=made_by_row.code, x=tensor.deep_clone())
-        return replace(made_by_row, code=cast)
-    return made_by_row
+        return _cast(made_by_row, build("{x}.dtype", x=tensor.deep_clone()))
+    return _kept(made_by_row, site, tensor, ctx)
+
+
+def _cast(made: Replace, dtype: cst.BaseExpression) -> Replace:
+    """Return a value in the dtype of the tensor that takes it."""
+    return replace(made, code=build("{value}.astype({dtype})", value=parenthesised(made.code), dtype=dtype))
+
+
+def _kept(made: Replace | Leave, site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> Replace | Leave:
+    """Return a value in the tensor's own dtype where an argument is of a wider one: MindSpore takes the wider."""
+    changed = changed_by(site.tree, ctx)
+    if changed is None or not isinstance(made, Replace):
+        return made
+    own = dtype_name(ctx.kind(changed))
+    given = (*site.tree.args, *(keyword.value for keyword in site.tree.keywords))
+    is_narrow = own and any(is_wider(dtype_name(ctx.kind(value)), own) for value in given)
+    if not is_narrow:
+        return made
+    is_short = isinstance(tensor, (cst.Name, cst.Attribute))
+    return _cast(made, build("{x}.dtype", x=tensor.deep_clone()) if is_short else ctx.reference(f"mindspore.{own}"))
 
 
 def _on(site: CallSite, tensor: cst.BaseExpression) -> CallSite:
