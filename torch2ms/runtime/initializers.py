@@ -34,6 +34,8 @@ __all__ = [
     "zeros_",
 ]
 
+# The index that writes into the memory of a tensor, which views share; MindSpore 2.0, which has no views, refuses it.
+_ALL: Any = ... if ms.__version__.startswith("2.0.") else ()
 _LINEAR = (
     "linear",
     "conv1d",
@@ -56,7 +58,7 @@ def _assign(tensor: ms.Tensor, made: ms.Tensor) -> ms.Tensor:
     if isinstance(tensor, ms.Parameter):
         write_into(tensor, made)  # what set_data replaced, an optimizer that has stepped trains no more
     else:
-        tensor[...] = made  # not assign_value: what was computed from the tensor just before may see the new values
+        tensor[_ALL] = made  # not assign_value: what was computed from the tensor just before may see the new values
     return tensor
 
 

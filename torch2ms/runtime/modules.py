@@ -375,15 +375,15 @@ def _in_torch_order(cell: nn.Cell, path: str) -> Iterator[Tuple[str, nn.Cell]]:
 def write_into(target: ms.Tensor, value: ms.Tensor) -> None:
     """Copy ``value`` into a parameter or a buffer, in the dtype that this has.
 
-    Not with ``set_data``: a parameter set after the first step of an optimizer trains no more (MindSpore 2.10). A
-    tensor that was made as a view of another (``ops.tril(x).view(1, 1, n, n)``) refuses ``assign`` once.
+    Not with ``set_data``: a parameter set after the first step of an optimizer trains no more (MindSpore 2.10). What
+    was made as a view (``ops.tril(x).view(1, 1, n, n)``), or filled by ``target[:] = value``, refuses ``assign``.
     """
     try:
         ops.assign(target, value.astype(target.dtype))  # averages of integers are none; Assign refuses them
     except RuntimeError as error:
         if "view" not in str(error):
             raise
-        target[...] = value  # not assign_value: what was computed just before may see the new values
+        target.copy_(value)  # not assign_value: what was computed just before may see the new values
 
 
 def load_state_dict(cell: nn.Cell, state_dict: Mapping[str, Any], strict: bool = True) -> LoadResult:

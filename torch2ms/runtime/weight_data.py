@@ -1,17 +1,20 @@
-"""``weight.data = value``, for weights that go on being trained.
+"""``weight.data = value`` and ``weight[mask] = value``, for weights that go on being trained.
 
-An optimizer of MindSpore 2.7 to 2.10 compiles its update with the memory of the weights: after ``weight.data = value``
-or ``weight.set_data(value)`` it changes that memory, and the weight trains no more, without a word. Here the value is
-copied into the memory that the weight has.
+An optimizer of MindSpore 2.7 to 2.10 compiles its update with the memory of the weights: after ``weight.data = value``,
+``weight.set_data(value)`` or an assignment to what a mask or a list selects, it changes that memory, and the weight
+trains no more, without a word. Here the value is copied into the memory that the weight has.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import mindspore as ms
+from mindspore import ops
 
 from .modules import write_into
 
-__all__ = ["put"]
+__all__ = ["put", "put_at"]
 
 
 def put(target: ms.Tensor, value: ms.Tensor) -> None:
@@ -21,3 +24,13 @@ def put(target: ms.Tensor, value: ms.Tensor) -> None:
         write_into(target, value)
     else:
         target.data = value
+
+
+def put_at(target: Any, index: Any, value: Any) -> None:
+    """Assign ``value`` to the elements of ``target`` that an index selects: ``target[index] = value``."""
+    if not isinstance(target, ms.Parameter):
+        target[index] = value
+        return
+    made = ops.deepcopy(target)  # the copy of a parameter would be one
+    made[index] = value
+    write_into(target, made)

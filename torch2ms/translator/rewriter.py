@@ -269,6 +269,8 @@ class _Rewriter:
             updated = leaf_gradients.over_gradients(updated, tree, self.ctx.training.leaves)
             if detached_members.detaches_members(tree, self.ctx):
                 return detached_members.detached_members(updated, tree, self.ctx)
+            if updated is not node and isinstance(tree, ast.For):
+                self.ctx.frame.drop = devices.goes_over_nothing(node, updated, tree, self.ctx)
             return modules.rewrite_for(node, updated, tree, self.ctx)
         if isinstance(node, cst.While):
             return settled.with_simple_test(node, updated)

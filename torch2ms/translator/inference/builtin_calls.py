@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 
-__all__ = ["TUPLE", "asks_for_collection", "builtin_result", "literal_name"]
+__all__ = ["TUPLE", "asks_for_collection", "builtin_result", "literal_name", "made_dict"]
 
 TUPLE = "made a tuple"  # evidence for a tuple of one kind of elements, however many
 
@@ -32,7 +32,6 @@ _FIXED: dict[str, Kind] = {
     "range": Kind("iterator", items=(Kind("int"),)),
     "open": Kind("python"),
     "vars": Kind("dict"),
-    "dict": Kind("dict"),
 }
 _COLLECTIONS = frozenset({"tuple", "list", "dict", "set", "str"})
 _SAME_ELEMENTS = frozenset({"list", "tuple", "sorted", "reversed", "set", "iter", "filter"})
@@ -52,6 +51,15 @@ def literal_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+def made_dict(given: Kind) -> Kind:
+    """Return the kind of ``dict(given)``: of another dictionary, or of pairs such as ``net.named_parameters()``."""
+    if given.name == "dict":
+        return given
+    pair = given.items[0] if given.name in ("iterator", "list") and given.items else UNKNOWN
+    is_pair = pair.name == "tuple" and len(pair.items) == 2 and pair.items[1].known
+    return Kind("dict", items=pair.items[1:]) if is_pair else Kind("dict")
+
+
 def builtin_result(name: str, node: ast.Call, arguments: list[Kind], attribute: Callable[[Kind, str], Kind]) -> Kind:
     """Return the kind of ``name(...)`` for a Python builtin."""
     from torch2ms.translator.inference.containers import element_of
@@ -59,6 +67,8 @@ def builtin_result(name: str, node: ast.Call, arguments: list[Kind], attribute: 
     if name in _FIXED:
         return _FIXED[name]
     first = arguments[0] if arguments else UNKNOWN
+    if name == "dict":
+        return made_dict(first)
     if name in _SAME_ELEMENTS:
         if first.name == "tuple" and name in ("list", "tuple"):
             return first

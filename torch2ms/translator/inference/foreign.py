@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from torch2ms.translator.inference.builtin_calls import made_dict
 from torch2ms.translator.inference.containers import element_of
 from torch2ms.translator.inference.dtypes import COMPLEX
 from torch2ms.translator.kinds import UNKNOWN, Kind
@@ -138,6 +139,8 @@ def of_function(name: str, arguments: Sequence[Kind] = ()) -> Kind:
         return Kind("image")
     if name in ("copy.deepcopy", "copy.copy"):
         return arguments[0] if len(arguments) == 1 else UNKNOWN
+    if name == "collections.OrderedDict":
+        return made_dict(arguments[0] if arguments else UNKNOWN)
     if root not in _PYTHON_LIBRARIES:
         return UNKNOWN
     if root == "math":

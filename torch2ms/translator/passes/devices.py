@@ -112,6 +112,31 @@ def is_emptied(node: cst.If, updated: cst.If, tree: ast.If, ctx: Context) -> boo
     return "#" not in code_of(updated.with_changes(leading_lines=[]))
 
 
+def goes_over_nothing(node: cst.For, updated: cst.For, tree: ast.For, ctx: Context) -> bool:
+    """Whether a loop lost all it did (``for k in b: b[k] = b[k].to(device)``), and nobody reads its names."""
+    moves = all(isinstance(statement, ast.Assign) for statement in tree.body)
+    if not moves or updated.orelse is not None or not _lost_all(node.body, updated.body):
+        return False
+    if "#" in code_of(updated.with_changes(leading_lines=[])):
+        return False
+    over = tree.iter
+    if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute) and over.func.attr in ("keys", "items"):
+        over = over.func.value
+    elif isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id in ("range", "enumerate"):
+        calls = [part for argument in over.args for part in walk(argument) if isinstance(part, ast.Call)]
+        return all(getattr(call.func, "id", "") == "len" for call in calls) and not _read_behind(tree, ctx)
+    return isinstance(over, (ast.Name, ast.Attribute)) and not _read_behind(tree, ctx)
+
+
+def _read_behind(loop: ast.For, ctx: Context) -> bool:
+    """Whether a name that a loop binds is read further down in its function, or in its file."""
+    bound = {part.id for part in walk(loop.target) if isinstance(part, ast.Name)}
+    function = ctx.functions[-1]
+    scope = function.node if function is not None else ctx.analysis.tree
+    names = (part for part in walk(scope) if isinstance(part, ast.Name) and part.id in bound)
+    return any(isinstance(name.ctx, ast.Load) and name.lineno > (loop.end_lineno or 0) for name in names)
+
+
 def tries_nothing(node: cst.Try, updated: cst.Try) -> bool:
     """Whether nothing is left that could fail: what a handler imports from elsewhere is not needed either."""
     if updated.orelse is not None or updated.finalbody is not None or not _lost_all(node.body, updated.body):

@@ -16,7 +16,8 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.passes.members import changed_members, member_names
 from torch2ms.translator.passes.untyped import told
 from torch2ms.translator.ranks import ranks
-from torch2ms.translator.recipes.views import asks_for_gradients, what_index_gives
+from torch2ms.translator.recipes.differentiation import asks_for_gradients
+from torch2ms.translator.recipes.views import what_index_gives
 from torch2ms.translator.shown_values import holds_negative, never_negative
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk

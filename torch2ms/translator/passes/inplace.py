@@ -17,6 +17,8 @@ from torch2ms.translator.old_values import AUGMENTED, of_old_values
 from torch2ms.translator.passes.indexing import read_in_steps
 from torch2ms.translator.passes.members import is_handed_tensor
 from torch2ms.translator.passes.operators import shift
+from torch2ms.translator.passes.weight_data import gives_first_values, is_of_state
+from torch2ms.translator.recipes.inplace_values import repeatable
 from torch2ms.translator.recipes.own_tensors import held_by_network
 from torch2ms.translator.recipes.passed_tensors import passes_on
 from torch2ms.translator.recipes.views import (
@@ -46,8 +48,11 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
     """
     if not isinstance(tree.target, ast.Name):
         kind = ctx.kind(tree.target)
-        if kind.name == "Parameter" and kind.evidence == BY_HAND:  # no network holds it, which would keep the weight
+        is_listed = isinstance(tree.target, ast.Subscript) and repeatable(tree.target)
+        if kind.name == "Parameter" and (is_listed or kind.evidence == BY_HAND):  # no network keeps what is bound anew
             return _assigned(node, node.target, ctx)
+        if is_of_state(tree.target, ctx) and is_listed:
+            return _copied(node, node.target)
         if isinstance(tree.target, ast.Attribute):
             if _is_for_holders(tree.target, ctx):
                 return _filled(node, tree, node.target, "...", ctx)
@@ -60,13 +65,21 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
     name = tree.target.id
     if ctx.kind(tree.target).name == "Parameter" or is_trained(name, ctx):
         return _assigned(node, cst.Name(name), ctx)
+    if is_of_state(tree.target, ctx):
+        return _copied(node, cst.Name(name))
     through = writes_through(name, tree, ctx)
     if through or _is_for_others(name, tree, ctx):
-        if through and ctx.functions[-1] is not None:
+        if through and ctx.functions[-1] is not None and not gives_first_values(ctx):
             ctx.report("T2M305", tree, f"a gradient does not see that the change of {name} reaches a view of it, too")
         return _filled(node, tree, cst.Name(name), "()" if through or reaches_views(ctx) else "...", ctx)
     _seen_elsewhere(name, tree, ctx)
     return _rebound(node, tree, ctx) if _shifts(tree, ctx) else _kept(node, name, tree, ctx)
+
+
+def _copied(node: cst.AugAssign, target: cst.BaseExpression) -> cst.Expr:
+    """Return ``v.copy_(v + y)`` for ``v += y``."""
+    operator = code_of(node.operator).strip().removesuffix("=")
+    return cst.Expr(build(f"{{v}}.copy_({{v}} {operator} {{value}})", v=target.deep_clone(), value=node.value))
 
 
 def _assigned(node: cst.AugAssign, target: cst.BaseExpression, ctx: Context) -> cst.Expr:

@@ -387,21 +387,26 @@ def _rebound(node: Any, names: list[str]) -> Any:
 
 
 def _assigns_itself(node: cst.Assign) -> bool:
-    """Whether an assignment does nothing: ``x = x``, ``a, b = a, b``."""
+    """Whether an assignment does nothing: ``x = x``, ``a, b = a, b``, ``batch[0] = batch[0]``."""
     if len(node.targets) != 1:
         return False
     target, value = node.targets[0].target, node.value
     if isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple) and len(target.elements) == len(value.elements):
         pairs = zip(target.elements, value.elements, strict=True)
-        return all(_same_name(a.value, b.value) for a, b in pairs)
-    return _same_name(target, value)
+        return all(_same_place(a.value, b.value) for a, b in pairs)
+    return _same_place(target, value)
 
 
-def _same_name(a: cst.BaseExpression, b: cst.BaseExpression) -> bool:
-    if isinstance(a, cst.Name) and isinstance(b, cst.Name):
-        return a.value == b.value
+def _same_place(a: cst.BaseExpression, b: cst.BaseExpression) -> bool:
+    """Whether two expressions are the same name, attribute of one, or item of one under a plain index."""
+    if isinstance(a, (cst.Name, cst.Integer, cst.SimpleString)):
+        return type(a) is type(b) and a.value == b.value
     if isinstance(a, cst.Attribute) and isinstance(b, cst.Attribute):
-        return a.attr.value == b.attr.value and _same_name(a.value, b.value)
+        return a.attr.value == b.attr.value and _same_place(a.value, b.value)
+    if isinstance(a, cst.Subscript) and isinstance(b, cst.Subscript) and len(a.slice) == len(b.slice) == 1:
+        ours, others = a.slice[0].slice, b.slice[0].slice
+        if isinstance(ours, cst.Index) and isinstance(others, cst.Index):
+            return _same_place(a.value, b.value) and _same_place(ours.value, others.value)
     return False
 
 

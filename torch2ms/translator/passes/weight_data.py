@@ -20,12 +20,18 @@ from torch2ms.translator.trees import walk
 __all__ = [
     "gives_first_values",
     "goes_over_weights",
+    "has_memory",
     "is_held_elsewhere",
+    "is_of_state",
+    "is_parameter",
     "is_stored_data",
+    "may_be_weight",
     "may_have_stepped",
     "put_data",
     "report_frozen",
 ]
+
+_COPIES_SINCE = (2, 7)
 
 
 def gives_first_values(ctx: Context) -> bool:
@@ -143,20 +149,20 @@ def is_stored_data(tree: ast.Attribute, ctx: Context) -> bool:
         isinstance(parent, ast.ListComp) and parent.elt is tree
     )
     is_appended = isinstance(parent, ast.Call) and getattr(parent.func, "attr", "") == "append" and tree in parent.args
-    return (is_kept or is_appended) and _may_be_weight(tree.value, ctx) and ctx.once(_puts_data)
+    return (is_kept or is_appended) and may_be_weight(tree.value, ctx) and ctx.once(_puts_data)
 
 
 def _puts_data(ctx: Context) -> bool:
     stored = (n for n in ctx.analysis.all(ast.Attribute) if n.attr == "data" and isinstance(n.ctx, ast.Store))
-    return any(_may_be_weight(node.value, ctx) for node in stored)
+    return any(may_be_weight(node.value, ctx) for node in stored)
 
 
 def _is_weight(target: ast.expr, ctx: Context) -> bool:
     is_data = isinstance(target, ast.Attribute) and target.attr == "data"
-    return is_data and isinstance(target, ast.Attribute) and _may_be_weight(target.value, ctx)
+    return is_data and isinstance(target, ast.Attribute) and may_be_weight(target.value, ctx)
 
 
-def _may_be_weight(tree: ast.expr, ctx: Context) -> bool:
+def may_be_weight(tree: ast.expr, ctx: Context) -> bool:
     """Whether an expression is a weight; one that nothing is known of, by its name or by the loop it comes from."""
     kind = ctx.kind(tree)
     if kind.name == "Parameter":
@@ -164,3 +170,26 @@ def _may_be_weight(tree: ast.expr, ctx: Context) -> bool:
     by_use = kind.name == "unknown" or (kind.name == "Tensor" and kind.evidence.startswith("only tensors"))
     function = ctx.functions[-1]
     return by_use and looks_like_weight(tree, function.node if function is not None else ctx.analysis.tree)
+
+
+def is_of_state(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a tensor is one of a ``state_dict()``: the network's own, which an optimizer may have begun with.
+
+    ``v.copy_(value)`` keeps the memory that it has, and leaves it one that ``ops.assign`` takes.
+    """
+    return ctx.kind(tree).evidence.endswith(".state_dict") and ctx.target.mindspore >= _COPIES_SINCE
+
+
+def is_parameter(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an expression is a parameter: it is known to be one, or has its name in a layer that is not known."""
+    if ctx.kind(tree).name == "Parameter":
+        return True
+    named = isinstance(tree, ast.Attribute) and tree.attr in ("weight", "bias")
+    return named and ctx.kind(tree.value).name in ("unknown", "Module")  # type: ignore[attr-defined]
+
+
+def has_memory(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an expression is a tensor, a weight, or ``weight.data``."""
+    if isinstance(tree, ast.Attribute) and tree.attr == "data":
+        return has_memory(tree.value, ctx)
+    return ctx.kind(tree).is_tensor or is_parameter(tree, ctx)

@@ -4,7 +4,8 @@ In MindSpore, assigning to what a mask or a list selects gives the tensor memory
 ``x[...] = y`` with a tensor of fewer elements makes all of ``x`` one place in memory. And ``x[a:b, c:d] = y`` where
 ``a`` is ``b`` fails on CPU, though there is nothing to write, as does ``x[i] = y`` where ``i`` is an empty tensor.
 ``x[i] = row`` with a row of shape (1, n) is refused where ``x`` is (m, n): MindSpore drops no axis of what is assigned
-(all seen in 2.10).
+(all seen in 2.10). An optimizer that has begun trains no more a weight that ``w[w < 0] = 0`` gave other memory
+(2.7 to 2.10).
 """
 
 from __future__ import annotations
@@ -16,21 +17,40 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.passes.leading_axes import without_leading_axes
+from torch2ms.translator.passes.weight_data import gives_first_values, is_parameter, may_be_weight, may_have_stepped
 from torch2ms.translator.ranks import SIZED
+from torch2ms.translator.recipes.differentiation import are_differentiated
 from torch2ms.translator.recipes.held import is_held
-from torch2ms.translator.recipes.views import fills_whole, what_index_gives, writes_through
+from torch2ms.translator.recipes.views import (
+    fills_whole,
+    is_view_of_memory,
+    what_index_gives,
+    writes_through,
+)
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.trees import walk
 
 __all__ = ["guarded", "written_elements"]
 
 
-def written_elements(node: cst.Assign | cst.AugAssign, tree: ast.AST, ctx: Context) -> cst.Assign | cst.AugAssign:
-    """Return ``v[()] = functional.assigned(v, v > 1, 0)`` where views of ``v`` are to see the change."""
+def written_elements(
+    node: cst.Assign | cst.AugAssign, tree: ast.AST, ctx: Context
+) -> cst.Assign | cst.AugAssign | cst.Expr:
+    """Return ``v[()] = functional.assigned(v, v > 1, 0)`` where views of ``v`` are to see the change.
+
+    A weight that goes on being trained keeps its memory: ``weight_data.put_at(w, w < 0, 0)``.
+    """
     place = _place(tree)
     target = node.target if isinstance(node, cst.AugAssign) else node.targets[0].target
-    if place is None or not isinstance(target, cst.Subscript) or not ctx.kind(place.value).is_tensor:
+    if place is None or not isinstance(target, cst.Subscript):
         return node
+    trained, through = _is_trained_on(place, tree, ctx), _is_written_through(place, ctx)
+    if not trained and not through and not ctx.kind(place.value).is_tensor:
+        return node
+    every = _is_all(place.slice)
+    if trained and (every or what_index_gives(place.slice, ctx) != "part"):
+        put, index = ctx.reference("torch2ms.runtime.weight_data.put_at"), cst.Ellipsis() if every else _indices(target)
+        return cst.Expr(build("{put}({x}, {i}, {v})", put=put, x=target.value, i=index, v=_value(node, target)))
     if isinstance(place.slice, ast.Constant) and place.slice.value is ...:
         spread = isinstance(tree, ast.Assign) and ctx.kind(tree.value).is_tensor and fills_whole(ctx)
         if not spread and not _has_views(place, tree, ctx):
@@ -43,18 +63,66 @@ def written_elements(node: cst.Assign | cst.AugAssign, tree: ast.AST, ctx: Conte
         return node.with_changes(value=build("{value}[0]", value=node.value))
     if isinstance(node, cst.Assign) and isinstance(tree, ast.Assign):
         node = without_leading_axes(node, place, tree, ctx)
-    if what_index_gives(place.slice, ctx) != "copy" or not _has_views(place, tree, ctx):
+    what = what_index_gives(place.slice, ctx)
+    if through:
+        return node if what == "part" else _through(node, tree, place, target, ctx)
+    if what != "copy" or not _has_views(place, tree, ctx):
         return node
-    parts = [_index(element.slice) for element in target.slice]
-    index = parse_expression(parts[0] if len(parts) == 1 else f"({', '.join(parts)})")
-    value = node.value
-    if isinstance(node, cst.AugAssign):
-        operator = code_of(node.operator).strip().removesuffix("=")
-        value = build(f"{{x}} {operator} {{y}}", x=target.deep_clone(), y=value)
-    made = build("{f}({x}, {i}, {v})", f=ctx.reference("torch2ms.runtime.functional.assigned"),
-                 x=target.value.deep_clone(), i=index, v=value)  # fmt: skip
+    return _whole(node, target, ctx)
+
+
+def _is_all(index: ast.expr) -> bool:
+    """Whether an index is ``...`` or ``:``: after either, ``ops.assign`` refuses a parameter (MindSpore 2.10)."""
+    whole = isinstance(index, ast.Slice) and index.lower is None and index.upper is None and index.step is None
+    return whole or (isinstance(index, ast.Constant) and index.value is ...)
+
+
+def _through(
+    node: cst.Assign | cst.AugAssign, tree: ast.AST, place: ast.Subscript, target: cst.Subscript, ctx: Context
+) -> cst.Assign:
+    """Return the assignment of elements of a view that has no name, which reaches what it is a view of."""
+    view, differentiated = place.value, ctx.functions[-1] is not None and are_differentiated(ctx)
+    if isinstance(view, ast.Name) or _is_of_data(view) or not differentiated:  # a name of a layer's data, if any
+        return _whole(node, target, ctx)
+    method = target.value.func if isinstance(target.value, cst.Call) and _is_other_shape(view) else None
+    of = method.value if isinstance(method, cst.Attribute) else None
+    if isinstance(of, cst.Attribute | cst.Name):
+        made = build("{made}.view({x}.shape)", made=_assigned(node, target, ctx), x=of.deep_clone())
+        whole = cst.ensure_type(parse_expression(f"{code_of(of)}[...]"), cst.Subscript)
+        return cst.Assign([cst.AssignTarget(whole)], made)  # which gradients see
+    message = f"the change reaches what {ast.unparse(view)} is a view of, but the gradient does not see it there"
+    ctx.report("T2M305", tree, message)
+    return _whole(node, target, ctx)
+
+
+def _is_other_shape(view: ast.expr) -> bool:
+    """Whether a view has the elements of a tensor in their order: ``x.view(-1)``, ``x.reshape(2, 3)``."""
+    return isinstance(view, ast.Call) and getattr(view.func, "attr", "") in ("view", "reshape")
+
+
+def _whole(node: cst.Assign | cst.AugAssign, target: cst.Subscript, ctx: Context) -> cst.Assign:
+    """Return ``v[()] = functional.assigned(v, index, value)``."""
     whole = cst.ensure_type(parse_expression(f"{code_of(target.value)}[()]"), cst.Subscript)
-    return cst.Assign([cst.AssignTarget(whole)], made)
+    return cst.Assign([cst.AssignTarget(whole)], _assigned(node, target, ctx))
+
+
+def _assigned(node: cst.Assign | cst.AugAssign, target: cst.Subscript, ctx: Context) -> cst.BaseExpression:
+    made = ctx.reference("torch2ms.runtime.functional.assigned")
+    parts = {"x": target.value.deep_clone(), "i": _indices(target), "v": _value(node, target)}
+    return build("{made}({x}, {i}, {v})", made=made, **parts)
+
+
+def _indices(target: cst.Subscript) -> cst.BaseExpression:
+    parts = [_index(element.slice) for element in target.slice]
+    return parse_expression(parts[0] if len(parts) == 1 else f"({', '.join(parts)})")
+
+
+def _value(node: cst.Assign | cst.AugAssign, target: cst.Subscript) -> cst.BaseExpression:
+    """Return what is assigned; of ``x[i] += y``, ``x[i] + y``."""
+    if isinstance(node, cst.Assign):
+        return node.value
+    operator = code_of(node.operator).strip().removesuffix("=")
+    return build(f"{{x}} {operator} {{y}}", x=target.deep_clone(), y=node.value)
 
 
 def _with_own_memory(node: cst.Assign | cst.AugAssign, tree: ast.AST, ctx: Context) -> cst.Assign | cst.AugAssign:
@@ -144,6 +212,36 @@ def _place(tree: ast.AST) -> ast.Subscript | None:
 
 def _has_views(place: ast.Subscript, tree: ast.AST, ctx: Context) -> bool:
     return isinstance(place.value, ast.Name) and writes_through(place.value.id, tree, ctx)
+
+
+def _is_written_through(place: ast.Subscript, ctx: Context) -> bool:
+    """Whether elements of a view are assigned that has no name: ``x.view(-1)[mask] = 0`` reaches ``x`` in torch."""
+    view = place.value
+    if isinstance(view, ast.Name):
+        return not ctx.kind(view).is_tensor and is_view_of_memory(view, ctx)  # of a layer that is not known
+    if not isinstance(view, (ast.Call, ast.Attribute)) or is_parameter(_without_data(view), ctx):
+        return False
+    return is_view_of_memory(view, ctx)
+
+
+def _without_data(tree: ast.expr) -> ast.expr:
+    """Return ``w`` of ``w.data``: MindSpore's statement is about the weight itself."""
+    while isinstance(tree, ast.Attribute) and tree.attr == "data":
+        tree = tree.value
+    return tree
+
+
+def _is_of_data(view: ast.expr) -> bool:
+    """Whether a view is one of ``x.data`` or ``x.detach()``, of which no gradient is asked."""
+    return any(isinstance(part, ast.Attribute) and part.attr in ("data", "detach") for part in walk(view))
+
+
+def _is_trained_on(place: ast.Subscript, tree: ast.AST, ctx: Context) -> bool:
+    """Whether elements of a weight are assigned where an optimizer may have begun, which keeps its memory."""
+    base = _without_data(place.value)
+    if not is_parameter(base, ctx) and not (may_be_weight(base, ctx) and base is not place.value):
+        return False
+    return may_have_stepped(tree, ctx) or not (ctx.functions[-1] is None or gives_first_values(ctx))
 
 
 def _picks_one(place: ast.Subscript, ctx: Context) -> bool:

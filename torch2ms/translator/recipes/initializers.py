@@ -15,7 +15,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.passes.weight_data import is_held_elsewhere, may_have_stepped
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.recipes.views import is_fresh, owner_of
+from torch2ms.translator.recipes.views import is_fresh, is_view_of_memory, owner_of
 from torch2ms.translator.syntax import build, code_of, keyword_arg, parse_expression, undetached
 from torch2ms.translator.trees import walk
 
@@ -152,7 +152,7 @@ def runtime_initializer(site: CallSite, ctx: Context) -> Outcome:
 
 
 def _written_back(made: Replace, argument: BoundArgument, site: CallSite, ctx: Context) -> Replace:
-    """Return the call so that what it fills is the tensor the source means: a part, a view or ``.data`` is a copy."""
+    """Return the call so that what it fills is the tensor the source means: a part, or a view that is a copy."""
     tree = argument.tree
     statement = isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree
     if isinstance(tree, ast.Subscript) and ctx.kind(tree.value).is_tensor and statement:
@@ -166,7 +166,7 @@ def _written_back(made: Replace, argument: BoundArgument, site: CallSite, ctx: C
     is_view = isinstance(tree, (ast.Call, ast.Subscript)) and ctx.kind(tree).is_tensor and not is_fresh(tree, ctx)
     if isinstance(tree, ast.Name) and ctx.kind(tree).is_tensor:
         is_view = not _is_parameter(tree, ctx) and owner_of(tree.id, site.tree, ctx) in ("view", "shared")
-    if not is_view:
+    if not is_view or is_view_of_memory(tree, ctx):
         return made
     message = f"{ast.unparse(tree)} is a copy in MindSpore: the tensor it comes from is not filled"
     return Replace(made.code, (*made.codes, ("T2M305", message)))

@@ -18,6 +18,7 @@ from torch2ms.translator.passes.detached_members import detaches_members
 from torch2ms.translator.passes.weight_data import (
     gives_first_values,
     goes_over_weights,
+    is_of_state,
     may_have_stepped,
 )
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
@@ -96,7 +97,12 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
     place = _root(site, ctx)
     site, direct = _stripped(site)
     statement = isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree
+    once = bare_name(site) == "copy" or repeatable(place.tree)
+    if statement and once and is_of_state(place.tree, ctx) and not _reshapes(site):
+        return _copied(site, place, direct, ctx)
     if isinstance(place.tree, ast.Subscript) and not is_fresh(place.tree.value, ctx):
+        if _is_parameter(place.tree, ctx):  # of a list or a dictionary; an optimizer trains no more what [...] fills
+            return _assigned(site, place, direct, statement, ctx)
         return _seen(_element(site, place, direct, statement, ctx), place, ctx)
     if isinstance(place.tree, ast.Name):
         kind = ctx.kind(place.tree).name
@@ -128,6 +134,14 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
     if statement:
         return Leave(f"what {ast.unparse(place.tree)} returns is changed in place: give it a name")
     return replace(made, codes=(*made.codes, ("T2M305", _ALIAS)))
+
+
+def _copied(site: CallSite, place: _Place, direct: _Place, ctx: Context) -> Outcome:
+    """``v.copy_(value)`` for a tensor of a ``state_dict()``."""
+    source = site.argument("src") if bare_name(site) == "copy" else None
+    tensor = source is not None and ctx.kind(source.tree).is_tensor
+    made = Replace(source.code) if source is not None and tensor else functional(site, direct.code, ctx)
+    return made if isinstance(made, Leave) else replace(made, code=build("{x}.copy_({v})", x=place.code, v=made.code))
 
 
 def _seen(made: Outcome, place: _Place, ctx: Context) -> Outcome:
@@ -218,7 +232,7 @@ def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Conte
         return made if isinstance(made, Leave) or owner == "fresh" else _warned(made, owner)
     if not _reshapes(site) and writes_through(name, site.tree, ctx):
         filled = _filled(site, cst.Name(name), direct, statement, ctx, index="()")
-        if ctx.functions[-1] is None or not isinstance(filled, Replace):
+        if ctx.functions[-1] is None or gives_first_values(ctx) or not isinstance(filled, Replace):
             return filled
         return replace(filled, codes=(*filled.codes, ("T2M305", _BACK)))
     if owner == "object" and not _reshapes(site) and not _is_network_input(name, ctx):

@@ -12,6 +12,8 @@ from torch2ms.translator.activated import activated_by
 from torch2ms.translator.aliases import REARRANGED
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
+from torch2ms.translator.passes.weight_data import has_memory, is_parameter
+from torch2ms.translator.recipes.differentiation import are_differentiated
 from torch2ms.translator.recipes.passed_tensors import is_itself, is_moved, passed_on, passes_on
 from torch2ms.translator.syntax import build, parenthesised
 from torch2ms.translator.training.trained import trained_tensors
@@ -20,11 +22,11 @@ from torch2ms.translator.trees import children, walk
 __all__ = [
     "VIEWS",
     "Owner",
-    "asks_for_gradients",
     "fills_whole",
     "has_steps",
     "is_fresh",
     "is_trained",
+    "is_view_of_memory",
     "owner_of",
     "reaches_views",
     "seen_elsewhere",
@@ -57,12 +59,6 @@ _SHAPED = REARRANGED | {
 # Views whose memory MindSpore shares as well, from 2.7 on; that of arrays from 2.10 on.
 _SHARED = REARRANGED - {"movedim", "moveaxis"} | {"chunk", "split", "unbind", "detach", "data"}
 _VIEWS_SINCE, _ARRAYS_SINCE = (2, 7), (2, 10)
-
-# What says that a file computes gradients, which do not see what is written through a view.
-_GRADIENTS = frozenset({
-    "backward", "grad", "requires_grad", "requires_grad_", "Module", "Parameter", "autograd", "Variable",
-    "value_and_grad", "jacobian", "hessian", "vjp", "jvp", "jacrev", "jacfwd", "func", "functorch",
-})  # fmt: skip
 
 
 def owning(code: cst.BaseExpression, tree: ast.expr, ctx: Context) -> cst.BaseExpression:
@@ -156,7 +152,7 @@ def writes_through(name: str, use: ast.AST, ctx: Context) -> bool:
     owner = owner_of(name, use, ctx)
     if owner in ("fresh", "object"):
         owner = seen_elsewhere(name, use, ctx)
-    return owner == "shared" and not ctx.once(_computes_gradients)
+    return owner == "shared" and not are_differentiated(ctx)
 
 
 def reaches_views(ctx: Context) -> bool:
@@ -169,7 +165,7 @@ def reaches_views(ctx: Context) -> bool:
 
 def fills_whole(ctx: Context) -> bool:
     """Whether ``x[()] = value`` can be written: since MindSpore 2.7, and where no gradient is asked for."""
-    return ctx.target.mindspore >= _VIEWS_SINCE and not ctx.once(_computes_gradients)
+    return ctx.target.mindspore >= _VIEWS_SINCE and not are_differentiated(ctx)
 
 
 def _makes_views(ctx: Context) -> bool:
@@ -233,28 +229,21 @@ def _function_of(tree: ast.AST, ctx: Context) -> ast.AST | None:
 def shares_memory(tree: ast.expr, ctx: Context) -> bool:
     """Whether an expression gives a view that ``tree[()] = value`` writes through in MindSpore, as torch does."""
     views = isinstance(tree, (ast.Call, ast.Attribute)) and _views(tree)
-    return views and _shares(tree, ctx) and not ctx.once(_computes_gradients)
+    return views and _shares(tree, ctx) and not are_differentiated(ctx)
+
+
+def is_view_of_memory(tree: ast.expr, ctx: Context) -> bool:
+    """Whether what is written into a view, ``tree[()] = value``, reaches the tensor that it is a view of.
+
+    It does so in MindSpore as in torch; only gradients do not see it.
+    """
+    return _shares(tree, ctx) if not isinstance(tree, ast.Name) else owner_of(tree.id, tree, ctx) == "shared"
 
 
 def has_steps(index: ast.expr) -> bool:
     """Whether an index has steps behind the first axis, which are read as a copy for the sake of the gradient."""
     parts = index.elts[1:] if isinstance(index, ast.Tuple) else []
     return any(isinstance(part, ast.Slice) and part.step is not None for part in parts)
-
-
-def asks_for_gradients(ctx: Context) -> bool:
-    """Whether the file says anywhere that it computes gradients."""
-    return ctx.once(_computes_gradients)
-
-
-def _computes_gradients(ctx: Context) -> bool:
-    for node in ctx.analysis.nodes:
-        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-        if isinstance(node, (ast.alias, ast.keyword)):
-            name = (node.name if isinstance(node, ast.alias) else node.arg) or ""
-        if name.rpartition(".")[2] in _GRADIENTS:
-            return True
-    return False
 
 
 def _asked(ctx: Context) -> set[ast.Name]:
@@ -281,9 +270,11 @@ def _shares(tree: ast.expr, ctx: Context) -> bool:
     function = tree.func if isinstance(tree, ast.Call) else tree
     if not isinstance(function, ast.Attribute):
         return False
+    if function is tree and function.attr not in VIEWS and is_parameter(function, ctx):
+        return True  # its memory is its own
     if isinstance(tree, ast.Call) and ctx.kind(function).name == "api":
         return _of_array(tree, ctx) or (function.attr in _SHARED and bool(tree.args) and _shares(tree.args[0], ctx))
-    return function.attr in _SHARED and ctx.kind(function.value).is_tensor and _shares(function.value, ctx)
+    return function.attr in _SHARED and has_memory(function.value, ctx) and _shares(function.value, ctx)
 
 
 def _of_array(tree: ast.Call, ctx: Context) -> bool:

@@ -1,0 +1,35 @@
+"""Whether a file computes gradients: those of MindSpore do not see what is written through a view."""
+
+from __future__ import annotations
+
+import ast
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.passes.weight_data import gives_first_values
+
+__all__ = ["are_differentiated", "asks_for_gradients"]
+
+_GRADIENTS = frozenset({
+    "backward", "grad", "requires_grad", "requires_grad_", "Module", "Parameter", "autograd", "Variable",
+    "value_and_grad", "jacobian", "hessian", "vjp", "jvp", "jacrev", "jacfwd", "func", "functorch",
+})  # fmt: skip
+
+
+def asks_for_gradients(ctx: Context) -> bool:
+    """Whether the file says anywhere that it computes gradients."""
+    return ctx.once(_computes_gradients)
+
+
+def are_differentiated(ctx: Context) -> bool:
+    """Whether tensors may be differentiated here: in such a file, but where weights are given their first values."""
+    return ctx.once(_computes_gradients) and not gives_first_values(ctx)
+
+
+def _computes_gradients(ctx: Context) -> bool:
+    for node in ctx.analysis.nodes:
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if isinstance(node, (ast.alias, ast.keyword)):
+            name = (node.name if isinstance(node, ast.alias) else node.arg) or ""
+        if name.rpartition(".")[2] in _GRADIENTS:
+            return True
+    return False
