@@ -34,8 +34,6 @@ __all__ = [
     "zeros_",
 ]
 
-# The index that writes into the memory of a tensor, which views share; MindSpore 2.0, which has no views, refuses it.
-_ALL: Any = ... if ms.__version__.startswith("2.0.") else ()
 _LINEAR = (
     "linear",
     "conv1d",
@@ -58,8 +56,23 @@ def _assign(tensor: ms.Tensor, made: ms.Tensor) -> ms.Tensor:
     if isinstance(tensor, ms.Parameter):
         write_into(tensor, made)  # what set_data replaced, an optimizer that has stepped trains no more
     else:
-        tensor[_ALL] = made  # not assign_value: what was computed from the tensor just before may see the new values
+        _write_through(tensor, made)
     return tensor
+
+
+def _write_through(tensor: ms.Tensor, made: ms.Tensor) -> None:
+    """Write into the memory of a tensor, which views and other names of a weight share.
+
+    Not with ``assign_value``: what was computed from the tensor just before may see the new values. What is filled
+    itself, and no view of it, ``ops.assign`` refuses from then on, or does not reach (MindSpore 2.7 to 2.9).
+    """
+    if ms.__version__.startswith("2.0."):  # which has no views
+        tensor[...] = made
+        return
+    if tensor.is_contiguous():
+        tensor.view(-1)[()] = made.reshape(-1)
+    else:  # a view already
+        tensor[()] = made
 
 
 def calculate_gain(nonlinearity: str, param: Union[float, None] = None) -> float:

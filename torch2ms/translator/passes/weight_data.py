@@ -21,6 +21,7 @@ __all__ = [
     "gives_first_values",
     "goes_over_weights",
     "has_memory",
+    "holds_data",
     "is_held_elsewhere",
     "is_of_state",
     "is_parameter",
@@ -193,3 +194,28 @@ def has_memory(tree: ast.expr, ctx: Context) -> bool:
     if isinstance(tree, ast.Attribute) and tree.attr == "data":
         return has_memory(tree.value, ctx)
     return ctx.kind(tree).is_tensor or is_parameter(tree, ctx)
+
+
+def holds_data(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a name is another one for a weight, ``w = layer.weight.data``: ``w.copy_(value)`` changes both.
+
+    Filled whole, ``w[()] = value``, the weight refuses ``ops.assign`` in MindSpore 2.8, and does not see it in 2.7.
+    """
+    if not isinstance(tree, ast.Name) or ctx.target.mindspore < _COPIES_SINCE:
+        return False
+    scope = _scope(tree, ctx)[0]
+    if isinstance(scope, ast.Lambda) or tree.id in _parameters_of(scope):
+        return False
+    bound = [node for node in walk(scope) if isinstance(node, ast.Name) and node.id == tree.id and _binds(node, ctx)]
+    given = [parent.value for node in bound if isinstance(parent := ctx.parent(node), ast.Assign)]
+    held = [whose for value in given if (whose := _whose_memory(value)) is not None and is_parameter(whose, ctx)]
+    return bool(bound) and len(held) == len(bound)
+
+
+def _binds(name: ast.Name, ctx: Context) -> bool:
+    return isinstance(name.ctx, ast.Store) and not isinstance(ctx.parent(name), ast.AugAssign)
+
+
+def _parameters_of(scope: ast.AST) -> set[str]:
+    arguments = getattr(scope, "args", None)
+    return {part.arg for part in walk(arguments) if isinstance(part, ast.arg)} if arguments is not None else set()

@@ -17,7 +17,13 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.passes.leading_axes import without_leading_axes
-from torch2ms.translator.passes.weight_data import gives_first_values, is_parameter, may_be_weight, may_have_stepped
+from torch2ms.translator.passes.weight_data import (
+    gives_first_values,
+    holds_data,
+    is_parameter,
+    may_be_weight,
+    may_have_stepped,
+)
 from torch2ms.translator.ranks import SIZED
 from torch2ms.translator.recipes.differentiation import are_differentiated
 from torch2ms.translator.recipes.held import is_held
@@ -64,6 +70,8 @@ def written_elements(
     if isinstance(node, cst.Assign) and isinstance(tree, ast.Assign):
         node = without_leading_axes(node, place, tree, ctx)
     what = what_index_gives(place.slice, ctx)
+    if what != "part" and holds_data(place.value, ctx):
+        return cst.Expr(build("{x}.copy_({made})", x=target.value.deep_clone(), made=_assigned(node, target, ctx)))
     if through:
         return node if what == "part" else _through(node, tree, place, target, ctx)
     if what != "copy" or not _has_views(place, tree, ctx):
@@ -217,8 +225,8 @@ def _has_views(place: ast.Subscript, tree: ast.AST, ctx: Context) -> bool:
 def _is_written_through(place: ast.Subscript, ctx: Context) -> bool:
     """Whether elements of a view are assigned that has no name: ``x.view(-1)[mask] = 0`` reaches ``x`` in torch."""
     view = place.value
-    if isinstance(view, ast.Name):
-        return not ctx.kind(view).is_tensor and is_view_of_memory(view, ctx)  # of a layer that is not known
+    if isinstance(view, ast.Name):  # of a layer that is not known
+        return not ctx.kind(view).is_tensor and (holds_data(view, ctx) or is_view_of_memory(view, ctx))
     if not isinstance(view, (ast.Call, ast.Attribute)) or is_parameter(_without_data(view), ctx):
         return False
     return is_view_of_memory(view, ctx)

@@ -18,6 +18,7 @@ from torch2ms.translator.passes.detached_members import detaches_members
 from torch2ms.translator.passes.weight_data import (
     gives_first_values,
     goes_over_weights,
+    holds_data,
     is_of_state,
     may_have_stepped,
 )
@@ -98,7 +99,8 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
     site, direct = _stripped(site)
     statement = isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree
     once = bare_name(site) == "copy" or repeatable(place.tree)
-    if statement and once and is_of_state(place.tree, ctx) and not _reshapes(site):
+    keeps = is_of_state(place.tree, ctx) or holds_data(place.tree, ctx)
+    if statement and once and keeps and not _reshapes(site):
         return _copied(site, place, direct, ctx)
     if isinstance(place.tree, ast.Subscript) and not is_fresh(place.tree.value, ctx):
         if _is_parameter(place.tree, ctx):  # of a list or a dictionary; an optimizer trains no more what [...] fills
@@ -137,7 +139,7 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
 
 
 def _copied(site: CallSite, place: _Place, direct: _Place, ctx: Context) -> Outcome:
-    """``v.copy_(value)`` for a tensor of a ``state_dict()``."""
+    """``v.copy_(value)`` for a tensor of a ``state_dict()``, or another name for a weight."""
     source = site.argument("src") if bare_name(site) == "copy" else None
     tensor = source is not None and ctx.kind(source.tree).is_tensor
     made = Replace(source.code) if source is not None and tensor else functional(site, direct.code, ctx)

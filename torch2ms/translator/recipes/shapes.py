@@ -66,6 +66,8 @@ def view(site: CallSite, ctx: Context) -> Outcome:
     if any(arg.keyword is not None and arg.keyword.value == "dtype" for arg in site.updated.args):
         return Leave("it reinterprets the bytes as another dtype")
     args = [arg.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT) for arg in site.updated.args]
+    if len(args) == 1 and isinstance(args[0].value, cst.List):  # which MindSpore 2.7 refuses
+        args[0] = args[0].with_changes(value=as_tuple(args[0].value))
     name = site.option.target.rpartition(".")[2]
     func = cst.ensure_type(site.updated.func, cst.Attribute).with_changes(attr=cst.Name(name))
     return Replace(site.updated.with_changes(func=func, args=args))
