@@ -80,10 +80,10 @@ def test_what_a_function_is_called_with_decides(source: str, expected: str) -> N
             "options = dict(keepdim=True)\ny = torch.logsumexp(x, dim=1, **options)",
             "ops.logsumexp(x, dim=1, keepdim=True)",
         ),
-        ("n = 2\nkw = {'dim': n - 1}\ny = torch.logcumsumexp(x, **kw)", 'ops.logcumsumexp(x, axis=kw["dim"])'),
-        ("y = x.logcumsumexp(**{'dim': 1})", "x.logcumsumexp(axis=1)"),
-        ("kw = {'dim': 0}\nkw['dim'] = 1\ny = torch.logcumsumexp(x, **kw)", "torch.logcumsumexp(x, **kw)"),
-        ("kw = {'dim': 0}\nchange(kw)\ny = torch.logcumsumexp(x, **kw)", "torch.logcumsumexp(x, **kw)"),
+        ("n = 2\nkw = {'dim': n - 1}\ny = torch.cumprod(x, **kw)", 'ops.cumprod(x, dim=kw["dim"])'),
+        ("y = x.squeeze(**{'dim': 1})", "x.squeeze(1)"),
+        ("kw = {'dim': 0}\nkw['dim'] = 1\ny = torch.cumprod(x, **kw)", "torch.cumprod(x, **kw)"),
+        ("kw = {'dim': 0}\nchange(kw)\ny = torch.cumprod(x, **kw)", "torch.cumprod(x, **kw)"),
     ],
 )
 def test_options_that_are_known_are_written_out(source: str, expected: str) -> None:
