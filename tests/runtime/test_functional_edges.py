@@ -42,6 +42,12 @@ def test_one_element_of_several_axes(place: object) -> None:
     assert pairs.asnumpy().tolist() == [2.0, 3.0]
 
 
+def test_what_is_copied_takes_the_shape_and_the_dtype_of_what_it_is_copied_into() -> None:
+    made = functional.copied_into(ops.zeros((2, 3), dtype=ms.int64), ms.Tensor([1.5, 2.5, 3.5]))
+    assert made.dtype == ms.int64
+    assert made.asnumpy().tolist() == [[1, 2, 3], [1, 2, 3]]
+
+
 def test_filled_changes_the_tensor_itself() -> None:
     tensor = ms.tensor([[1.0, 2.0], [3.0, 4.0]])
     assert functional.filled(tensor, tensor * 2) is tensor

@@ -429,3 +429,30 @@ def test_places_that_are_changed_in_steps(line: str, expected: str) -> None:
 def test_a_mask_of_several_axes_at_the_end(mask: str, taken: bool) -> None:
     text = translate_source(f"{HEAD}    keep = {mask}\n    return x[..., keep]\n").text
     assert ("functional.picked_at_end(x, keep)" if taken else "x[..., keep]") in text
+
+
+@pytest.mark.parametrize(
+    ("made", "index", "expected"),
+    [
+        ("torch.randint(n - 2, size=(1,)).long()", ":, :t + 1", ":, :int(t + 1)"),
+        ("torch.randint(0, n, (1,))", "t:t + 2", "int(t):int(t + 2)"),
+        ("torch.tensor([3])", "-t:", "int(-t):"),
+        ("torch.tensor(3)", ":t", ":t"),
+        ("x.argmax()", "t:", "t:"),
+    ],
+)
+def test_a_bound_is_one_number_in_an_axis_of_its_own(made: str, index: str, expected: str) -> None:
+    source = f"import torch\n\n\ndef f(x, n):\n    t = {made}\n    return x[{index}]\n"
+    assert f"return x[{expected}]" in translate_source(source).text
+
+
+def test_a_list_of_layers_takes_ints() -> None:
+    source = (
+        "import numpy as np\nimport torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.layers = nn.ModuleList([nn.Linear(2, 2)])\n\n"
+        "    def forward(self, x):\n"
+        "        for i in np.arange(1):\n            x = self.layers[i](x)\n        return self.layers[0](x)\n"
+    )
+    text = translate_source(source).text
+    assert "x = self.layers[int(i)](x)" in text
+    assert "return self.layers[0](x)" in text

@@ -171,3 +171,21 @@ def test_what_a_loop_hands_from_layer_to_layer_is_seen_by_nobody_else(made: str,
 )
 def test_a_layer_of_a_loop_that_may_get_what_others_see_is_marked(made: str, used: str) -> None:
     assert marks(translated(made, used)) == ["T2M305"]
+
+
+_KEPT = NUMBERED.replace("x = x + self", "out.append(x)\n            x = x + self").replace(
+    "for i", "out = []\n        for i", 1
+)
+
+
+@pytest.mark.parametrize(
+    ("made", "is_known"),
+    [
+        ("a, b = [], []\nfor i in range(2):\n    a.append(nn.Linear(4, 4))\nself.blocks = nn.ModuleList(a)", True),
+        ("self.blocks = nn.ModuleList([nn.Sequential(nn.Linear(4, 4), nn.ReLU(True)), nn.Tanh()])", True),
+        ("a = [nn.Linear(4, 4)]\na.append(norm)\nself.blocks = nn.ModuleList(a)", False),
+        ("a = [nn.Linear(4, 4)]\na.append(nn.ELU(inplace=norm))\nself.blocks = nn.ModuleList(a)", False),
+    ],
+)
+def test_layers_by_number_are_told_where_all_of_a_list_are_known(made: str, is_known: bool) -> None:
+    assert marks(translated(made, _KEPT)) == ([] if is_known else ["T2M305"])

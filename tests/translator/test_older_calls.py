@@ -38,3 +38,23 @@ def test_the_class_of_a_tensor_makes_tensors_by_their_sizes(body: str, expected:
 def test_other_classes_are_called_as_they_are(made: str) -> None:
     assert made.splitlines()[-1] in _translated(made)
     assert "typed_tensor" not in _translated(made)
+
+
+def test_copies_of_attention_ask_for_names_of_several_releases() -> None:
+    text = (
+        "import torch\nfrom torch import nn\nfrom torch._jit_internal import Optional\n"
+        "if float(torch.__version__.split('.')[1]) < 9:\n"
+        "    from torch.nn.modules.linear import _LinearWithBias\n"
+        "    from torch._overrides import has_torch_function\n"
+        "else:\n"
+        "    from torch.nn.modules.linear import NonDynamicallyQuantizableLinear as _LinearWithBias\n"
+        "    from torch.overrides import has_torch_function\n\n\n"
+        "class Attention(nn.Module):\n    bias: Optional[torch.Tensor]\n\n    def __init__(self):\n"
+        "        super().__init__()\n        self.out = _LinearWithBias(4, 4)\n\n"
+        "    def forward(self, x):\n        return self.out(x) if not has_torch_function((x,)) else None\n"
+    )
+    result = translate_source(text)
+    assert not [found for found in result.diagnostics if str(found.severity) != "note"]
+    assert "import torch\n" not in result.text
+    assert "self.out = Dense(4, 4)" in result.text
+    assert "bias: Optional[ms.Tensor]" in result.text or "bias: typing.Optional[ms.Tensor]" in result.text

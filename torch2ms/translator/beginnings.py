@@ -8,6 +8,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.layer_starts import (
     EACH,
     FIRST,
+    KNOWN,
     MAKES,
     Place,
     Starts,
@@ -17,7 +18,7 @@ from torch2ms.translator.inference.layer_starts import (
 )
 from torch2ms.translator.trees import walk
 
-__all__ = ["is_fed_by_others", "loop_around", "own_class", "starts_of"]
+__all__ = ["is_fed_by_others", "is_of_known", "loop_around", "own_class", "starts_of"]
 
 _DEPTH = 4
 
@@ -36,6 +37,8 @@ def starts_of(layer: ast.expr, ctx: Context, depth: int = _DEPTH) -> Starts:
         first = isinstance(layer.slice, ast.Constant) and layer.slice.value == 0
         inner = starts_of(layer.value, ctx, depth - 1)
         found = _behind(inner, FIRST) if first else {}
+        if first and MAKES in inner:
+            return found
         return found or ({} if isinstance(layer.slice, ast.Slice) else _behind(inner, EACH))
     if isinstance(layer, ast.Name):
         loop = loop_around(layer, ctx)
@@ -70,6 +73,16 @@ def is_fed_by_others(layer: ast.expr, ctx: Context) -> bool:
     return all(id(node) in given for node in read) and MAKES in starts_of(
         _walked(loop.iter, loop.target, layer.id), ctx
     )
+
+
+def is_of_known(layer: ast.expr, ctx: Context) -> bool:
+    """Whether a layer is out of a list of which everything is known: ``self.layers[i]``, or one a loop goes over."""
+    if isinstance(layer, ast.Subscript) and not isinstance(layer.slice, ast.Slice):
+        return KNOWN in starts_of(layer.value, ctx)
+    loop = loop_around(layer, ctx) if isinstance(layer, ast.Name) else None
+    if loop is None or not isinstance(layer, ast.Name):
+        return False
+    return KNOWN in starts_of(_walked(loop.iter, loop.target, layer.id), ctx)
 
 
 def _branches(value: ast.expr) -> list[ast.expr]:

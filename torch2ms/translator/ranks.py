@@ -19,7 +19,8 @@ _SAME = frozenset(
     "Parameter astype from_numpy".split()
 )
 _WHOLE = frozenset({"sum", "mean", "max", "min", "prod", "std", "var", "norm", "median", "argmax", "argmin", "trace"})
-_LINES = frozenset({"arange", "linspace", "logspace", "eye"})
+_CASTS = frozenset({"long", "int", "short", "bool", "byte"})  # of tensors; ``int(x)`` is a number
+_LINES = frozenset({"arange", "linspace", "logspace", "eye", "randperm"})
 _DEPTH = 5
 
 
@@ -74,8 +75,10 @@ def _of_call(call: ast.Call, ctx: Context, depth: int) -> frozenset[int]:
         return _of_sizes(call.args, call)
     if name == "full":
         return _of_sizes(call.args[:1], call)
+    if name == "randint":
+        return _of_sizes([arg for arg in call.args[-1:] if isinstance(arg, (ast.Tuple, ast.List))], call)
     inner = ranks(_subject(call, ctx), ctx, depth - 1)
-    if name in _SAME:
+    if name in _SAME or (name in _CASTS and isinstance(call.func, ast.Attribute)):
         return inner
     step = {"unsqueeze": 1, "squeeze": -1, "select": -1}.get(name)
     if step is None or not (call.args or step > 0):

@@ -95,7 +95,7 @@ def is_leaf(tree: ast.expr, ctx: Context) -> bool | None:
 
 
 def makes_no_difference(tree: ast.Attribute, ctx: Context) -> bool | None:
-    """Return an answer where any will do: a test demands it, or it decides whether to detach or to save memory."""
+    """Return an answer where any will do: a test demands it, or it decides whether to detach, copy or save memory."""
     parent = ctx.parent(tree)
     if isinstance(parent, ast.IfExp) and parent.test is tree:
         same = _undetached(parent.body) == _undetached(parent.orelse)
@@ -109,8 +109,18 @@ def makes_no_difference(tree: ast.Attribute, ctx: Context) -> bool | None:
         parent = ctx.parent(parent)
     if isinstance(parent, ast.If) and parent.test in (tree, ctx.parent(tree)):
         refuses = len(parent.body) == 1 and isinstance(parent.body[0], ast.Raise) and not parent.orelse
+        if _copies(parent, ast.unparse(tree.value)):
+            return demanded
         return (not demanded) if refuses else None
     return demanded if isinstance(parent, ast.Assert) else _saves_memory(tree, ctx)
+
+
+def _copies(test: ast.If, name: str) -> bool:
+    """Whether all that a test decides is whether a tensor is copied first: ``if y.requires_grad: y = y.clone()``."""
+    body = test.body[0]
+    if len(test.body) > 1 or test.orelse or not isinstance(body, ast.Assign):
+        return False
+    return ast.unparse(body) == f"{name} = {name}.clone()"
 
 
 def _saves_memory(tree: ast.AST, ctx: Context) -> bool | None:

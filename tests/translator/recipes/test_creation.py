@@ -107,3 +107,17 @@ def test_what_may_be_complex_is_drawn_by_the_runtime() -> None:
 def test_tensors_in_a_list_count_as_numbers(source: str, expected: str) -> None:
     """In PyTorch, whatever their axes; MindSpore makes further axes of those."""
     assert translate_source(f"import torch\n{source}\n").text.rstrip().splitlines()[-1] == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("torch.LongTensor(v.size())", "ops.zeros(v.shape, dtype=ms.int64)"),
+        ("torch.FloatTensor(v.shape)", "ops.zeros(v.shape, dtype=ms.float32)"),
+        ("torch.IntTensor(np.ones(3).shape)", "functional.typed_tensor(np.ones(3).shape, dtype=ms.int32)"),
+        ("torch.FloatTensor(v.size()).copy_(v)", "functional.copied_into(ops.zeros(v.shape, dtype=ms.float32), v)"),
+    ],
+)
+def test_what_is_asked_for_its_size_gives_one(source: str, expected: str) -> None:
+    result = translate_source(f"import numpy as np\nimport torch\n\n\ndef f(v):\n    return {source}\n")
+    assert result.text.splitlines()[-1] == f"    return {expected}"

@@ -38,3 +38,16 @@ def test_a_tensor_that_a_network_holds_is_filled_with_its_gradient(statement: st
     result = translate_source(HOLDING.format(statement=statement))
     assert [line.strip() for line in result.text.splitlines()][-2] == expected
     assert not [item for item in result.diagnostics if item.code == "T2M305"]
+
+
+def test_what_is_none_first_is_held_by_nobody() -> None:
+    """Sums of blocks (HiFi-GAN's) start with None."""
+    source = (
+        "from torch import nn\n\n\n"
+        "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.blocks = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])\n\n"
+        "    def forward(self, x):\n        total = None\n        for i in range(2):\n            if total is None:\n"
+        "                total = self.blocks[i](x)\n            else:\n                total += self.blocks[i](x)\n"
+        "        return total / 2\n"
+    )
+    assert "T2M305" not in {item.code for item in translate_source(source).diagnostics}

@@ -48,6 +48,13 @@ def test_a_test_that_refuses_tensors_lets_them_pass(test: str) -> None:
     assert codes == {"T2M302", "T2M304"}
 
 
+@pytest.mark.parametrize("test", ["x.requires_grad", "not x.requires_grad"])
+def test_a_test_that_only_copies_the_tensor_copies_it(test: str) -> None:
+    text, codes = body_of(f"if {test}:\n        x = x.clone()\n    x[0] = 1\n    return x")
+    assert text == "x = ops.deepcopy(x)\n    x[0] = 1\n    return x"
+    assert "T2M203" not in codes
+
+
 def test_what_could_not_be_typed_may_be_a_weight() -> None:
     source = (
         "import torch\n\n\ndef check(v):\n    if v.requires_grad:\n        raise ValueError\n\n\nt = torch.ones(3)\n"

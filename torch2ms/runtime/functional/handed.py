@@ -10,7 +10,7 @@ from mindspore import Tensor, ops
 
 from . import selections
 
-__all__ = """all amax amin any chunk clamp_max clamp_min clone filled index_select narrow of_floats
+__all__ = """all amax amin any chunk clamp_max clamp_min clone copied_into filled index_select narrow of_floats
 rot90 split squeeze
 transpose""".split()
 
@@ -72,6 +72,11 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
 def clone(input: Tensor, **_: Any) -> Tensor:
     """Return a tensor of its own with the same values."""
     return input.copy()
+
+
+def copied_into(tensor: Tensor, source: Tensor) -> Tensor:
+    """Return what ``tensor`` is once ``source`` is copied into it: its shape and its dtype."""
+    return ops.broadcast_to(source, tensor.shape).astype(tensor.dtype)
 
 
 def filled(tensor: Tensor, value: Any) -> Tensor:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from torch2ms.translator.inference.own_attributes import is_inplace
 from torch2ms.translator.inference.taken_layers import taken_start
 from torch2ms.translator.kinds import UNKNOWN, Kind
-from torch2ms.translator.trees import walk
+from torch2ms.translator.trees import bound_pairs, walk
 
 if TYPE_CHECKING:
     from torch2ms.translator.inference.world import FileAnalysis, World
@@ -25,6 +25,7 @@ __all__ = [
     "FIRST",
     "FORWARD",
     "IDEMPOTENT",
+    "KNOWN",
     "MAKES",
     "Beginning",
     "Place",
@@ -36,7 +37,9 @@ __all__ = [
 
 # Steps of a path from a layer to what begins it
 FIRST, EACH, FORWARD = "[0]", "[*]", ".forward"
-MAKES = "[0] makes"  # beside these: whatever a list of layers begins with makes a new tensor
+# Beside these: what a list of layers begins with makes a new tensor; all that it holds is known, and nothing of it
+# starts in place but what a path says
+MAKES, KNOWN = "first makes", "all known"
 _DEPTH = 4  # names, functions and containers that are followed
 
 
@@ -173,6 +176,8 @@ def _container(args: Sequence[ast.expr], filled: _Elements, place: Place, depth:
         found.update({FIRST + path: start for path, start in merged(begun).items()})
     if parts.first and not parts.may_be_empty and all(_makes(part, place, depth - 1) for part in parts.first):
         found[MAKES] = Beginning("")
+    if parts.all and len(parts.all) <= _SHOWN and all(_is_known(part, place, depth - 1) for part in parts.all):
+        found[KNOWN] = Beginning("")
     rest = parts.all if not has_first or len(parts.all) <= _SHOWN else []
     each = merged([value_starts(part, place, depth - 1) for part in rest])
     found.update({EACH + path: start for path, start in each.items()})
@@ -191,13 +196,34 @@ def _makes(layer: ast.expr, place: Place, depth: int) -> bool:
     if not isinstance(layer, ast.Call) or is_inplace(layer):
         return False
     name, kind = _name(layer), _kind(layer.func, place)
-    if name == "Sequential" or name in _WRAPPERS:
+    if name in _WRAPPERS:
         return bool(layer.args) and _makes(layer.args[0], place, depth - 1)
+    if name == "Sequential":
+        parts = _Elements.of(layer.args, place, depth - 1)
+        known = bool(parts.first) and not parts.may_be_empty
+        return known and all(_makes(part, place, depth - 1) for part in parts.first)
     if kind.name == "function" and "|" not in kind.of:
         made = [_makes(value, inner, depth - 1) for value, inner in _returned(kind.of, place)]
         return bool(made) and all(made)
     is_own = kind.name == "class" and ":" in kind.of and "|" not in kind.of
     return is_own or (kind.name == "api" and any(word in name for word in _MAKING))
+
+
+def _is_known(layer: ast.expr, place: Place, depth: int) -> bool:
+    """Whether a layer is one of torch's, or of the project's, of which the paths say how it starts."""
+    if _makes(layer, place, depth):
+        return True
+    if isinstance(layer, ast.IfExp):
+        return depth > 0 and all(_is_known(part, place, depth - 1) for part in (layer.body, layer.orelse))
+    if isinstance(layer, ast.Name):
+        given = _given(layer, place)
+        return depth > 0 and bool(given) and all(_is_known(value, place, depth - 1) for value in given)
+    if not isinstance(layer, ast.Call) or any(word.arg == "inplace" for word in layer.keywords):
+        return isinstance(layer, ast.Call) and is_inplace(layer)
+    kind = _kind(layer.func, place)
+    if _name(layer) in ("Sequential", "ModuleList"):
+        return KNOWN in value_starts(layer, place, depth) or not (layer.args or _name(layer) == "ModuleList")
+    return kind.name == "api" and kind.of.startswith("torch.nn.") and "." not in kind.of.removeprefix("torch.nn.")
 
 
 _WRAPPERS = frozenset({"weight_norm", "spectral_norm"})
@@ -305,11 +331,11 @@ class _Filling:
                 found = _either(found, self.run(handler.body, found))
             return self.run([*statement.body, *getattr(statement, "orelse", ())], found)
         if isinstance(statement, ast.Assign):
-            for target in statement.targets:
+            for target, value in bound_pairs(statement):
                 if ast.unparse(target) == self.path:
-                    return self._bound(statement.value)
+                    return self._bound(value)
                 if isinstance(target, ast.Subscript) and ast.unparse(target.value) == self.path:
-                    return self._replaced(target, statement.value, found)
+                    return self._replaced(target, value, found)
         elif isinstance(statement, ast.AugAssign) and ast.unparse(statement.target) == self.path:
             return found.followed(_elements(statement.value, self.place, self.depth)) if found else None
         elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
@@ -441,8 +467,9 @@ def merged(starts: Sequence[Starts]) -> Starts:
     found: dict[str, Beginning] = {}
     for one in starts:
         found.update({path: replace(start, certain=False) for path, start in one.items()})
-    if not all(MAKES in one for one in starts):
-        found.pop(MAKES, None)
+    for mark in (MAKES, KNOWN):
+        if not all(mark in one for one in starts):
+            found.pop(mark, None)
     return found
 
 

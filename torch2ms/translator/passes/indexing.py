@@ -7,6 +7,7 @@ And ``x[:, 1::2]``, whose gradient MindSpore computes on CPU for the first and t
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 import libcst as cst
 
@@ -29,7 +30,8 @@ _WITHOUT_GRADIENT = ("torch.int", "torch.uint", "torch.long", "torch.short", "to
 
 def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression:
     """Return a subscript of a tensor in the form that MindSpore takes."""
-    indexed = _numbers_first(_without_end(_typed(updated, tree, ctx), tree, ctx), tree, ctx)
+    typed = _typed(_bounded(updated, tree, ctx), tree, ctx)
+    indexed = _numbers_first(_without_end(typed, tree, ctx), tree, ctx)
     indexed = _one_by_one(_from_the_end(indexed, tree, ctx), tree, ctx)
     if _ends_in_mask(tree, ctx) and len(indexed.slice) > 1:
         picked = ctx.reference("torch2ms.runtime.functional.picked_at_end")
@@ -219,6 +221,9 @@ def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Sub
         return updated
     elements = list(updated.slice)
     held = ctx.kind(tree.value)
+    if held.name == "Module" and isinstance(elements[0].slice, cst.Index) and ctx.kind(parts[0]).name == "ndarray":
+        number = elements[0].slice.with_changes(value=build("int({value})", value=elements[0].slice.value))
+        return updated.with_changes(slice=[elements[0].with_changes(slice=number)])
     if not held.is_tensor and held.name != "dict" and len(parts) > 1:  # right for an array as well as for a tensor
         for position, part in enumerate(parts):
             index = elements[position].slice
@@ -232,7 +237,7 @@ def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Sub
     for position, part in enumerate(parts):
         template, index = _template(part, ctx) or _at_run_time(part, tree, ctx), elements[position].slice
         if isinstance(part, ast.Slice) and isinstance(index, cst.Slice):
-            bounds = _with_ints(index, part, ctx)
+            bounds = _with_ints(index, part, lambda bound: ctx.kind(bound).name == "ndarray")
             elements[position] = (
                 elements[position] if bounds is index else elements[position].with_changes(slice=bounds)
             )
@@ -279,14 +284,28 @@ def _is_number_of_numpy(tree: ast.expr, ctx: Context) -> bool:
     return found and whole and all(isinstance(place, (ast.Constant, ast.UnaryOp)) for place in places)
 
 
-def _with_ints(index: cst.Slice, tree: ast.Slice, ctx: Context) -> cst.Slice:
-    """``a:b`` of numpy's numbers -> ``int(a):int(b)``."""
+def _with_ints(index: cst.Slice, tree: ast.Slice, is_other: Callable[[ast.expr], bool]) -> cst.Slice:
+    """``a:b`` of numbers that MindSpore takes no bounds of -> ``int(a):int(b)``."""
     changed = {
         name: build("int({value})", value=getattr(index, name))
         for name in ("lower", "upper", "step")
-        if getattr(tree, name) is not None and ctx.kind(getattr(tree, name)).name == "ndarray"
+        if getattr(tree, name) is not None and is_other(getattr(tree, name))
     }
     return index.with_changes(**changed) if changed else index
+
+
+def _bounded(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
+    """``x[:, :t]`` of a tensor with one element in an axis of its own -> ``x[:, :int(t)]``."""
+    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
+    if len(parts) != len(updated.slice) or not any(isinstance(part, ast.Slice) for part in parts):
+        return updated
+    elements = list(updated.slice)
+    for position, (part, element) in enumerate(zip(parts, updated.slice, strict=True)):
+        if isinstance(part, ast.Slice) and isinstance(element.slice, cst.Slice):
+            bounds = _with_ints(element.slice, part, lambda x: ctx.kind(x).is_tensor and 1 in ranks(x, ctx))
+            elements[position] = element if bounds is element.slice else element.with_changes(slice=bounds)
+    same = all(new is old for new, old in zip(elements, updated.slice, strict=True))
+    return updated if same else updated.with_changes(slice=elements)
 
 
 def _template(tree: ast.expr, ctx: Context) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
-from torch2ms.translator.beginnings import loop_around, starts_of
+from torch2ms.translator.beginnings import is_of_known, loop_around, starts_of
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.changed_inputs import first_change
 from torch2ms.translator.inference.own_attributes import is_inplace
@@ -41,6 +41,8 @@ def report_kept(tree: ast.Call, ctx: Context) -> None:
         return  # the text shows which layer is first
     small, name = ctx.small, tree.args[0].id
     if not isinstance(small, (ast.Assign, ast.Expr, ast.Return)) or not _starts_in_place(tree.func, ctx, is_held=True):
+        return
+    if is_of_known(tree.func, ctx):
         return
     targets = {t.id for t in getattr(small, "targets", ()) if isinstance(t, ast.Name)}
     held = seen_elsewhere(name, small, ctx) == "object" or _is_added(name, ctx)

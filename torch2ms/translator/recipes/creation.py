@@ -240,16 +240,27 @@ def content(given: Sequence[tuple[ast.expr, cst.Arg]], ctx: Context) -> str:
     """Say whether arguments are a ``size`` or ``values``; empty when only the program knows."""
     if len(given) == 1 and isinstance(given[0][0], ast.Starred):
         kind = ctx.kind(given[0][0].value)
-        counts = kind.name == "Size" or (bool(kind.items) and all(item.name == "int" for item in kind.items))
+        counts = (
+            kind.name == "Size"
+            or _asks_size(given[0][0].value, ctx)
+            or (bool(kind.items) and all(item.name == "int" for item in kind.items))
+        )
         return "size" if counts else ""
     if len(given) > 1:
         return "size"
     if not given:
         return ""
     kind = ctx.kind(given[0][0])
-    if kind.name in ("int", "Size"):
+    if kind.name in ("int", "Size") or _asks_size(given[0][0], ctx):
         return "size"
     return "values" if kind.name in ("list", "tuple", "ndarray", "Tensor", "Parameter") else ""
+
+
+def _asks_size(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a value is a size: ``x.size()``, which arrays do not have, or ``x.shape`` of what is not known as one."""
+    if isinstance(tree, ast.Attribute):
+        return tree.attr == "shape" and not ctx.kind(tree.value).known
+    return isinstance(tree, ast.Call) and getattr(tree.func, "attr", "") == "size" and not (tree.args or tree.keywords)
 
 
 @recipe("drawn_floats", by_name_alone=True)

@@ -85,7 +85,7 @@ def what_index_gives(tree: ast.expr, ctx: Context) -> str:
 
 def is_fresh(tree: ast.expr, ctx: Context) -> bool:
     """Whether an expression makes a tensor that nothing else refers to."""
-    if ctx.kind(tree).name in ("int", "float", "bool"):
+    if ctx.kind(tree).name in ("int", "float", "bool", "none"):
         return True  # ``total = 0``: nobody holds the tensor that the first ``total += loss`` makes
     if isinstance(tree, (ast.BinOp, ast.UnaryOp, ast.Compare)):
         return True
