@@ -154,3 +154,16 @@ def test_the_text_of_a_gradient_is_that_of_a_tensor() -> None:
     gradients.put(weight, ms.tensor([3.0, 4.0]))
     assert functional.tensor_text(gradients.of(weight)) == "tensor([3., 4.])"
     assert functional.tensor_text(weight).startswith("Parameter containing:\n")
+
+
+def test_a_tensor_becomes_a_weight_once_and_keeps_what_it_held() -> None:
+    base = ms.Tensor([1.0, 2.0, 3.0, 4.0], ms.float32)
+    made = gradients.weight(base.view(2, 2))
+    functional_sum = made + 1
+    made[0] = 7.0
+    assert isinstance(made, ms.Parameter)
+    assert functional_sum.asnumpy().tolist() == [[2.0, 3.0], [4.0, 5.0]]
+    assert base.asnumpy().tolist() == [1.0, 2.0, 3.0, 4.0]
+    made.requires_grad = False
+    assert gradients.weight(made) is made
+    assert made.requires_grad

@@ -191,3 +191,20 @@ def test_what_a_function_of_another_file_builds_trains(tmp_path: Path) -> None:
     (tmp_path / "src/run.py").write_text("import torch\nfrom nets import make\nnet = make()\nprint(net(x))\n")
     translate_project(tmp_path / "src", tmp_path / "out", Options(cache=False))
     assert "net = make().set_train()" in (tmp_path / "out/run.py").read_text()
+
+
+def test_a_network_that_was_loaded_is_known_by_its_use_though_it_gives_itself() -> None:
+    source = HEAD + "net = torch.load('a.pt')\nnet = net.eval()\nnet = net.cuda()\nprint(net(x))\n"
+    assert "net = net.set_train(False)\n" in translate_source(source).text
+    assert "cuda" not in translate_source(source).text
+
+
+def test_what_eval_gives_is_the_network_whatever_has_it() -> None:
+    source = HEAD + "import copy\ndef f(model):\n    old = copy.deepcopy(model).eval()\n    return old\n"
+    text = translate_source(source).text
+    assert "old = copy.deepcopy(model).set_train(False)" in text
+
+
+def test_eval_of_the_projects_own_objects_stays() -> None:
+    own = "class Run:\n    def eval(self):\n        return 1\n\ndef f(run):\n    return run.eval()\n"
+    assert "run.eval()" in translate_source(HEAD + own).text

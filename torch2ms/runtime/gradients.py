@@ -45,6 +45,7 @@ __all__ = [
     "reset",
     "take_over",
     "update",
+    "weight",
     "weights_of",
 ]
 
@@ -91,6 +92,14 @@ def _held(owner: Any) -> Any:
     if isinstance(owner, ms.nn.Cell) or not hasattr(owner, "__dict__"):
         return owner
     return next((value for value in vars(owner).values() if isinstance(value, _OPTIMIZERS)), owner)
+
+
+def weight(tensor: ms.Tensor) -> ms.Parameter:
+    """Return a tensor as something that has a gradient: itself where it is a parameter, else one of its value."""
+    if isinstance(tensor, ms.Parameter):
+        tensor.requires_grad = True
+        return tensor
+    return ms.Parameter(ops.stop_gradient(tensor).copy())  # of a view nothing could be changed in place
 
 
 def of(weight: ms.Parameter) -> Optional[ms.Tensor]:

@@ -16,7 +16,7 @@ from torch2ms.translator.alignment import align
 from torch2ms.translator.concrete import parse_concrete
 from torch2ms.translator.context import Context, Use
 from torch2ms.translator.generation import generate
-from torch2ms.translator.hand_trained import hand_trained
+from torch2ms.translator.hand_trained import hand_trained, marked_anew
 from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.names import is_torch_name
 from torch2ms.translator.notebooks import NotebookText
@@ -68,7 +68,9 @@ def _translate(path: str, text: str, world: World, options: Options) -> FileResu
         found = _rewritten(path, text, analysis, world, options)
     finally:
         world.release(analysis)
-    if not any(d.code == "T2M404" for d in found.diagnostics) or not hand_trained(analysis.tree, is_whole=True):
+    if not any(d.code == "T2M404" for d in found.diagnostics):
+        return found
+    if not hand_trained(analysis.tree, is_whole=True) and not marked_anew(analysis.tree):
         return found
     return min(found, _recorded(path, text, world, options), key=_marks_left)
 

@@ -10,13 +10,15 @@ parameters, and such a tensor is made one where it is made. By the text alone.
 from __future__ import annotations
 
 import ast
+import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Protocol
 
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.trees import walk
 
-__all__ = ["BY_HAND", "as_weight", "hand_trained"]
+__all__ = ["BY_HAND", "as_weight", "hand_trained", "marked_anew"]
 
 BY_HAND = "trained by hand"  # the evidence of such a parameter
 _WORD = "requires_grad"
@@ -37,6 +39,60 @@ def as_weight(made: Kind, value: ast.expr, file: _File) -> Kind:
     if made.name != "Tensor" or value not in file.trained:
         return made
     return Kind("Parameter", evidence=BY_HAND)
+
+
+def marked_anew(tree: ast.Module) -> dict[ast.stmt, str]:
+    """Return the statements that mark what a variable holds, ``x.requires_grad = True``, with the variable.
+
+    Those whose gradients the file asks for by that name, where it is not made a parameter as it is made: it came out of
+    a call with others, or was computed from what the variable held before. They are bound to nothing but what calls and
+    arithmetic give: a member of a list, an argument, or what speaks of parameters may be a network's weight, and stays.
+    """
+    nodes = list(walk(tree))
+    asked = _with_gradient(nodes)
+    bound: dict[str, list[tuple[ast.expr, bool]]] = {}
+    for name, value, is_part in _assigned(nodes) if asked else ():
+        bound.setdefault(name, []).append((value, is_part))
+    stored = Counter(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    changed = Counter(n.target.id for n in nodes if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name))
+    arguments = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    names = {
+        name
+        for name, values in bound.items()
+        if name in asked - arguments
+        and stored[name] == len(values) + changed[name]
+        and all(_gives_tensor(value) for value, _ in values)
+        and any(is_part or _computes_from(value, name) for value, is_part in values)
+    }
+    marks = ((node, place) for node in nodes if isinstance(node, ast.stmt) for place in _marks(node))
+    return {node: place.id for node, place in marks if isinstance(place, ast.Name) and place.id in names}
+
+
+def _assigned(nodes: list[ast.AST]) -> Iterator[tuple[str, ast.expr, bool]]:
+    """Yield every variable that an assignment binds, with the value, and whether it is one part of that."""
+    for node in nodes:
+        if not isinstance(node, ast.Assign):
+            continue
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                yield target.id, node.value, False
+            parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+            values = node.value.elts if isinstance(node.value, (ast.Tuple, ast.List)) else []
+            for index, part in enumerate(parts):
+                if isinstance(part, ast.Name):
+                    whole = len(values) == len(parts)
+                    yield part.id, values[index] if whole else node.value, not whole
+
+
+def _gives_tensor(value: ast.expr) -> bool:
+    """Whether an expression may make a tensor, and says nothing of weights."""
+    return isinstance(value, (ast.Call, ast.BinOp)) and not re.search(r"param|weight|next\(", ast.unparse(value))
+
+
+def _computes_from(value: ast.expr, name: str) -> bool:
+    """Whether a variable is bound to what is computed from what it held, not to the same cut off."""
+    cut = isinstance(value, ast.Call) and getattr(value.func, "attr", "") in _CUTS
+    return not cut and any(isinstance(node, ast.Name) and node.id == name for node in walk(value))
 
 
 def _is_marked(call: ast.Call) -> bool:
@@ -70,7 +126,8 @@ def hand_trained(tree: ast.Module, *, is_whole: bool = False, is_handed: bool = 
     """
     nodes = list(walk(tree))
     if is_whole:
-        return frozenset(node for node in nodes if isinstance(node, ast.Call) and _makes_leaf(node)) | _later(nodes)
+        leaves = frozenset(node for node in nodes if isinstance(node, ast.Call) and _makes_leaf(node))
+        return leaves | _later(nodes, set(marked_anew(tree).values()))
     enclosed, attributes = _enclosed(tree, nodes), _attributes(nodes)
     if not is_handed and not enclosed and not any(_asks(node) for node in nodes):
         return attributes
@@ -103,9 +160,9 @@ def _attributes(nodes: list[ast.AST]) -> frozenset[ast.AST]:
     )
 
 
-def _later(nodes: list[ast.AST]) -> frozenset[ast.AST]:
-    """Return what makes the tensors that statements mark, behind their making."""
-    names = _marked_later(nodes)
+def _later(nodes: list[ast.AST], anew: set[str]) -> frozenset[ast.AST]:
+    """Return what makes the tensors that statements mark, behind their making; ``anew``: whose marks do it."""
+    names = _marked_later(nodes) - anew
     found: set[ast.AST] = set()
     lists = _marked_lists(nodes)
     for name, value in _bound(nodes):

@@ -8,7 +8,7 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from torch2ms.translator.hand_trained import hand_trained
+from torch2ms.translator.hand_trained import hand_trained, marked_anew
 from torch2ms.translator.inference.scopes import Uses, root_of
 from torch2ms.translator.kinds import UNKNOWN, Kind
 from torch2ms.translator.names import imported
@@ -94,6 +94,7 @@ class FileAnalysis:
     _by_class: dict[type[ast.AST], list[Any]] = field(default_factory=dict)
     _module_kinds: dict[ast.AST, Kind] | None = None
     _trained: frozenset[ast.AST] | None = None
+    _remade: dict[ast.stmt, str] | None = None
     marks: bool = True  # whether anything in it speaks of ``requires_grad``
     trains_all: bool = False  # what its gradients are asked of by hand was no function: all of it is recorded
     is_trained_elsewhere: bool = False  # another file asks the tensors that it lists for their gradients
@@ -105,6 +106,13 @@ class FileAnalysis:
             settings = {"is_whole": self.trains_all, "is_handed": self.is_trained_elsewhere}
             self._trained = hand_trained(self.tree, **settings) if self.marks else frozenset()
         return self._trained
+
+    @property
+    def remade(self) -> dict[ast.stmt, str]:
+        """The statements that make parameters of the tensors which they mark, with their variables."""
+        if self._remade is None:
+            self._remade = marked_anew(self.tree) if self.trains_all and self.marks else {}
+        return self._remade
 
     @property
     def lines(self) -> int:

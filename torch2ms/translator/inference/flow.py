@@ -117,6 +117,8 @@ class Flow(Parameters):
             method = getattr(self, f"_{type(statement).__name__}", None)
             if method is not None:
                 method(statement)
+                if statement in self.analysis.remade:
+                    self._remake(statement)
             else:
                 for child in children(statement):
                     if isinstance(child, ast.expr):

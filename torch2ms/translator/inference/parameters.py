@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from torch2ms.translator.hand_trained import BY_HAND
 from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.declarations import FunctionInfo
 from torch2ms.translator.inference.expressions import Expressions
@@ -14,6 +15,8 @@ from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
 
 __all__ = ["Parameters"]
 
+_THEMSELVES = ("cuda", "eval", "train")  # methods that give the network they belong to
+
 
 class Parameters(Expressions):
     """Binds the parameters of a function; Flow adds the statements."""
@@ -22,6 +25,12 @@ class Parameters(Expressions):
     outer: Any  # the flow of the function around this one, or None
     locals: frozenset[str]
     given: frozenset[str] = frozenset()  # the parameters
+
+    def _remake(self, statement: ast.stmt) -> None:
+        """Learn from ``x.requires_grad = True`` that the variable holds a parameter from there on."""
+        name = self.analysis.remade[statement]
+        if self.lookup(name).name in ("Tensor", "unknown"):
+            self.bind(name, Kind("Parameter", evidence=BY_HAND))
 
     def _bind_parameters(self, arguments: ast.arguments) -> None:
         assert self.info is not None
@@ -151,7 +160,11 @@ class Parameters(Expressions):
             return UNKNOWN
         found: dict[str, Uses] = self.info.uses if self.info is not None else self.analysis.uses
         uses = found.get(name)
-        return self.world.evidence.of_uses(uses) if uses is not None and len(uses.bound) == 1 else UNKNOWN
+        if uses is None:
+            return UNKNOWN
+        same = {call.lineno for call in uses.calls if getattr(call.func, "attr", "") in _THEMSELVES}  # n = n.eval()
+        once = len([line for line in uses.bound if line not in same]) == 1
+        return self.world.evidence.of_uses(uses) if once else UNKNOWN
 
 
 def _is_plain(default: ast.expr | None) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.passes.handed_copies import handed
 from torch2ms.translator.passes.network_input import NetworkInput, network_input
 from torch2ms.translator.passes.returned_values import is_no_output
 from torch2ms.translator.syntax import code_of, parenthesised, parse_expression
@@ -170,7 +171,7 @@ class LeafWriter:
             parts.append("[" + ", ".join(self._path(unit, path) for path in unit.weights) + "]")
         if extra:
             parts.append("has_aux=True")
-        call = f"{code_of(self.ctx.reference(f'mindspore.{name}'))}({', '.join(parts)})({_given(unit)})"
+        call = f"{code_of(self.ctx.reference(f'mindspore.{name}'))}({', '.join(parts)})({self._arguments(unit)})"
         loss = unit.loss.id if wanted and isinstance(unit.loss, ast.Name) else "_"
         outputs = f"({', '.join([loss, *_returned(unit, self.ctx)])})" if extra else loss
         if not unit.is_backward:
@@ -191,6 +192,10 @@ class LeafWriter:
         if unit.accumulates:
             text += "".join(f"{g} = {n} if {g} is None else {g} + {n}\n" for g, n in zip(grads, new, strict=True))
         return _lines(text)
+
+    def _arguments(self, unit: LeafUnit) -> str:
+        """Return what a unit's function is called with."""
+        return _given(unit) if unit.is_spread else handed(unit.tensors, self.plan.scope_of[id(unit)], self.ctx)
 
     def _network_weights(self, unit: LeafUnit) -> str:
         """Return the code of the weights of a network that are differentiated by."""
@@ -311,7 +316,7 @@ def _is_single(unit: LeafUnit) -> bool:
 
 
 def _given(unit: LeafUnit) -> str:
-    """Return the parameters of a unit's function, which are its arguments as well."""
+    """Return the parameters of a unit's function."""
     return f"*{unit.tensors[0]}" if unit.is_spread else ", ".join(unit.tensors)
 
 

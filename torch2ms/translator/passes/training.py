@@ -14,6 +14,7 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.passes.handed_copies import handed
 from torch2ms.translator.passes.leaf_gradients import LeafWriter
 from torch2ms.translator.passes.recorded_steps import write_recorded
 from torch2ms.translator.passes.returned_values import is_output
@@ -196,7 +197,7 @@ class _Writer:
         function = self._grad_fn(unit) if unit.inline_grad else unit.grad_name
         target = ", ".join([unit.loss_name, *self._aux(unit)])
         pair = f"({target})" if unit.aux else target
-        arguments = ", ".join(unit.parameters)
+        arguments = handed(unit.parameters, unit.scope, self.ctx)
         if unit.gradient == "assign":
             code = f"{pair}, {unit.grads_name} = {function}({arguments})\n"
         else:

@@ -55,6 +55,8 @@ def told(func: ast.Attribute, ctx: Context) -> Kind:
         return _network_mode(func, call, ctx)
     if func.attr == "get_last_lr" and ctx.world.evidence.is_free(func.attr, "Scheduler"):
         return Kind("Scheduler", evidence="only schedulers have .get_last_lr")
+    if func.attr == "requires_grad_" and ctx.small is not None and ctx.small in ctx.analysis.remade:
+        return Kind("Tensor", evidence="its gradient is asked for")
     if func.attr == "flatten_parameters":
         return Kind("Module", "torch.nn.LSTM", evidence="only recurrent layers have .flatten_parameters")
     kind = ctx.world.evidence.of_call(func.attr)
@@ -116,10 +118,15 @@ def _chain(func: ast.Attribute, ctx: Context) -> tuple[str, ...]:
 
 
 def _network_mode(func: ast.Attribute, call: ast.Call, ctx: Context) -> Kind:
-    """``x.eval()`` and ``x.train()`` as statements are a network's, unless the project has them on something else."""
+    """``x.eval()`` and ``x.train()`` are a network's, unless the project has them on something else.
+
+    What ``x.train()`` gives may be anything, where it is used; what ``x.eval()`` gives is the network.
+    """
     small = ctx.small
     if not (isinstance(small, ast.Expr) and small.value is call):
-        return UNKNOWN
+        plain = func.attr == "eval" and not call.args and not call.keywords
+        known = plain and ctx.world.evidence.is_free("eval", "Module")
+        return Kind("Module", evidence=".eval() is a network's") if known else UNKNOWN
     if call.args or call.keywords:
         used = func.attr == "train" and len(call.args) + len(call.keywords) == 1
         return (

@@ -28,6 +28,7 @@ from torch2ms.translator.passes.exchanged_parts import exchanged_part
 from torch2ms.translator.passes.gradient_reads import put_gradient
 from torch2ms.translator.passes.inplace import augmented
 from torch2ms.translator.passes.layer_settings import changed_setting, kept_optimizer
+from torch2ms.translator.passes.made_parameters import made_parameter
 from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.passes.operators import careful, rewrite_operator, takes_whole
 from torch2ms.translator.passes.recorded_marks import mark_statement
@@ -363,7 +364,7 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
         updated = updated.with_changes(value=owning(updated.value, tree.value, ctx))
     updated = mark_statement(updated, tree, ctx)
     updated = put_gradient(kept_optimizer(changed_setting(updated, tree, ctx), tree, ctx), tree, ctx)
-    updated = bound_buffer(put_data(updated, tree, ctx), tree, ctx)
+    updated = bound_buffer(made_parameter(put_data(updated, tree, ctx), tree, ctx), tree, ctx)
     updated = renewed_parameter(exchanged_part(updated, tree, ctx), tree, ctx)
     if ctx.rebind:
         names, ctx.rebind = ctx.rebind, []

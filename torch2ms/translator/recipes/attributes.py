@@ -9,6 +9,7 @@ import libcst as cst
 from torch2ms.translator import recording
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
+from torch2ms.translator.passes.made_parameters import is_made_here, made_here
 from torch2ms.translator.passes.recorded_marks import is_marking, marked
 from torch2ms.translator.passes.weight_data import is_stored_data
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
@@ -88,6 +89,8 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
     assert site.receiver is not None
     assert isinstance(site.tree.func, ast.Attribute)
     kind = ctx.kind(site.tree.func.value)
+    if is_made_here(site.tree.func, ctx):
+        return made_here(site, ctx)
     if kind.name == "Tensor" and site.tree.func.attr == "requires_grad_":
         return _recorded(site, ctx)
     if kind.name == "Tensor" and _is_load(site):

@@ -1,0 +1,48 @@
+"""``x.requires_grad = True`` in a file whose steps are recorded: ``x = gradients.weight(x)``, which keeps one.
+
+Where the tensor is made in a way that shows it (``hand_trained``), it is made a parameter there. Others come out of
+a function together with something else, or as something that is not known.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import libcst as cst
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.base import CallSite, Replace
+from torch2ms.translator.syntax import build
+
+__all__ = ["is_made_here", "made_here", "made_parameter"]
+
+_WEIGHT = "torch2ms.runtime.gradients.weight"
+
+
+def is_made_here(tree: ast.Attribute, ctx: Context) -> bool:
+    """Whether the statement around an attribute makes a parameter of what its variable holds."""
+    small = ctx.small
+    return small is not None and small in ctx.analysis.remade and ctx.kind(tree.value).name in ("Tensor", "unknown")
+
+
+def made_here(site: CallSite, ctx: Context) -> Replace:
+    """Return the mark as it is, or the parameter that a statement of its own is bound to."""
+    assert isinstance(site.tree.func, ast.Attribute)
+    assert site.receiver is not None
+    if not isinstance(ctx.small, ast.Expr):
+        return Replace(site.updated.func)  # its statement is written anew
+    assert isinstance(site.tree.func.value, ast.Name)
+    ctx.rebind.append(site.tree.func.value.id)
+    return Replace(build("{made}({x})", made=ctx.reference(_WEIGHT), x=site.receiver))
+
+
+def made_parameter(updated: Any, tree: ast.AST, ctx: Context) -> Any:
+    """Return ``x = gradients.weight(x)`` for ``x.requires_grad = True``; else the statement as it is."""
+    if not isinstance(tree, ast.Assign) or not isinstance(updated, cst.Assign) or len(tree.targets) != 1:
+        return updated
+    target, code = tree.targets[0], updated.targets[0].target
+    if not isinstance(target, ast.Attribute) or not isinstance(code, cst.Attribute) or not is_made_here(target, ctx):
+        return updated
+    made = build("{made}({x})", made=ctx.reference(_WEIGHT), x=code.value)
+    return cst.Assign([cst.AssignTarget(cst.ensure_type(code.value, cst.Name))], made)
