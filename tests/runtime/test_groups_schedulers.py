@@ -9,7 +9,7 @@ import pytest
 from mindspore.experimental import optim
 from mindspore.experimental.optim import lr_scheduler
 
-from torch2ms.runtime import schedulers
+from torch2ms.runtime import groups, schedulers
 from torch2ms.runtime.groups import param_groups
 
 
@@ -89,3 +89,19 @@ def test_steps_are_whole_numbers() -> None:
     assert schedulers.whole(3.0) == 3
     with pytest.raises(ValueError, match="whole steps"):
         schedulers.whole(2.5)
+
+
+def test_an_optimizer_takes_the_settings_of_groups_with_its_parameters() -> None:
+    weight = ms.Parameter(ms.Tensor([1.0, 2.0], ms.float32), name="w")
+    optimizer, other = optim.SGD([weight], lr=0.1), optim.SGD([weight], lr=0.2)
+    own = groups.param_groups(optimizer)
+    groups.put(optimizer, own)
+    groups.put(optimizer, [{**own[0], "lr": 0.5, "note": 3}])
+    assert groups.param_groups(optimizer)[0]["lr"] == 0.5
+    assert groups.param_groups(optimizer)[0]["note"] == 3
+    with pytest.raises(ValueError, match="another"):
+        groups.put(optimizer, groups.param_groups(other))
+    with pytest.raises(ValueError, match="exchanged"):
+        groups.put(optimizer, [{"params": [ms.Parameter(ms.Tensor([1.0]), name="v")]}])
+    with pytest.raises(ValueError, match="2"):
+        groups.put(optimizer, [*own, *own])

@@ -6,13 +6,13 @@ another value put into the group is seen neither by schedulers nor, when it is a
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Mapping, MutableMapping
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, MutableMapping
 
 import mindspore as ms
 import numpy as np
 from mindspore import ops
 
-__all__ = ["ParameterGroup", "defaults", "param_groups"]
+__all__ = ["ParameterGroup", "defaults", "param_groups", "put"]
 
 
 def _number(value: Any) -> float:
@@ -111,6 +111,26 @@ def param_groups(optimizer: Any) -> List[ParameterGroup]:
     if optimizer.param_groups and all(isinstance(group, ParameterGroup) for group in optimizer.param_groups):
         return list(optimizer.param_groups)
     return [ParameterGroup(optimizer, index) for index in range(len(optimizer.param_groups))]
+
+
+def put(optimizer: Any, groups: Iterable[Mapping[str, Any]]) -> None:
+    """Give an optimizer the settings of these groups, which are its own or have the same parameters.
+
+    Raises ValueError where they have others, and for the groups of another optimizer, whose changes it would not see.
+    """
+    given, own = list(groups), param_groups(optimizer)
+    if len(given) != len(own):
+        raise ValueError(f"an optimizer with {len(own)} parameter groups cannot be given {len(given)}")
+    for group, new in zip(own, given):
+        if isinstance(new, ParameterGroup):
+            if new._group is not group._group:
+                raise ValueError("an optimizer cannot share the parameter groups of another: set what they hold")
+            continue
+        if [id(weight) for weight in new["params"]] != [id(weight) for weight in group["params"]]:
+            raise ValueError("the parameters of an optimizer cannot be exchanged: make a new one")
+        for name, value in new.items():
+            if name != "params":
+                group[name] = value
 
 
 def defaults(optimizer: Any) -> Dict[str, Any]:

@@ -94,6 +94,7 @@ class Context:
         self._found: dict[Callable[[Context], Any], Any] = {}
         self.small: ast.AST | None = None  # the small statement being rewritten
         self.rebind: list[str] = []  # targets (a name, "x[...]") that the small statement must also bind to its value
+        self.puts_groups: set[ast.AST] = set()  # targets that give an optimizer parameter groups
         self.chain_starts: dict[ast.AST, cst.BaseExpression] = {}  # what chained in-place calls change, by call
         self.callees: set[int] = set()  # libcst callees: rewritten with their call, not as values
         self.visit: Callable[[cst.CSTNode], cst.CSTNode] = lambda node: node  # the rewriter's own traversal

@@ -467,7 +467,7 @@ class Expressions(Callables):
             return self._member(told, name, "method")
         if (name == "size" and arguments) or (name == "to" and arguments and moves(arguments[0])):
             return self._member(Kind("Tensor"), name, "method")
-        return UNKNOWN
+        return Kind("dict") if name == "state_dict" and not arguments else UNKNOWN  # whatever has a state
 
     def _super(self) -> Kind:
         if self.owner is None:

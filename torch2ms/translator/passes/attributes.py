@@ -26,9 +26,10 @@ from torch2ms.translator.passes.layer_members import (
     layer_by_name,
     new_names,
 )
+from torch2ms.translator.passes.put_groups import written_groups
 from torch2ms.translator.passes.renewed_parameters import is_renewed
 from torch2ms.translator.passes.reserved import free_name
-from torch2ms.translator.recipes import RECIPES, CallSite, Leave, Replace
+from torch2ms.translator.recipes import RECIPES, CallSite, Replace
 from torch2ms.translator.syntax import build
 from torch2ms.translator.trees import walk
 
@@ -83,7 +84,7 @@ def rewrite_attribute(
         made = recipe(site, ctx) if recipe is not None else None
         is_value = isinstance(made, Replace) and (isinstance(made.code, cst.Call) or option.recipe == "literal")
         if is_value and not isinstance(tree.ctx, ast.Load):
-            made = Leave("it is written to, and MindSpore only lets it be read")
+            made = written_groups(updated, tree, row.name, ctx)
         if isinstance(made, Replace):
             ctx.account(tree, row.name, "mapped", option.target, option.fidelity)
             if row.kind == "method":  # what its call becomes is no function

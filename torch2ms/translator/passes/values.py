@@ -31,6 +31,7 @@ from torch2ms.translator.passes.layer_settings import changed_setting, kept_opti
 from torch2ms.translator.passes.made_parameters import made_parameter
 from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.passes.operators import careful, rewrite_operator, takes_whole
+from torch2ms.translator.passes.put_groups import put_groups
 from torch2ms.translator.passes.recorded_marks import mark_statement
 from torch2ms.translator.passes.renewed_parameters import renewed_parameter
 from torch2ms.translator.passes.weight_data import put_data, report_frozen
@@ -365,7 +366,7 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     updated = mark_statement(updated, tree, ctx)
     updated = put_gradient(kept_optimizer(changed_setting(updated, tree, ctx), tree, ctx), tree, ctx)
     updated = bound_buffer(made_parameter(put_data(updated, tree, ctx), tree, ctx), tree, ctx)
-    updated = renewed_parameter(exchanged_part(updated, tree, ctx), tree, ctx)
+    updated = renewed_parameter(exchanged_part(put_groups(updated, tree, ctx), tree, ctx), tree, ctx)
     if ctx.rebind:
         names, ctx.rebind = ctx.rebind, []
         updated = _rebound(updated, names)
