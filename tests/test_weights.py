@@ -186,6 +186,21 @@ def test_the_type_of_the_cell_decides(keys_of: Any) -> None:
     assert sorted(keys.dropped) == ["body.1.num_batches_tracked", "volume.num_batches_tracked"]
 
 
+def test_parts_in_a_data_parallel_have_their_names_in_the_file(keys_of: Any) -> None:
+    import mindspore as ms
+
+    from torch2ms.runtime import weights as conversion
+
+    keys = keys_of(ms.nn.SequentialCell(ms.nn.Dense(3, 2), ms.nn.BatchNorm2d(2)))
+    norm = {f"1.{name}": np.ones(2) for name in ("weight", "bias", "running_mean", "running_var")}
+    arrays = {"0.module.weight": np.ones((2, 3)), "0.module.bias": np.zeros(2), **norm}
+    values = {key: Value(array.astype(np.float32), "float32") for key, array in arrays.items()}
+    assert not conversion.match(keys, values)
+    assert set(conversion.from_torch(keys, values)[0]) >= {"0.weight", "0.bias", "1.gamma"}
+    assert conversion.match(keys, {**values, "0.module.other": values["0.module.bias"]})
+    assert conversion.match(keys, {"0.other.weight": values["0.module.weight"]})
+
+
 def test_a_layer_without_rule_is_a_problem(keys_of: Any) -> None:
     from mindspore import nn
 

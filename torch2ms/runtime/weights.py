@@ -37,6 +37,7 @@ __all__ = [
     "KeyMap",
     "Value",
     "WeightsError",
+    "as_given",
     "convert",
     "from_torch",
     "key_map",
@@ -79,6 +80,21 @@ def key_map(network: Any, rules: Rules) -> KeyMap:
     result = KeyMap([], [], [])
     _visit(network, "", "", rules, set(), result, ())
     return result
+
+
+def as_given(keys: KeyMap, torch_keys: Iterable[str]) -> KeyMap:
+    """Return the map with the names that a file has for parts of a network that stand in a ``DataParallel`` there."""
+    given = set(torch_keys)
+    known = {entry.torch for entry in keys.entries} | set(keys.dropped)
+    names: Dict[str, str] = {}
+    for key in given - known:
+        plain = ".".join(part for part in key.split(".") if part != "module")
+        if plain in known and plain not in given:
+            names[plain] = key
+    if not names:
+        return keys
+    entries = [entry._replace(torch=names.get(entry.torch, entry.torch)) for entry in keys.entries]
+    return KeyMap(entries, [names.get(key, key) for key in keys.dropped], keys.problems)
 
 
 def _visit(
@@ -215,6 +231,7 @@ def _filled(keys: KeyMap, given: Container[str]) -> Dict[int, str]:
 def match(keys: KeyMap, torch_keys: Iterable[str]) -> List[str]:
     """Return what does not pair up between a network and a torch state dictionary, one line each; [] when all does."""
     given = set(torch_keys)
+    keys = as_given(keys, given)
     known = {entry.torch for entry in keys.entries} | set(keys.dropped)
     problems = list(keys.problems)
     filled = _filled(keys, given)
@@ -232,6 +249,7 @@ def from_torch(keys: KeyMap, values: Values) -> Tuple[Values, List[str]]:
 
     Raises WeightsError that names every key without counterpart and every shape that differs.
     """
+    keys = as_given(keys, values)
     problems = match(keys, values)
     notes: List[str] = []
     result: Values = {}
@@ -351,6 +369,7 @@ def convert(source: Path, destination: Path, network: Any, rules: Rules, reverse
         dropped: List[str] = []
     else:
         values, notes = read_torch(source)
+        keys = as_given(keys, values)
         written, more = from_torch(keys, values)
         write_mindspore(written, destination)
         dropped = [key for key in keys.dropped if key in values]

@@ -48,7 +48,7 @@ class MindSporeSide:
             self.wrapped = True
         self.net = load_entry(root, entry)(**kwargs)
         _mark_recurrent_dropout(self.net)
-        self.keys = self.weights.key_map(self.net, rules)
+        self.keys = self.weights.as_given(self.weights.key_map(self.net, rules), keys)
         return {
             "version": ms.__version__,
             "python": sys.version.split()[0],
