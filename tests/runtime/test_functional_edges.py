@@ -42,6 +42,10 @@ def test_one_element_of_several_axes(place: object) -> None:
     assert pairs.asnumpy().tolist() == [2.0, 3.0]
 
 
+def test_numbers_that_an_annotation_calls_tensors_are_divided() -> None:
+    assert functional.floor_divide(7, 2) == 3
+
+
 def test_what_is_copied_takes_the_shape_and_the_dtype_of_what_it_is_copied_into() -> None:
     made = functional.copied_into(ops.zeros((2, 3), dtype=ms.int64), ms.Tensor([1.5, 2.5, 3.5]))
     assert made.dtype == ms.int64

@@ -48,7 +48,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
 def floor_divide(input: Any, other: Any) -> Tensor:
     """Return ``input // other``, also beside infinity: there MindSpore's is rounded towards 0, and stays infinite."""
     found = input // other
-    if not found.is_floating_point():
+    if not isinstance(found, Tensor) or not found.is_floating_point():  # of numbers, where an annotation says Tensor
         return found
     a, b = (x.astype(found.dtype) if isinstance(x, Tensor) else Tensor(x, found.dtype) for x in (input, other))
     below = ops.isinf(b) & (a != 0) & ((a < 0) != (b < 0))
