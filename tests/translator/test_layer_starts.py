@@ -95,6 +95,8 @@ FILLED = "layers = [nn.ReLU(True), nn.Linear(4, 4)]"
     [
         f"layers = []\nif norm:\n    layers.append(nn.BatchNorm1d(4))\nlayers.append(nn.ReLU(True))\n{LISTED}",
         "self.block = make(4) if norm else nn.Linear(4, 4)",
+        "self.block = nn.Sequential(nn.LeakyReLU(0.2, True), nn.Linear(4, 4))",
+        "self.block = nn.Sequential(nn.ELU(1.0, inplace=True), nn.Linear(4, 4))",
         f"{FILLED}\nif norm:\n    layers = layers[1:]\n{LISTED}",
         f"{FILLED}\nif norm:\n    layers.insert(0, nn.Tanh())\n    layers[0] = nn.Tanh()\n{LISTED}",
     ],
@@ -116,6 +118,7 @@ def test_what_only_may_begin_in_place_is_marked(made: str) -> None:
         (f"layers = [nn.ReLU(True)]\nlayers = [nn.Linear(4, 4)]\n{LISTED}", ADDED),
         ("self.block = nn.Sequential(nn.Linear(4, 4))\nself.block.append(nn.ReLU(True))", ADDED),
         ("self.block = make(4)", "return self.block(x)"),
+        ("self.block = nn.Sequential(nn.LeakyReLU(0.2), nn.Linear(4, 4))", ADDED),
         ("self.block = norm_act(4, inplace=True)", ADDED),
         ("self.block = get_norm_act(nn.BatchNorm1d, nn.ReLU)(4, inplace=True)", ADDED),
         ("self.blocks = nn.ModuleList([make(4)])", LOOP.replace("x + m(x)", "m(x)")),

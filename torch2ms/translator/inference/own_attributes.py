@@ -111,6 +111,14 @@ def _stores_on_self(node: ast.AST) -> bool:
     return False
 
 
+# Where layers take ``inplace`` by position: ``nn.ReLU(True)``, ``nn.LeakyReLU(0.2, True)``
+_INPLACE_AT = {
+    **dict.fromkeys(("ReLU", "ReLU6", "SELU", "SiLU", "Mish", "Hardswish", "Hardsigmoid"), 0),
+    **dict.fromkeys(("LeakyReLU", "ELU", "CELU", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout"), 1),
+    **dict.fromkeys(("Threshold", "RReLU", "Hardtanh"), 2),
+}
+
+
 def _is_norm(made_by: ast.expr) -> bool:
     """Whether a callable is called a norm, whose ``inplace`` is its activation's: that changes what the norm made."""
     while isinstance(made_by, ast.Call):  # get_norm_act_layer(...)(channels, inplace=True)
@@ -125,5 +133,6 @@ def is_inplace(value: ast.expr) -> bool:
     name = _called(value)
     if any(k.arg == "inplace" and isinstance(k.value, ast.Constant) and k.value.value is True for k in value.keywords):
         return not _is_norm(value.func)
-    first = value.args[0] if value.args else None
-    return name in ("ReLU", "ReLU6", "SiLU", "Hardswish") and isinstance(first, ast.Constant) and first.value is True
+    place = _INPLACE_AT.get(name)
+    given = value.args[place] if place is not None and len(value.args) > place else None
+    return isinstance(given, ast.Constant) and given.value is True
