@@ -11,8 +11,8 @@ and, where the example has it, gradient are compared. A variant is
 - *marked*: the translation says that it cannot do it (a warning or an error that the example itself does not have);
 - *right*: both sides agree;
 - *loud*: MindSpore raises where PyTorch computes;
-- *unnamed*: infinities are among the numbers, the row has a target of its own for programs that name infinity or NaN
-  (``edge``), and that target is right, but the one that other programs get is not;
+- *unnamed*: infinities are among the numbers, or a tensor has no elements, and the text does not show it; the row has a
+  target of its own for programs that do (``edge``), and that target is right, but the one that others get is not;
 - *silent*: both compute, and the results differ. Exit code 1 when there is one.
 
 PyTorch runs each variant with two seeds. Where its own two answers differ (dropout in training, a few draws, less than
@@ -57,6 +57,9 @@ TOLERANCE = 2e-4
 ROUGH = {"float16": 1e-2, "bfloat16": 3e-2}
 # What a program with infinities and NaN writes down: rows have targets of their own for it (translator/edges.py)
 _EDGES = "SPECIALS = (float('inf'), float('nan'))\n"
+# and one whose tensor may have no elements; the line is not executed
+_SELECTED = "{0} = {0}[torch.ones(1, dtype=torch.bool)]\n"
+_NOTHING = re.compile(r"[(,] ?0[,)]")
 VERDICTS = ("right", "marked", "outside", "loud", "unnamed", "silent")
 
 
@@ -132,7 +135,7 @@ def cases_of(
             rough = max((ROUGH[name] for name in ROUGH if name in f"{variant}"), default=0.0)
             if _is_among(row, "meeting") and "specials" in _texts(variant):
                 continue
-            if _is_among(row, "whole") and re.search(r"[(,] ?0[,)]", _texts(variant)):
+            if _is_among(row, "whole") and _NOTHING.search(_texts(variant)):
                 continue
             run["tolerance"] = max(float(run.get("tolerance", 0.0)), TOLERANCE, rough)
             try:
@@ -193,12 +196,15 @@ class _Trial:
 
 
 def _right_where_named(place: Workplace, failed: Sequence[_Trial], expected: Answers) -> set[str]:
-    """Return which of the variants with infinities are right in a program that names these."""
+    """Return which of the variants are right in a program that shows infinities and tensors without elements."""
     cases = []
     for trial in failed:
-        if "specials" in _texts(trial.variant):
-            after = translated(trial.example, _EDGES + trial.variant.before).after
-            if after.removeprefix(_EDGES) != trial.case["after"]:
+        shown = [_EDGES] if "specials" in _texts(trial.variant) else []
+        shown += [_SELECTED.format(name) for name, text in trial.variant.args.items() if _NOTHING.search(str(text))]
+        if shown:
+            text = translated(trial.example, "".join(shown) + trial.variant.before).after
+            after = "\n".join(text.splitlines()[len(shown) :])
+            if after != trial.case["after"]:
                 cases.append({**trial.case, "after": after})
     found = place.run("mindspore", sys.executable, cases)
     return {case["id"] for case in cases if not judge(case, expected[case["id"]], found[case["id"]]).failed}

@@ -79,6 +79,15 @@ def test_products_and_quotients_of_complex_and_real_numbers(kinds: str) -> None:
     np.testing.assert_allclose(F.complex_quotient(*given).asnumpy(), a / b, rtol=1e-5)
 
 
+def test_a_complex_quotient_by_zero_and_by_small_numbers() -> None:
+    a = np.asarray([1 + 1j, -2j, 3, 1 + 1j], np.complex64)
+    b = np.asarray([0, 0, 0, 1e-25 - 2e-25j], np.complex64)
+    found = F.complex_quotient(ms.Tensor(a), ms.Tensor(b)).asnumpy()
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(found, a / b, rtol=1e-5)
+    assert np.isnan(F.complex_quotient(2, ms.Tensor(b)).asnumpy()[:3]).all()  # PyTorch's: 2 times the reciprocal
+
+
 def test_products_and_quotients_without_a_tensor_are_numpys() -> None:
     assert F.complex_product(1j, 2.0) == 2j
     np.testing.assert_array_equal(F.complex_quotient(np.arange(3), 1j), np.arange(3) / 1j)

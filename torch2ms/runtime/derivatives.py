@@ -138,18 +138,21 @@ def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
 vhp = hvp
 
 
+def _counted(argnums: Positions, args: Tuple[Any, ...]) -> Any:
+    """Return the places of arguments, those from the end counted from the start."""
+    return argnums % len(args) if isinstance(argnums, int) else tuple(place % len(args) for place in argnums)
+
+
 def grad(func: Function, argnums: Positions = 0, has_aux: bool = False) -> Function:
     """Return the function that gives the gradient of ``func``, one number, by its arguments ``argnums``.
 
     The gradient by a dictionary or list of tensors is one as well.
     """
-    positions = argnums if isinstance(argnums, int) else tuple(argnums)
-    plain = ms.grad(func, positions, has_aux=has_aux)
 
     def derivative(*args: Any) -> Any:
         held = args[argnums] if isinstance(argnums, int) else None
         if not isinstance(held, (dict, list, tuple)):
-            return plain(*args)
+            return ms.grad(func, _counted(argnums, args), has_aux=has_aux)(*args)
         found = ms.grad(_unpacked(func, args, argnums), tuple(range(len(held))), has_aux=has_aux)(*_tensors(held))
         if has_aux:
             return _like(held, found[0]), found[1]
@@ -181,8 +184,6 @@ def _unpacked(func: Function, args: Tuple[Any, ...], place: Any) -> Function:
 
 def grad_and_value(func: Function, argnums: Positions = 0, has_aux: bool = False) -> Function:
     """Return the function that gives gradient and value of ``func``."""
-    positions = argnums if isinstance(argnums, int) else tuple(argnums)
-    function = ms.value_and_grad(func, positions, has_aux=has_aux)
 
     def both(*args: Any) -> Any:
         held = args[argnums] if isinstance(argnums, int) else None
@@ -190,7 +191,7 @@ def grad_and_value(func: Function, argnums: Positions = 0, has_aux: bool = False
             flat = _unpacked(func, args, argnums)
             value, slope = ms.value_and_grad(flat, tuple(range(len(held))), has_aux=has_aux)(*_tensors(held))
             return _like(held, slope), value
-        value, slope = function(*args)
+        value, slope = ms.value_and_grad(func, _counted(argnums, args), has_aux=has_aux)(*args)
         return slope, value
 
     return both

@@ -48,6 +48,8 @@ _LINEAR = (
 
 def fill(tensor: ms.Tensor, how: Any) -> ms.Tensor:
     """Fill ``tensor`` as ``how`` (an Initializer, its name, or a number) says, and return it."""
+    if 0 in tensor.shape:
+        return tensor
     made = init.initializer(how, tensor.shape, tensor.dtype).init_data()
     return _assign(tensor, made)
 

@@ -13,7 +13,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-from .functional import LinAlgError, inverse, linalg_solve, norm, selections, slogdet
+from .functional import LinAlgError, inverse, linalg_solve, norm, selections, singular, slogdet
 from .functional.algebra import cholesky_codes, not_factored, open_cholesky, open_solve
 from .functional.singular import eliminated, not_inverted, open_inverse, refuse, triangular_inverse, zero_pivots
 
@@ -159,7 +159,7 @@ def eigvals(A: Tensor) -> Tensor:
 
 def svd(A: Tensor, full_matrices: bool = True, *, driver: Any = None) -> Singular:
     """Return ``U, S, Vh``; the singular values have a gradient."""
-    left, values, right = _by_numpy(lambda a: tuple(np.linalg.svd(a, full_matrices)), A)
+    left, values, right = _by_numpy(lambda a: singular.singular_parts(a, full_matrices), A)
     if not A.is_complex():
         size = values.shape[-1]
         across = ops.matmul(ops.matmul(_transposed(left[..., :size]), A), _transposed(right[..., :size, :]))
@@ -217,11 +217,11 @@ def lstsq(A: Tensor, B: Tensor, rcond: Optional[float] = None, *, driver: Any = 
     vector = B.ndim == A.ndim - 1
     right = ops.expand_dims(B, -1) if vector else B
     limit = _smallest(A) if rcond is None else rcond
-    solution = ops.matmul(_by_numpy(lambda a: np.linalg.pinv(a, limit), A), right)
+    solution = ops.matmul(_by_numpy(lambda a: singular.pseudo_inverse(a, limit), A), right)
     residuals = ops.zeros((0,), A.dtype)
     if A.shape[-2] > A.shape[-1]:
         residuals = ops.square(ops.matmul(A, solution) - right).sum(-2)
-    rank: Tensor = _by_numpy(lambda a: np.asarray(np.linalg.matrix_rank(a)), A)
+    rank: Tensor = _by_numpy(lambda a: np.asarray(np.linalg.matrix_rank(singular.finite(a))), A)
     return LeastSquares(ops.squeeze(solution, -1) if vector else solution, residuals, rank, ops.zeros((0,), A.dtype))
 
 
@@ -229,12 +229,12 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
     """Return the pseudo-inverse of matrices; it has a gradient where the columns are independent."""
     if rcond is None and rtol is None and atol is None and A.shape[-2] >= A.shape[-1] and not A.is_complex():
         turned = _transposed(A)
-        singular = np.linalg.svd(A.asnumpy(), compute_uv=False)
-        if singular.size and singular.min() > singular.max() * 1e-3:
+        values = np.linalg.svd(singular.finite(A.asnumpy()), compute_uv=False)
+        if values.size and values.min() > values.max() * 1e-3:
             return ops.matmul(inverse(ops.matmul(turned, A)), turned)
     limit = 1e-15 if A.dtype == ms.float64 else _smallest(A)
     limit = next((value for value in (rcond, rtol) if value is not None), limit)
-    found: Tensor = _by_numpy(lambda a: np.linalg.pinv(a, limit), A)
+    found: Tensor = _by_numpy(lambda a: singular.pseudo_inverse(a, limit), A)
     return found
 
 
@@ -242,7 +242,7 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
     """Return the rank of matrices, as int64."""
 
     def rank(a: Any) -> Any:
-        values = np.abs(np.linalg.eigvalsh(a)) if hermitian else np.linalg.svd(a, compute_uv=False)
+        values = np.abs(np.linalg.eigvalsh(a)) if hermitian else np.linalg.svd(singular.finite(a), compute_uv=False)
         share = max(a.shape[-2:]) * np.finfo(values.dtype).eps if rtol is None and atol is None else rtol or 0.0
         limit = tol if tol is not None else np.maximum(atol or 0.0, share * values.max(-1, keepdims=True))
         return np.asarray((values > limit).sum(-1), np.int64)
@@ -335,7 +335,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
             permutations[place][order, np.arange(rows)] = 1
         return permutations, lower, upper
 
-    found = _by_numpy(unpack, LU_data, LU_pivots)
+    found = [part.astype(LU_data.dtype) for part in _by_numpy(unpack, LU_data, LU_pivots)]
     asked = (unpack_pivots, unpack_data, unpack_data)
     return Triangular(*(part if wanted else ops.zeros((0,), part.dtype) for part, wanted in zip(found, asked)))
 

@@ -56,8 +56,16 @@ def _of_lists(one: Average) -> Average:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Average:
-    """Return :func:`get_ema_avg_fn` for lists of tensors, the first of which is updated in place."""
-    return _of_lists(get_ema_avg_fn(decay))
+    """Return :func:`get_ema_avg_fn` for lists of tensors, the first of which is updated in place.
+
+    Written as PyTorch's lerp, which has other NaN beside infinity.
+    """
+
+    def update(average: Any, current: Any, count: Any) -> Any:
+        gap = current - average
+        return average + (1 - decay) * gap if abs(1 - decay) < 0.5 else current - gap * decay
+
+    return _of_lists(update)
 
 
 def get_swa_multi_avg_fn() -> Average:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, Optional, Tuple
 
 import mindspore as ms
@@ -141,6 +142,10 @@ def quantile(
     values = input.asnumpy()
     points = q.asnumpy() if isinstance(q, Tensor) else np.asarray(q, values.dtype)
     result = np.quantile(values, points, axis=dim, keepdims=keepdim, method=interpolation)  # type: ignore[call-overload]
+    if np.isinf(values).any():  # a value that is hit exactly needs no other one, which may be infinite
+        whole = points * ((values.size if dim is None else values.shape[dim]) - 1) % 1 == 0
+        exact_hits = np.quantile(values, points, axis=dim, keepdims=keepdim, method="lower")
+        result = np.where(whole.reshape(points.shape + (1,) * (np.ndim(result) - points.ndim)), exact_hits, result)
     found = Tensor(np.asarray(result, values.dtype))
     rows = ops.sort(input.reshape(-1) if dim is None else ops.movedim(input, dim, -1).copy(), -1)[0]
     places = points.reshape(-1) * (rows.shape[-1] - 1)
@@ -193,19 +198,29 @@ def complex_product(input: Any, other: Any) -> Any:
 
 
 def complex_quotient(input: Any, other: Any) -> Any:
-    """Return ``input / other`` as :func:`complex_product` does the product."""
-    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
-        return input / other
+    """Return ``input / other`` as :func:`complex_product` does the product; by 0, each part is divided by it."""
+    if not isinstance(other, Tensor):
+        if not isinstance(input, Tensor):
+            return input / other
+        return complex_product(input, 1 / other if other else math.inf)
     a, b = _parts(input)
     c, d = _parts(other)
     if b is None and d is None:
         return input / other
     if d is None:
         return ops.Complex()(a / c, b / c)
-    length = c * c + d * d
-    if b is None:
-        return ops.Complex()(a * c / length, -(a * d) / length)
-    return ops.Complex()((a * c + b * d) / length, (b * c - a * d) / length)
+    scale = ops.stop_gradient(ops.maximum(ops.abs(c), ops.abs(d)))  # squares of small numbers would be 0
+    is_zero = scale == 0
+    scale = ops.where(is_zero, ops.ones_like(scale), scale)
+    c, d = c / scale, d / scale
+    length = (c * c + d * d) * scale
+    real, imaginary = (a * c, -(a * d)) if b is None else (a * c + b * d, b * c - a * d)
+    if not isinstance(input, Tensor):  # PyTorch multiplies it with the reciprocal of 0
+        parts = (ops.where(is_zero, ops.full_like(part, math.nan), part / length) for part in (real, imaginary))
+        return ops.Complex()(*parts)
+    real = ops.where(is_zero, a + ops.zeros_like(real), real)
+    imaginary = ops.where(is_zero, (0.0 if b is None else b) + ops.zeros_like(imaginary), imaginary)
+    return ops.Complex()(real / length, imaginary / length)
 
 
 def _parts(value: Any) -> Tuple[Any, Any]:

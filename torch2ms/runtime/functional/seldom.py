@@ -187,17 +187,19 @@ def _determinant(A: Tensor) -> Tensor:
 
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """Return ``log2(2 ** input + 2 ** other)`` without overflow."""
-    return ops.maximum(input, other) + ops.log2(1 + ops.pow(2, -ops.abs(input - other)))
+    gap = ops.abs(input - other)
+    gap = ops.where(input == other, ops.zeros_like(gap), gap)  # of infinities NaN
+    return ops.maximum(input, other) + ops.log2(1 + ops.pow(2, -gap))
 
 
 def gcd(input: Tensor, other: Tensor) -> Tensor:
     """Return the greatest common divisors of integers."""
-    return ms.Tensor(np.gcd(input.asnumpy(), other.asnumpy()))
+    return ms.Tensor(np.asarray(np.gcd(input.asnumpy(), other.asnumpy())))
 
 
 def lcm(input: Tensor, other: Tensor) -> Tensor:
     """Return the least common multiples of integers."""
-    return ms.Tensor(np.lcm(input.asnumpy(), other.asnumpy()))
+    return ms.Tensor(np.asarray(np.lcm(input.asnumpy(), other.asnumpy())))
 
 
 def tile(input: Tensor, *counts: Any, dims: Any = None) -> Tensor:

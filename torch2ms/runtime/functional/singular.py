@@ -36,6 +36,34 @@ class _Compiled(ops.PrimitiveWithInfer):
 compiled = _Compiled()
 
 
+def finite(matrices: Any) -> Any:
+    """Return matrices, zeros in the place of those with infinities: there numpy's singular values may never end.
+
+    Raises numpy's LinAlgError for NaN, as PyTorch does.
+    """
+    if np.isfinite(matrices).all():
+        return matrices
+    if np.isnan(matrices).any():
+        raise np.linalg.LinAlgError("linalg.svd: the input matrix contained non-finite values")
+    return np.where(np.isfinite(matrices).all((-2, -1), keepdims=True), matrices, 0)
+
+
+def _nan_of_infinite(matrices: Any, part: Any) -> Any:
+    """Return what was computed of matrices, NaN for those with infinities."""
+    bad = ~np.isfinite(matrices).all((-2, -1))
+    return np.where(bad.reshape(bad.shape + (1,) * (part.ndim - bad.ndim)), np.nan, part) if bad.any() else part
+
+
+def singular_parts(matrices: Any, full: bool) -> Tuple[Any, ...]:
+    """Return ``U, S, Vh`` of numpy; NaN of matrices with infinities, as PyTorch's singular values."""
+    return tuple(_nan_of_infinite(matrices, part) for part in np.linalg.svd(finite(matrices), full))
+
+
+def pseudo_inverse(matrices: Any, limit: Any) -> Any:
+    """Return numpy's pseudo-inverse; NaN of matrices with infinities."""
+    return _nan_of_infinite(matrices, np.linalg.pinv(finite(matrices), limit))
+
+
 def eliminated(matrix: Any, dtype: Any) -> Tuple[Any, Any]:
     """Return L and U in one matrix, and the rows exchanged, of one matrix; with partial pivoting."""
     found = np.array(matrix, dtype)

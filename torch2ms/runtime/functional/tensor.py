@@ -292,6 +292,9 @@ def topk(
     """Return the ``k`` largest (or smallest) values in order and their int64 indices."""
     if input.ndim == 0:  # MindSpore's own ends the process
         return input.copy(), Tensor(0, ms.int64)
+    if k == 0:
+        nothing = ops.narrow(input, -1 if dim is None else dim, 0, 0)
+        return nothing, nothing.astype(ms.int64)
     signed = input.astype(ms.int32) if input.dtype == ms.uint8 else input  # it looks for the smallest of -input
     values, indices = ops.topk(signed, k, -1 if dim is None else dim, largest, True)
     return values.astype(input.dtype), indices.astype(ms.int64)
