@@ -127,8 +127,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Return ``input`` with its places moved by ``shifts`` along ``dims`` (None: along the flattened tensor)."""
     if dims is None:
         return roll(input.reshape((-1,)), shifts, 0).reshape(input.shape)
-    moves = [(shifts, dims)] if isinstance(dims, int) else list(zip(shifts, dims))
-    for shift, axis in moves:
+    axes = (dims,) if isinstance(dims, int) else tuple(dims)
+    for shift, axis in zip(shifts if isinstance(shifts, (tuple, list)) else (shifts,), axes):
         size = input.shape[axis]
         cut = int(shift) % size if size else 0
         if cut:

@@ -44,6 +44,8 @@ class _Average:
         track_running_stats: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__(  # type: ignore[call-arg]
             num_features=num_features,
@@ -58,6 +60,9 @@ class _Average:
         absent = ([] if affine else ["gamma", "beta"]) + (
             [] if track_running_stats else ["moving_mean", "moving_variance"]
         )
+        if affine and not bias:  # zeros that are not trained
+            cell.beta.requires_grad = False
+            absent.append("beta")
         cell._torch2ms_absent = frozenset(absent)
         for name in () if affine else ("gamma", "beta"):
             # MindSpore 2.0 stumbles over a parameter that is None: the layer has none of the name.
@@ -148,10 +153,14 @@ class GroupNorm(nn.GroupNorm, metaclass=Kind):
         affine: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__(num_groups, num_channels, eps=eps, affine=bool(affine), **typed(dtype))
         self.affine = bool(affine)
-        self._torch2ms_absent = frozenset([] if affine else ["gamma", "beta"])
+        self._torch2ms_absent = frozenset(["gamma", "beta"] if not affine else [] if bias else ["beta"])
+        if affine and not bias:
+            self.beta.requires_grad = False
         draw_own(self)
 
 
@@ -169,6 +178,8 @@ class _InstanceNorm(nn.Cell, metaclass=Kind):
         track_running_stats: bool = False,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -176,7 +187,7 @@ class _InstanceNorm(nn.Cell, metaclass=Kind):
         self.affine, self.track_running_stats = bool(affine), bool(track_running_stats)
         ones, zeros = ops.ones((num_features,), ms.float32), ops.zeros((num_features,), ms.float32)
         self.gamma = Parameter(ones, name="gamma") if self.affine else None
-        self.beta = Parameter(zeros, name="beta") if self.affine else None
+        self.beta = Parameter(zeros, name="beta") if self.affine and bias else None
         if self.track_running_stats:
             self.moving_mean = Parameter(zeros, name="moving_mean", requires_grad=False)
             self.moving_variance = Parameter(ones, name="moving_variance", requires_grad=False)
