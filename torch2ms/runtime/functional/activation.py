@@ -148,8 +148,14 @@ def softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtyp
 
 
 def softmin(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """Return the softmax of ``-input`` over ``dim``."""
-    return softmax(-input, dim, dtype=dtype)
+    """Return the softmax of ``-input`` over ``dim``; a line that holds -infinity is NaN, as in PyTorch."""
+    values = -input if dtype is None else -input.astype(dtype)
+    axis = _softmax_axis(values, dim)
+    if values.ndim == 0 or values.shape[axis] == 1:
+        return softmax(values, dim)
+    powers = exp(values - ops.stop_gradient(ops.amax(values, axis, True)))
+    total = powers.sum(axis, keepdims=True)
+    return powers / (total + (total - total))
 
 
 def log_softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:

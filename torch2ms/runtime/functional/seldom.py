@@ -157,6 +157,8 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
 
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """Return ``beta * input + alpha *`` the sum of the batch's matrix products."""
+    if not input.is_floating_point() and not input.is_complex():
+        beta, alpha = int(beta), int(alpha)  # as PyTorch takes them beside ints
     product = ops.bmm(batch1, batch2).sum(0)
     product = product if alpha == 1 else alpha * product
     return product + (input if beta == 1 else beta * input) if beta else product

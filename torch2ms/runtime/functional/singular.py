@@ -44,7 +44,7 @@ def finite(matrices: Any) -> Any:
     if np.isfinite(matrices).all():
         return matrices
     if np.isnan(matrices).any():
-        raise np.linalg.LinAlgError("linalg.svd: the input matrix contained non-finite values")
+        raise np.linalg.LinAlgError("SVD did not converge: the matrix contained non-finite values")
     return np.where(np.isfinite(matrices).all((-2, -1), keepdims=True), matrices, 0)
 
 
