@@ -111,3 +111,32 @@ def test_empty_places_that_are_made_together() -> None:
         "v, i = torch.empty(0), torch.empty(0, dtype=torch.long)\ntorch.max(x, 0, out=(v, i))\nprint(v, i)"
     )
     assert "v, i = ops.max(x, 0)" in found
+
+
+RECURRENT = """
+import torch
+from torch import nn
+
+
+def train(net: nn.GRU, opt: torch.optim.Optimizer, data):
+    def reset(h, mask):
+        h[:, mask] = 0
+        return h
+
+    hidden = torch.zeros(1, 4, 3)
+    for x, mask in data:
+        opt.zero_grad()
+        hidden = {state}
+        out, hidden = net(x, hidden)
+        loss = out.mean()
+        loss.backward()
+        opt.step()
+"""
+
+
+@pytest.mark.parametrize("state", ["reset(hidden, mask).detach()", "reset(hidden.detach(), mask)"])
+def test_a_state_that_a_function_changes_in_place_is_no_part_of_the_step(state: str) -> None:
+    """Where the gradient does not go through it: MindSpore refuses changed inputs of a gradient function."""
+    text = translate_source(RECURRENT.format(state=state)).text
+    assert "reset(" not in text.partition("def forward_fn")[2].partition("grad_fn = ")[0]
+    assert "def forward_fn(hidden, x):" in text

@@ -16,7 +16,7 @@ from torch2ms.translator.emission import emit_call
 from torch2ms.translator.passes.weight_data import is_held_elsewhere, may_have_stepped
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.views import is_fresh, is_view_of_memory, owner_of
-from torch2ms.translator.syntax import build, code_of, keyword_arg, parse_expression, undetached
+from torch2ms.translator.syntax import build, code_of, fix_commas, keyword_arg, parse_expression, undetached
 from torch2ms.translator.trees import walk
 
 __all__: list[str] = []
@@ -149,6 +149,22 @@ def runtime_initializer(site: CallSite, ctx: Context) -> Outcome:
         return made
     args = [arg.with_changes(value=member) if arg.value is argument.code else arg for arg in made.code.args]
     return Replace(made.code.with_changes(args=args), made.codes)
+
+
+@recipe("unpacked_initializer", takes_stars=True)
+def unpacked_initializer(site: CallSite, ctx: Context) -> Outcome:
+    """``w.data.uniform_(*bounds(layer))``: the runtime's function of the parameter takes what is unpacked."""
+    func = site.tree.func
+    if site.receiver is None or not isinstance(func, ast.Attribute) or not _is_parameter(func.value, ctx):
+        return Leave("it may be no parameter")
+    if not any(isinstance(arg, ast.Starred) for arg in site.tree.args) or site.tree.keywords:
+        return Leave("nothing is unpacked")
+    owner = site.receiver
+    if isinstance(func.value, ast.Attribute) and func.value.attr == "data":
+        owner = undetached(owner)
+        owner = owner.value if isinstance(owner, cst.Attribute) and owner.attr.value == "data" else owner
+    args = fix_commas([cst.Arg(owner), *site.updated.args], ())
+    return Replace(cst.Call(ctx.reference(site.option.target), args))
 
 
 def _written_back(made: Replace, argument: BoundArgument, site: CallSite, ctx: Context) -> Replace:

@@ -82,8 +82,9 @@ class GradientFlow:
         if kind.name in ("api", "dtype", "class", "Transform") or _is_class_like(func, kind.name):
             return False
         if isinstance(func, ast.Name):
-            if func.id in self._file.functions:
-                return self._function_has_source(self._file.functions[func.id])
+            function = self._file.functions.get(func.id) or self._file.nested.get(func.id)
+            if function is not None:
+                return self._function_has_source(function)
             return func.id not in BUILTINS and kind.name != "python"
         if not isinstance(func, ast.Attribute):
             return True
@@ -379,7 +380,10 @@ def _is_plain(statement: ast.stmt) -> bool:
 
 
 def _walk_executed(node: ast.AST) -> Iterator[ast.AST]:
-    """Like ast.walk, but not into what runs without gradients (``with torch.no_grad()``) or later (definitions)."""
+    """Like ast.walk, but not into what runs later (definitions) or without gradients.
+
+    That is ``with torch.no_grad()``, and what a value that is cut off is computed from: ``f(x).detach()``.
+    """
     pending = [node]
     while pending:
         item = pending.pop()
@@ -387,6 +391,8 @@ def _walk_executed(node: ast.AST) -> Iterator[ast.AST]:
         if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
         if isinstance(item, ast.With) and _is_no_grad(item):
+            continue
+        if isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute) and item.func.attr == "detach":
             continue
         pending.extend(children(item))
 

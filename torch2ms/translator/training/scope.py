@@ -153,6 +153,7 @@ class ProjectFile:
     tree: ast.Module
     inert: frozenset[str] = frozenset()  # names bound by imports
     functions: dict[str, FunctionNode] = field(default_factory=dict)  # "name" and ".method"
+    nested: dict[str, FunctionNode] = field(default_factory=dict)  # inside of functions, by names that occur once
     assignments: list[Assignment] = field(default_factory=list)  # every `path = value`, function by function
     stores: list[Assignment] = field(default_factory=list)  # values put into containers: x.append(value), x[i] = value
     loops: list[Assignment] = field(default_factory=list)  # `for path in value`
@@ -166,12 +167,19 @@ class ProjectFile:
         """Index ``tree``; ``late`` are names that functions of other files store attributes or keys under."""
         file = cls(tree)
         inert: set[str] = set()
+        defined: dict[str, list[FunctionNode]] = {}
         for node in walk(tree):
+            if isinstance(node, FunctionNode):
+                defined.setdefault(node.name, []).append(node)
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 inert |= effects(node).binds
             elif isinstance(node, ast.ClassDef):
                 file.functions.update({f".{part.name}": part for part in node.body if isinstance(part, FunctionNode)})
         file.functions.update({part.name: part for part in tree.body if isinstance(part, FunctionNode)})
+        outer = {id(function) for function in file.functions.values()}
+        file.nested = {
+            name: found[0] for name, found in defined.items() if len(found) == 1 and id(found[0]) not in outer
+        }
         file.inert = frozenset(inert)
         file.zeroed = frozenset(
             path
