@@ -9,7 +9,7 @@ import mindspore as ms
 import numpy as np
 import pytest
 
-from torch2ms.runtime import vision_models
+from torch2ms.runtime import modules, vision, vision_models
 
 
 def size(network: ms.nn.Cell) -> int:
@@ -21,12 +21,13 @@ SIZES = {
     "squeezenet1_1": 1_235_496, "densenet121": 7_978_856, "mobilenet_v2": 3_504_872, "mobilenet_v3_small": 2_542_856,
     "mobilenet_v3_large": 5_483_032, "shufflenet_v2_x0_5": 1_366_792, "shufflenet_v2_x1_0": 2_278_604,
     "mnasnet0_5": 2_218_512, "mnasnet1_0": 4_383_312, "googlenet": 13_004_888, "efficientnet_b0": 5_288_548,
-    "efficientnet_b1": 7_794_184,
+    "efficientnet_b1": 7_794_184, "regnet_y_400mf": 4_344_144, "regnet_x_400mf": 5_495_976,
 }  # fmt: skip
 LARGE = {
     "inception_v3": 27_161_264, "densenet161": 28_681_000, "densenet201": 20_013_928, "mnasnet1_3": 6_282_256,
     "shufflenet_v2_x2_0": 7_393_996, "efficientnet_b5": 30_389_784, "efficientnet_v2_s": 21_458_488,
-    "convnext_tiny": 28_589_128,
+    "convnext_tiny": 28_589_128, "vit_b_16": 86_567_656, "vit_b_32": 88_224_232, "swin_t": 28_288_354,
+    "swin_v2_t": 28_351_570, "regnet_y_3_2gf": 19_436_338, "regnet_x_8gf": 39_572_648,
 }  # fmt: skip
 
 
@@ -102,6 +103,22 @@ def test_weights_begin_as_torchvision_draws_them() -> None:
     network = vision_models.ConvNeXt([vision_models.CNBlockConfig(32, None, 2)])
     assert spread(network.classifier[2].weight) == pytest.approx(0.02, rel=0.05)
     assert np.allclose(network.features[1][0].layer_scale.asnumpy(), 1e-6)
+
+
+def test_frozen_normalizations_have_no_parameters() -> None:
+    network = vision_models.ResNet(vision_models.BasicBlock, [1, 1, 1, 1], norm_layer=vision.FrozenBatchNorm2d)
+    names = [name for name, _ in modules.named_parameters(network.layer1)]
+    assert names == ["0.conv1.weight", "0.conv2.weight"]
+    state = modules.state_dict(network.bn1)
+    assert list(state) == ["weight", "bias", "running_mean", "running_var"]
+
+
+def test_a_transformer_takes_pictures_of_its_size() -> None:
+    network = vision_models.VisionTransformer(16, 8, 1, 2, 8, 16, num_classes=3)
+    assert not network.heads.head.weight.asnumpy().any()  # it begins with no opinion
+    assert network(ms.Tensor(np.ones((2, 3, 16, 16), np.float32))).shape == (2, 3)
+    with pytest.raises(AssertionError, match="Wrong image width! Expected 16 but got 24!"):
+        network(ms.Tensor(np.ones((2, 3, 16, 24), np.float32)))
 
 
 def test_inception_gives_auxiliary_logits_in_training_alone() -> None:

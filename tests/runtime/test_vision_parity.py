@@ -57,6 +57,38 @@ CASES: dict[str, tuple[str, str, tuple[int, ...], tuple[bool, ...]]] = {
                         (2, 3, 48, 48), BOTH),
     "convnext": ("models.convnext", "ConvNeXt([CNBlockConfig(16, 24, 2), CNBlockConfig(24, None, 2)], 0.1, "
                  "num_classes=5)", (2, 3, 48, 48), BOTH),
+    "regnet": (
+        "models.regnet",
+        "RegNet(BlockParams.from_init_params(6, 16, 9.0, 2.2, 8, se_ratio=0.25), 5, stem_width=8)",
+        (2, 3, 64, 64),
+        BOTH,
+    ),
+    "vit": (
+        "models.vision_transformer",
+        "VisionTransformer(32, 8, 2, 4, 16, 32, 0.1, 0.1, 5, representation_size=12)",
+        (2, 3, 32, 32),
+        BOTH,
+    ),
+    "vit_stem": (
+        "models.vision_transformer",
+        "VisionTransformer(32, 8, 1, 2, 16, 32, num_classes=5, conv_stem_configs=[ConvStemConfig(8, 3, 4), "
+        "ConvStemConfig(12, 3, 2)])",
+        (2, 3, 32, 32),
+        BOTH,
+    ),
+    "swin": (
+        "models.swin_transformer",
+        "SwinTransformer([2, 2], 8, [2, 2], [2, 4], [4, 3], num_classes=5, attention_dropout=0.0)",
+        (2, 3, 34, 28),
+        BOTH,
+    ),
+    "swin_v2": (
+        "models.swin_transformer",
+        "SwinTransformer([2, 2], 8, [2, 2], [2, 4], [4, 4], num_classes=5, block=SwinTransformerBlockV2, "
+        "downsample_layer=PatchMergingV2)",
+        (2, 3, 32, 40),
+        BOTH,
+    ),
     "frozen": ("models.resnet", "ResNet(BasicBlock, [1, 1, 1, 1], 3, "
                "norm_layer=__import__('torchvision.ops.misc', fromlist=['x']).FrozenBatchNorm2d)",
                (1, 3, 48, 48), EVAL),

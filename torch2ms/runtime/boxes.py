@@ -6,8 +6,10 @@ in torchvision is so here; which boxes are kept is decided in numpy.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Sequence, Tuple
 
+import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
@@ -17,7 +19,13 @@ __all__ = [
     "box_convert",
     "box_iou",
     "clip_boxes_to_image",
+    "complete_box_iou",
+    "complete_box_iou_loss",
+    "distance_box_iou",
+    "distance_box_iou_loss",
     "generalized_box_iou",
+    "generalized_box_iou_loss",
+    "masks_to_boxes",
     "nms",
     "remove_small_boxes",
     "sigmoid_focal_loss",
@@ -126,10 +134,91 @@ def sigmoid_focal_loss(
     loss = entropy * (1 - right) ** gamma
     if alpha >= 0:
         loss = (alpha * targets + (1 - alpha) * (1 - targets)) * loss
+    return _reduced(loss, reduction)
+
+
+def _reduced(loss: Tensor, reduction: str) -> Tensor:
+    """Return losses, their mean (0 of none) or their sum. Raises ValueError for another reduction."""
     if reduction == "mean":
-        return loss.mean()
+        return loss.mean() if loss.size else loss.sum()
     if reduction == "sum":
         return loss.sum()
     if reduction != "none":
         raise ValueError(f"unknown reduction: {reduction!r}")
     return loss
+
+
+def _floats(boxes: Tensor) -> Tensor:
+    return boxes if boxes.dtype in (ms.float32, ms.float64) else boxes.astype(ms.float32)
+
+
+def _shape_term(boxes1: Tensor, boxes2: Tensor, iou: Tensor, eps: float) -> Tensor:
+    """Return what differs in the ratio of the sides, weighed by the overlap; the weight has no gradient."""
+    angles = [ops.atan((boxes[..., 2] - boxes[..., 0]) / (boxes[..., 3] - boxes[..., 1])) for boxes in (boxes1, boxes2)]
+    value = 4 / math.pi**2 * (angles[0] - angles[1]) ** 2
+    return ops.stop_gradient(value / (1 - iou + value + eps)) * value
+
+
+def _distance_term(boxes1: Tensor, boxes2: Tensor, eps: float) -> Tensor:
+    """Return how far apart the centres are, as a share of the diagonal of the box around both, squared."""
+    sides = ops.maximum(boxes1[..., 2:], boxes2[..., 2:]) - ops.minimum(boxes1[..., :2], boxes2[..., :2])
+    centres = (boxes1[..., :2] + boxes1[..., 2:]) / 2 - (boxes2[..., :2] + boxes2[..., 2:]) / 2
+    return (centres**2).sum(-1) / ((sides**2).sum(-1) + eps)
+
+
+def distance_box_iou(boxes1: Tensor, boxes2: Tensor, eps: float = 1e-7) -> Tensor:
+    """Return the overlaps less the distance of the centres (Zheng et al. 2020)."""
+    boxes1, boxes2 = _floats(boxes1), _floats(boxes2)
+    return box_iou(boxes1, boxes2) - _distance_term(boxes1[:, None], boxes2[None], eps)
+
+
+def complete_box_iou(boxes1: Tensor, boxes2: Tensor, eps: float = 1e-7) -> Tensor:
+    """Return the overlaps less the distance of the centres and the difference in shape (Zheng et al. 2020)."""
+    boxes1, boxes2 = _floats(boxes1), _floats(boxes2)
+    iou = box_iou(boxes1, boxes2)
+    shape = _shape_term(boxes1[:, None], boxes2[None], iou, eps)
+    return iou - _distance_term(boxes1[:, None], boxes2[None], eps) - shape
+
+
+def _areas(boxes1: Tensor, boxes2: Tensor) -> Tuple[Tensor, Tensor]:
+    """Return the area that each box has in common with its partner, and of both together."""
+    sizes = ops.minimum(boxes1[..., 2:], boxes2[..., 2:]) - ops.maximum(boxes1[..., :2], boxes2[..., :2])
+    meet = ops.logical_and(sizes[..., 0] > 0, sizes[..., 1] > 0)
+    common = ops.where(meet, sizes[..., 0] * sizes[..., 1], ops.zeros_like(sizes[..., 0]))
+    own = [(boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1]) for boxes in (boxes1, boxes2)]
+    return common, own[0] + own[1] - common
+
+
+def generalized_box_iou_loss(boxes1: Tensor, boxes2: Tensor, reduction: str = "none", eps: float = 1e-7) -> Tensor:
+    """Return 1 less the generalised overlap of each box with its partner (Rezatofighi et al. 2019)."""
+    boxes1, boxes2 = _floats(boxes1), _floats(boxes2)
+    common, joint = _areas(boxes1, boxes2)
+    sides = ops.maximum(boxes1[..., 2:], boxes2[..., 2:]) - ops.minimum(boxes1[..., :2], boxes2[..., :2])
+    whole = sides[..., 0] * sides[..., 1]
+    return _reduced(1 - common / (joint + eps) + (whole - joint) / (whole + eps), reduction)
+
+
+def distance_box_iou_loss(boxes1: Tensor, boxes2: Tensor, reduction: str = "none", eps: float = 1e-7) -> Tensor:
+    """Return 1 less the overlap of each box with its partner, and the distance of their centres."""
+    boxes1, boxes2 = _floats(boxes1), _floats(boxes2)
+    common, joint = _areas(boxes1, boxes2)
+    return _reduced(1 - common / (joint + eps) + _distance_term(boxes1, boxes2, eps), reduction)
+
+
+def complete_box_iou_loss(boxes1: Tensor, boxes2: Tensor, reduction: str = "none", eps: float = 1e-7) -> Tensor:
+    """Return 1 less the overlap of each box with its partner, the distance of their centres and of their shapes."""
+    boxes1, boxes2 = _floats(boxes1), _floats(boxes2)
+    common, joint = _areas(boxes1, boxes2)
+    iou = common / (joint + 1e-7)  # torchvision hands its eps on to the shape alone
+    loss = 1 - iou + _distance_term(boxes1, boxes2, 1e-7) + _shape_term(boxes1, boxes2, iou, eps)
+    return _reduced(loss, reduction)
+
+
+def masks_to_boxes(masks: Tensor) -> Tensor:
+    """Return the float32 box around what is set in each mask (number, height, width); zeros where nothing is."""
+    found = np.zeros((masks.shape[0], 4), np.float32)
+    for box, mask in zip(found, masks.asnumpy() != 0):
+        rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
+        if rows.size:
+            box[:] = columns[0], rows[0], columns[-1], rows[-1]
+    return Tensor(found)

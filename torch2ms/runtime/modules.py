@@ -119,10 +119,11 @@ def buffers(cell: nn.Cell, recurse: bool = True) -> Iterator[Any]:
 
 def named_buffers(cell: nn.Cell, prefix: str = "", recurse: bool = True) -> Iterator[Tuple[str, Any]]:
     """Yield path (PyTorch's) and value of the buffers of a network, counts of batches as :func:`state_dict` does."""
-    counts = _counts(cell)
-    for path, value in _named(cell, "buffers", "", recurse):
+    counts, names = _counts(cell), torch_names(cell)
+    for place, value in _walk(cell, "buffers", "", recurse):
+        path = names.get(place, place)
         yield (f"{prefix}.{path}" if prefix else path), value
-        if path.rpartition(".")[2] == "running_var":
+        if place.rpartition(".")[2] == "moving_variance":  # of MindSpore's normalisations, no program's own
             holder = path[: -len("running_var")]
             name = f"{holder}num_batches_tracked"
             yield (f"{prefix}.{name}" if prefix else name), counts.get(holder, ms.Tensor(0, ms.int64))
@@ -344,10 +345,10 @@ def state_dict(cell: nn.Cell, prefix: str = "") -> Dict[str, Any]:
     names = torch_names(cell)
     counts = _counts(cell)
     result: Dict[str, Any] = {}
-    for path, value in found.items():
-        path = prefix + names.get(path, path)
+    for place, value in found.items():
+        path = prefix + names.get(place, place)
         result[path] = value
-        if path.rpartition(".")[2] == "running_var":
+        if place.rpartition(".")[2] == "moving_variance":  # of MindSpore's normalisations, no program's own
             holder = path[len(prefix) : -len("running_var")]
             result[f"{prefix}{holder}num_batches_tracked"] = counts.get(holder, ms.Tensor(0, ms.int64))
     return result
@@ -400,7 +401,8 @@ def load_state_dict(cell: nn.Cell, state_dict: Mapping[str, Any], strict: bool =
     own = {name: value for name, value in saved_state(cell).items() if name not in absent}
     names = torch_names(cell)
     source = {name: names.get(name, name) if names.get(name, name) in state_dict else name for name in own}
-    counters = {f"{path[: -len('running_mean')]}num_batches_tracked" for path in names.values() if _is_mean(path)}
+    means = [path for path in names.values() if path.rpartition(".")[2] == "running_mean"]
+    counters = {f"{path[: -len('running_mean')]}num_batches_tracked" for path in means}
     missing: List[str] = [names.get(name, name) for name in own if source[name] not in state_dict]
     used = {*source.values(), *own, *counters}
     unexpected = [name for name in state_dict if name not in used]
@@ -419,10 +421,6 @@ def load_state_dict(cell: nn.Cell, state_dict: Mapping[str, Any], strict: bool =
         count = state_dict.get(f"{path}.num_batches_tracked" if path else "num_batches_tracked")
         part.num_batches_tracked = part.num_batches_tracked if count is None else count
     return LoadResult(missing, unexpected)
-
-
-def _is_mean(path: str) -> bool:
-    return path.rpartition(".")[2] == "running_mean"
 
 
 def _fitting(value: Any, own: Any) -> Any:

@@ -5,6 +5,7 @@ Nothing is downloaded: trained weights are read from ``$TORCH2MS_WEIGHTS/NAME.ck
 
 from __future__ import annotations
 
+from .vision.blocks import LayerNorm2d
 from .vision.building import MODELS, TRAINED, get_model, get_model_builder, list_models
 from .vision.convnext import *
 from .vision.densenet import *
@@ -12,7 +13,10 @@ from .vision.efficientnet import *
 from .vision.inception import *
 from .vision.intermediate import IntermediateLayerGetter
 from .vision.mobilenet import *
+from .vision.regnet import *
 from .vision.resnet import *
 from .vision.shufflenet import *
 from .vision.squeezenet import *
+from .vision.swin import *
 from .vision.vgg import *
+from .vision.vit import *

@@ -6,20 +6,27 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import mindspore as ms
 import numpy as np
-from mindspore import Tensor, nn, ops
+from mindspore import Parameter, Tensor, nn, ops
 
+from .. import functional as F
 from .. import layers, modules
+from ..layers.arguments import reset_parameters
 from .building import Network
 
 __all__ = [
     "MLP",
     "Conv2dNormActivation",
     "Conv3dNormActivation",
+    "DeformConv2d",
+    "DropBlock2d",
+    "DropBlock3d",
     "FrozenBatchNorm2d",
     "LayerNorm2d",
     "Permute",
     "SqueezeExcitation",
     "StochasticDepth",
+    "drop_block2d",
+    "drop_block3d",
     "scale_of_survivors",
     "stochastic_depth",
 ]
@@ -221,3 +228,95 @@ class FrozenBatchNorm2d(Network):
     def extend_repr(self) -> str:
         """Return what ``repr`` shows of the layer."""
         return f"{self.weight.shape[0]}, eps={self.eps}"
+
+
+def drop_block2d(
+    input: Tensor, p: float, block_size: int, inplace: bool = False, eps: float = 1e-6, training: bool = True
+) -> Tensor:
+    """Drop squares of (batch, channels, height, width) in training (Ghiasi et al., "DropBlock", 2018)."""
+    return _drop_block(input, p, block_size, eps, training, 2)
+
+
+def drop_block3d(
+    input: Tensor, p: float, block_size: int, inplace: bool = False, eps: float = 1e-6, training: bool = True
+) -> Tensor:
+    """Drop cubes of (batch, channels, depth, height, width) in training."""
+    return _drop_block(input, p, block_size, eps, training, 3)
+
+
+def _drop_block(input: Tensor, p: float, block_size: int, eps: float, training: bool, rank: int) -> Tensor:
+    if not 0 <= p <= 1:
+        raise ValueError(f"drop probability has to be between 0 and 1, but got {p}.")
+    if input.ndim != rank + 2:
+        raise ValueError(f"input should be {rank + 2} dimensional. Got {input.ndim} dimensions.")
+    if not training or p == 0:
+        return input
+    sides = input.shape[2:]
+    size = min(block_size, *sides)
+    if size % 2 == 0:
+        raise ValueError(f"block size should be odd. Got {size} which is even.")
+    centres = [side - size + 1 for side in sides]  # a block lies inside
+    share = p * float(np.prod(sides)) / (size**rank * float(np.prod(centres)))
+    drawn = (ops.rand(*input.shape[:2], *centres, dtype=ms.float32) < share).astype(input.dtype)
+    pool = F.max_pool2d if rank == 2 else F.max_pool3d
+    kept = 1 - pool(F.pad(drawn, [size // 2] * (2 * rank)), size, 1, size // 2)
+    return input * kept * (float(np.prod(input.shape)) / (eps + kept.sum()))
+
+
+class DropBlock2d(Network):
+    """``drop_block2d`` in training."""
+
+    rank = 2
+
+    def __init__(self, p: float, block_size: int, inplace: bool = False, eps: float = 1e-6) -> None:
+        super().__init__()
+        self.p, self.block_size, self.inplace, self.eps = p, block_size, inplace, eps
+
+    def construct(self, input: Tensor) -> Tensor:
+        """Return ``input``, blocks of it dropped in training."""
+        return _drop_block(input, self.p, self.block_size, self.eps, self.training, self.rank)
+
+    def extend_repr(self) -> str:
+        """Return what ``repr`` shows of the layer."""
+        return f"p={self.p}, block_size={self.block_size}, inplace={self.inplace}"
+
+
+class DropBlock3d(DropBlock2d):
+    """``drop_block3d`` in training."""
+
+    rank = 3
+
+
+class DeformConv2d(Network):
+    """A convolution whose places are moved by ``offset`` (Dai et al., "Deformable Convolutional Networks", 2017)."""
+
+    reset_parameters = reset_parameters
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
+            if channels % groups:
+                raise ValueError(f"{name} must be divisible by groups")
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.stride = _ints(kernel_size, 2), _ints(stride, 2)
+        self.padding, self.dilation = _ints(padding, 2), _ints(dilation, 2)
+        shape = (out_channels, in_channels // groups, *self.kernel_size)
+        self.weight = Parameter(Tensor(np.zeros(shape, np.float32)), name="weight")
+        self.bias = Parameter(Tensor(np.zeros(out_channels, np.float32)), name="bias") if bias else None
+        self.reset_parameters()
+
+    def construct(self, input: Tensor, offset: Tensor, mask: Optional[Tensor] = None) -> Tensor:
+        """Return the convolution; ``mask`` weighs each place."""
+        return F.deform_conv2d(
+            input, offset, self.weight, self.bias, self.stride, self.padding, self.dilation, mask=mask
+        )
