@@ -113,6 +113,22 @@ def test_frozen_normalizations_have_no_parameters() -> None:
     assert list(state) == ["weight", "bias", "running_mean", "running_var"]
 
 
+def test_the_backbone_for_segmentation_is_a_trained_one_unless_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TORCH2MS_WEIGHTS", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=r"mobilenet_v3_large\.ckpt"):
+        vision_models.lraspp_mobilenet_v3_large(num_classes=2)
+    with pytest.raises(ValueError, match="aux_loss"):
+        vision_models.fcn_resnet50(pretrained=True, aux_loss=False)
+    network = vision_models.lraspp_mobilenet_v3_large(weights_backbone=None)
+    assert size(network) == 3_221_538
+    found = network.set_train(False)(ms.Tensor(np.zeros((1, 3, 32, 40), np.float32)))
+    assert {name: value.shape for name, value in found.items()} == {"out": (1, 21, 32, 40)}
+    assert "lraspp_mobilenet_v3_large" in vision_models.list_models()
+    assert "lraspp_mobilenet_v3_large" not in vision_models.MODELS
+
+
 def test_a_transformer_takes_pictures_of_its_size() -> None:
     network = vision_models.VisionTransformer(16, 8, 1, 2, 8, 16, num_classes=3)
     assert not network.heads.head.weight.asnumpy().any()  # it begins with no opinion

@@ -89,6 +89,32 @@ CASES: dict[str, tuple[str, str, tuple[int, ...], tuple[bool, ...]]] = {
         (2, 3, 32, 40),
         BOTH,
     ),
+    "fcn": (
+        "models.segmentation.fcn",
+        "FCN(IntermediateLayerGetter(ResNet(BasicBlock, [1, 1, 1, 1]), {'layer4': 'out', 'layer3': 'aux'}), "
+        "FCNHead(512, 4), FCNHead(256, 4))",
+        (2, 3, 40, 56),
+        BOTH,
+    ),
+    "deeplab": (
+        "models.segmentation.deeplabv3",
+        "DeepLabV3(IntermediateLayerGetter(ResNet(BasicBlock, [1, 1, 1, 1]), {'layer3': 'out'}), "
+        "DeepLabHead(256, 4, (2, 3)))",
+        (2, 3, 40, 48),
+        BOTH,
+    ),
+    "lraspp": (
+        "models.segmentation.lraspp",
+        "lraspp_mobilenet_v3_large(weights=None, weights_backbone=None, num_classes=4)",
+        (2, 3, 40, 48),
+        EVAL,
+    ),
+    "deeplab_mobilenet": (
+        "models.segmentation.deeplabv3",
+        "deeplabv3_mobilenet_v3_large(weights=None, weights_backbone=None, aux_loss=True)",
+        (1, 3, 48, 40),
+        EVAL,
+    ),
     "frozen": ("models.resnet", "ResNet(BasicBlock, [1, 1, 1, 1], 3, "
                "norm_layer=__import__('torchvision.ops.misc', fromlist=['x']).FrozenBatchNorm2d)",
                (1, 3, 48, 48), EVAL),

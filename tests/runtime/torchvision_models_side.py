@@ -8,6 +8,7 @@ networks that are only built: what they are made of.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import sys
@@ -33,7 +34,13 @@ def load(source: str) -> Any:
 
 def scope_of(family: str) -> dict[str, Any]:
     """Return the names of one of its files."""
-    return {**vars(importlib.import_module(f"torchvision.{family}")), "partial": __import__("functools").partial}
+    shared = ("models.resnet", "models._utils")
+    names = {
+        key: value
+        for one in (*shared, family)
+        for key, value in vars(importlib.import_module(f"torchvision.{one}")).items()
+    }
+    return {**names, "partial": functools.partial}
 
 
 def without_chance(network: nn.Module) -> nn.Module:

@@ -15,6 +15,7 @@ from .vision.intermediate import IntermediateLayerGetter
 from .vision.mobilenet import *
 from .vision.regnet import *
 from .vision.resnet import *
+from .vision.segmentation import *
 from .vision.shufflenet import *
 from .vision.squeezenet import *
 from .vision.swin import *

@@ -156,6 +156,7 @@ class InvertedResidualV3(Network):
             raise ValueError("illegal stride value")
         self.use_res_connect = cnf.stride == 1 and cnf.input_channels == cnf.out_channels
         self.out_channels = cnf.out_channels
+        self.halves = cnf.stride > 1  # or would, were it not dilated: segmentation takes the features here
         hidden = cnf.expanded_channels
         act: Any = layers.Hardswish if cnf.use_hs else layers.ReLU
         conv = partial(Conv2dNormActivation, norm_layer=norm_layer, activation_layer=act)
