@@ -123,7 +123,7 @@ def named_buffers(cell: nn.Cell, prefix: str = "", recurse: bool = True) -> Iter
     for place, value in _walk(cell, "buffers", "", recurse):
         path = names.get(place, place)
         yield (f"{prefix}.{path}" if prefix else path), value
-        if place.rpartition(".")[2] == "moving_variance":  # of MindSpore's normalisations, no program's own
+        if place.endswith("moving_variance") and path.endswith("running_var"):  # not a buffer of a program's own
             holder = path[: -len("running_var")]
             name = f"{holder}num_batches_tracked"
             yield (f"{prefix}.{name}" if prefix else name), counts.get(holder, ms.Tensor(0, ms.int64))
@@ -348,7 +348,7 @@ def state_dict(cell: nn.Cell, prefix: str = "") -> Dict[str, Any]:
     for place, value in found.items():
         path = prefix + names.get(place, place)
         result[path] = value
-        if place.rpartition(".")[2] == "moving_variance":  # of MindSpore's normalisations, no program's own
+        if place.endswith("moving_variance") and path.endswith("running_var"):  # not a buffer of a program's own
             holder = path[len(prefix) : -len("running_var")]
             result[f"{prefix}{holder}num_batches_tracked"] = counts.get(holder, ms.Tensor(0, ms.int64))
     return result

@@ -159,7 +159,8 @@ class ResNet(Network):
         fill_layers(self, conv=partial(kaiming_normal_, mode="fan_out", nonlinearity="relu"))
         if zero_init_residual:  # each block starts as its shortcut
             for _, cell in self.cells_and_names():
-                last = getattr(cell, {Bottleneck: "bn3", BasicBlock: "bn2"}.get(type(cell), ""), None)
+                name = "bn3" if isinstance(cell, Bottleneck) else "bn2" if isinstance(cell, BasicBlock) else ""
+                last = getattr(cell, name, None)
                 if last is not None and hasattr(last, "gamma"):
                     last.gamma.set_data(last.gamma * 0)
 
