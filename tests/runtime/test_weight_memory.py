@@ -60,3 +60,19 @@ def test_elements_of_what_is_no_parameter_are_assigned() -> None:
     tensor = ms.Tensor(np.zeros(3, np.float32))
     weight_data.put_at(tensor, [1], 2)
     assert tensor.asnumpy().tolist() == [0, 2, 0]
+
+
+def test_initializers_fill_tensors_after_an_error_in_a_gradient_function() -> None:
+    def fails(x: ms.Tensor) -> ms.Tensor:
+        raise ValueError("no gradient")
+
+    with pytest.raises(ValueError, match="no gradient"):
+        ms.grad(fails)(ops.ones((2,)))
+    made = ops.zeros((3, 4))
+    initializers.eye_(made)
+    assert made.asnumpy().sum() == 3
+    initializers.ones_(made.view(-1))
+    assert made.asnumpy().sum() == 12
+    number = ms.Tensor(1.0)
+    initializers.zeros_(number)
+    assert number.asnumpy() == 0
