@@ -433,3 +433,9 @@ def test_softmin_of_a_line_with_infinity_is_nan() -> None:
     found = layers.Softmin(-1)(ms.tensor([[1.0, -np.inf, 2.0], [1.0, 1.0, 1.0]])).asnumpy()
     assert np.isnan(found[0]).all()
     assert found[1] == pytest.approx([1 / 3] * 3)
+
+
+def test_products_and_parts_of_nothing() -> None:
+    none = ms.Tensor(np.zeros((2, 0), np.float32))
+    assert functional.inner(none, none).asnumpy().tolist() == [[0, 0], [0, 0]]
+    assert [part.shape for part in functional.vsplit(ms.Tensor(np.zeros((0, 6), np.float32)), 2)] == [(0, 6), (0, 6)]

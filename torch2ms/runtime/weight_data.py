@@ -22,8 +22,11 @@ def put(target: ms.Tensor, value: ms.Tensor) -> None:
     same = tuple(target.shape) == tuple(value.shape) and target.dtype == value.dtype
     if isinstance(target, ms.Parameter) and same:
         write_into(target, value)
-    else:
+        return
+    try:
         target.data = value
+    except AttributeError:  # MindSpore 2.7
+        target.assign_value(value)
 
 
 def put_at(target: Any, index: Any, value: Any) -> None:
