@@ -48,7 +48,7 @@ CASES: dict[str, tuple[str, str, tuple[int, ...], tuple[bool, ...]]] = {
     "inception": ("models.inception", "inception_v3(num_classes=5, transform_input=True, init_weights=False)",
                   (2, 3, 96, 80), EVAL),
     "inception_aux": ("models.inception", "inception_v3(num_classes=5, init_weights=False)",
-                      (2, 3, 267, 267), TRAIN),
+                      (2, 3, 299, 299), TRAIN),
     "efficientnet": ("models.efficientnet", "EfficientNet([MBConvConfig(1, 3, 1, 16, 8, 1), "
                      "MBConvConfig(4, 5, 2, 8, 16, 2)], 0.2, num_classes=5)", (2, 3, 48, 48), BOTH),
     "efficientnet_v2": ("models.efficientnet", "EfficientNet([FusedMBConvConfig(1, 3, 1, 16, 16, 2), "
