@@ -266,4 +266,5 @@ def test_full_networks_are_made_of_the_same(name: str, built: dict[str, Any], mo
         elif isinstance(cell, ms.nn.LayerNorm):
             assert settings == [pytest.approx(cell.epsilon)], path
         else:
-            assert settings == [pytest.approx(cell.eps), pytest.approx(1 - cell.momentum, rel=1e-4)], path
+            # MindSpore keeps 1 - momentum, which is what PyTorch calls momentum
+            assert settings == [pytest.approx(cell.eps), pytest.approx(cell.momentum, rel=1e-4)], path
