@@ -8,6 +8,7 @@ import mindspore as ms
 import numpy as np
 import pytest
 from mindspore import ops
+from mindspore.common.api import _pynative_executor
 from mindspore.experimental import optim
 
 from torch2ms.runtime import initializers, modules, weight_data
@@ -62,17 +63,26 @@ def test_elements_of_what_is_no_parameter_are_assigned() -> None:
     assert tensor.asnumpy().tolist() == [0, 2, 0]
 
 
+def test_initializers_fill_parts() -> None:
+    bias = ms.Parameter(ms.Tensor(np.zeros(8, np.float32)))
+    initializers.ones_(bias[2:4])
+    initializers.constant_(ops.stop_gradient(bias)[6:], 2.0)
+    for part in ops.stop_gradient(bias).chunk(4)[:1]:
+        initializers.constant_(part, 3.0)
+    assert bias.asnumpy().tolist() == [3, 3, 1, 1, 0, 0, 2, 2]
+
+
 def test_initializers_fill_tensors_after_an_error_in_a_gradient_function() -> None:
     def fails(x: ms.Tensor) -> ms.Tensor:
         raise ValueError("no gradient")
 
     with pytest.raises(ValueError, match="no gradient"):
         ms.grad(fails)(ops.ones((2,)))
-    made = ops.zeros((3, 4))
-    initializers.eye_(made)
+    made, number = ops.zeros((3, 4)), ms.Tensor(1.0)
+    try:
+        initializers.eye_(made)
+        initializers.zeros_(number)
+    finally:
+        _pynative_executor.clear_res()  # for the tests that follow in this process
     assert made.asnumpy().sum() == 3
-    initializers.ones_(made.view(-1))
-    assert made.asnumpy().sum() == 12
-    number = ms.Tensor(1.0)
-    initializers.zeros_(number)
     assert number.asnumpy() == 0

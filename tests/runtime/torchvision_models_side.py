@@ -118,9 +118,16 @@ def parts(network: nn.Module) -> dict[str, Any]:
             settings[path] = [part.eps]
     return {
         "shapes": {name: list(value.shape) for name, value in network.state_dict().items()},
-        "children": [path for path, _ in network.named_modules()],
+        # MindSpore counts no containers of nothing among the parts
+        "children": [
+            path for path, part in network.named_modules() if not isinstance(part, nn.Sequential) or len(part)
+        ],
         "settings": settings,
     }
+
+
+def _is_empty(part: nn.Module) -> bool:
+    return isinstance(part, nn.Sequential) and not len(part)
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from typing import Any, Union
 
 import mindspore as ms
 import mindspore.common.initializer as init
+import numpy as np
 
 from .modules import write_into
 
@@ -66,18 +67,18 @@ def _write_through(tensor: ms.Tensor, made: ms.Tensor) -> None:
     """Write into the memory of a tensor, which views and other names of a weight share.
 
     Not with ``assign_value``: what was computed from the tensor just before may see the new values. What ``[()]``
-    fills itself, and no view of it, ``ops.assign`` refuses from then on, or does not reach (MindSpore 2.7 to 2.9). A
-    view that it fills keeps the values to itself after an error in a gradient function: ``copy_`` is used where it can
-    be. In 2.7 it does not reach what a view is of, and in no release what a transposed one is of.
+    fills itself, and no view of it, ``ops.assign`` refuses from then on, or does not reach (MindSpore 2.7 to 2.9). And
+    after an error in a gradient function a view keeps what it is filled with to itself: then the tensor alone changes.
     """
     if ms.__version__.startswith("2.0."):  # which has no views
         tensor[...] = made
-    elif not tensor.is_contiguous():
-        tensor[()] = made
-    elif ms.__version__.startswith("2.7."):
+        return
+    if tensor.is_contiguous():
         tensor.view(-1)[()] = made.reshape(-1)
-    else:
-        tensor.copy_(made)
+    else:  # a view already
+        tensor[()] = made
+    if not np.array_equal(tensor.asnumpy(), made.asnumpy()):
+        tensor[...] = made
 
 
 def calculate_gain(nonlinearity: str, param: Union[float, None] = None) -> float:
