@@ -185,8 +185,9 @@ def is_parameter(tree: ast.expr, ctx: Context) -> bool:
     """Whether an expression is a parameter: it is known to be one, or has its name in a layer that is not known."""
     if ctx.kind(tree).name == "Parameter":
         return True
-    named = isinstance(tree, ast.Attribute) and tree.attr in ("weight", "bias")
-    return named and ctx.kind(tree.value).name in ("unknown", "Module")  # type: ignore[attr-defined]
+    if not isinstance(tree, ast.Attribute) or tree.attr not in ("weight", "bias"):
+        return False
+    return ctx.kind(tree.value).name in ("unknown", "Module")
 
 
 def has_memory(tree: ast.expr, ctx: Context) -> bool:
