@@ -26,6 +26,7 @@ def body_of(source: str, function: str = "def prune(net: nn.Module, fc: nn.Linea
         ("fc.weight.data[0, idx] = 3", "weight_data.put_at(fc.weight, (0, idx), 3)"),
         ("fc.weight.data[:] = 3", "weight_data.put_at(fc.weight, ..., 3)"),
         ("net.head.weight.data[mask] = 0", "weight_data.put_at(modules.weight(net.head).data, mask, 0)"),
+        ("w = net.head[1].weight\nw[mask] = 0", "weight_data.put_at(w, mask, 0)"),
         (
             "fc.weight.data.view(-1)[mask] = 0",
             "ops.stop_gradient(fc.weight).view(-1)[()] = "
@@ -52,6 +53,8 @@ def test_a_weight_keeps_its_memory(source: str, expected: str) -> None:
         ("mask[mask > 0] = False", "mask[mask > 0] = False"),
         ("idx[mask] = 0", "idx[mask] = 0"),
         ("net.scores[mask] = 0", "net.scores[mask] = 0"),
+        ("w = net.scores\nw[mask] = 0", "w[mask] = 0"),
+        ("w = net.head.weight\nw = w.numpy()\nw[idx] = 0", "w[idx] = 0"),
         ("mask.view(-1)[0] = True", "mask.view(-1)[0] = True"),
         ("names = dict(idx)\nnames['a'] += 1", "names['a'] += 1"),
     ],

@@ -28,6 +28,7 @@ __all__ = [
     "is_stored_data",
     "may_be_weight",
     "may_have_stepped",
+    "names_parameter",
     "put_data",
     "report_frozen",
 ]
@@ -202,15 +203,28 @@ def holds_data(tree: ast.expr, ctx: Context) -> bool:
 
     Filled whole, ``w[()] = value``, the weight refuses ``ops.assign`` in MindSpore 2.8, and does not see it in 2.7.
     """
-    if not isinstance(tree, ast.Name) or ctx.target.mindspore < _COPIES_SINCE:
+    if ctx.target.mindspore < _COPIES_SINCE:
         return False
+    given = _given_to(tree, ctx)
+    return bool(given) and all((w := _whose_memory(value)) is not None and is_parameter(w, ctx) for value in given)
+
+
+def names_parameter(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a name is bound to parameters alone: ``w = layer.weight``."""
+    given = _given_to(tree, ctx)
+    return bool(given) and all(is_parameter(value, ctx) for value in given)
+
+
+def _given_to(tree: ast.expr, ctx: Context) -> list[ast.expr]:
+    """Return the values that a function assigns to a name; none where it is bound in another way as well."""
+    if not isinstance(tree, ast.Name):
+        return []
     scope = _scope(tree, ctx)[0]
     if isinstance(scope, ast.Lambda) or tree.id in _parameters_of(scope):
-        return False
+        return []
     bound = [node for node in walk(scope) if isinstance(node, ast.Name) and node.id == tree.id and _binds(node, ctx)]
     given = [parent.value for node in bound if isinstance(parent := ctx.parent(node), ast.Assign)]
-    held = [whose for value in given if (whose := _whose_memory(value)) is not None and is_parameter(whose, ctx)]
-    return bool(bound) and len(held) == len(bound)
+    return given if len(given) == len(bound) else []
 
 
 def _binds(name: ast.Name, ctx: Context) -> bool:

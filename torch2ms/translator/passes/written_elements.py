@@ -23,6 +23,7 @@ from torch2ms.translator.passes.weight_data import (
     is_parameter,
     may_be_weight,
     may_have_stepped,
+    names_parameter,
 )
 from torch2ms.translator.ranks import SIZED
 from torch2ms.translator.recipes.differentiation import are_differentiated
@@ -247,7 +248,8 @@ def _is_of_data(view: ast.expr) -> bool:
 def _is_trained_on(place: ast.Subscript, tree: ast.AST, ctx: Context) -> bool:
     """Whether elements of a weight are assigned where an optimizer may have begun, which keeps its memory."""
     base = _without_data(place.value)
-    if not is_parameter(base, ctx) and not (may_be_weight(base, ctx) and base is not place.value):
+    known = is_parameter(base, ctx) or names_parameter(base, ctx)
+    if not known and not (may_be_weight(base, ctx) and base is not place.value):
         return False
     return may_have_stepped(tree, ctx) or not (ctx.functions[-1] is None or gives_first_values(ctx))
 
