@@ -26,6 +26,8 @@ def body_of(source: str, function: str = "def prune(net: nn.Module, fc: nn.Linea
         ("fc.weight.data[0, idx] = 3", "weight_data.put_at(fc.weight, (0, idx), 3)"),
         ("fc.weight.data[:] = 3", "weight_data.put_at(fc.weight, ..., 3)"),
         ("net.head.weight.data[mask] = 0", "weight_data.put_at(modules.weight(net.head).data, mask, 0)"),
+        ("w = net.head[1].weight\nw.mul_(2)", "ops.assign(w, w * 2)"),
+        ("w = net.head[1].weight\nw += 1", "ops.assign(w, w + 1)"),
         ("w = net.head[1].weight\nw[mask] = 0", "weight_data.put_at(w, mask, 0)"),
         (
             "fc.weight.data.view(-1)[mask] = 0",

@@ -17,7 +17,7 @@ from torch2ms.translator.old_values import AUGMENTED, of_old_values
 from torch2ms.translator.passes.indexing import read_in_steps
 from torch2ms.translator.passes.members import is_handed_tensor
 from torch2ms.translator.passes.operators import shift
-from torch2ms.translator.passes.weight_data import gives_first_values, holds_data, is_of_state
+from torch2ms.translator.passes.weight_data import gives_first_values, holds_data, is_of_state, names_parameter
 from torch2ms.translator.recipes.inplace_values import repeatable
 from torch2ms.translator.recipes.own_tensors import held_by_network
 from torch2ms.translator.recipes.passed_tensors import passes_on
@@ -60,9 +60,11 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
         else:
             _element(tree, ctx)
         return _rebound(node, tree, ctx) if _shifts(tree, ctx) else _in_steps(node, tree, ctx)
+    name = tree.target.id
+    if names_parameter(tree.target, ctx):
+        return _assigned(node, cst.Name(name), ctx)
     if not ctx.kind(tree.target).is_tensor:
         return node
-    name = tree.target.id
     if ctx.kind(tree.target).name == "Parameter" or is_trained(name, ctx):
         return _assigned(node, cst.Name(name), ctx)
     if is_of_state(tree.target, ctx) or holds_data(tree.target, ctx):

@@ -21,6 +21,7 @@ from torch2ms.translator.passes.weight_data import (
     holds_data,
     is_of_state,
     may_have_stepped,
+    names_parameter,
 )
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.first_values import first_value, may_be_float64
@@ -108,7 +109,12 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
         return _seen(_element(site, place, direct, statement, ctx), place, ctx)
     if isinstance(place.tree, ast.Name):
         kind = ctx.kind(place.tree).name
-        if kind == "Parameter" or is_trained(place.tree.id, ctx) or (place.stripped and kind != "Tensor"):
+        if (
+            kind == "Parameter"
+            or names_parameter(place.tree, ctx)
+            or is_trained(place.tree.id, ctx)
+            or (place.stripped and kind != "Tensor")
+        ):
             return _assigned(site, place, direct, statement, ctx)
         if statement and goes_over_weights(place.tree, ctx):  # an optimizer trains no more what x[...] = y has filled
             return _assigned(site, place, direct, statement, ctx)
