@@ -18,8 +18,8 @@ MakeTree = Callable[..., Path]
 @pytest.mark.parametrize(
     "line",
     [
-        "import timm",
-        "import timm.models as m",
+        "import monai",
+        "import monai.networks as m",
         "from transformers import BertModel",
         "import os, torchmetrics",
         "from pytorch_lightning.callbacks import Callback",

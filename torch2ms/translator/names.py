@@ -13,8 +13,8 @@ from torch2ms.translator.kinds import Kind
 
 __all__ = ["PROJECT", "TORCH_ROOTS", "candidates", "dotted", "imported", "is_torch_name"]
 
-# The last four take torch's tensors and networks
-TORCH_ROOTS = frozenset({"torch", "torchvision", "einops", "apex", "tensorboardX", "accelerate"})
+# The last five take torch's tensors and networks
+TORCH_ROOTS = frozenset({"torch", "torchvision", "einops", "apex", "tensorboardX", "accelerate", "timm"})
 PROJECT = "project:"  # prefix of Kind("module").of for modules of the project
 
 
