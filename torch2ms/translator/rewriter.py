@@ -312,7 +312,7 @@ class _Rewriter:
             updated = self._children(statement)
             kept = values.rewrite_small(statement, updated, tree, self.ctx) if tree is not None else updated
             if kept is not None:
-                results.append(kept if kept is statement else _in_parentheses(kept))
+                results.append(kept if kept is statement or not _has_lines(tree) else _in_parentheses(kept))
         same = len(results) == len(body) and all(a is b for a, b in zip(results, body, strict=True))
         if same and not (body and id(body[-1]) in self.divided):
             return body
@@ -441,6 +441,11 @@ def _on_its_lines(node: cst.BaseExpression, new: Any) -> Any:
 def _with_lines(before: list[cst.BaseStatement], node: Any) -> list[cst.BaseStatement]:
     """Return the statements that replace another, with the lines that stood before it."""
     return [before[0].with_changes(leading_lines=node.leading_lines), *before[1:]]
+
+
+def _has_lines(tree: ast.AST | None) -> bool:
+    """Whether a statement of the original runs over several lines."""
+    return tree is None or getattr(tree, "lineno", 0) != getattr(tree, "end_lineno", 0)
 
 
 def _in_parentheses(statement: Any) -> Any:

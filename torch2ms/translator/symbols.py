@@ -34,6 +34,10 @@ class _Memory:
     shapes: dict[frozenset[str], frozenset[CallShape]] = field(default_factory=dict)
     modules: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
     found: dict[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    by_method: dict[str, set[str]] | None = None
+    by_name: dict[str, list[FileIndex]] | None = None
+    bases: dict[str, frozenset[str]] = field(default_factory=dict)
+    anywhere: dict[str, frozenset[str]] = field(default_factory=dict)
 
 
 _NETWORKS = frozenset({"Module", "ModuleList", "ModuleDict", "Sequential"})
@@ -120,37 +124,58 @@ class SymbolTable:
 
     def definers(self, name: str) -> frozenset[str]:
         """Return the names of the project's classes that define a method called ``name``."""
-        return frozenset(c for file in self.files.values() for c in file.methods.get(name, ()))
+        found = self._memory.by_method
+        if found is None:
+            found = self._memory.by_method = {}
+            for file in self.files.values():
+                for method, classes in file.methods.items():
+                    found.setdefault(method, set()).update(classes)
+        return frozenset(found.get(name, ()))
 
     def sets_on_others(self, name: str) -> bool:
         """Whether a file binds an attribute of anything but ``self``: ``head.anchors /= stride``."""
-        return any(name in file.set_on_others for file in self.files.values())
+        return name in self._anywhere("set_on_others")
 
     @property
     def kept(self) -> frozenset[str]:
         """The attributes and literal keys that anything but layers is stored under, anywhere in the project."""
-        found = self.remembered("kept", lambda: frozenset((n, p) for p, file in self.files.items() for n in file.kept))
-        return frozenset(name for name, _ in found)
+        return self._anywhere("kept")
+
+    def _anywhere(self, fact: str) -> frozenset[str]:
+        """Return the names of which a fact holds in any file; put together once."""
+        known = self._memory.anywhere
+        if fact not in known:
+            known[fact] = frozenset().union(*(getattr(file, fact) for file in self.files.values()))
+        return known[fact]
 
     def stores(self, name: str) -> bool:
         """Whether a class of the project has an attribute called ``name`` that may be called."""
-        return any(name in file.stored for file in self.files.values())
+        return name in self._anywhere("stored")
 
     def classes_called(self, name: str) -> list[frozenset[str]]:
         """Return the bases of every class of this name, file by file; none where a function has the name as well."""
-        files = [file for file in self.files.values() if name in file.parameters]
+        known = self._memory.by_name
+        if known is None:
+            known = self._memory.by_name = {}
+            for file in self.files.values():
+                for defined in file.parameters:
+                    known.setdefault(defined, []).append(file)
+        files = known.get(name, [])
         return [file.classes[name] for file in files] if all(name in file.classes for file in files) else []
 
     def bases(self, name: str) -> frozenset[str]:
         """Return the names of all that the project's classes called ``name`` descend from, by identifiers alone."""
-        found: set[str] = set()
-        queue = [name]
-        while queue:
-            current = queue.pop()
-            new = {base for file in self.files.values() for base in file.classes.get(current, ())} - found
-            found |= new
-            queue.extend(new)
-        return frozenset(found)
+        known = self._memory.bases
+        if name not in known:
+            found: set[str] = set()
+            queue = [name]
+            while queue:
+                current = queue.pop()
+                new = {base for file in self.files.values() for base in file.classes.get(current, ())} - found
+                found |= new
+                queue.extend(new)
+            known[name] = frozenset(found)
+        return known[name]
 
     def is_network_mixin(self, name: str) -> bool:
         """Whether every class that descends from those called ``name`` descends from a network as well."""

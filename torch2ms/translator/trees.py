@@ -46,12 +46,23 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
     """Yield a node and all nodes below it, level by level as ``ast.walk``; contexts and operators are left out."""
-    return iter(_nodes(node)) if node.__class__ is ast.Module else _walk(node)
+    kind = node.__class__
+    if kind is ast.Module:
+        return iter(_nodes(node))
+    return iter(_nodes_below(node)) if kind in _SCOPES else _walk(node)
+
+
+_SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
 
 
 @lru_cache(maxsize=1)  # many ask for the nodes of the file that is being translated
 def _nodes(module: ast.AST) -> list[ast.AST]:
     return list(_walk(module))
+
+
+@lru_cache(maxsize=64)  # and of the functions around what is being rewritten
+def _nodes_below(scope: ast.AST) -> list[ast.AST]:
+    return list(_walk(scope))
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:

@@ -388,8 +388,18 @@ def _always(statement: ast.stmt, name: ast.Name, place: Place) -> bool:
 
 # Many names of one function are asked for in turn
 @lru_cache(maxsize=16)
-def _assignments(function: ast.AST) -> list[ast.Assign]:
-    return [node for node in walk(function) if isinstance(node, ast.Assign)]
+def _assignments(scope: ast.AST) -> list[ast.Assign]:
+    return [node for node in walk(scope) if isinstance(node, ast.Assign)]
+
+
+@lru_cache(maxsize=16)
+def _bindings(scope: ast.AST) -> dict[str, list[ast.Assign]]:
+    """Return the assignments in a function or a module by each name that they bind."""
+    found: dict[str, list[ast.Assign]] = {}
+    for node in _assignments(scope):
+        for name in {target.id for target in node.targets if isinstance(target, ast.Name)}:
+            found.setdefault(name, []).append(node)
+    return found
 
 
 @lru_cache(maxsize=16)
@@ -399,9 +409,8 @@ def _conditions(function: ast.AST) -> list[ast.If | ast.Try]:
 
 def _given(name: ast.Name, place: Place) -> list[ast.expr]:
     """Return what a name is bound to in the function, or in the file."""
-    own = _assignments(place.function) if place.function is not None else ()
-    for assignments in (own, place.analysis.all(ast.Assign)):
-        bound = [node for node in assignments if any(_is(target, name.id) for target in node.targets)]
+    for scope in (place.function, place.analysis.tree):
+        bound = _bindings(scope).get(name.id, []) if scope is not None else []
         before = [node for node in bound if node.lineno < name.lineno] or bound
         always = max((n.lineno for n in before if _always(n, name, place)), default=0)
         if before:
@@ -471,10 +480,6 @@ def merged(starts: Sequence[Starts]) -> Starts:
         if not all(mark in one for one in starts):
             found.pop(mark, None)
     return found
-
-
-def _is(tree: ast.AST, name: str) -> bool:
-    return isinstance(tree, ast.Name) and tree.id == name
 
 
 def _name(call: ast.Call) -> str:
