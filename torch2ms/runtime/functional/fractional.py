@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+import math
+from typing import Any, Optional, Sequence, Tuple
 
-import numpy as np
+import mindspore as ms
 from mindspore import Tensor, ops
 
 from .creation import rand
@@ -13,15 +14,27 @@ from .pooling import _ints
 __all__ = ["fractional_max_pool2d", "fractional_max_pool3d"]
 
 
-def _starts(sample: float, size: int, wanted: int, kernel: int) -> Any:
-    """Return where the windows of one axis start, by one number of [0, 1)."""
+def _starts(samples: Tensor, size: int, wanted: int, kernel: int) -> Tensor:
+    """Return where the windows of one axis start, by one number of [0, 1) for each picture and channel."""
+    last = ops.full((*samples.shape, 1), size - kernel, dtype=ms.int64)
     if wanted == 1:
-        return np.array([size - kernel])
-    step = np.float32((size - kernel) / (wanted - 1))
-    places = np.float32(sample)
-    found = ((np.arange(wanted, dtype=np.float32) + places) * step).astype(np.int64) - int(places * step)
-    found[-1] = size - kernel
-    return found
+        return last
+    step = (size - kernel) / (wanted - 1)
+    places = ops.expand_dims(samples, -1)
+    first = ops.floor((ops.arange(wanted - 1).astype(samples.dtype) + places) * step) - ops.floor(places * step)
+    return ops.concat((first.astype(ms.int64), last), -1)
+
+
+def _windows(starts: Sequence[Tensor], kernel: Sequence[int], sizes: Sequence[int]) -> Tensor:
+    """Return the places in the flattened picture that each window has, of (batch, channels, windows, places)."""
+    count = len(starts)
+    found: Any = 0
+    for axis, start in enumerate(starts):
+        along = ops.expand_dims(start, -1) + ops.arange(kernel[axis])
+        shape = [1] * (2 * count)
+        shape[axis], shape[count + axis] = along.shape[2:]
+        found = found * sizes[axis] + along.reshape((*along.shape[:2], *shape))
+    return found.reshape((*found.shape[:2], -1, math.prod(kernel)))
 
 
 def _fractional(
@@ -33,23 +46,16 @@ def _fractional(
         output_size = tuple(int(size * ratio) for size, ratio in zip(sizes, ratios))
     wanted = _ints(output_size, count)
     whole = input if input.ndim == count + 2 else input.reshape((1, *input.shape))
-    drawn = (rand(*whole.shape[:2], count) if samples is None else samples).asnumpy()
+    drawn = rand(*whole.shape[:2], count) if samples is None else samples
     order = (1, 0) if count == 2 else (0, 1, 2)  # PyTorch's first number is for the width in two dimensions
-    grid = np.arange(int(np.prod(sizes))).reshape(sizes)
-    windows = np.empty((*whole.shape[:2], *wanted, int(np.prod(kernel))), np.int64)
-    for place in np.ndindex(*whole.shape[:2]):
-        starts = [_starts(drawn[place][order[axis]], sizes[axis], wanted[axis], kernel[axis]) for axis in range(count)]
-        for window in np.ndindex(*wanted):
-            corner = [starts[axis][window[axis]] for axis in range(count)]
-            part = grid[tuple(slice(low, low + size) for low, size in zip(corner, kernel))]
-            windows[place + window] = part.ravel()
+    starts = [_starts(drawn[..., order[axis]], sizes[axis], wanted[axis], kernel[axis]) for axis in range(count)]
+    windows = _windows(starts, kernel, sizes)
     flat = whole.reshape((*whole.shape[:2], -1))
-    places = Tensor(windows.reshape((*whole.shape[:2], -1)))
-    values = ops.gather_elements(flat, -1, places).reshape((*whole.shape[:2], -1, windows.shape[-1]))
+    values = ops.gather_elements(flat, -1, windows.reshape((*whole.shape[:2], -1))).reshape(windows.shape)
     best = ops.expand_dims(ops.argmax(values, -1), -1)
     shape = (*input.shape[:-count], *wanted)
     maxima = ops.gather_elements(values, -1, best).reshape(shape)
-    indices = ops.gather_elements(places.reshape(values.shape), -1, best).reshape(shape)
+    indices = ops.gather_elements(windows, -1, best).reshape(shape)
     return maxima, indices
 
 
