@@ -7,6 +7,7 @@ import pickle
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ __all__ = ["Answers", "Case", "Workplace", "release_of", "workplace"]
 
 BATCH = 400  # cases a process: importing a framework takes seconds, and processes that live long grow
 PATIENCE = 240  # seconds without a new result until a process counts as hung
+MEMORY = 6 << 30  # bytes of a process, which takes less than one: a compiler that unrolls a loop knows no end
 
 Case = dict[str, Any]
 Answers = dict[str, dict[str, Any]]
@@ -58,52 +60,65 @@ class Workplace:
         """Take a folder that holds the sides and the runtime."""
         self._folder = folder
 
-    def run(self, side: str, python: str, cases: Sequence[Mapping[str, Any]]) -> Answers:
+    def run(self, side: str, python: str, cases: Sequence[Mapping[str, Any]], patience: float = PATIENCE) -> Answers:
         """Return what one side ("torch", "mindspore") answers, by the cases' ``id``.
 
-        An answer has "ok" or "error"; a case that kills or hangs its process is answered by an error of type "Crash".
-        Raises VerificationError when the side does not start.
+        An answer has "ok" or "error"; a case that kills or hangs its process, or takes all memory, is answered by an
+        error of type "Crash". Raises VerificationError when the side does not start.
         """
         answers: Answers = {}
         for start in range(0, len(cases), BATCH):
-            self._run_batch(side, python, cases[start : start + BATCH], answers)
+            self._run_batch(side, python, cases[start : start + BATCH], answers, patience)
         return answers
 
-    def _run_batch(self, side: str, python: str, cases: Sequence[Mapping[str, Any]], answers: Answers) -> None:
+    def _run_batch(
+        self, side: str, python: str, cases: Sequence[Mapping[str, Any]], answers: Answers, patience: float
+    ) -> None:
         results = self._folder / f"{side}.results"
         while left := [case for case in cases if case["id"] not in answers]:
             results.unlink(missing_ok=True)
             (self._folder / "cases").write_bytes(pickle.dumps(left, protocol=4))
             command = [python, "-W", "ignore", "-m", "proving", side, "cases", results.name]
-            failure = self._supervise(command, results)
+            failure = self._supervise(command, results, patience)
             started = _collect(results, answers)
             if started is not None:
                 answers[started] = {"error": failure or "the process ended", "type": "Crash"}
             elif not any(case["id"] in answers for case in left):
                 raise VerificationError(f"the {side} side does not start: {failure}")
 
-    def _supervise(self, command: Sequence[str], results: Path) -> str:
+    def _supervise(self, command: Sequence[str], results: Path, patience: float) -> str:
         """Run a side; return how it failed, empty when it did not."""
         here = self._folder
         environment = {**os.environ, "PYTHONPATH": str(here), "OMP_NUM_THREADS": "2", "ONEDNN_MAX_CPU_ISA": "AVX2"}
         with (here / "errors").open("wb") as errors:
             process = subprocess.Popen(command, cwd=here, env=environment, stdout=errors, stderr=errors)
-            size = -1
+            size, since = -1, time.monotonic()
             while True:
                 try:
-                    code = process.wait(PATIENCE)
+                    code = process.wait(min(1, patience))
                     break
                 except subprocess.TimeoutExpired:
                     now = results.stat().st_size if results.exists() else 0
-                    if now == size:
+                    if now != size:
+                        size, since = now, time.monotonic()
+                    taken = memory_of(process.pid)
+                    if taken > MEMORY or time.monotonic() - since > patience:
                         process.kill()
                         process.wait()
-                        return f"no result for {PATIENCE} s"
-                    size = now
+                        return f"{taken >> 20} MiB of memory" if taken > MEMORY else f"no result for {patience:g} s"
         if code == 0:
             return ""
         tail = (here / "errors").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-3:]
         return f"exit code {code}: {' | '.join(tail)}"
+
+
+def memory_of(pid: int) -> int:
+    """Return the bytes that a process holds in memory, 0 where the system does not tell."""
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _collect(results: Path, answers: Answers) -> str | None:

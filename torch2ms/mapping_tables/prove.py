@@ -36,6 +36,8 @@ from torch2ms.weights import rules_from_rows
 
 __all__ = ["case_of", "main", "prove"]
 
+GRAPH_PATIENCE = 120  # seconds until a graph that does not compile counts as failing
+
 
 def case_of(name: str, index: int, example: Example, rules: Mapping[str, Any]) -> dict[str, Any]:
     """Return an example as both sides need it: its inputs as numbers, every default spelled out.
@@ -190,7 +192,7 @@ class _Runner:
     def in_graph(self, jobs: Sequence[_Job]) -> dict[str, str]:
         """Run examples under ``mindspore.jit``; return by case "equal", or how it fails."""
         cases = [{**job.case, "graph": "only", "grad": False} for job in jobs]
-        answers = self._place.run("mindspore", self._python, cases)
+        answers = self._place.run("mindspore", self._python, cases, GRAPH_PATIENCE)
         found = {}
         for case in cases:
             verdict = judge(case, self.expected[case["id"]], answers[case["id"]])
