@@ -15,7 +15,8 @@ from mindspore import Tensor, ops
 
 from .functional import LinAlgError, inverse, linalg_solve, norm, selections, singular, slogdet
 from .functional.algebra import cholesky_codes, not_factored, open_cholesky, open_solve
-from .functional.singular import eliminated, not_inverted, open_inverse, refuse, triangular_inverse, zero_pivots
+from .functional.singular import eliminated, not_inverted, open_inverse, refuse, zero_pivots
+from .substitution import cholesky_solve, lu_solve, solve_triangular  # noqa: F401  handed on
 
 __all__ = """LinAlgError cholesky_ex cholesky_inverse cholesky_solve cond eig eigh eigvals eigvalsh geqrf inv_ex lstsq
 lu lu_factor lu_solve lu_unpack matrix_exp matrix_norm matrix_rank old_lu old_lu_solve old_qr old_svd
@@ -345,31 +346,6 @@ def lu(A: Tensor, *, pivot: bool = True) -> Triangular:
     return lu_unpack(*old_lu(A, pivot))
 
 
-def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
-    """Return ``X`` with ``A @ X = B`` from the factors of ``A``."""
-    return ops.matmul(open_inverse(_product(LU, pivots)), B)
-
-
-def _product(LU: Tensor, pivots: Tensor) -> Tensor:
-    order, lower, upper = lu_unpack(LU, pivots)
-    return ops.matmul(ops.matmul(order, lower), upper)
-
-
-def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
-    """Return ``X`` with ``A @ X = B`` (``X @ A = B`` when not ``left``) for a triangular ``A``, by its inverse."""
-    triangle = ops.triu(A) if upper else ops.tril(A)
-    if unitriangular:
-        eye = ops.eye(A.shape[-1], A.shape[-1], A.dtype)
-        triangle = triangle * (1 - eye) + eye
-    inverted = triangular_inverse(triangle, upper)
-    return ops.matmul(inverted, B) if left else ops.matmul(B, inverted)
-
-
-def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
-    """Return ``X`` with ``A @ X = B`` from the Cholesky factor of ``A``."""
-    return ops.matmul(open_inverse(_squared(L, upper)), B)
-
-
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """Return the inverse of ``A`` from its Cholesky factor."""
     return inverse(_squared(L, upper), "cholesky_inverse")
@@ -420,7 +396,8 @@ def triangular_solve(
 ) -> Solved:
     """Return ``X`` with ``A @ X = b`` for a triangular ``A``, or with its transpose, as ``torch.triangular_solve``."""
     triangle, side = (_transposed(A), not upper) if transpose else (A, upper)
-    return Solved(solve_triangular(triangle, b, upper=side, unitriangular=unitriangular), A.copy())
+    solution = solve_triangular(triangle, b, upper=side, unitriangular=unitriangular)
+    return Solved(solution, ops.broadcast_to(A, (*solution.shape[:-2], *A.shape[-2:])).copy())
 
 
 def old_lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
