@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mindspore import ops
 
-from torch2ms.runtime import functional, layers, linalg, unbatched
+from torch2ms.runtime import aten, functional, layers, linalg, unbatched
 
 
 def gradient(function: object, values: object) -> list[float]:
@@ -439,3 +439,42 @@ def test_products_and_parts_of_nothing() -> None:
     none = ms.Tensor(np.zeros((2, 0), np.float32))
     assert functional.inner(none, none).asnumpy().tolist() == [[0, 0], [0, 0]]
     assert [part.shape for part in functional.vsplit(ms.Tensor(np.zeros((0, 6), np.float32)), 2)] == [(0, 6), (0, 6)]
+
+
+def test_padding_holds_back_the_gradient_alone() -> None:
+    table = ms.tensor([[np.inf, 1.0], [2.0, -np.inf]])
+    assert functional.embedding(ms.tensor([0, 1]), table, 0).asnumpy().tolist() == table.asnumpy().tolist()
+    assert gradient(lambda w: aten.embedding(w, ms.tensor([0, 1]), -2).sum(), [[1.0], [2.0]]) == [[1.0], [1.0]]
+    assert gradient(lambda w: aten.embedding(w, ms.tensor([0, 1]), 0).sum(), [[1.0], [2.0]]) == [[0.0], [1.0]]
+
+
+def test_a_loss_of_several_labels_leaves_out_what_is_no_number() -> None:
+    scores, labels = ms.tensor([[np.inf, 0.0, np.inf]]), ms.tensor([[0, -1, 1]])
+    assert float(functional.multilabel_margin_loss(scores, labels)) == 0.0
+    assert float(functional.multilabel_margin_loss(ms.tensor([[0.5, 0.0, -np.inf]]), labels)) == pytest.approx(0.5 / 3)
+
+
+def test_poles_of_the_hurwitz_zeta_function() -> None:
+    found = functional.zeta(ms.tensor([1.5, 2.5, 2.0, 0.5]), ms.tensor([0, -1, -2, 0])).asnumpy()
+    assert found[:3].tolist() == [np.inf] * 3
+    assert np.isnan(found[3])
+
+
+def test_distances_of_nothing() -> None:
+    none = ops.zeros((2, 3, 0))
+    assert functional.pairwise_distance(none, none).asnumpy().tolist() == [[0.0] * 3] * 2
+    assert functional.cosine_similarity(none, none, -1).asnumpy().tolist() == [[0.0] * 3] * 2
+    assert np.isnan(functional.kl_div(ops.zeros((0, 3)), ops.zeros((0, 3)), reduction="batchmean").asnumpy())
+
+
+def test_the_sign_of_a_zero_that_is_divided_by() -> None:
+    found = functional.floor_divide(ms.tensor([1.0, 1.0, -2.0]), ms.tensor([0.0, -0.0, -0.0]))
+    assert found.asnumpy().tolist() == [np.inf, -np.inf, np.inf]
+
+
+def test_bags_of_maxima_end_with_the_indices() -> None:
+    found = functional.embedding_bag(
+        ms.tensor([0, 1, 2, 3]), ms.tensor([[0.0], [1.0], [2.0], [3.0]]), ms.tensor([0, 1, 2]), mode="max",
+        include_last_offset=True,
+    )  # fmt: skip
+    assert found.asnumpy().tolist() == [[0.0], [3.0]]

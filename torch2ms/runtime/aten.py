@@ -97,8 +97,8 @@ def triplet_margin_loss(
 def embedding(
     weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Tensor:
-    """Return the rows of ``weight`` at ``indices``; that of ``padding_idx`` gets no gradient, unless it is -1."""
-    padding = None if padding_idx == -1 else padding_idx
+    """Return the rows of ``weight`` at ``indices``; that of ``padding_idx`` gets no gradient, unless it is negative."""
+    padding = None if padding_idx < 0 else padding_idx
     return F.embedding(indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
 
@@ -142,6 +142,7 @@ def convolution(
 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
     """Return the convolution of (time, batch, channels) with (width, channels, new channels)."""
+    bias = bias.astype(input.dtype)  # PyTorch copies it into the result
     found = F.conv1d(ops.transpose(input, (1, 2, 0)), ops.transpose(weight, (2, 1, 0)), bias, 1, pad)
     return ops.transpose(found, (2, 0, 1))
 

@@ -97,15 +97,16 @@ class Generator:
         drawn = self._stream()._bit_generator.random_raw(count)
         return ((drawn & 0xFFFFFF) * 2.0**-24).astype(np.float32)
 
-    def randns(self, count: int, double: bool = False) -> Any:
+    def randns(self, count: int, double: bool = False, half: bool = False) -> Any:
         """Return ``count`` standard normal numbers as an array of float32 (or float64): PyTorch's ``randn``.
 
         Below 16 they are drawn in pairs (Box and Muller 1958) in double precision, of which the second is kept for the
         next call; from 16 on in blocks of 16 in the array's own precision, the last block anew where it is not full.
+        Of 16 bits (``half``), PyTorch draws nothing for the block that it draws anew.
         """
         if count < 16:
             return np.asarray([self._normal() for _ in range(count)], np.float64 if double else np.float32)
-        values = self.rands(count, double)
+        values = np.resize(self.rands(count // 16 * 16 if half else count, double), count)
         for start in range(0, count - 15, 16):
             values[start : start + 16] = _box_muller(values[start : start + 16])
         if count % 16:

@@ -54,6 +54,7 @@ __all__ = [
 ]
 
 _COMPLEX = (ms.complex64, ms.complex128)
+_HALVES = tuple(getattr(ms, name) for name in ("float16", "bfloat16") if hasattr(ms, name))
 _OF_PYTHON = {bool: ms.bool_, int: ms.int64, float: ms.float32, complex: ms.complex64}
 
 
@@ -201,7 +202,7 @@ def randn(*size: Any, dtype: Any = None, generator: Any = None, **options: Any) 
     """Return normal random numbers: those of a ``generator`` are PyTorch's own for the same seed."""
     shape = _shape(size)
     if generator is not None:
-        drawn = generator.randns(math.prod(shape), dtype == ms.float64)
+        drawn = generator.randns(math.prod(shape), dtype == ms.float64, dtype in _HALVES)
         return Tensor(drawn.reshape(shape), ms.float32 if dtype is None else dtype)
     if dtype in _COMPLEX:  # a variance of 1 together
         real, imaginary = (ops.randn(shape) / math.sqrt(2) for _ in range(2))

@@ -53,6 +53,7 @@ def floor_divide(input: Any, other: Any) -> Tensor:
     a, b = (x.astype(found.dtype) if isinstance(x, Tensor) else Tensor(x, found.dtype) for x in (input, other))
     below = ops.isinf(b) & (a != 0) & ((a < 0) != (b < 0))
     found = ops.where(below, ops.full_like(found, -1.0), found)
+    found = ops.where(b == 0, a * ops.reciprocal(b), found)  # with the sign of a zero, which a quotient has lost
     return found.masked_fill(ops.isinf(a) & (b != 0), float("nan"))
 
 

@@ -33,8 +33,7 @@ def embedding(
     if padding_idx is None or not weight.is_floating_point():
         return rows
     index = padding_idx if padding_idx >= 0 else weight.shape[0] + padding_idx
-    kept = ops.expand_dims(input != index, -1).astype(rows.dtype)
-    return rows * kept + ops.stop_gradient(rows * (1 - kept))
+    return ops.where(ops.expand_dims(input != index, -1), rows, ops.stop_gradient(rows))
 
 
 def element(input: Tensor, *index: Any) -> Tensor:
@@ -98,6 +97,8 @@ def embedding_bag(
         return _pooled(rows, kept, mode, 1)
     starts = [int(start) for start in offsets.asnumpy()] if offsets is not None else [0]
     ends = starts[1:] if include_last_offset else [*starts[1:], input.shape[0]]
+    if mode == "max" and ends:
+        ends[-1] = input.shape[0]  # PyTorch looks at all that is left, wherever the last bag is said to end
     empty = ops.zeros((weight.shape[1],), rows.dtype)
     bags = [
         _pooled(rows[start:end], kept[start:end], mode, 0) if end > start else empty for start, end in zip(starts, ends)

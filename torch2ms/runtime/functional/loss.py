@@ -8,6 +8,7 @@ from typing import Any, Callable, Optional
 import mindspore as ms
 from mindspore import Tensor, ops
 
+from . import selections
 from .activation import logsigmoid
 from .exact import log
 from .normalization import pairwise_distance
@@ -84,10 +85,11 @@ def smooth_l1_loss(
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    """Return ``d**2 / 2`` where ``d = |input - target| < delta``, else ``delta * (d - delta / 2)``."""
+    """Return ``d**2 / 2`` where ``d = |input - target| < delta``, else ``delta * (d - delta / 2)``; of one dtype."""
     distance = ops.abs(input - target)
     inside = ops.minimum(distance, ops.full_like(distance, delta))
-    return reduced(inside * inside / 2 + delta * (distance - inside), reduction)
+    loss = inside * inside / 2 + delta * (distance - inside)
+    return reduced(loss if loss.dtype == input.dtype else loss.astype(input.dtype), reduction)
 
 
 def reduction_number(reduction: str) -> int:
@@ -158,7 +160,7 @@ def kl_div(
         safe = ops.where(target == 0, ops.ones_like(target), target)  # of a negative target, torch makes NaN as well
         loss = target * ops.log(safe) - target * input
     if name == "batchmean":
-        return loss.sum() / input.shape[0]
+        return selections.sum(loss) / input.shape[0]
     return reduced(loss, name)
 
 
@@ -337,12 +339,13 @@ def multilabel_margin_loss(
     labels = target if target.ndim == 2 else ops.expand_dims(target, 0)
     classes = scores.shape[1]
     listed = ops.cumprod((labels >= 0).astype(ms.float32), 1)
-    hot = ops.one_hot(ops.maximum(labels, ops.zeros_like(labels)).astype(ms.int32), classes, 1.0, 0.0)
-    hot = hot * ops.expand_dims(listed, -1)
-    is_target = ops.minimum(hot.sum(1), 1.0)
-    own = (hot * ops.expand_dims(scores, 1)).sum(-1)
-    gaps = ops.relu(1 - (ops.expand_dims(own, -1) - ops.expand_dims(scores, 1)))
-    loss = (gaps * ops.expand_dims(listed, -1) * ops.expand_dims(1 - is_target, 1)).sum((1, 2)) / classes
+    held = ops.maximum(labels, ops.zeros_like(labels)).astype(ms.int32)
+    hot = ops.one_hot(held, classes, 1.0, 0.0) * ops.expand_dims(listed, -1)
+    own = ops.gather_elements(scores, 1, held)
+    gaps = 1 - ops.expand_dims(own, -1) + ops.expand_dims(scores, 1)
+    is_other = ops.logical_and(ops.expand_dims(listed, -1) > 0, ops.expand_dims(hot.sum(1) == 0, 1))
+    # NaN, and infinity less infinity, count for nothing
+    loss = ops.where(ops.logical_and(is_other, gaps > 0), gaps, ops.zeros_like(gaps)).sum((1, 2)) / classes
     if input.ndim == 1:
         loss = loss.reshape(())
     return reduced(loss, reduction_name(size_average, reduce, reduction))

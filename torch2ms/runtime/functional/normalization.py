@@ -34,6 +34,9 @@ __all__ = [
     "scaled_dot_product_attention",
 ]
 
+# Computed in float32
+_NARROW = tuple(getattr(ms, name) for name in ("float16", "bfloat16") if hasattr(ms, name))
+
 # The gradient of ops.LayerNorm on CPU leaves eps out in MindSpore 2.0, and no longer does in 2.7.
 _EPS_IN_GRADIENT = tuple(int(part) for part in ms.__version__.split(".")[:2]) >= (2, 7)
 
@@ -87,12 +90,14 @@ def layer_norm(
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Optional[Tensor] = None, eps: Optional[float] = None
 ) -> Tensor:
-    """Return ``input`` divided by its root mean square over the last axes."""
+    """Return ``input`` divided by its root mean square over the last axes, in the dtype of ``input``."""
     axes = tuple(range(-len(tuple(normalized_shape)), 0))
-    epsilon = 1.1920929e-07 if eps is None else eps
-    wide = input.astype(ms.float32) if input.dtype == ms.float16 else input
-    output = (wide * ops.rsqrt(ops.square(wide).mean(axes, True) + epsilon)).astype(input.dtype)
-    return output if weight is None else output * weight
+    wide = input.astype(ms.float32) if input.dtype in _NARROW else input
+    epsilon = (2.220446049250313e-16 if input.dtype == ms.float64 else 1.1920929e-07) if eps is None else eps
+    output = wide * ops.rsqrt(ops.square(wide).mean(axes, True) + epsilon)
+    if weight is not None:
+        output = output * weight
+    return output if output.dtype == input.dtype else output.astype(input.dtype)
 
 
 def _affine(output: Tensor, weight: Optional[Tensor], bias: Optional[Tensor]) -> Tensor:
@@ -185,20 +190,25 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     total = padded[:, : shape[1]]
     for shift in range(1, size):
         total = total + padded[:, shift : shift + shape[1]]
-    return input / ops.pow(total.reshape(shape) / size * alpha + k, beta)
+    return input / ops.pow(mean_of(total.reshape(shape), size) * alpha + k, beta)
+
+
+def mean_of(total: Tensor, count: int) -> Tensor:
+    """Return ``total / count``; PyTorch's average of ints is an int."""
+    return total / count if total.is_floating_point() else ops.div(total, count, rounding_mode="trunc")
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Tensor:
     """Return ``input / max(norm, eps)`` with the p-norm over ``dim``."""
     if p == 2:
-        squares = ops.square(input).sum(dim, keepdims=True)
+        squares = selections.sum(ops.square(input), dim, True)
         norm = ops.sqrt(ops.maximum(squares, ops.full_like(squares, eps * eps)))
     elif p == 1:
-        norm = ops.abs(input).sum(dim, keepdims=True)
+        norm = selections.sum(ops.abs(input), dim, True)
     elif p == math.inf:
         norm = ops.amax(ops.abs(input), dim, True)
     else:
-        norm = ops.pow(ops.pow(ops.abs(input), p).sum(dim, keepdims=True), 1.0 / p)
+        norm = ops.pow(selections.sum(ops.pow(ops.abs(input), p), dim, True), 1.0 / p)
     return input / ops.maximum(norm, ops.full_like(norm, eps))
 
 
@@ -209,10 +219,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     if x1.ndim != x2.ndim:
         x1, x2 = ops.broadcast_to(x1, (x1 + x2).shape), ops.broadcast_to(x2, (x1 + x2).shape)
     floor = eps * eps
-    first, second = ops.square(x1).sum(dim), ops.square(x2).sum(dim)
+    first, second = selections.sum(ops.square(x1), dim), selections.sum(ops.square(x2), dim)
     first = ops.maximum(first, ops.full_like(first, floor))
     second = ops.maximum(second, ops.full_like(second, floor))
-    return (x1 * x2).sum(dim) / (ops.sqrt(first) * ops.sqrt(second))
+    return selections.sum(x1 * x2, dim) / (ops.sqrt(first) * ops.sqrt(second))
 
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
@@ -226,13 +236,13 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     """Return the p-norm of ``x1 - x2 + eps`` over the last axis."""
     difference = ops.abs(x1 - x2 + eps)
     if p == 2:
-        squares = ops.square(difference).sum(-1, keepdims=keepdim)
+        squares = selections.sum(ops.square(difference), -1, keepdim)
         return ops.sqrt(squares) if eps else selections.root(squares)
     if p == math.inf:
         return ops.amax(difference, -1, keepdim)
     if p == 0:
-        return (difference != 0).astype(difference.dtype).sum(-1, keepdims=keepdim)
-    return ops.pow(ops.pow(difference, p).sum(-1, keepdims=keepdim), 1.0 / p)
+        return selections.sum((difference != 0).astype(difference.dtype), -1, keepdim)
+    return ops.pow(selections.sum(ops.pow(difference, p), -1, keepdim), 1.0 / p)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:

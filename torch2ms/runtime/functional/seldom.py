@@ -160,6 +160,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
     if not input.is_floating_point() and not input.is_complex():
         beta, alpha = int(beta), int(alpha)  # as PyTorch takes them beside ints
     product = ops.bmm(batch1, batch2).sum(0)
+    product = product if product.dtype == batch1.dtype else product.astype(batch1.dtype)  # small ints add up to int64
     product = product if alpha == 1 else alpha * product
     return product + (input if beta == 1 else beta * input) if beta else product
 

@@ -18,7 +18,9 @@ __all__ = ["Embedding", "EmbeddingBag"]
 class _Table(nn.Cell, metaclass=Kind):
     """A table of ``num_embeddings`` rows drawn from N(0, 1), as in torch; the row ``padding_idx`` is zero."""
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int], weight: Any) -> None:
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int], weight: Any, dtype: Any
+    ) -> None:
         super().__init__()
         num_embeddings, embedding_dim = int(num_embeddings), int(embedding_dim)  # numpy's integers have no place here
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
@@ -29,6 +31,7 @@ class _Table(nn.Cell, metaclass=Kind):
             table = initializer(Normal(1.0), (num_embeddings, embedding_dim), ms.float32).init_data()
             if padding_idx is not None:
                 table = Tensor(_with_zero_row(table.asnumpy(), padding_idx))
+            table = table if dtype is None else table.astype(dtype)
         else:
             table = Tensor(weight.asnumpy(), weight.dtype)
         self.embedding_table = Parameter(table, name="embedding_table")
@@ -58,7 +61,7 @@ class Embedding(_Table):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(num_embeddings, embedding_dim, padding_idx, _weight)
+        super().__init__(num_embeddings, embedding_dim, padding_idx, _weight, dtype)
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, bool(scale_grad_by_freq)
         self.sparse = sparse  # says how torch stores the gradient: nothing is done about it
         self.embedding_table.requires_grad = not _freeze
@@ -101,9 +104,7 @@ class EmbeddingBag(_Table):
             raise ValueError("scale_grad_by_freq has no equivalent in MindSpore")
         if mode not in ("sum", "mean", "max"):
             raise ValueError("mode has to be one of sum, mean or max")
-        super().__init__(num_embeddings, embedding_dim, padding_idx, _weight)
-        if dtype is not None:
-            self.embedding_table.set_dtype(dtype)
+        super().__init__(num_embeddings, embedding_dim, padding_idx, _weight, dtype)
         self.max_norm, self.norm_type = max_norm, norm_type
         self.mode, self.include_last_offset = mode, include_last_offset
 

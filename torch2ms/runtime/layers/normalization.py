@@ -10,7 +10,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 
-from ..functional.normalization import batch_norm, instance_norm, layer_norm
+from ..functional.normalization import batch_norm, instance_norm, layer_norm, mean_of, rms_norm
 from ..kinds import Kind
 from .arguments import draw_own, typed
 
@@ -29,7 +29,6 @@ __all__ = [
 ]
 
 Shape = Union[int, Sequence[int]]
-_FLOAT32 = 1.1920929e-07  # the distance from 1 to the next number
 
 
 class _Average:
@@ -237,7 +236,6 @@ class RMSNorm(nn.Cell):
     ) -> None:
         super().__init__()
         shape: Tuple[int, ...] = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-        self.axes = tuple(range(-len(shape), 0))
         self.eps, self.normalized_shape = eps, shape
         self.elementwise_affine = bool(elementwise_affine)
         if self.elementwise_affine:
@@ -245,8 +243,7 @@ class RMSNorm(nn.Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised."""
-        y = x * ops.rsqrt(ops.square(x).mean(self.axes, True) + (_FLOAT32 if self.eps is None else self.eps))
-        return y * self.weight if self.elementwise_affine else y
+        return rms_norm(x, self.normalized_shape, self.weight if self.elementwise_affine else None, self.eps)
 
 
 class LocalResponseNorm(nn.Cell):
@@ -258,7 +255,7 @@ class LocalResponseNorm(nn.Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` of shape (batch, channels, ...) normalised."""
-        return x / ops.pow(self.squares(x) / self.size * self.alpha + self.k, self.beta_)
+        return x / ops.pow(mean_of(self.squares(x), self.size) * self.alpha + self.k, self.beta_)
 
     def squares(self, x: Tensor) -> Tensor:
         """Return the sum of the squares of neighbouring channels."""

@@ -1,0 +1,73 @@
+"""Results have the dtype that PyTorch gives them, also where the arguments have several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+ms = pytest.importorskip("mindspore")
+
+from mindspore import ops  # noqa: E402
+
+from torch2ms.runtime import aten, functional, layers, seed  # noqa: E402
+
+ROW = np.array([[1.0, 2.0, -3.0, 4.0]], np.float32)
+
+
+def _of(values: Any, dtype: Any = ms.float32) -> Any:
+    return ms.Tensor(values, dtype)
+
+
+@pytest.mark.parametrize("weight", [ms.float16, ms.float32, ms.float64])
+@pytest.mark.parametrize("dtype", [ms.float16, ms.float32, ms.float64])
+def test_rms_norm_has_that_of_the_input(dtype: Any, weight: Any) -> None:
+    found = functional.rms_norm(_of(ROW, dtype), (4,), ops.ones(4, dtype=weight))
+    assert found.dtype == dtype
+    assert np.allclose(found.asnumpy(), ROW / np.sqrt(7.5), atol=1e-3)
+
+
+def test_rms_norm_squares_halves_in_float32() -> None:
+    assert np.isfinite(layers.RMSNorm(4)(_of(ROW * 300, ms.float16)).asnumpy()).all()
+
+
+def test_rms_norm_takes_the_epsilon_of_the_dtype() -> None:
+    tiny = functional.rms_norm(_of(ROW * 1e-6, ms.float64), (4,))
+    assert np.allclose(tiny.asnumpy(), ROW / np.sqrt(7.5), atol=1e-3)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_huber_loss_has_that_of_the_input(reduction: str) -> None:
+    assert layers.HuberLoss(reduction)(_of(ROW), _of(ROW * 2, ms.float64)).dtype == ms.float32
+    assert functional.huber_loss(_of(ROW, ms.float64), _of(ROW * 2), reduction).dtype == ms.float64
+
+
+def test_a_convolution_takes_the_bias_as_the_input_is() -> None:
+    found = aten.conv_tbc(ops.ones((3, 1, 2)), ops.ones((1, 2, 1)), ops.ones(1, dtype=ms.float64))
+    assert found.dtype == ms.float32
+
+
+def test_small_ints_stay_small() -> None:
+    ints = ops.ones((2, 3, 3), dtype=ms.int32)
+    assert functional.addbmm(ints[0], ints, ints).dtype == ms.int32
+
+
+def test_an_embedding_of_doubles() -> None:
+    assert layers.Embedding(3, 2, padding_idx=1, dtype=ms.float64).embedding_table.dtype == ms.float64
+    assert layers.EmbeddingBag(3, 2, dtype=ms.float64).embedding_table.dtype == ms.float64
+
+
+def test_the_average_of_ints_is_an_int() -> None:
+    ints = ms.Tensor(np.arange(8).reshape(1, 4, 2), ms.int64)
+    squares = np.arange(8).reshape(4, 2) ** 2
+    means = np.stack([squares[max(0, row - 1) : row + 2].sum(0) // 3 for row in range(4)])
+    expected = np.arange(8).reshape(4, 2) / (1 + means)
+    for found in (functional.local_response_norm(ints, 3, 1.0, 1.0), layers.LocalResponseNorm(3, 1.0, 1.0)(ints)):
+        assert np.allclose(found.asnumpy()[0], expected)
+
+
+def test_halves_of_a_generator() -> None:
+    drawn = functional.randn(20, generator=seed.Generator().manual_seed(3), dtype=ms.float16).asnumpy()
+    # torch.randn(20, generator=torch.Generator().manual_seed(3), dtype=torch.float16)[[0, 4, 8, 19]]
+    assert drawn[[0, 4, 8, 19]].tolist() == pytest.approx([-0.07666, 0.26147, 1.0459, -0.14685], abs=1e-4)
