@@ -233,9 +233,16 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
         values = np.linalg.svd(singular.finite(A.asnumpy()), compute_uv=False)
         if values.size and values.min() > values.max() * 1e-3:
             return ops.matmul(inverse(ops.matmul(turned, A)), turned)
-    limit = 1e-15 if A.dtype == ms.float64 else _smallest(A)
-    limit = next((value for value in (rcond, rtol) if value is not None), limit)
-    found: Tensor = _by_numpy(lambda a: singular.pseudo_inverse(a, limit), A)
+    smallest = 1e-15 if A.dtype == ms.float64 else _smallest(A)
+    share = next((value for value in (rcond, rtol) if value is not None), smallest if atol is None else 0.0)
+
+    def inverted(a: Any) -> Any:
+        if atol is None:
+            return singular.pseudo_inverse(a, share)
+        largest = np.linalg.svd(singular.finite(a), compute_uv=False).max(-1, initial=0.0)
+        return singular.pseudo_inverse(a, np.maximum(share, atol / np.where(largest > 0, largest, 1)))
+
+    found: Tensor = _by_numpy(inverted, A)
     return found
 
 

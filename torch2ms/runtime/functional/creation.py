@@ -222,7 +222,7 @@ def rand(*size: Any, dtype: Any = None, generator: Any = None, **options: Any) -
 
 
 def randint(
-    low: Any, high: Any = None, size: Any = None, *, dtype: Any = None, generator: Any = None, **options: Any
+    low: Any = 0, high: Any = None, size: Any = None, *, dtype: Any = None, generator: Any = None, **options: Any
 ) -> Tensor:
     """Return random ints from ``low`` (0 when only one bound is given) up to, but without, ``high``.
 
