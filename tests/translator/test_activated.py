@@ -192,8 +192,19 @@ def test_a_read_within_the_statement_sees_what_the_first_layer_makes(statement: 
     text = translate_source(WITHIN.format(layer="nn.ReLU(True)", statement=statement)).text
     assert "        y = self.block[0](y)\n" in text
     found = translate_source(WITHIN.format(layer="nn.ELU(inplace=True)", statement=statement))
+    assert "        y = parts.begun(self.block, y, 'ELU')\n" in found.text
+    assert "parts.behind(self.block, y, 'ELU')" in found.text
+    found = translate_source(WITHIN.format(layer="nn.Hardswish(inplace=True)", statement=statement))
     assert "T2M305" in [d.code for d in found.diagnostics]
     assert "self.block[0](" not in found.text
+
+
+@pytest.mark.parametrize("statement", ["return y * 2 + self.block(y)", "return -y + self.block(y)"])
+@pytest.mark.parametrize("layer", ["nn.ReLU(True)", "nn.LeakyReLU(0.2, True)"])
+def test_an_operator_that_is_done_before_the_layer_has_read_what_was_there_before(statement: str, layer: str) -> None:
+    found = translate_source(WITHIN.format(layer=layer, statement=statement))
+    assert "self.block[0](" not in found.text
+    assert "parts" not in found.text
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from torch2ms.config import Options
 from torch2ms.translator.pipeline import SourceResult, translate_source
 
 NETWORK = """
@@ -90,21 +91,47 @@ def test_the_activation_runs_for_those_who_read_the_input_again(made: str, used:
 FILLED = "layers = [nn.ReLU(True), nn.Linear(4, 4)]"
 
 
+MAYBE = [
+    f"layers = []\nif norm:\n    layers.append(nn.BatchNorm1d(4))\nlayers.append(nn.ReLU(True))\n{LISTED}",
+    "self.block = make(4) if norm else nn.Linear(4, 4)",
+    f"{FILLED}\nif norm:\n    layers = layers[1:]\n{LISTED}",
+    f"{FILLED}\nif norm:\n    layers.insert(0, nn.Tanh())\n    layers[0] = nn.Tanh()\n{LISTED}",
+]
+
+
+@pytest.mark.parametrize(
+    ("made", "kind"),
+    [
+        ("self.block = nn.Sequential(nn.LeakyReLU(0.2, True), nn.Linear(4, 4))", "LeakyReLU"),
+        ("self.block = nn.Sequential(nn.ELU(1.0, inplace=True), nn.Linear(4, 4))", "ELU"),
+        *((made, "ReLU") for made in MAYBE),
+    ],
+)
+def test_what_may_not_run_twice_or_not_be_the_first_is_run_apart(made: str, kind: str) -> None:
+    result = translated(made)
+    assert not marks(result)
+    assert f"    x = parts.begun(self.block, x, '{kind}')\n" in result.text
+    assert f"return x + parts.behind(self.block, x, '{kind}')" in result.text
+
+
 @pytest.mark.parametrize(
     "made",
     [
-        f"layers = []\nif norm:\n    layers.append(nn.BatchNorm1d(4))\nlayers.append(nn.ReLU(True))\n{LISTED}",
-        "self.block = make(4) if norm else nn.Linear(4, 4)",
-        "self.block = nn.Sequential(nn.LeakyReLU(0.2, True), nn.Linear(4, 4))",
-        "self.block = nn.Sequential(nn.ELU(1.0, inplace=True), nn.Linear(4, 4))",
-        f"{FILLED}\nif norm:\n    layers = layers[1:]\n{LISTED}",
-        f"{FILLED}\nif norm:\n    layers.insert(0, nn.Tanh())\n    layers[0] = nn.Tanh()\n{LISTED}",
+        *(f"{made}\nself.last = nn.ReLU()" for made in MAYBE),  # the runtime could not tell them apart
+        f"{FILLED}\nif norm:\n    layers = [nn.LeakyReLU(0.2, True)]\n{LISTED}",
+        "self.block = nn.Sequential(nn.Hardswish(True), nn.Linear(4, 4))",
     ],
 )
-def test_what_only_may_begin_in_place_is_marked(made: str) -> None:
+def test_what_the_runtime_cannot_ask_for_is_marked(made: str) -> None:
     result = translated(made)
     assert marks(result) == ["T2M305"]
     assert "[0](x)" not in result.text
+
+
+def test_graph_mode_does_not_run_a_sequential_in_two_parts() -> None:
+    source = NETWORK.format(made="self.block = nn.Sequential(nn.LeakyReLU(0.2, True), nn.Linear(4, 4))", used=ADDED)
+    result = translate_source(source, options=Options(mode="graph"))
+    assert marks(result) == ["T2M305"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,17 @@ from mindspore import nn, ops
 
 from .modules import _OTHER_NAMES, _holds, _refill
 
-__all__ = ["delete_at", "delete_part", "set_buffer", "set_parameter", "set_part", "sliced", "take_part"]
+__all__ = [
+    "begun",
+    "behind",
+    "delete_at",
+    "delete_part",
+    "set_buffer",
+    "set_parameter",
+    "set_part",
+    "sliced",
+    "take_part",
+]
 
 
 def set_part(cell: Any, name: str, value: Any) -> None:
@@ -85,6 +95,43 @@ def sliced(cells: Any, index: slice) -> Any:
     for parameter, name in names:
         parameter.name = name
     return made
+
+
+def begun(cells: nn.SequentialCell, value: ms.Tensor, kind: str) -> ms.Tensor:
+    """Return what the first layer of a Sequential makes of a value, where that is an activation of class ``kind``.
+
+    PyTorch's, made with ``inplace=True``, changes the value itself, and everybody who reads it later sees that;
+    :func:`behind` is the rest of the Sequential. Where another layer is the first, the value stays what it is.
+    """
+    first = _first(cells)
+    return first(value) if type(first).__name__ == kind else value
+
+
+def behind(cells: nn.SequentialCell, value: ms.Tensor, kind: str) -> ms.Tensor:
+    """Return what a Sequential makes of a value that :func:`begun` has taken through its first layer.
+
+    Raises:
+        RuntimeError: the Sequential has hooks, which run when it is called as a whole.
+    """
+    if type(_first(cells)).__name__ != kind:
+        return cells(value)
+    if cells._forward_hook or cells._forward_pre_hook:
+        raise RuntimeError(
+            f"{cells.cls_name}: its first layer works in place in PyTorch; hooks of the whole would not run"
+        )
+    first, *others = cells
+    if isinstance(first, nn.SequentialCell):
+        value = behind(first, value, kind)
+    for cell in others:
+        value = cell(value)
+    return value
+
+
+def _first(cells: nn.Cell) -> nn.Cell:
+    """Return the layer that gets what a Sequential gets, also where the first of it is a Sequential."""
+    while isinstance(cells, nn.SequentialCell) and len(cells):
+        cells = cells[0]
+    return cells
 
 
 def _run_all(cell: nn.SequentialCell) -> None:

@@ -69,14 +69,17 @@ def read_before(name: str, call: ast.Call, statement: ast.AST, ctx: Context) -> 
     )
 
 
+_OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare)
+
+
 def _is_done(read: ast.AST, call: ast.Call, ctx: Context) -> bool:
-    """Whether a call takes what is read, and is over before ``call`` is made."""
+    """Whether a call or an operator takes what is read, and is over before ``call`` is made."""
     node = ctx.parent(read)
-    while node is not None and not isinstance(node, ast.stmt):
-        if isinstance(node, ast.Call):
-            return all(part is not call for part in walk(node))
+    while node is not None and not isinstance(node, (ast.stmt, ast.Call)):
+        if isinstance(node, _OPERATIONS) and all(part is not call for part in walk(node)):
+            return True
         node = ctx.parent(node)
-    return False
+    return isinstance(node, ast.Call) and all(part is not call for part in walk(node))
 
 
 def _reads(name: str, tree: ast.AST) -> bool:

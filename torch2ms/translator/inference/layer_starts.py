@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -475,7 +475,12 @@ def merged(starts: Sequence[Starts]) -> Starts:
         return starts[0] if starts else {}
     found: dict[str, Beginning] = {}
     for one in starts:
-        found.update({path: replace(start, certain=False) for path, start in one.items()})
+        for path, start in one.items():
+            other = found.get(path)
+            differ = other is not None and other.of != start.of and not path.endswith(FORWARD)
+            found[path] = Beginning(
+                f"{other.of}|{start.of}" if other is not None and differ else start.of, certain=False
+            )
     for mark in (MAKES, KNOWN):
         if not all(mark in one for one in starts):
             found.pop(mark, None)

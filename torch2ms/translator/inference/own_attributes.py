@@ -8,7 +8,7 @@ from torch2ms.translator.inference.containers import PUTTING
 from torch2ms.translator.inference.declarations import FunctionInfo
 from torch2ms.translator.trees import walk
 
-__all__ = ["is_inplace", "made_of_themselves", "stores", "targets_made_of_themselves"]
+__all__ = ["INPLACE_AT", "is_inplace", "made_of_themselves", "stores", "targets_made_of_themselves"]
 
 
 def made_of_themselves(node: ast.AST) -> frozenset[str]:
@@ -112,7 +112,7 @@ def _stores_on_self(node: ast.AST) -> bool:
 
 
 # Where layers take ``inplace`` by position: ``nn.ReLU(True)``, ``nn.LeakyReLU(0.2, True)``
-_INPLACE_AT = {
+INPLACE_AT = {
     **dict.fromkeys(("ReLU", "ReLU6", "SELU", "SiLU", "Mish", "Hardswish", "Hardsigmoid"), 0),
     **dict.fromkeys(("LeakyReLU", "ELU", "CELU", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout"), 1),
     **dict.fromkeys(("Threshold", "RReLU", "Hardtanh"), 2),
@@ -133,6 +133,6 @@ def is_inplace(value: ast.expr) -> bool:
     name = _called(value)
     if any(k.arg == "inplace" and isinstance(k.value, ast.Constant) and k.value.value is True for k in value.keywords):
         return not _is_norm(value.func)
-    place = _INPLACE_AT.get(name)
+    place = INPLACE_AT.get(name)
     given = value.args[place] if place is not None and len(value.args) > place else None
     return isinstance(given, ast.Constant) and given.value is True

@@ -102,8 +102,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if callee.name == "function" and asks_for_networks(ctx):
         updated = with_gradient(updated, tree, ctx)
     if callee.name == "Module" or is_chosen_recurrent(tree, ctx):
-        inplace_layer(tree, ctx)
-        return named_inputs(updated, tree, callee, ctx)
+        return named_inputs(inplace_layer(updated, tree, ctx), tree, callee, ctx)
     of_tensors = OF_TENSORS if len(tree.args) == 1 else OF_TENSORS_AND_MORE
     if callee.name == "module" and callee.of in of_tensors and not tree.keywords:
         row = ctx.tables.row(of_tensors[callee.of])
