@@ -69,8 +69,11 @@ def test_the_first_layer_of_a_sequence_changes_its_input() -> None:
     assert "        x = self.left[0](x)\n        y = self.left(x)\n" in text
 
 
-def test_it_is_said_where_that_layer_cannot_run_twice() -> None:
-    assert "T2M305" in codes_of(BLOCK.format(layer="nn.ELU(inplace=True)", use="self.right(x)"))
+def test_a_layer_that_cannot_run_twice_is_run_apart() -> None:
+    source = BLOCK.format(layer="nn.ELU(inplace=True)", use="self.right(x)")
+    assert "y = parts.behind(self.left, x, 'ELU')\n" in text_of(source)
+    assert "T2M305" not in codes_of(source)
+    assert "T2M305" in codes_of(BLOCK.format(layer="nn.Hardswish(inplace=True)", use="self.right(x)"))
 
 
 @pytest.mark.parametrize(("layer", "use"), [("nn.ReLU()", "self.right(x)"), ("nn.ReLU(inplace=True)", "1")])
