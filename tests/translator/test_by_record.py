@@ -40,13 +40,29 @@ def test_tensors_keep_their_marks() -> None:
     assert "    u = recording.leaf(ops.stop_gradient(v))\n" in text
 
 
-def test_gradients_that_are_differentiated_again_stay_and_are_marked() -> None:
-    text, codes = translated(FLAT.replace("parameters()", "parameters(), create_graph=True"))
-    assert "torch.autograd.grad(loss" in text
-    assert "T2M203" in codes
-    text, codes = translated(FLAT.replace("net.parameters()", "net.parameters(), create_graph=again"))
-    assert "recording.grad(loss" in text
-    assert "T2M303" in codes
+def test_gradients_that_are_differentiated_again_are_recorded_themselves() -> None:
+    sure = FLAT.replace("parameters()", "parameters(), create_graph=True")
+    text, codes = translated(sure)
+    assert "higher.grad(loss" in text
+    assert not codes
+    perhaps = FLAT.replace("net.parameters()", "net.parameters(), create_graph=again")
+    text, codes = translated(perhaps)
+    assert "higher.grad(loss" in text
+    assert not codes
+    never = FLAT.replace("net.parameters()", "net.parameters(), create_graph=False")
+    assert "recording.grad(loss" in translated(never)[0]
+
+
+def test_before_2_9_they_stay_and_are_marked() -> None:
+    older = Options(target=Target(mindspore=(2, 8)))
+    sure = translate_source("import torch\n" + FLAT.replace("rs()", "rs(), create_graph=True"), options=older)
+    assert "torch.autograd.grad(loss" in sure.text
+    assert "T2M203" in {found.code for found in sure.diagnostics}
+    perhaps = translate_source(
+        "import torch\n" + FLAT.replace("net.parameters()", "net.parameters(), create_graph=again"), options=older
+    )
+    assert "recording.grad(loss" in perhaps.text
+    assert "T2M303" in {found.code for found in perhaps.diagnostics}
 
 
 def test_older_versions_and_graph_mode_have_no_such_record() -> None:

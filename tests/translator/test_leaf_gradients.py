@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torch2ms import translate_source
+from torch2ms.config import Options, Target
 from torch2ms.diagnostics import Severity
 
 LEAF = "x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
@@ -182,10 +183,20 @@ def test_what_is_written_into_a_view_belongs_to_the_forward_pass() -> None:
     assert "    # TORCH2MS T2M305: h.view(2, 1) shares its memory in torch and is a copy" in text
 
 
-def test_second_derivatives_through_what_loses_them_are_reported() -> None:
+OLDER = Options(target=Target(mindspore=(2, 8)))
+
+
+@pytest.mark.parametrize("made", ["s = (x ** 2).sum()\ny = s ** 2\n", "y = (x.norm() ** 3).sum()\n"])
+def test_second_derivatives_through_what_loses_them_are_recorded(made: str) -> None:
+    """MindSpore 2.8 and older have no such record: there they are reported."""
     twice = "d = torch.autograd.grad(y, x, create_graph=True)[0]\ne = torch.autograd.grad(d.sum(), x)[0]"
-    assert "T2M303" in translated(LEAF + f"s = (x ** 2).sum()\ny = s ** 2\n{twice}")
-    assert "T2M303" in translated(LEAF + f"y = (x.norm() ** 3).sum()\n{twice}")
+    found = translated(LEAF + made + twice)
+    assert found.endswith("d = higher.grad(y, x, create_graph=True)[0]\ne = recording.grad(d.sum(), x)[0]")
+    assert "T2M303" in translate_source(f"import torch\n{LEAF}{made}{twice}\n", options=OLDER).text
+
+
+def test_second_derivatives_that_are_kept_are_those_of_functions() -> None:
+    twice = "d = torch.autograd.grad(y, x, create_graph=True)[0]\ne = torch.autograd.grad(d.sum(), x)[0]"
     assert "T2M303" not in translated(LEAF + f"y = (x ** 3).sum()\n{twice}")
     assert "T2M303" not in translated(LEAF + "y = (x.sum() ** 2)\nd = torch.autograd.grad(y, x)[0]")
     assert "T2M303" in translated("h = torch.autograd.functional.hessian(lambda a: a.sum() ** 2, torch.ones(2))")
@@ -221,9 +232,13 @@ def test_the_gradient_of_a_network_by_its_input_is_compiled_where_it_is_differen
     ("given", "asked"),
     [("mixed", "(out ** 2).sum(), mixed"), ("mixed, k=2", "out.sum(), mixed"), ("mixed * 2", "out.sum(), mixed")],
 )
-def test_other_second_derivatives_through_networks_are_marked(given: str, asked: str) -> None:
+def test_other_second_derivatives_through_networks_are_recorded(given: str, asked: str) -> None:
     """What a network does inside is not looked at: nearly all of them change a shape somewhere."""
-    text = translate_source(PENALTY.format(given, asked)).text
+    found = translate_source(PENALTY.format(given, asked))
+    assert f"g = higher.grad({asked}, create_graph=True)[0]" in found.text
+    assert "mixed = recording.leaf((alpha * x + y), True)" in found.text
+    assert not [d for d in found.diagnostics if d.severity is not Severity.NOTE]
+    text = translate_source(PENALTY.format(given, asked), options=OLDER).text
     assert "    # TORCH2MS T2M303: PyNative since MindSpore 2.7 forgets parts of second derivatives" in text
     once = translate_source(PENALTY.format(given, asked).replace(", create_graph=True", "")).text
     assert "T2M303" not in once

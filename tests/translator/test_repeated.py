@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torch2ms import translate_source
+from torch2ms.config import Options, Target
 from torch2ms.mapping_tables.loader import load
 from torch2ms.translator.training.repeated import draws
 
@@ -23,7 +24,8 @@ def _marks(factor: str) -> set[str]:
         "g = torch.autograd.grad(y, x, create_graph=True)[0]\n"
         "h = torch.autograd.grad(g.sum(), x)[0]\nprint(h, y)\n"
     )
-    return {found.code for found in translate_source(source).diagnostics}
+    options = Options(target=Target(mindspore=(2, 8)))  # later ones record it
+    return {found.code for found in translate_source(source, options=options).diagnostics}
 
 
 @pytest.mark.parametrize(

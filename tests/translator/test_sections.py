@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torch2ms import translate_source
+from torch2ms.config import Options, Target
 
 LEAVES = """import torch
 from torch import nn
@@ -107,4 +108,8 @@ def test_what_asks_for_second_derivatives_leaves_the_other_parts_their_records()
 
 def test_a_function_that_reads_what_another_part_bound_joins_the_parts() -> None:
     joined = MINIMUM.replace("a = torch.tensor(1.0)\n", "")
-    assert marks(SECOND + joined)
+    assert not marks(SECOND + joined)
+    text = translate_source(SECOND + joined).text
+    assert "first = higher.grad(y, x, create_graph=True)[0]\n" in text
+    assert "second = recording.grad(first, x)[0]\n" in text
+    assert translate_source(SECOND + joined, options=Options(target=Target(mindspore=(2, 8)))).diagnostics

@@ -187,28 +187,44 @@ def grad(
     output, what its elements count; an output of one element needs none. The gradients are constants, and what was
     recorded stays known, so that ``retain_graph`` says nothing. An input that the outputs do not depend on has None,
     or zeros with ``materialize_grads``; RuntimeError where neither that nor ``allow_unused`` allows it.
-    Raises NotImplementedError for ``create_graph=True``: MindSpore loses parts of second derivatives, without a word.
+    Raises NotImplementedError for ``create_graph=True``: that is :func:`.higher.grad`.
     """
     if create_graph or is_grads_batched:
         raise NotImplementedError("gradients that are differentiated again, or several at once, are not recorded")
+    given, asked = listed(outputs), listed(inputs)
+    found = [None if value is None else ops.stop_gradient(value) for value in asked_of(given, asked, grad_outputs)]
+    return checked(asked, found, allow_unused=allow_unused, materialize_grads=materialize_grads)
+
+
+def asked_of(
+    outputs: List[ms.Tensor], inputs: List[ms.Tensor], grad_outputs: Any, *, is_kept: bool = False
+) -> List[Optional[ms.Tensor]]:
+    """Return the gradient by each input, None where there is none; ``is_kept``: its computation is recorded as well."""
     if _run_backward is None:
         raise RuntimeError("MindSpore 2.8 or newer is needed to ask for gradients by tensors of a record")
-    given, asked = _listed(outputs), _listed(inputs)
-    seeds = _seeds(given, [None] * len(given) if grad_outputs is None else _listed(grad_outputs))
-    found: List[Optional[ms.Tensor]] = [None] * len(asked)
-    for places in _runs(asked):
-        wanted = tuple(asked[place] for place in places)
-        grads = _run_backward(tuple(given), seeds, True, False, wanted, True, accumulate_grad=False)
+    seeds = _seeds(outputs, [None] * len(outputs) if grad_outputs is None else listed(grad_outputs))
+    found: List[Optional[ms.Tensor]] = [None] * len(inputs)
+    for places in _runs(inputs):
+        wanted = tuple(inputs[place] for place in places)
+        grads = _run_backward(tuple(outputs), seeds, True, is_kept, wanted, True, accumulate_grad=False)
         for place, value in zip(places, grads):
-            found[place] = None if value is None else ops.stop_gradient(value)
+            found[place] = value
+    return found
+
+
+def checked(
+    inputs: List[ms.Tensor], found: List[Optional[ms.Tensor]], *, allow_unused: Optional[bool], materialize_grads: bool
+) -> Tuple[Optional[ms.Tensor], ...]:
+    """Return the gradients as they were asked for: zeros for those that are missing, or RuntimeError."""
     if materialize_grads:
-        return tuple(ops.zeros_like(x) if value is None else value for x, value in zip(asked, found))
+        return tuple(ops.zeros_like(x) if value is None else value for x, value in zip(inputs, found))
     if not allow_unused and any(value is None for value in found):
         raise RuntimeError("the outputs do not depend on one of the inputs; allow_unused=True answers None for it")
     return tuple(found)
 
 
-def _listed(given: Any) -> List[Any]:
+def listed(given: Any) -> List[Any]:
+    """Return one tensor, or several, as a list."""
     return [given] if isinstance(given, ms.Tensor) else list(given)
 
 

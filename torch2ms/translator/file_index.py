@@ -10,6 +10,7 @@ from typing import Literal
 from torch2ms.translator.asked_gradients import asks_apart, resets_apart
 from torch2ms.translator.freezing import thaws
 from torch2ms.translator.handed_losses import steps_for_others
+from torch2ms.translator.handed_outputs import asks_for_given
 from torch2ms.translator.optional_imports import optional_imports
 from torch2ms.translator.search_paths import added_folders
 from torch2ms.translator.trees import walk
@@ -56,6 +57,7 @@ class FileIndex:
     definitions: Mapping[str, Definition] = field(default_factory=dict)  # names that only one statement binds
     set_on_others: frozenset[str] = frozenset()  # attributes bound on anything but ``self``: ``head.anchors /= stride``
     kept: frozenset[str] = frozenset()  # attributes and literal keys that values are stored under, layers left out
+    asks_for_given: bool = False  # whether a function asks for gradients, to derive again, of what it is handed
 
     @property
     def asks_for_graphs(self) -> bool:
@@ -65,7 +67,7 @@ class FileIndex:
     @property
     def asks_for_records(self) -> bool:
         """Whether the file may ask for gradients of what other functions computed."""
-        return any("create_graph" not in shape.keywords for shape in self.calls.get("grad", ()))
+        return self.asks_for_given or any("create_graph" not in shape.keywords for shape in self.calls.get("grad", ()))
 
 
 def index_file(path: str, tree: ast.Module) -> FileIndex:
@@ -122,6 +124,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         _definitions(tree, changed),
         frozenset(attributes.set_on_others),
         frozenset(attributes.kept),
+        any("create_graph" in shape.keywords for shape in calls.shapes.get("grad", ())) and asks_for_given(tree),
     )
 
 

@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from torch2ms.translator.training.names_used import binds, own
 from torch2ms.translator.trees import walk
 
-__all__ = ["AskedGradient", "HandedOutput", "asked_gradients", "handed_output", "is_mark", "is_ones", "marked_name"]
+__all__ = [
+    "AskedGradient",
+    "HandedOutput",
+    "asked_gradients",
+    "asks_for_given",
+    "handed_output",
+    "is_mark",
+    "is_ones",
+    "marked_name",
+]
 
 _SETTINGS = frozenset("outputs inputs grad_outputs retain_graph create_graph only_inputs".split())
 _ONES = frozenset({"ones", "ones_like", "new_ones", "Variable", "size", "cuda", "to", "type", "float", "expand_as"})
@@ -46,6 +55,26 @@ def asked_gradients(scope: ast.AST) -> Iterator[AskedGradient]:
             found = _asked(node)
             if found is not None:
                 yield found
+
+
+def asks_for_given(tree: ast.Module) -> bool:
+    """Whether a function asks for gradients that are differentiated again, of or by what it is handed."""
+    for function in walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        given = {argument.arg for argument in walk(function.args) if isinstance(argument, ast.arg)}
+        for node in own(function):
+            is_asked = isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "grad"
+            if (
+                not is_asked
+                or not isinstance(node, ast.Call)
+                or not any(k.arg == "create_graph" for k in node.keywords)
+            ):
+                continue
+            asked = [*node.args[:2], *(k.value for k in node.keywords if k.arg in ("outputs", "inputs"))]
+            if any(isinstance(part, ast.Name) and part.id in given for value in asked for part in walk(value)):
+                return True
+    return False
 
 
 def _asked(call: ast.Call) -> AskedGradient | None:

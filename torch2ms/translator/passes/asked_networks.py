@@ -2,12 +2,14 @@
 
 ``autograd.grad(out, x, create_graph=True)`` inside of a training step, where ``out = netD(x)`` stands above, is the
 gradient of ``netD`` at ``x``, which the runtime compiles (see ``network_input``). A function that is handed ``out`` and
-``x`` has one parameter more, for the gradient, and whoever calls it computes that.
+``x`` has one parameter more, for the gradient, and whoever calls it computes that. Where MindSpore records gradients
+that are differentiated again, this is done only where all the callers are seen: the record needs nobody's help.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -26,10 +28,19 @@ from torch2ms.translator.handed_outputs import (
 from torch2ms.translator.inference.declarations import FunctionInfo
 from torch2ms.translator.passes.network_input import is_network
 from torch2ms.translator.syntax import code_of, parse_expression
+from torch2ms.translator.training.by_record import GRAPHS
 from torch2ms.translator.training.names_used import FUNCTIONS, binds
 from torch2ms.translator.trees import walk
 
-__all__ = ["asked_network", "asks_for_networks", "drops_mark", "first_of", "with_gradient", "with_parameter"]
+__all__ = [
+    "asked_network",
+    "asks_for_networks",
+    "calls_of_networks",
+    "drops_mark",
+    "first_of",
+    "with_gradient",
+    "with_parameter",
+]
 
 _GRADIENT = "torch.autograd.grad"
 _AGAIN = "the network runs once more for it: running statistics, and what is drawn at random, are those of that run"
@@ -62,25 +73,38 @@ def asks_for_networks(ctx: Context) -> bool:
     return ctx.world.symbols.is_near("asks_for_graphs", ctx.path)
 
 
+def calls_of_networks(ctx: Context, handled: Container[ast.AST]) -> set[ast.AST]:
+    """Return the calls of ``autograd.grad`` that become the gradient of a network; ``handled`` are taken already."""
+    found = _found(ctx, handled)
+    return {*found.networks, *found.handed}
+
+
 def _find(ctx: Context) -> _Asked:
+    return _found(ctx, ctx.training.handled)
+
+
+def _found(ctx: Context, handled: Container[ast.AST]) -> _Asked:
     found = _Asked()
-    for scope in [ctx.analysis.tree, *ctx.analysis.all(ast.FunctionDef)]:
+    scopes = [ctx.analysis.tree, *ctx.analysis.all(ast.FunctionDef)]
+    for scope in scopes:
         handed = handed_output(scope)
-        if handed is not None and not any(call in ctx.training.handled for call in handed.calls):
+        if handed is not None and not any(call in handled for call in handed.calls) and _is_handed(scope, ctx):
             found.parameters[scope] = handed
             found.handed.update((call, handed.parameter) for call in handed.calls)
             found.marked.add((scope, handed.by))
+    for scope in scopes:
+        if scope in found.parameters:
             continue
         for asked in asked_gradients(scope):
             kind = ctx.kind(asked.call.func)
-            if asked.call in ctx.training.handled or kind.name != "api" or kind.of != _GRADIENT:
+            if asked.call in handled or kind.name != "api" or kind.of != _GRADIENT:
                 continue
             network = _network(asked.output, asked.by.id, asked.call, _seed(asked, scope), ctx)
             if network is not None:
                 found.networks[asked.call] = network
                 found.marked.add((scope, asked.by.id))
         if asks_for_networks(ctx):
-            found.marked.update((scope, name) for name in _handed_over(scope, ctx))
+            found.marked.update((scope, name) for name in _handed_over(scope, found, ctx))
     return found
 
 
@@ -88,13 +112,24 @@ def _seed(asked: AskedGradient, scope: ast.AST) -> ast.expr | None:
     return None if asked.seed is None or is_ones(asked.seed, scope) else asked.seed
 
 
-def _handed_over(scope: ast.AST, ctx: Context) -> list[str]:
+def _records(ctx: Context) -> bool:
+    """Whether MindSpore can record gradients that are differentiated again."""
+    return ctx.target.mindspore >= GRAPHS and ctx.options.mode == "pynative"
+
+
+def _is_handed(function: ast.AST, ctx: Context) -> bool:
+    """Whether a function gets the gradient from its callers: always, or where they are all seen to know the network."""
+    return not _records(ctx) or (isinstance(function, ast.FunctionDef) and _all_seen(function, ctx, networks=True))
+
+
+def _handed_over(scope: ast.AST, found: _Asked, ctx: Context) -> list[str]:
     """Return the inputs that a scope hands, with an output, to functions that ask for the gradient."""
     from torch2ms.translator.training.names_used import own
 
     calls = [node for node in own(scope) if isinstance(node, ast.Call)]
     given = [_given(call, ctx) for call in calls]
-    return [pair[2].id for pair in given if pair is not None and isinstance(pair[2], ast.Name)]
+    pairs = [pair for pair in given if pair is not None and (not _records(ctx) or pair[0] in found.parameters.values())]
+    return [pair[2].id for pair in pairs if isinstance(pair[2], ast.Name)]
 
 
 # ---- where an output comes from
@@ -195,7 +230,7 @@ def _skipped(info: FunctionInfo, tree: ast.Call, ctx: Context) -> int:
 def with_gradient(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:
     """Return a call of a function that asks for the gradient of what it is handed, with the gradient."""
     given = _given(tree, ctx)
-    if given is None:
+    if given is None or (_records(ctx) and given[0] not in ctx.once(_find).parameters.values()):
         return updated
     handed, output, by = given
     network = _network(output, by.id, tree, None, ctx) if isinstance(by, ast.Name) else None
@@ -233,7 +268,7 @@ def asked_network(tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
     if tree in asked.handed:
         ctx.account(tree.func, _GRADIENT, "mapped", "torch2ms.runtime.derivatives.by_input")
         name = asked.handed[tree]
-        sure = _all_seen(tree, ctx)
+        sure = _all_seen(_function(tree, ctx), ctx)
         message = f"{name}: the gradient is computed where the output is, by the callers, which hand it over"
         ctx.report("T2M302" if sure else "T2M303", tree, message, symbol=_GRADIENT)
         return parse_expression(f"({name},)")
@@ -245,17 +280,35 @@ def asked_network(tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
     return parse_expression(f"({_by_input(network, ctx)},)")
 
 
-def _all_seen(tree: ast.AST, ctx: Context) -> bool:
-    """Whether every call of the function around a node, by its name, stands in this file and is understood."""
+def _function(tree: ast.AST, ctx: Context) -> ast.AST | None:
+    """Return the function around a node."""
     scope: ast.AST | None = tree
     while scope is not None and not isinstance(scope, ast.FunctionDef):
         scope = ctx.parent(scope)
-    name = getattr(scope, "name", "")
+    return scope
+
+
+def _all_seen(function: ast.AST | None, ctx: Context, *, networks: bool = False) -> bool:
+    """Whether every call of a function, by its name, stands in this file and is understood.
+
+    ``networks``: and shows which network the output is of; one call at the least.
+    """
+    name = getattr(function, "name", "")
     own = [
         call for call in ctx.analysis.all(ast.Call) if getattr(call.func, "attr", getattr(call.func, "id", "")) == name
     ]
     others = any(name in file.calls for path, file in ctx.world.symbols.files.items() if path != ctx.path)
+    if networks:
+        return not others and bool(own) and all(_knows_network(call, ctx) for call in own)
     return not others and all(_given(call, ctx) is not None for call in own)
+
+
+def _knows_network(call: ast.Call, ctx: Context) -> bool:
+    """Whether a call of a function that asks for a gradient shows which network that is of."""
+    given = _given(call, ctx)
+    if given is None or not isinstance(given[2], ast.Name):
+        return False
+    return _network(given[1], given[2].id, call, None, ctx) is not None
 
 
 def first_of(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression | None:

@@ -10,14 +10,15 @@ from typing import Any
 from torch2ms.translator.asked_gradients import asked_apart
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.families import FUNCTION
+from torch2ms.translator.passes.asked_networks import asks_for_networks, calls_of_networks
 from torch2ms.translator.passes.network_input import network_input
 from torch2ms.translator.passes.recorded_marks import TENSORS
 from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_parts, results_of
 from torch2ms.translator.training.by_hand import gradients_of
-from torch2ms.translator.training.by_record import GRADIENT, is_recordable, leaves_in, written_to
+from torch2ms.translator.training.by_record import GRADIENT, GRAPHS, is_recordable, leaves_in, written_to
 from torch2ms.translator.training.kept import is_weight
 from torch2ms.translator.training.leaf_hooks import hooked
-from torch2ms.translator.training.leaf_plan import LeafPlan
+from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
 from torch2ms.translator.training.leaf_planning import plan_leaves
 from torch2ms.translator.training.marks import is_of_another
 from torch2ms.translator.training.names_used import own as own_nodes
@@ -110,6 +111,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
     if not handing and not wrapping and not (attributes | imported) & {"backward", "grad", "*"}:
         return plan
     recording = ctx.target.mindspore >= _RECORDING and ctx.options.mode == "pynative"
+    graphs = recording and ctx.target.mindspore >= GRAPHS
     if ctx.target.mindspore >= _EXPERIMENTAL and "grad" in attributes:
         asked = asked_apart(ctx.analysis.tree)
         plan.kept.update(node for node, is_own in asked if (keeping or is_own) and is_weight(node, ctx.analysis))
@@ -127,12 +129,12 @@ def plan_training(ctx: Context) -> TrainingPlan:
     taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
     held = {statement for unit in units if isinstance(unit, TrainingUnit) for statement in unit.removed}
-    plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped, parts, held)
+    plan.leaves = _leaves_of(ctx, taken, stepped, parts, held, graphs=graphs)
     _enter_leaves(plan)
     deriving = _derived_again(plan, parts, ctx)
-    _enter_asked(plan, parts, deriving, ctx)
+    _enter_asked(plan, parts, deriving, ctx, graphs=graphs)
     by_hand = {unit.statement for unit in plan.leaves.units}
-    _settle_records(planned, deriving, plan, ctx, reaching=reaching)
+    _settle_records(planned, deriving, plan, ctx, reaching=reaching, graphs=graphs)
     units = [unit for part in planned for unit in results_of(part)]
     for found in units:
         if isinstance(found, UnitLeft):
@@ -156,15 +158,34 @@ def plan_training(ctx: Context) -> TrainingPlan:
     return plan
 
 
-def _enter_asked(plan: TrainingPlan, parts: Sequence[ast.Module], deriving: Collection[int], ctx: Context) -> None:
-    """Let the record answer ``autograd.grad`` where no function does, and no gradient is differentiated again."""
+def _leaves_of(
+    ctx: Context,
+    taken: set[str],
+    stepped: set[ast.stmt],
+    parts: Sequence[ast.Module],
+    held: set[ast.stmt],
+    *,
+    graphs: bool,
+) -> LeafPlan:
+    """Return the plan of what is asked for by hand; the record answers what functions would lose a part of."""
+    plan = plan_leaves(ctx.analysis.tree, ctx.analysis, set(taken), stepped, parts, held)
+    if graphs and any(_is_lossy(unit, ctx) for unit in plan.units):
+        return plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped, parts, held, again=False)
+    return plan
+
+
+def _enter_asked(
+    plan: TrainingPlan, parts: Sequence[ast.Module], deriving: Collection[int], ctx: Context, *, graphs: bool
+) -> None:
+    """Let the record answer ``autograd.grad`` where no function does, and none gives what is differentiated again."""
     if ctx.target.mindspore < TENSORS or ctx.options.mode != "pynative":
         return
+    of_networks = calls_of_networks(ctx, plan.handled) if graphs and asks_for_networks(ctx) else set()
     for call in ctx.analysis.all(ast.Call):
         is_gradient = ctx.kind(call.func).name == "api" and ctx.kind(call.func).of == GRADIENT
-        if not is_gradient or call in plan.handled or not is_recordable(call) or _is_in_backward(call, ctx):
+        if not is_gradient or call in plan.handled or call in of_networks or _is_in_backward(call, ctx):
             continue
-        if deriving and _part_of(call, parts, ctx) in deriving:
+        if not is_recordable(call, graphs=graphs) or (deriving and _part_of(call, parts, ctx) in deriving):
             continue
         nodes = list(own_nodes(_scope(call, ctx)))
         written = leaves_in(nodes) & written_to(nodes)
@@ -184,6 +205,11 @@ def _is_in_backward(call: ast.AST, ctx: Context) -> bool:
         node = ctx.parent(node)
     info = ctx.analysis.class_of.get(node) if isinstance(node, ast.ClassDef) else None
     return info is not None and FUNCTION in ctx.world.torch_bases(info.key)
+
+
+def _is_lossy(unit: LeafUnit, ctx: Context) -> bool:
+    """Whether a function gives a gradient that PyNative loses parts of when it is differentiated again."""
+    return unit.loses_second_derivatives and network_input(unit, ctx) is None
 
 
 def _derived_again(plan: TrainingPlan, parts: Sequence[ast.Module], ctx: Context) -> set[int]:
@@ -210,7 +236,13 @@ def _clips_of_kept(plan: TrainingPlan, ctx: Context) -> Iterator[ast.Call]:
 
 
 def _settle_records(
-    planned: list[list[Planned]], deriving: Collection[int], plan: TrainingPlan, ctx: Context, *, reaching: bool
+    planned: list[list[Planned]],
+    deriving: Collection[int],
+    plan: TrainingPlan,
+    ctx: Context,
+    *,
+    reaching: bool,
+    graphs: bool,
 ) -> None:
     """Record the steps that are left, or none where a gradient of the same part of the file is differentiated again.
 
@@ -221,7 +253,7 @@ def _settle_records(
             for scope in part:
                 scope.forget()
         elif reaching:
-            record_open(part, plan.leaves.statements, imported=ctx.world.symbols.is_imported(ctx.path))
+            record_open(part, plan.leaves.statements, imported=ctx.world.symbols.is_imported(ctx.path), graphs=graphs)
 
 
 def _may_reach(keeping: bool, ctx: Context) -> bool:

@@ -12,7 +12,7 @@ from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, 
 from torch2ms.translator.recipes.contexts import dropped
 from torch2ms.translator.recipes.views import owner_of
 from torch2ms.translator.syntax import build, fix_commas, parse_expression
-from torch2ms.translator.training.by_record import may_keep_graph
+from torch2ms.translator.training.by_record import GRAPHS, keeps_graph
 
 __all__: list[str] = []
 
@@ -48,9 +48,14 @@ def recorded_gradient(site: CallSite, ctx: Context) -> Outcome:
     if site.tree not in ctx.training.asked:
         return Leave(_NO_RECORD)
     made = emit_call(site, ctx)
-    if isinstance(made, Leave) or not may_keep_graph(site.tree):
+    if isinstance(made, Leave) or not keeps_graph(site.tree):
         return made
-    return replace(made, codes=(*made.codes, ("T2M303", "where create_graph is true it raises NotImplementedError")))
+    if ctx.target.mindspore < GRAPHS:
+        return replace(
+            made, codes=(*made.codes, ("T2M303", "where create_graph is true it raises NotImplementedError"))
+        )
+    code = cst.ensure_type(made.code, cst.Call)
+    return replace(made, code=code.with_changes(func=ctx.reference("torch2ms.runtime.higher.grad")))
 
 
 _NO_RECORD = (

@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 
 from torch2ms.translator.training.leaf_holders import holder_of
-from torch2ms.translator.training.leaf_plan import Refused
+from torch2ms.translator.training.leaf_plan import LeafUnit, Refused
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.trees import walk
 
@@ -30,6 +30,12 @@ class AskedInputs:
 
     def _is_gradient(self, node: ast.Call) -> bool:
         raise NotImplementedError
+
+    def _asks_inside(self, unit: LeafUnit, units: list[LeafUnit]) -> bool:
+        """Whether a unit's function would ask for a gradient that is no unit itself."""
+        own_calls = {other.call for other in units}
+        nodes = (node for statement in unit.body for node in walk(statement))
+        return any(isinstance(n, ast.Call) and self._is_gradient(n) and n not in own_calls for n in nodes)
 
     def _is_constant(self, call: ast.Call) -> bool:
         """Whether ``autograd.grad`` is asked for a gradient that nothing differentiates once more."""

@@ -1,7 +1,8 @@
 """Gradients that a program asks for and that no function holds: ``torch.autograd.grad(loss, weights)``, by a record.
 
 Where the statements in front of the call show all that leads from its inputs to its outputs, they become a function
-(``leaves.py``). Else MindSpore records the operations as they run, and ``recording.grad`` asks it, as torch does.
+(``leaves.py``). Else MindSpore records the operations as they run, and ``recording.grad`` asks it, as torch does;
+``higher.grad`` where the gradient is recorded itself, to be differentiated again.
 """
 
 from __future__ import annotations
@@ -10,17 +11,28 @@ import ast
 
 from torch2ms.translator.trees import walk
 
-__all__ = ["GRADIENT", "is_recordable", "leaves_in", "may_keep_graph", "written_to"]
+__all__ = ["GRADIENT", "GRAPHS", "is_recordable", "keeps_graph", "leaves_in", "may_keep_graph", "written_to"]
 
 GRADIENT = "torch.autograd.grad"
+GRAPHS = (2, 9)  # the first MindSpore whose record can be looked through, for gradients that are differentiated again
 
 
-def is_recordable(call: ast.Call) -> bool:
-    """Whether the record gives what a call asks for: a constant, not what is differentiated once more."""
+def is_recordable(call: ast.Call, *, graphs: bool = False) -> bool:
+    """Whether the record gives what a call asks for: a constant, or with ``graphs`` what is differentiated again."""
     words = {keyword.arg: keyword.value for keyword in call.keywords}
     if None in words or any(isinstance(arg, ast.Starred) for arg in call.args):
         return False
-    return not any(_is_set(words.get(name)) for name in ("create_graph", "is_grads_batched")) and len(call.args) < 5
+    refused = ["is_grads_batched"] if graphs else ["create_graph", "is_grads_batched"]
+    return not any(_is_set(words.get(name)) for name in refused) and len(call.args) < 5
+
+
+def keeps_graph(call: ast.Call) -> bool:
+    """Whether a call may ask for a gradient that is differentiated once more."""
+    return any(word.arg == "create_graph" and not _is_unset(word.value) for word in call.keywords)
+
+
+def _is_unset(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and not value.value
 
 
 def may_keep_graph(call: ast.Call) -> bool:

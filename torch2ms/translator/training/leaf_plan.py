@@ -105,6 +105,7 @@ class LeafPlan:
 
     is_unread: bool = False  # nothing in the file looks at gradients
 
+    is_again: bool = True  # functions give gradients that are differentiated again; else the record does
     held: frozenset[ast.stmt] = frozenset()  # statements that functions of training steps take in
     units: list[LeafUnit] = field(default_factory=list)
     names: dict[ast.AST, str] = field(default_factory=dict)  # x.grad -> the name that holds it

@@ -25,11 +25,14 @@ def plan_leaves(
     planned: Collection[ast.stmt],
     parts: Sequence[ast.Module] = (),
     held: Collection[ast.stmt] = (),
+    *,
+    again: bool = True,
 ) -> LeafPlan:
     """Return the plan for the gradients that a file asks for by hand.
 
     ``planned``: backward calls of training steps; ``parts``: of the module level, which stand for themselves;
-    ``held``: statements that leave their places for the functions of training steps.
+    ``held``: statements that leave their places for the functions of training steps; ``again``: whether functions give
+    the gradients that are differentiated again.
     """
     if not any(isinstance(node, ast.Call) and is_gradient(node, oracle) for node in walk(tree)):
         return LeafPlan()  # most files ask for none; this is settled before their scopes are looked through
@@ -38,7 +41,7 @@ def plan_leaves(
     functions = [n for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
     refused: set[str] = set()
     while True:
-        plan = LeafPlan(not planned and is_unread(tree, oracle), frozenset(held))
+        plan = LeafPlan(not planned and is_unread(tree, oracle), again, frozenset(held))
         plan.updaters = updaters(tree, refused)
         for scope in [*(parts or [tree]), *functions]:
             _plan_scope(scope, oracle, taken, plan, modules, planned)

@@ -80,6 +80,8 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         """Plan every gradient of the scope, or none."""
         try:
             units = self._units()
+            if not self.plan.is_again and any(unit.keeps_graph for unit in units):
+                return
             if units:
                 self._enter(units)
         except Refused:
@@ -115,7 +117,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
             if any(shared.count(statement) > 1 for statement in unit.body):
                 self._stay(unit)
             inner = [other for other in units if other.statement in unit.body]
-            if any(not other.keeps_graph for other in inner):
+            if any(not other.keeps_graph for other in inner) or self._asks_inside(unit, units):
                 raise Refused
             if inner:
                 self._stay(unit)  # the gradient of a gradient, whose value is wanted as well

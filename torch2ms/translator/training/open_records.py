@@ -23,19 +23,22 @@ _CALLS = ("backward", "zero", "step", "clip")
 _WITHOUT = ("unscale", "update")  # what a gradient scaler does has no counterpart
 
 
-def record_open(found: Sequence[Planned], taken: Collection[ast.AST], *, imported: bool = False) -> None:
+def record_open(
+    found: Sequence[Planned], taken: Collection[ast.AST], *, imported: bool = False, graphs: bool = False
+) -> None:
     """Replace the results of scopes with a backward call that stays by recorded calls, where all of them can be.
 
     The calls of functions beside them, which reset gradients or take the step, are recorded with them. ``taken`` are
     statements that something else takes care of: a scope with one of them stays as it is. ``imported``: other files
-    import this one, so that what it tries out when it is run itself must not have everything recorded.
+    import this one, so that what it tries out when it is run itself must not have everything recorded. ``graphs``:
+    gradients that are differentiated again are recorded, too.
     """
     is_open = False
     for planned in found:
         if imported and _is_trial(planned):
             continue
         if _is_left(planned) and _is_possible(planned) and not any(s in taken for s in planned.scope.statements):
-            reads = _reads(planned)
+            reads = _reads(planned, graphs=graphs)
             if reads is not None:
                 planned.results = _calls(planned.events, reads)
                 is_open = True
@@ -44,7 +47,7 @@ def record_open(found: Sequence[Planned], taken: Collection[ast.AST], *, importe
     for planned in found:
         alone = not any(event.kind == "backward" for event in planned.events)
         if alone and any(isinstance(result, UnitLeft) for result in planned.results) and _is_possible(planned):
-            reads = _reads(planned)
+            reads = _reads(planned, graphs=graphs)
             if reads is not None:
                 planned.results = _calls(planned.events, reads)
 
@@ -93,20 +96,24 @@ def _is_recordable(event: Event) -> bool:
     return event.problem in ("", NO_NAME, HANDED_ON, MAY_CREATE)
 
 
-def _reads(planned: Planned) -> tuple[ast.Attribute, ...] | None:
+def _reads(planned: Planned, *, graphs: bool) -> tuple[ast.Attribute, ...] | None:
     """Return every ``p.grad`` of a scope; None where one may be of another tensor, or gradients have other uses."""
     asked = asked_weights(planned.scope, planned.oracle)
-    if asked is None or find_obstacle(planned.scope, planned.oracle, asked) is not None or _differentiates(planned):
+    if (
+        asked is None
+        or find_obstacle(planned.scope, planned.oracle, asked) is not None
+        or _differentiates(planned, graphs=graphs)
+    ):
         return None
     return tuple(node for _, node in asked)
 
 
-def _differentiates(planned: Planned) -> bool:
-    """Whether the scope asks for gradients, ``autograd.grad``, that are differentiated again: nobody records those."""
+def _differentiates(planned: Planned, *, graphs: bool) -> bool:
+    """Whether the scope asks for gradients, ``autograd.grad``, that nobody records."""
     scope = planned.scope
     nodes = (node for statement in scope.statements for node in own_expressions(statement, scope))
     calls = [node for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "grad"]
-    return not all(map(is_recordable, calls))
+    return not all(is_recordable(call, graphs=graphs) for call in calls)
 
 
 def _calls(events: Sequence[Event], reads: tuple[ast.Attribute, ...]) -> list[RecordedCall]:
