@@ -29,7 +29,8 @@ def test_imports_are_marked_once(make_tree: MakeTree, tmp_path: Path, line: str)
     report = translate_project(make_tree({"a.py": f"{line}\n"}), tmp_path / "out")
     assert [d.code for d in report.diagnostics] == ["T2M307"]
     text = (tmp_path / "out/a.py").read_text()
-    assert re.fullmatch(rf"# TORCH2MS T2M307: .*\n{re.escape(line)}\n", text)
+    wanted = r"(import os\n)?try:\n    # TORCH2MS T2M307: .*\n    (?:import|from) .*\nexcept ImportError:\n"
+    assert re.fullmatch(wanted + r"    from torch2ms_runtime.missing import .*\n", text)
     translate_project(tmp_path / "out", tmp_path / "again")
     assert (tmp_path / "again/a.py").read_text() == text
 
@@ -91,3 +92,48 @@ def test_other_watchers_stay(code: str) -> None:
 def test_a_member_that_is_asked_for_by_name(asked: str, given: str) -> None:
     text = translate_source(f"import torch\nfrom own import *\n\nmember, found = {asked}\n").text
     assert f"member, found = {given or asked}\n" in text
+
+
+SPARED = """import os, torchnet as tnt  # meters
+# counts
+from thop import profile, clever_format as shown
+from monai import *
+import monai.networks
+import clip
+
+
+def f():
+    import thop
+    return thop
+
+
+if os.name:
+    import thop
+"""
+
+
+def test_what_a_missing_package_gives_raises_where_it_is_used() -> None:
+    text = translate_source(SPARED).text
+    assert text.count("    from torch2ms_runtime.missing import") == 4
+    for line in (
+        "import os\ntry:\n", "    import torchnet as tnt  # meters\n", "# counts\ntry:\n",
+        "missing import profile, clever_format as shown\n", "missing import monai\n", "missing import clip\n",
+        "\nfrom monai import *\n", "def f():\n", "    import thop\n    return thop\n",
+    ):  # fmt: skip
+        assert line in text
+    assert translate_source(text).text == text
+    scope: dict[str, object] = {}
+    run = text.replace("torch2ms_runtime", "torch2ms.runtime").replace("\nfrom monai import *\n", "\n")
+    exec(run[: run.index("def f")], scope)
+    with pytest.raises(NotImplementedError, match="profile was not translated"):
+        scope["profile"](1)  # type: ignore[operator]
+    with pytest.raises(NotImplementedError, match=r"torchnet\.meter\.AverageValueMeter was not translated"):
+        scope["tnt"].meter.AverageValueMeter()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["try:\n    import thop\nexcept ImportError:\n    thop = None\n", "from .thop import profile\n", "import os\n"],
+)
+def test_imports_that_are_spared_already_stay(source: str) -> None:
+    assert "missing" not in translate_source(source).text

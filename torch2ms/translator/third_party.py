@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+import libcst as cst
+from libcst.helpers import get_full_name_for_node
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.symbols import SymbolTable
@@ -16,7 +20,9 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["is_watch", "report_packages", "torch_package"]
+__all__ = ["MARK", "is_watch", "report_packages", "spare_missing", "torch_package"]
+
+MARK = "# TORCH2MS "
 
 # Functions of packages for any framework that look into PyTorch's networks, and refuse others
 _WATCHES = frozenset({("wandb", "watch"), ("wandb", "unwatch")})
@@ -69,3 +75,45 @@ def report_packages(ctx: Context) -> None:
                 advice = _packages()[package]
                 message = f"{package} works on PyTorch's tensors and modules; what uses it does not run on MindSpore's"
                 ctx.leave("T2M307", node, f"{message}; {advice}" if advice else message)
+
+
+def spare_missing(node: cst.SimpleStatementLine, ctx: Context) -> Sequence[Any]:
+    """Return an import of packages built on PyTorch in a ``try``, with names that raise where they are used.
+
+    Where PyTorch is not installed, such a package cannot be imported; most programs need it for a profile, a log or one
+    of several networks, and the rest of them runs.
+    """
+    if len(node.body) != 1 or not isinstance(node.body[0], (cst.Import, cst.ImportFrom)):
+        return [node]
+    statement = node.body[0]
+    if isinstance(statement, cst.ImportFrom):
+        module = (get_full_name_for_node(statement.module) or "") if statement.module is not None else ""
+        level = len(statement.relative)
+        if (
+            isinstance(statement.names, cst.ImportStar)
+            or torch_package(ctx.world.symbols, ctx.path, module, level) is None
+        ):
+            return [node]
+        return [_spared(node, statement, [_bound(alias, alias.evaluated_name) for alias in statement.names], ctx)]
+    left = [x for x in statement.names if torch_package(ctx.world.symbols, ctx.path, x.evaluated_name) is not None]
+    if not left:
+        return [node]
+    others = [x.with_changes(comma=cst.MaybeSentinel.DEFAULT) for x in statement.names if x not in left]
+    names = [_bound(alias, alias.evaluated_name.partition(".")[0]) for alias in left]
+    import_ = statement.with_changes(names=[x.with_changes(comma=cst.MaybeSentinel.DEFAULT) for x in left])
+    spared = _spared(node.with_changes(body=[import_]), import_, names, ctx)
+    return [cst.SimpleStatementLine([cst.Import(others)]), spared] if others else [spared]
+
+
+def _bound(alias: cst.ImportAlias, name: str) -> str:
+    return f"{name} as {alias.evaluated_alias}" if alias.evaluated_alias else name
+
+
+def _spared(node: cst.SimpleStatementLine, statement: Any, names: Sequence[str], ctx: Context) -> cst.Try:
+    """Return the ``try``: marks go inside, where a second translation finds them, other comments stay outside."""
+    marks = [x for x in node.leading_lines if x.comment is not None and x.comment.value.startswith(MARK)]
+    outside = [x for x in node.leading_lines if x not in marks]
+    inside = node.with_changes(body=[statement], leading_lines=marks)
+    text = f"try:\n    pass\nexcept ImportError:\n    from {ctx.imports.runtime}.missing import {', '.join(names)}\n"
+    made = cst.ensure_type(cst.parse_statement(text), cst.Try)
+    return made.with_changes(leading_lines=outside, body=made.body.with_changes(body=[inside]))

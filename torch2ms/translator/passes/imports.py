@@ -13,6 +13,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.passes.devices import tries_nothing
 from torch2ms.translator.references import GUARD, Needed, hands_on
 from torch2ms.translator.syntax import comments, names_read
+from torch2ms.translator.third_party import spare_missing
 
 __all__ = ["rewrite_imports"]
 
@@ -63,6 +64,8 @@ class _ImportRewriter:
                 updated = self._line(statement)
                 if not updated:
                     waiting.extend(_comment_lines(statement))
+                elif updated == [statement] and depth == 0:
+                    updated = [*spare_missing(statement, self.ctx)]
             else:
                 changed = self._compound(statement, depth)
                 is_idle = (
