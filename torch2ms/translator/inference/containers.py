@@ -19,6 +19,7 @@ __all__ = [
     "container_method",
     "element_of",
     "is_module_dict",
+    "is_module_list",
     "makes_tensor",
     "moves",
     "of_arguments",
@@ -65,7 +66,8 @@ def element_of(kind: Kind) -> Kind:
         # One tensor or several: what is done with either - methods, indexing, unpacking - is the same on this kind.
         return Kind("Tensor", evidence="batch of a DataLoader")
     if kind.name == "Module":
-        return Kind("Module", evidence="part of a container")
+        held = element_of(kind.items[0]) if is_module_list(kind) else UNKNOWN
+        return held if held.name == "Module" and held.of else Kind("Module", evidence="part of a container")
     if kind.name == "Size":
         return Kind("int")
     if kind.name in ("ndarray", "str"):
@@ -88,6 +90,11 @@ def value_of(kind: Kind, key: object) -> Kind:
 
 # Networks whose kind holds the kind of what they were made of
 CONTAINERS = (".Sequential", ".ModuleList", ".ModuleDict", ".DataParallel")
+
+
+def is_module_list(kind: Kind) -> bool:
+    """Whether a value is a ModuleList that is known to be made of a list."""
+    return kind.of == "torch.nn.ModuleList" and bool(kind.items) and kind.items[0].name == "list"
 
 
 def is_module_dict(kind: Kind) -> bool:
@@ -118,7 +125,9 @@ def makes_tensor(call: ast.Call) -> bool:
 
 
 def added(kind: Kind, value: Kind) -> Kind:
-    """Return the kind of a list or dictionary that another value was put into."""
+    """Return the kind of a list or dictionary that another value was put into; of a ModuleList likewise."""
+    if is_module_list(kind):
+        return Kind("Module", kind.of, (added(kind.items[0], value),), kind.evidence)
     held = common(list(kind.items)) if kind.items else UNKNOWN
     return Kind(kind.name, "", (join(held, value),), kind.evidence)
 

@@ -375,7 +375,8 @@ class Expressions(Callables):
         if result.name == "Transform" and result.of.endswith(".Compose") and makes_tensor(node):
             return Kind("Transform", result.of, (Kind("Tensor", evidence="ToTensor"),), result.evidence)
         if result.name == "Module" and result.of.endswith(CONTAINERS):
-            return Kind("Module", result.of, tuple(arguments[:1]), result.evidence)
+            empty = (Kind("list", items=(NOTHING,)),) if result.of.endswith(".ModuleList") and not node.keywords else ()
+            return Kind("Module", result.of, tuple(arguments[:1]) or empty, result.evidence)
         base = self.kinds.get(node.func.value, UNKNOWN) if isinstance(node.func, ast.Attribute) else UNKNOWN
         return as_weight(with_dtype(result, node, callee, base, arguments, keywords), node, self.analysis)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torch2ms.translator.inference.annotations import annotated
-from torch2ms.translator.inference.containers import PUTTING, added, element_of
+from torch2ms.translator.inference.containers import PUTTING, added, element_of, is_module_list
 from torch2ms.translator.inference.families import may_be_set
 from torch2ms.translator.inference.own_attributes import targets_made_of_themselves
 from torch2ms.translator.inference.parameters import Parameters
@@ -381,7 +381,7 @@ class Flow(Parameters):
 
     def _hold(self, container: ast.expr, held: Kind, value: Kind) -> None:
         """Record that a list or a dictionary holds a further value."""
-        if held.name not in ("list", "dict") or not held.items:
+        if (held.name not in ("list", "dict") and not is_module_list(held)) or not held.items:
             return
         new = added(held, value)
         if isinstance(container, ast.Name):
