@@ -59,3 +59,16 @@ def test_averages_of_counts_are_written_as_integers() -> None:
         modules.write_into(network.seen, ms.Tensor(count, ms.int64))
         average.update_parameters(network)
     assert (int(average.module.seen), int(average.n_averaged)) == (1, 3)
+
+
+def test_statistics_of_another_size() -> None:
+    norm = ms.nn.BatchNorm2d(4)
+    parts.set_statistic(norm, "running_mean", ms.Tensor([1.0, 2.0]))
+    assert isinstance(norm.moving_mean, ms.Parameter)
+    assert norm.moving_mean.asnumpy().tolist() == [1.0, 2.0]
+    deep = layers.BatchNorm3d(2)
+    parts.set_statistic(deep, "running_var", ms.Tensor([3.0, 4.0]))
+    assert deep.bn2d.moving_variance.asnumpy().tolist() == [3.0, 4.0]
+    other = ms.nn.Dense(2, 2)
+    parts.set_statistic(other, "running_mean", 5)
+    assert other.running_mean == 5

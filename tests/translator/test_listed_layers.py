@@ -73,3 +73,51 @@ def test_a_list_of_nothing_known_stays_unknown() -> None:
     source = "import torch\nfrom torch import nn\n\n\ndef f(parts):\n    kept = nn.ModuleList(parts)\n"
     text = translate_source(f"{source}    nn.init.zeros_(kept[0].weight)\n").text
     assert "modules.weight(kept[0])" in text
+
+
+PRUNED = """import torch
+from torch import nn
+
+
+def copy(model: nn.Module, new, idx):
+    for m0, m1 in zip(model.modules(), new.modules()):
+        if isinstance(m0, nn.BatchNorm2d):
+            m1.running_mean = m0.running_mean[idx].clone()
+            m1.running_var = m0.running_var[idx].clone()
+"""
+
+
+def test_statistics_are_put_into_layers_that_are_not_known() -> None:
+    result = translate_source(PRUNED)
+    assert not [d for d in result.diagnostics if d.severity.name != "NOTE"]
+    assert "parts.set_statistic(m1, 'running_mean', ops.deepcopy(m0.moving_mean[idx]))" in result.text
+    assert "parts.set_statistic(m1, 'running_var', ops.deepcopy(m0.moving_variance[idx]))" in result.text
+
+
+OWN = """import torch
+from torch import nn
+
+
+class Own(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.running_mean = 0
+
+    def up(self, x):
+        self.running_mean = x
+
+
+def f(own: Own, norm: nn.BatchNorm2d, x):
+    own.running_mean = x
+    norm.running_mean = x
+    for m in norm.modules():
+        m.running_var = None
+"""
+
+
+def test_statistics_of_known_layers_and_of_the_program_s_own_are_set_as_they_are() -> None:
+    result = translate_source(OWN)
+    assert "set_statistic" not in result.text
+    assert [d.code for d in result.diagnostics if d.severity.name == "ERROR"] == ["T2M206"]  # None is no statistic
+    for line in ("    own.running_mean = x\n", "    norm.moving_mean = x\n", "self.running_mean = x\n"):
+        assert line in result.text

@@ -6,6 +6,7 @@ A ``SequentialCell`` runs what it was made of: it keeps a list beside the dictio
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, Union
 
 import mindspore as ms
@@ -21,6 +22,7 @@ __all__ = [
     "set_buffer",
     "set_parameter",
     "set_part",
+    "set_statistic",
     "sliced",
     "take_part",
 ]
@@ -63,6 +65,19 @@ def set_parameter(layer: Any, name: str, parameter: Any) -> None:
         owner.has_bias = True
         if not hasattr(owner, "bias_add"):
             owner.bias_add = ops.BiasAdd()
+
+
+def set_statistic(layer: Any, name: str, value: Any) -> None:
+    """Set what PyTorch calls ``running_mean`` or ``running_var`` of a layer, of another size as well.
+
+    Where there is none, it becomes an attribute, as in PyTorch.
+    """
+    held = [path for path in _OTHER_NAMES[name] if isinstance(layer, nn.Cell) and _holds(layer, path)]
+    old = attrgetter(held[0])(layer) if held else None
+    if isinstance(old, ms.Parameter):
+        old.set_data(ms.Tensor(value).astype(old.dtype))
+    else:
+        setattr(layer, name, value)
 
 
 def delete_part(cell: Any, name: str) -> None:

@@ -67,7 +67,7 @@ def element_of(kind: Kind) -> Kind:
         return Kind("Tensor", evidence="batch of a DataLoader")
     if kind.name == "Module":
         held = element_of(kind.items[0]) if is_module_list(kind) else UNKNOWN
-        return held if held.name == "Module" and held.of else Kind("Module", evidence="part of a container")
+        return held if _is_one_layer(held) else Kind("Module", evidence="part of a container")
     if kind.name == "Size":
         return Kind("int")
     if kind.name in ("ndarray", "str"):
@@ -90,6 +90,17 @@ def value_of(kind: Kind, key: object) -> Kind:
 
 # Networks whose kind holds the kind of what they were made of
 CONTAINERS = (".Sequential", ".ModuleList", ".ModuleDict", ".DataParallel")
+
+
+# Layers with weights; how an activation computes depends on how it was made (``inplace``), not on its class alone
+_NAMES = "Linear Conv BatchNorm LayerNorm GroupNorm InstanceNorm Embedding LSTM GRU RNN Sequential ModuleList"
+_WEIGHTED = tuple(f"torch.nn.{name}" for name in _NAMES.split())
+
+
+def _is_one_layer(kind: Kind) -> bool:
+    """Whether all of a ModuleList are of one class of the project, or of one of layers with weights."""
+    one = kind.name == "Module" and "|" not in kind.of
+    return one and (":" in kind.of or kind.of.startswith(_WEIGHTED))
 
 
 def is_module_list(kind: Kind) -> bool:

@@ -27,7 +27,7 @@ from torch2ms.translator.passes.layer_members import (
     new_names,
 )
 from torch2ms.translator.passes.put_groups import written_groups
-from torch2ms.translator.passes.renewed_parameters import is_renewed
+from torch2ms.translator.passes.renewed_parameters import is_new_statistic, is_renewed
 from torch2ms.translator.passes.reserved import free_name
 from torch2ms.translator.recipes import RECIPES, CallSite, Replace
 from torch2ms.translator.syntax import build
@@ -197,7 +197,7 @@ def _stored_in_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context
     given = ctx.small.value if isinstance(ctx.small, ast.Assign) else None
     if tree.attr not in LAYER_MEMBERS or given is None or ctx.imports.imports("mindspore"):
         return updated
-    if is_renewed(tree, ctx) and not layer_by_name(tree.value, ctx).known:
+    if (is_renewed(tree, ctx) or is_new_statistic(tree, ctx)) and not layer_by_name(tree.value, ctx).known:
         return updated
     is_tensor = ctx.kind(given).is_tensor or tree.attr.startswith("running")
     return _of_layer_by_name(updated, tree, ctx) if is_tensor or layer_by_name(tree.value, ctx).known else updated
@@ -307,7 +307,7 @@ def _member(updated: cst.Attribute, tree: ast.Attribute, base: Kind, ctx: Contex
 def _of_any_layer(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cst.BaseExpression:
     """Return a parameter or a statistic of a layer whose class is not known: the runtime finds it."""
     if not isinstance(tree.ctx, ast.Load):
-        if is_renewed(tree, ctx):
+        if is_renewed(tree, ctx) or is_new_statistic(tree, ctx):
             return updated
         message = f".{tree.attr} has another name in some of MindSpore's layers, and the class of this one is not known"
         ctx.report("T2M206", tree, message, symbol=f"torch.nn.Module.{tree.attr}")

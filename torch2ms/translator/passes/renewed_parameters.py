@@ -16,9 +16,10 @@ from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.layer_members import layer_by_name
 from torch2ms.translator.syntax import build, code_of, keyword_arg
 
-__all__ = ["is_renewed", "renewed_parameter"]
+__all__ = ["is_new_statistic", "is_renewed", "renewed_parameter"]
 
 _NAMES = ("weight", "bias")
+_STATISTICS = ("running_mean", "running_var")
 
 
 def is_renewed(tree: ast.Attribute, ctx: Context) -> bool:
@@ -35,12 +36,24 @@ def is_renewed(tree: ast.Attribute, ctx: Context) -> bool:
     )
 
 
+def is_new_statistic(tree: ast.Attribute, ctx: Context) -> bool:
+    """Whether an attribute is the target of ``layer.running_mean = value``: pruned networks are filled so."""
+    statement = ctx.small
+    is_target = isinstance(statement, ast.Assign) and statement.targets == [tree] and tree.attr in _STATISTICS
+    return is_target and not ctx.imports.imports("mindspore") and ctx.kind(statement.value).name != "none"
+
+
 def renewed_parameter(updated: Any, tree: ast.AST, ctx: Context) -> Any:
     """Return ``layer.weight = ms.Parameter(value, name=layer.weight.name)``; the runtime's where there may be none."""
     if not isinstance(tree, ast.Assign) or not isinstance(updated, cst.Assign) or len(updated.targets) != 1:
         return updated
     target, code, value = tree.targets[0], updated.targets[0].target, updated.value
-    if not isinstance(target, ast.Attribute) or not is_renewed(target, ctx) or not isinstance(code, cst.Attribute):
+    if not isinstance(target, ast.Attribute) or not isinstance(code, cst.Attribute):
+        return updated
+    if is_new_statistic(target, ctx) and code.attr.value == target.attr and not _is_own(target, ctx):
+        function, name = ctx.reference("torch2ms.runtime.parts.set_statistic"), ctx.literal(f"'{target.attr}'")
+        return cst.Expr(build("{f}({x}, {name}, {v})", f=function, x=code.value, name=name, v=value))
+    if not is_renewed(target, ctx):
         return updated
     if not isinstance(value, cst.Call) or not code_of(value.func).endswith("Parameter"):
         return updated
@@ -50,6 +63,14 @@ def renewed_parameter(updated: Any, tree: ast.AST, ctx: Context) -> Any:
     function = ctx.reference("torch2ms.runtime.parts.set_parameter")
     attribute = ctx.literal(f"'{target.attr}'")
     return cst.Expr(build("{f}({x}, {name}, {v})", f=function, x=code.value, name=attribute, v=value))
+
+
+def _is_own(target: ast.Attribute, ctx: Context) -> bool:
+    """Whether a class of the project has a statistic of its own under that name."""
+    kind = ctx.kind(target.value)
+    if isinstance(target.value, ast.Name) and target.value.id in ("self", "cls"):
+        return True
+    return any(":" in key for key in candidates(kind)) or (kind.known and kind.name != "Module")
 
 
 def _always_has(tree: ast.expr, ctx: Context) -> bool:
