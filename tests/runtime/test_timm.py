@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 import mindspore as ms
 import numpy as np
 import pytest
+from mindspore.experimental import optim
 
-from torch2ms.runtime import timm_parts
+from torch2ms.runtime import gradients, timm_parts
 
 
 def test_paths_are_dropped_for_whole_samples() -> None:
@@ -96,3 +99,35 @@ def test_settings_and_constants() -> None:
     meter.update(2.0, 3)
     meter.update(4.0)
     assert meter.avg == 2.5
+
+
+def test_a_scaler_takes_the_step_of_the_loss_it_is_handed() -> None:
+    weight = ms.Parameter(ms.Tensor(np.zeros(4, np.float32)), name="w")
+    optimizer = optim.SGD([weight], lr=1.0)
+    scaler = timm_parts.NativeScaler()
+    grads = (ms.Tensor(np.full(4, 2.0, np.float32)),)
+    gradients.hand_over([weight], grads)
+    scaler(None, optimizer, need_update=False)
+    assert (weight.asnumpy() == 0).all()
+    gradients.hand_over([weight], grads)
+    scaler(None, optimizer, clip_grad=1.0, parameters=[weight])
+    assert np.allclose(weight.asnumpy(), -0.5, atol=1e-5)
+    gradients.reset(optimizer)
+    assert scaler.state_dict() == {}
+    with pytest.raises(ValueError, match="agc"):
+        scaler(None, optimizer, clip_grad=1.0, clip_mode="agc")
+
+
+def test_optimizers_by_name_let_biases_and_norms_alone() -> None:
+    network = ms.nn.SequentialCell(ms.nn.Dense(2, 3), ms.nn.LayerNorm((3,)))
+    settings = Namespace(opt="adamw", lr=0.1, weight_decay=0.5, momentum=0.9, opt_eps=1e-7, opt_betas=None)
+    made = timm_parts.create_optimizer(settings, network)
+    assert [(float(g["weight_decay"]), len(g["params"])) for g in made.param_groups] == [(0.0, 3), (0.5, 1)]
+    assert type(made).__name__ == "AdamW"
+    plain = timm_parts.create_optimizer_v2(network, "momentum", lr=0.2, weight_decay=0.5, filter_bias_and_bn=False)
+    assert [float(g["weight_decay"]) for g in plain.param_groups] == [0.5]
+    assert not plain.param_groups[0]["nesterov"]
+    groups = timm_parts.add_weight_decay(network, 0.3, ["0.weight"])
+    assert [len(group["params"]) for group in groups] == [4]
+    with pytest.raises(ValueError, match="lamb"):
+        timm_parts.create_optimizer_v2(network, "lamb")

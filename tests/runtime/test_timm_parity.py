@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from argparse import Namespace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,10 @@ RATES = [
     "StepLRScheduler(optimizer, decay_t=5, decay_rate=0.3, warmup_t=4)",
     "MultiStepLRScheduler(optimizer, decay_t=[4, 9], decay_rate=0.1, warmup_t=2, warmup_lr_init=0.1)",
     "PolyLRScheduler(optimizer, 12, power=0.9, lr_min=0.02, warmup_t=2)",
+    "create_scheduler(Namespace(sched='cosine', epochs=15, min_lr=1e-3, warmup_epochs=3), optimizer)[0]",
+    "create_scheduler(Namespace(sched='step', epochs=15, decay_epochs=4, decay_rate=0.5), optimizer)[0]",
+    "create_scheduler(Namespace(sched='multistep', decay_milestones=[5, 9], warmup_epochs=1), optimizer)[0]",
+    "create_scheduler(Namespace(sched='poly', epochs=9, sched_on_updates=True, decay_rate=0.9), optimizer, 3)[0]",
 ]
 MIXED: list[dict[str, Any]] = [
     {}, {"cutmix_alpha": 1.0, "label_smoothing": 0.0}, {"cutmix_alpha": 1.0, "mode": "pair"},
@@ -90,6 +95,8 @@ PLAIN = [
     "to_2tuple(3), to_2tuple([1, 2]), to_3tuple('ab'), to_ntuple(1)(2)", "extend_tuple([1, 2], 4), extend_tuple(3, 2)",
     "[make_divisible(x, d) for x in (1, 17, 20, 30.5, 100) for d in (4, 8)], make_divisible(7, 8, 16, 0.5)",
     "get_padding(3), get_padding(5, 2), get_padding((3, 5), 1, (1, 2))",
+    "[create_scheduler(Namespace(sched=s, epochs=9, warmup_prefix=True, cooldown_epochs=4), optimizer)[1] for s in "
+    "('cosine', 'step', 'none')]",
     "calculate_drop_path_rates(0.3, 4), calculate_drop_path_rates(0.2, [2, 3], stagewise=True)",
 ]  # fmt: skip
 
@@ -103,6 +110,7 @@ class _Words:
 NAMES = {
     **{name: getattr(timm_parts, name) for name in timm_parts.__all__},
     "GluMlp": timm_parts.GatedMlp, "SEModule": timm_parts.SqueezeExcite, "nn": _Words, "partial": partial,
+    "Namespace": Namespace,
 }  # fmt: skip
 
 
@@ -207,7 +215,8 @@ def test_averages(code: str, plain: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("code", PLAIN)
 def test_plain_python(code: str, plain: dict[str, Any]) -> None:
-    assert json.loads(json.dumps(eval(code, dict(NAMES)))) == plain["plain"][code]
+    optimizer = optim.SGD([ms.Parameter(ms.Tensor([0.0]), name="x")], lr=0.4)
+    assert json.loads(json.dumps(eval(code, {**NAMES, "optimizer": optimizer}))) == plain["plain"][code]
 
 
 def test_accuracy(plain: dict[str, Any]) -> None:

@@ -6,10 +6,12 @@ python timm_side.py CORPUS FOLDER
 from __future__ import annotations
 
 import importlib
+import importlib.machinery
 import json
 import sys
 import types
 import warnings
+from argparse import Namespace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -58,7 +60,8 @@ def scope(source: str) -> dict[str, Any]:
     grn = importlib.import_module("timm.layers.grn")
     for module in (grn, scheduler, loss, vit, layers):
         names.update({key: value for key, value in vars(module).items() if not key.startswith("_")})
-    return {**names, "nn": nn, "partial": partial}
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=0.4)
+    return {**names, "nn": nn, "partial": partial, "Namespace": Namespace, "optimizer": optimizer}
 
 
 def compare(case: dict[str, Any], names: dict[str, Any], folder: Path) -> None:

@@ -27,3 +27,21 @@ def test_other_packages_get_arrays(source: str, expected: str) -> None:
 def test_what_is_viewed_in_a_size_is_a_tensor(size: str, index: str) -> None:
     source = f"order = np.arange(4)\ndef shuffled(image):\n    return image.view({size})[order]\nuses = [shuffled]\n"
     assert f"[{index}]" in translate_source(f"import numpy as np\nimport torch\n{source}").text
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("args.size = np.prod(x.size())", "args.size = int(np.prod(x.shape))"),
+        ("k = np.prod(x.shape[1:])", "k = int(np.prod(x.shape[1:]))"),
+        ("k = np.prod(data[0][0].size())", "k = int(np.prod(data[0][0].shape))"),
+        ("k = nn.Linear(np.prod(x.shape), 3)", "k = nn.Dense(int(np.prod(x.shape)), 3)"),
+        ("k = int(np.prod(x.shape))", "k = int(np.prod(x.shape))"),
+        ("k = np.prod(x.shape).astype(float)", "k = np.prod(x.shape).astype(float)"),
+        ("k = np.prod(x.shape, axis=0)", "k = np.prod(x.shape, axis=0)"),
+        ("k = np.prod(data)", "k = np.prod(data)"),
+    ],
+)
+def test_what_numpy_counts_of_a_shape_is_an_int(source: str, expected: str) -> None:
+    start = "import numpy as np\nimport torch\nfrom torch import nn\n\n\ndef f(args, data, x: torch.Tensor):\n"
+    assert f"    {expected}\n" in translate_source(f"{start}    {source}\n").text

@@ -49,6 +49,15 @@ def test_folders_of_scripts_lead_to_the_runtime(make_tree: MakeTree, tmp_path: P
     assert done.stdout.split() == [str(runtime / "__init__.py"), str(runtime / "data.py")]
 
 
+def test_a_script_that_names_no_torch_itself_is_led_as_well(make_tree: MakeTree, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    tree = {"src/train.py": "import parts\n\nparts.best([1])\n", "src/parts.py": TOPK, "docs/conf.py": "x = 1\n"}
+    translate_project(make_tree(tree), out)
+    assert [path.relative_to(out).as_posix() for path in out.rglob("torch2ms_runtime.py")] == [
+        "src/torch2ms_runtime.py"
+    ]
+
+
 def test_an_installed_runtime_needs_no_signs(make_tree: MakeTree, tmp_path: Path) -> None:
     out = tmp_path / "out"
     translate_project(make_tree(TREE), out, Options(runtime="installed"))

@@ -86,3 +86,29 @@ def test_what_has_no_counterpart_is_marked_and_stays(line: str, use: str, code: 
 def test_a_module_of_the_project_by_that_name_is_no_package() -> None:
     source = "import torch\nfrom .timm import DropPath\n\n\ndef f():\n    return DropPath(torch.zeros(1))\n"
     assert "from .timm import DropPath" in translate_source(source).text
+
+
+STEP = """import torch
+from timm.utils import NativeScaler
+from torch import nn
+
+
+def train(model: nn.Module, loader, optimizer: torch.optim.Optimizer, loss_scaler, criterion):
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        optimizer.zero_grad()
+        loss_scaler(loss, optimizer, clip_grad=1.0, parameters=model.parameters())
+
+
+def main(model: nn.Module, loader):
+    train(model, loader, torch.optim.SGD(model.parameters(), lr=0.1), NativeScaler(), nn.CrossEntropyLoss())
+"""
+
+
+def test_a_scaler_of_timm_is_handed_the_gradients() -> None:
+    result = translate_source(STEP)
+    assert not [d for d in result.diagnostics if d.severity.name == "ERROR"]
+    assert "gradients.hand_over(optimizer.parameters, grads)" in result.text
+    assert "loss_scaler(loss, optimizer, clip_grad=1.0, parameters=modules.parameters(model))" in result.text
+    plain = translate_source(STEP.replace("timm.utils", "timm.other"))
+    assert "hand_over" not in plain.text

@@ -309,10 +309,16 @@ def test_a_layer_of_an_unknown_network_by_the_name_that_the_project_gives_it(lin
     assert "T2M207" not in [d.code for d in found.diagnostics]
 
 
-@pytest.mark.parametrize("line", ["model.norm.weight = nn.functional.relu(w)", "model.norm.running_var = w"])
-def test_what_is_stored_in_a_layer_of_no_known_class_is_marked(line: str) -> None:
+def test_what_is_stored_in_a_layer_of_no_known_class_is_marked() -> None:
     """MindSpore's normalisation would not use it: the network would compute with its own, without a word."""
-    assert "T2M207" in [d.code for d in translate_source(f"{NETWORK}    {line}\n").diagnostics]
+    found = translate_source(f"{NETWORK}    model.norm.weight = nn.functional.relu(w)\n")
+    assert "T2M207" in [d.code for d in found.diagnostics]
+
+
+def test_a_statistic_of_a_layer_of_no_known_class_is_set_when_it_runs() -> None:
+    found = translate_source(f"{NETWORK}    model.norm.running_var = w\n")
+    assert "parts.set_statistic(model.norm, 'running_var', w)" in found.text
+    assert "T2M207" not in [d.code for d in found.diagnostics]
 
 
 def test_a_parameter_of_a_layer_of_no_known_class_is_set_when_it_runs() -> None:

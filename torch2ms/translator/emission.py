@@ -225,7 +225,8 @@ class _Builder:
                 return f"{name}={ast.unparse(argument.tree)} cannot be written for {option.target}"
             value = made
         elif self.site.row.kind == "class" and name in NUMBERS and may_be_numpy(argument.tree, self.ctx):
-            value = cst.Call(cst.Name("int"), [cst.Arg(value)])
+            made_int = isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and value.func.value == "int"
+            value = value if made_int else cst.Call(cst.Name("int"), [cst.Arg(value)])
         elif _takes_tuples(self.site, name):
             value = self._as_layers_take(argument, value)
         if self.signature is not None and not self._known(new):

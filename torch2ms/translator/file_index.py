@@ -116,7 +116,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         frozenset(calls.roots),
         attributes.has_gradients and asks_apart(tree),
         "zero_grad" in calls.shapes and resets_apart(tree),
-        "backward" in calls.shapes and steps_for_others(tree),
+        steps_for_others(tree, "backward" in calls.shapes),
         stepping_methods(tree) if "step" in calls.shapes else {},
         optional_imports(tree, imports),
         attributes.has_marks and thaws(tree),

@@ -23,9 +23,13 @@ def takers(tree: ast.Module) -> Iterator[ast.FunctionDef]:
             yield from (part for part in node.body if isinstance(part, ast.FunctionDef) and given_loss(part))
 
 
-def steps_for_others(tree: ast.Module) -> bool:
-    """Whether a file defines such a method."""
-    return next(takers(tree), None) is not None
+def steps_for_others(tree: ast.Module, calls_backward: bool) -> bool:
+    """Whether a file defines such a method, or imports timm's."""
+    imports = (node for node in tree.body if isinstance(node, ast.ImportFrom) and not node.level)
+    modules = {node.module for node in imports if any(alias.name == "NativeScaler" for alias in node.names)}
+    if modules & {"timm.utils", "timm.utils.cuda"}:
+        return True
+    return calls_backward and next(takers(tree), None) is not None
 
 
 def given_loss(function: ast.AST) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -26,7 +26,7 @@ def generated_files(
     project: Project,
     program: ProgramFacts | None,
     results: Mapping[str, FileResult],
-    scripts: Container[str],
+    scripts: Collection[str],
     options: Options,
 ) -> dict[str, str]:
     """Return the texts that OUT gets besides the mirrored tree, by path; a file of SRC is never overwritten."""
@@ -79,7 +79,7 @@ def write_output(
     results: Mapping[str, FileResult],
     report: Report,
     generated: Mapping[str, str],
-    scripts: Container[str],
+    scripts: Collection[str],
     options: Options,
     *,
     force: bool,
@@ -131,16 +131,31 @@ def _runtime(options: Options, taken: set[str]) -> Iterator[OutFile]:
             yield OutFile(name, copy_of=path)
 
 
-def script_folders(results: Mapping[str, FileResult], scripts: Container[str]) -> list[str]:
+def script_folders(results: Mapping[str, FileResult], scripts: Collection[str]) -> list[str]:
     """Return the folders below the root with scripts of a project that uses the runtime.
 
     Python looks for modules beside the script, not in the project's root. A script is a file that says itself that it
     can be run, or one of ``scripts``: outside packages, and imported by no other.
     """
-    if not any(result.text is not None and RUNTIME_NAME in result.text for result in results.values()):
+    if not any(map(_uses_runtime, results.values())):
         return []
-    found = (path for path, result in results.items() if _is_script(result, scripts))
-    return sorted({str(folder) for path in found if (folder := PurePosixPath(path).parent) != PurePosixPath(".")})
+    found = {PurePosixPath(path).parent for path, result in results.items() if _is_script(result, scripts)}
+    # A script that names no torch itself is copied, and the modules beside it are those that it runs
+    copied = {PurePosixPath(path).parent for path in scripts if _is_copied(results.get(path))}
+    found |= {folder for folder in copied if any(_uses_runtime(x) and _is_below(x, folder) for x in results.values())}
+    return sorted(str(folder) for folder in found if folder != PurePosixPath("."))
+
+
+def _is_copied(result: FileResult | None) -> bool:
+    return result is None or result.text is None
+
+
+def _uses_runtime(result: FileResult) -> bool:
+    return result.text is not None and RUNTIME_NAME in result.text
+
+
+def _is_below(result: FileResult, folder: PurePosixPath) -> bool:
+    return folder in PurePosixPath(result.path).parents
 
 
 _SIGNPOST = '''\

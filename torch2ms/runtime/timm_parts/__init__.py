@@ -16,6 +16,13 @@ from .constants import (
     OPENAI_CLIP_STD,
     settings_of_weights,
 )
+from .factories import (
+    add_weight_decay,
+    create_optimizer,
+    create_optimizer_v2,
+    create_scheduler,
+    param_groups_weight_decay,
+)
 from .initializers import lecun_normal_, named_apply, trunc_normal_, trunc_normal_tf_, variance_scaling_
 from .layers import (
     ConvMlp,
@@ -41,6 +48,7 @@ from .measures import AverageMeter, ModelEma, ModelEmaV2, accuracy, get_state_di
 from .mixing import Mixup, mixup_target, one_hot, rand_bbox
 from .pooling import AdaptiveAvgMaxPool2d, AdaptiveCatAvgMaxPool2d, SelectAdaptivePool2d, select_adaptive_pool2d
 from .registry import create_model, is_model, list_models, model_entrypoint, register_model
+from .scaling import NativeScaler
 from .schedulers import CosineLRScheduler, MultiStepLRScheduler, PolyLRScheduler, Scheduler, StepLRScheduler
 from .sizes import (
     calculate_drop_path_rates,
@@ -88,6 +96,7 @@ __all__ = [
     "ModelEma",
     "ModelEmaV2",
     "MultiStepLRScheduler",
+    "NativeScaler",
     "PatchDropout",
     "PatchEmbed",
     "PolyLRScheduler",
@@ -99,8 +108,12 @@ __all__ = [
     "SwiGLU",
     "VisionTransformer",
     "accuracy",
+    "add_weight_decay",
     "calculate_drop_path_rates",
     "create_model",
+    "create_optimizer",
+    "create_optimizer_v2",
+    "create_scheduler",
     "drop_path",
     "extend_tuple",
     "get_padding",
@@ -114,6 +127,7 @@ __all__ = [
     "model_entrypoint",
     "named_apply",
     "one_hot",
+    "param_groups_weight_decay",
     "rand_bbox",
     "register_model",
     "select_adaptive_pool2d",

@@ -1,4 +1,8 @@
-"""Tensors handed to packages that know PyTorch's: ``wandb.log({"loss": loss})`` and ``plt.axis(limits)`` get arrays."""
+"""Tensors handed to packages that know PyTorch's: ``wandb.log({"loss": loss})`` and ``plt.axis(limits)`` get arrays.
+
+What NumPy counts of a shape, ``np.prod(x.size())``, becomes an int: it is the size of a layer somewhere else, and
+MindSpore's layers take no number of NumPy's.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,8 @@ _TAKERS = frozenset({"wandb.log", "matplotlib.pyplot.axis", "matplotlib.pyplot.x
 
 def as_arrays(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call:
     """Return a call of another package's function with arrays of NumPy for the tensors among its arguments."""
+    if callee.of == "numpy.prod" and _counts_a_shape(tree, ctx):
+        return _called("int", updated)
     if callee.name != "module" or callee.of not in _TAKERS or len(updated.args) != len(tree.args) + len(tree.keywords):
         return updated
     given = [*tree.args, *(word.value for word in tree.keywords)]
@@ -25,6 +31,29 @@ def as_arrays(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> 
         arg.with_changes(value=_as_array(arg.value, value, ctx)) for arg, value in zip(updated.args, given, strict=True)
     ]
     return updated.with_changes(args=args)
+
+
+def _counts_a_shape(tree: ast.Call, ctx: Context) -> bool:
+    """Whether the elements of a tensor are counted, and the number is kept: not asked for its members, nor an int."""
+    if len(tree.args) != 1 or tree.keywords or not (ctx.kind(tree.args[0]).name == "Size" or _is_shape(tree.args[0])):
+        return False
+    around = ctx.parent(tree)
+    is_int = isinstance(around, ast.Call) and getattr(around.func, "id", "") == "int"
+    return not is_int and not isinstance(around, ast.Attribute)
+
+
+def _is_shape(tree: ast.expr) -> bool:
+    """Whether an expression is ``x.shape``, ``x.size()`` or a part of it: a shape whatever ``x`` is."""
+    if isinstance(tree, ast.Subscript) and isinstance(tree.slice, ast.Slice):
+        return _is_shape(tree.value)
+    if isinstance(tree, ast.Call):
+        return getattr(tree.func, "attr", "") == "size" and not tree.args and not tree.keywords
+    return isinstance(tree, ast.Attribute) and tree.attr == "shape"
+
+
+def _called(name: str, argument: cst.BaseExpression) -> cst.Call:
+    """Return ``name(argument)``."""
+    return cst.Call(cst.Name(name), [cst.Arg(argument)])
 
 
 def _as_array(code: cst.BaseExpression, value: ast.expr, ctx: Context) -> cst.BaseExpression:
