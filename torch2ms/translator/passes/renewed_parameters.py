@@ -39,8 +39,9 @@ def is_renewed(tree: ast.Attribute, ctx: Context) -> bool:
 def is_new_statistic(tree: ast.Attribute, ctx: Context) -> bool:
     """Whether an attribute is the target of ``layer.running_mean = value``: pruned networks are filled so."""
     statement = ctx.small
-    is_target = isinstance(statement, ast.Assign) and statement.targets == [tree] and tree.attr in _STATISTICS
-    return is_target and not ctx.imports.imports("mindspore") and ctx.kind(statement.value).name != "none"
+    if not isinstance(statement, ast.Assign) or statement.targets != [tree] or tree.attr not in _STATISTICS:
+        return False
+    return not ctx.imports.imports("mindspore") and ctx.kind(statement.value).name != "none"
 
 
 def renewed_parameter(updated: Any, tree: ast.AST, ctx: Context) -> Any:
