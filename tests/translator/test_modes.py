@@ -47,6 +47,25 @@ class Net(nn.Module):
             "nn.Dropout(p=0.5)).set_train())",
         ),
         (CLASS + "nets = [Net() for _ in range(2)]", "nets = [Net().set_train() for _ in range(2)]"),
+        (CLASS + "nets = nn.ModuleList([Net(), Net()])", "nets = nn.CellList([Net(), Net()]).set_train()"),
+        (CLASS + "nets = []\nfor i in range(2):\n    nets.append(Net())", "nets.append(Net().set_train())"),
+        (CLASS + "nets = nn.ModuleList()\nnets.append(nn.Dropout(0.5))", "nets.append(nn.Dropout(p=0.5).set_train())"),
+        (CLASS + "nets = []\nnets += [Net()]\nnets[0](x)", "nets += [Net().set_train()]"),
+        (
+            CLASS + "class A:\n    def __init__(self):\n        self.n = []\n        self.n.append(Net())",
+            "Net().set_train()",
+        ),
+        (CLASS + "net = nn.DataParallel(Net()).cuda()\nnet(x)", "net = Net().set_train()\n"),
+        (CLASS + "def main(x):\n    net = torch.compile(Net())\n    return net(x)", "    net = Net().set_train()\n"),
+        (CLASS + "    @classmethod\n    def build(cls):\n        return cls()", "return cls().set_train()"),
+        (
+            CLASS + "    @staticmethod\n    def make():\n        net = Net()\n        return net",
+            "net = Net().set_train()",
+        ),
+        (CLASS + "def some():\n    for _ in range(2):\n        yield Net()", "yield Net().set_train()"),
+        (CLASS + "def main():\n    a, b = (Net() for _ in range(2))", "(Net().set_train() for _ in range(2))"),
+        (CLASS + "def main():\n    return list(Net() for _ in range(2))", "list(Net().set_train() for _ in range(2))"),
+        (CLASS + "a = Net().cuda()\nb = Net().cuda()\na.train()\nprint(a(x), b(x))", "b = Net().set_train()\n"),
     ],
 )
 def test_new_networks_train(source: str, expected: str) -> None:
@@ -92,6 +111,16 @@ def test_parts_that_are_built_in_eval_mode_stay_so(source: str, expected: str) -
         "layers = [nn.BatchNorm2d(3)]",
         CLASS + "def run(net):\n    return net\n\n\nnet = run(Net())\nnet.train()\nnet(1)",
         CLASS + "def run(net):\n    net.train()\n    return net(1)\n\n\nnet = Net()\nrun(net)",
+        CLASS + "nets = []\nnets.append(Net())\nfor net in nets:\n    net.train()",
+        CLASS + "a = Net()\nnet = a\nfor net in (a,):\n    net.train()\na(x)",
+        CLASS + "net = nn.DataParallel(Net()).cuda()\nnet.train()\nnet(x)",
+        CLASS + "def build():\n    parts = []\n    parts.append(Net())\n    return nn.Sequential(*parts)",
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.parts = self.made()\n"
+        "    @classmethod\n    def made(cls):\n        return nn.ModuleList([nn.Dropout(0.5)])",
+        CLASS + "net = nn.Sequential(*(Net() for _ in range(2)))\nnet.train()",
+        CLASS + "class Nets(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.nets = nn.ModuleList([Net()])\n        self.nets.append(Net())",
+        "def parts():\n    layers = []\n    layers.append(nn.Dropout(0.5))\n    return layers",
         CLASS,
     ],
 )

@@ -22,6 +22,8 @@ _SENSITIVE = re.compile(
     r"|InstanceNorm\dd\([^)]*True[^)]*True"  # track_running_stats by position
 )
 _WRAPPERS = frozenset({"spectral_norm"})  # functions that return the layer they are given, with another mode each
+_CONTAINERS = (".Sequential", ".ModuleList", ".ModuleDict")
+_HANDING_BACK = frozenset({"DataParallel", "DistributedDataParallel", "compile", "script", "convert_sync_batchnorm"})
 _SELF_RETURNING = frozenset({"to", "cuda", "cpu", "float", "double", "half", "apply", "requires_grad_", "type"})
 
 
@@ -29,8 +31,10 @@ def in_train_mode(code: cst.BaseExpression, tree: ast.AST, ctx: Context) -> cst.
     """Return ``code`` with ``.set_train()`` where it builds a network that torch would train with at once."""
     if not isinstance(tree, ast.Call) or not isinstance(code, cst.Call) or ctx.kind(tree).name != "Module":
         return code
+    if tree.args and _hands_back(tree, tree.args[0], ctx):
+        return code  # what it is given has a mode
     if (
-        (_is_inside_module(ctx) and not _is_called_here(tree, ctx))
+        (_is_inside_module(ctx) and not _is_called_here(tree, ctx) and not _is_made_by_its_class(tree, ctx))
         or not _is_used(tree, ctx)
         or not _is_sensitive(tree, ctx)
         or _sets_mode(tree, ctx)
@@ -59,6 +63,10 @@ def _evaluates_parts(tree: ast.Call, ctx: Context) -> bool:
     return False
 
 
+def _trains(call: ast.Call) -> bool:
+    return getattr(call.func, "attr", "") == "train" and not _sets_eval(call)
+
+
 def _sets_eval(node: ast.AST) -> bool:
     """Whether a node is ``layer.eval()`` or ``layer.train(False)``."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.keywords:
@@ -79,7 +87,7 @@ def _is_sensitive(tree: ast.Call, ctx: Context) -> bool:
         return (
             _SENSITIVE.search(ast.unparse(tree)) is not None
             or _reads_mode(ctx)
-            or (names[0].endswith(".Sequential") and _is_opaque(tree, ctx) and is_sensitive_file(ctx))
+            or (names[0].endswith(_CONTAINERS) and _is_opaque(tree, ctx) and is_sensitive_file(ctx))
         )
     if callee.name == "function":  # a helper that returns plain layers; one that returns a class's sets their mode
         kind = ctx.kind(tree)
@@ -121,6 +129,14 @@ def _is_inside_module(ctx: Context) -> bool:
     return info is not None and info.owner is not None and ctx.world.family(info.owner.key).name == "Module"
 
 
+def _is_made_by_its_class(tree: ast.Call, ctx: Context) -> bool:
+    """Whether a class method makes a network of its own class, ``cls()``: no part of another one."""
+    info = ctx.functions[-1]
+    if info is None or info.owner is None or "self" in [argument.arg for argument in info.node.args.args[:1]]:
+        return False
+    return info.owner.key in candidates(ctx.kind(tree.func)) or getattr(tree.func, "id", "") == "cls"
+
+
 def _is_called_here(tree: ast.Call, ctx: Context) -> bool:
     """Whether a method calls a layer that it makes itself, ``nn.Dropout(0.5)(x)``: no network has that as a part."""
     parent = ctx.parent(tree)
@@ -146,7 +162,7 @@ def _is_used(tree: ast.Call, ctx: Context) -> bool:
             if parent.attr not in _SELF_RETURNING or not isinstance(call, ast.Call) or call.func is not parent:
                 return False
             child, parent = call, ctx.parent(call)
-        elif _hands_up(parent, tree, ctx):
+        elif _hands_up(parent, tree, ctx) or _hands_back(parent, child, ctx):
             child, parent = parent, ctx.parent(parent)
         else:
             break
@@ -155,13 +171,36 @@ def _is_used(tree: ast.Call, ctx: Context) -> bool:
     if isinstance(parent, ast.Call):
         if parent.func is child:
             return True
+        if isinstance(parent.func, ast.Attribute) and parent.func.attr in _FILLING:
+            return _keeps(parent.func.value, tree, ctx)
         if ctx.functions[-1] is None and isinstance(parent.func, ast.Name):
             # A script hands a layer to a function: net = fill(nn.BatchNorm2d(3)).
             return ctx.kind(parent.func).name in ("function", "unknown") or _is_own(tree, ctx)
         return (_is_own(tree, ctx) or _is_prepared(tree, parent, ctx)) and _takes_whole_networks(parent, ctx)
-    if isinstance(parent, ast.Return):
+    if isinstance(parent, (ast.Return, ast.Yield)):
         return ctx.kind(tree.func).name == "class"
+    if isinstance(parent, ast.AugAssign):
+        return _keeps(parent.target, tree, ctx)
     return isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Subscript, ast.For))
+
+
+_FILLING = frozenset({"append", "insert", "extend", "add_module", "register_module", "setdefault", "update"})
+
+
+def _keeps(holder: ast.expr, tree: ast.Call, ctx: Context) -> bool:
+    """Whether what a new network is put into keeps it: no other network is made of it, whose mode would count."""
+    if not _is_own(tree, ctx) and ctx.kind(holder).name != "Module":
+        return False
+    if not isinstance(holder, ast.Name):
+        return True
+    reads = [n for n in ctx.analysis.all(ast.Name) if n.id == holder.id and isinstance(n.ctx, ast.Load)]
+    return not any(_makes_a_network(read, ctx) for read in reads if _scope(read, ctx) is _scope(holder, ctx))
+
+
+def _makes_a_network(read: ast.Name, ctx: Context) -> bool:
+    """Whether what a name holds becomes the parts of a network: ``nn.Sequential(*layers)``."""
+    parent = ctx.parent(read)
+    return isinstance(parent, ast.Starred) or (isinstance(parent, ast.Call) and ctx.kind(parent).name == "Module")
 
 
 def _is_prepared(tree: ast.Call, call: ast.Call, ctx: Context) -> bool:
@@ -171,7 +210,8 @@ def _is_prepared(tree: ast.Call, call: ast.Call, ctx: Context) -> bool:
     return whole and not known
 
 
-_HOLDERS = (ast.List, ast.Dict, ast.ListComp, ast.DictComp, ast.Lambda)
+_HOLDERS = (ast.List, ast.Dict, ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+_COLLECTING = frozenset({"list", "tuple", "iter", "next"})
 _GOING_OVER = frozenset({"len", "enumerate", "zip", "reversed", "print", "iter", "list", "sorted", "map"})
 
 
@@ -179,7 +219,17 @@ def _hands_up(parent: ast.AST, tree: ast.Call, ctx: Context) -> bool:
     """Whether the new network is a part of an expression that says nothing of its mode."""
     if isinstance(parent, _HOLDERS):
         return _is_own(tree, ctx) or _is_taken_out(parent, ctx)
+    if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") in _COLLECTING:
+        return _is_own(tree, ctx)
     return isinstance(parent, (ast.IfExp, ast.Tuple)) or _is_copied(parent)
+
+
+def _hands_back(parent: ast.AST, child: ast.AST, ctx: Context) -> bool:
+    """Whether a call of torch's is the network it is given: ``nn.DataParallel(Net())``, ``torch.compile(Net())``."""
+    if not isinstance(parent, ast.Call) or parent.args[:1] != [child]:
+        return False
+    names = candidates(ctx.kind(parent.func))
+    return bool(names) and names[0].startswith("torch.") and names[0].rpartition(".")[2] in _HANDING_BACK
 
 
 def _is_copied(parent: ast.AST) -> bool:
@@ -229,16 +279,16 @@ def _takes_whole_networks(call: ast.Call, ctx: Context) -> bool:
 
 def _sets_mode(tree: ast.Call, ctx: Context) -> bool:
     """Whether the file calls ``.train()`` on something before the new network is used: then it says itself."""
-    parent = ctx.parent(tree)
-    if isinstance(parent, ast.Call) and parent.func is not tree:  # net = prepare(Net())
+    child, parent = _as_it_is_used(tree, ctx)
+    if isinstance(parent, ast.Call) and parent.func is not child:  # net = prepare(Net())
         holder = ctx.parent(parent)
-        if not isinstance(holder, ast.Assign):
-            return False  # only whom it is handed to could
+        if not isinstance(holder, ast.Assign):  # only whom it is handed to could, or who goes over what holds it
+            return getattr(parent.func, "attr", "") in _FILLING and any(map(_trains, ctx.analysis.all(ast.Call)))
         parent = holder
     calls = [node for node in ctx.analysis.nodes if isinstance(node, ast.Call)]
-    trains = [call for call in calls if getattr(call.func, "attr", "") == "train" and not _sets_eval(call)]
+    trains = [call for call in calls if _trains(call)]
     if not trains or not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
-        return bool(trains) and not (isinstance(parent, ast.Call) and parent.func is tree)
+        return bool(trains) and not (isinstance(parent, ast.Call) and parent.func is child)
     name = parent.targets[0].id
     uses = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == name]
     uses += [call for call in calls if _runs(call, name, ctx)]
@@ -248,7 +298,38 @@ def _sets_mode(tree: ast.Call, ctx: Context) -> bool:
     first = min(
         [first, *(line for line in reads if line > tree.lineno)], key=lambda line: line or 1 << 30, default=None
     )
-    return first is None or any(tree.lineno < call.lineno < first for call in trains)
+    return first is None or any(
+        tree.lineno < call.lineno < first and not _is_of_another(call, name, ctx) for call in trains
+    )
+
+
+def _is_of_another(call: ast.Call, name: str, ctx: Context) -> bool:
+    """Whether ``other.train()`` is said of a network that the program makes beside the one of a name."""
+    receiver = getattr(call.func, "value", None)
+    if not isinstance(receiver, ast.Name) or receiver.id == name:
+        return False
+    made = [
+        node.value
+        for node in ctx.analysis.all(ast.Assign)
+        if any(getattr(target, "id", "") == receiver.id for target in node.targets)
+    ]
+    return bool(made) and all(isinstance(value, ast.Call) and ctx.kind(value).name == "Module" for value in made)
+
+
+def _as_it_is_used(tree: ast.Call, ctx: Context) -> tuple[ast.AST, ast.AST | None]:
+    """Return the expression that is a new network with what hands it back around it, and what that stands in."""
+    child: ast.AST = tree
+    parent = ctx.parent(child)
+    while parent is not None:
+        if isinstance(parent, ast.Attribute) and parent.attr in _SELF_RETURNING:
+            call = ctx.parent(parent)
+            if not isinstance(call, ast.Call) or call.func is not parent:
+                break
+            parent = call
+        elif not _hands_back(parent, child, ctx):
+            break
+        child, parent = parent, ctx.parent(parent)
+    return child, parent
 
 
 def _runs(call: ast.Call, name: str, ctx: Context) -> bool:
