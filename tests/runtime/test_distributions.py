@@ -155,3 +155,21 @@ def test_negative_count_of_axes_sums_what_pytorch_sums():
     value = ms.ops.ones((4, 2, 3))
     found = distributions.Independent(base, -1).log_prob(value)
     np.testing.assert_allclose(found.asnumpy(), base.log_prob(value).asnumpy().sum((1, 2)), rtol=1e-6)
+
+
+def test_classes_that_are_masked():
+    masked = distributions.Categorical(logits=ms.tensor([[1.0, -np.inf, 0.5]]))
+    assert masked.entropy().asnumpy()[0] == pytest.approx(0.6628473)
+    whole = distributions.Categorical(logits=ms.tensor([[1.0, 0.0, 0.5]]))
+    shares = masked.probs.asnumpy()[0, [0, 2]]
+    expected = (shares * np.log(shares / whole.probs.asnumpy()[0, [0, 2]])).sum()
+    assert distributions.kl_divergence(masked, whole).asnumpy()[0] == pytest.approx(expected, abs=1e-6)
+    assert distributions.kl_divergence(masked, masked).asnumpy()[0] == pytest.approx(0, abs=1e-6)
+    assert distributions.kl_divergence(whole, masked).asnumpy()[0] == np.inf
+
+
+def test_a_number_takes_the_dtype_of_the_tensor_beside_it():
+    assert (
+        distributions.HalfCauchy(ms.tensor([1.0], ms.float16)).log_prob(ms.tensor([0.5], ms.float16)).dtype
+        == ms.float16
+    )

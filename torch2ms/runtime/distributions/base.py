@@ -36,8 +36,9 @@ def beside(number: Tensor, values: Tensor) -> Tensor:
 
 
 def together(*values: Any) -> Tuple[Tensor, ...]:
-    """Return parameters in one shape."""
-    tensors = [floats(value) for value in values]
+    """Return parameters in one shape; numbers take the dtype of the first tensor among them, as in PyTorch."""
+    like = next((value.dtype for value in values if isinstance(value, Tensor)), ms.float32)
+    tensors = [value if isinstance(value, Tensor) else Tensor(value, like) for value in values]
     shape = sum(tensors[1:], tensors[0]).shape
     return tuple(ops.broadcast_to(t, shape) if t.shape != shape else t for t in tensors)
 

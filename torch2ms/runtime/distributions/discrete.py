@@ -6,6 +6,7 @@ import math
 from typing import Any, Optional, Sequence, Tuple
 
 import mindspore as ms
+import numpy as np
 from mindspore import Tensor, ops
 
 from ..functional import logsigmoid, multinomial
@@ -246,7 +247,8 @@ class Categorical(Distribution):
 
     def entropy(self) -> Tensor:
         """Return the entropy in nats."""
-        return -(self.probs * self.logits).sum(-1)
+        least = float(np.finfo(ms.dtype_to_nptype(self.logits.dtype)).min)  # of a class that is masked, 0 * -infinity
+        return -(self.probs * ops.clamp(self.logits, min=least)).sum(-1)
 
 
 class OneHotCategorical(Distribution):

@@ -49,12 +49,14 @@ def _normal(p: Normal, q: Normal) -> Tensor:
 
 @register_kl(Categorical, Categorical)
 def _categorical(p: Categorical, q: Categorical) -> Tensor:
-    return (p.probs * (p.logits - q.logits)).sum(-1)
+    terms = p.probs * (p.logits - q.logits)
+    terms = ops.where(q.probs == 0, ops.full_like(terms, math.inf), terms)
+    return ops.where(p.probs == 0, ops.zeros_like(terms), terms).sum(-1)
 
 
 @register_kl(OneHotCategorical, OneHotCategorical)
 def _one_hot(p: OneHotCategorical, q: OneHotCategorical) -> Tensor:
-    return (p.probs * (p.logits - q.logits)).sum(-1)
+    return _categorical(p, q)
 
 
 @register_kl(Bernoulli, Bernoulli)
