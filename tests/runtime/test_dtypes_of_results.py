@@ -11,7 +11,7 @@ ms = pytest.importorskip("mindspore")
 
 from mindspore import ops  # noqa: E402
 
-from torch2ms.runtime import aten, functional, layers, seed  # noqa: E402
+from torch2ms.runtime import aten, functional, layers, seed, twice  # noqa: E402
 
 ROW = np.array([[1.0, 2.0, -3.0, 4.0]], np.float32)
 
@@ -71,3 +71,13 @@ def test_halves_of_a_generator() -> None:
     drawn = functional.randn(20, generator=seed.Generator().manual_seed(3), dtype=ms.float16).asnumpy()
     # torch.randn(20, generator=torch.Generator().manual_seed(3), dtype=torch.float16)[[0, 4, 8, 19]]
     assert drawn[[0, 4, 8, 19]].tolist() == pytest.approx([-0.07666, 0.26147, 1.0459, -0.14685], abs=1e-4)
+
+
+def test_the_loss_of_logits_has_that_of_the_targets() -> None:
+    logits, targets = _of(ROW), _of(np.ones((1, 4)), ms.float16)
+    for loss in (layers.BCEWithLogitsLoss(), twice.BCEWithLogitsLoss()):
+        assert loss(logits, targets).dtype == ms.float16
+
+
+def test_an_embedding_of_ints_stays_one() -> None:
+    assert aten.embedding(ops.ones((3, 2), dtype=ms.int64), ms.Tensor([0, 0]), 1, True).dtype == ms.int64

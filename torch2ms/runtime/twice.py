@@ -178,7 +178,7 @@ def binary_cross_entropy_with_logits(
     rest = most + ops.log(ops.exp(-most) + ops.exp(-input - most))  # -log(sigmoid(input)), smooth at 0 as well
     losses = (1 - target) * input + log_weight * rest
     losses = losses if weight is None else losses * weight
-    return reduced(losses, reduction_name(size_average, reduce, reduction))
+    return reduced(losses.astype(target.dtype), reduction_name(size_average, reduce, reduction))
 
 
 class AvgPool2d(pooling.AvgPool2d):

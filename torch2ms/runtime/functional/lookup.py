@@ -27,7 +27,7 @@ def embedding(
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
     rows = ops.gather(weight, input.astype(ms.int32), 0)
-    if scale_grad_by_freq:
+    if scale_grad_by_freq and weight.is_floating_point():
         share = rows / _frequencies(input)
         rows = share + ops.stop_gradient(rows - share)
     if padding_idx is None or not weight.is_floating_point():
