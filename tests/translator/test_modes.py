@@ -62,6 +62,16 @@ class Net(nn.Module):
             CLASS + "    @staticmethod\n    def make():\n        net = Net()\n        return net",
             "net = Net().set_train()",
         ),
+        (
+            CLASS + "    @classmethod\n    def build(cls):\n        n = cls()\n        return n\n\n\nn = Net.build()\n"
+            "n(x)\nn.train()",
+            "n = cls().set_train()",
+        ),
+        (
+            "class Trainer:\n    def __init__(self, net):\n        self.net = net\n\n\n"
+            "Trainer(nn.Sequential(nn.BatchNorm1d(4)))",
+            "Trainer(nn.SequentialCell(nn.BatchNorm1d(4)).set_train())",
+        ),
         (CLASS + "def some():\n    for _ in range(2):\n        yield Net()", "yield Net().set_train()"),
         (CLASS + "def main():\n    a, b = (Net() for _ in range(2))", "(Net().set_train() for _ in range(2))"),
         (CLASS + "def main():\n    return list(Net() for _ in range(2))", "list(Net().set_train() for _ in range(2))"),
@@ -112,6 +122,7 @@ def test_parts_that_are_built_in_eval_mode_stay_so(source: str, expected: str) -
         CLASS + "def run(net):\n    return net\n\n\nnet = run(Net())\nnet.train()\nnet(1)",
         CLASS + "def run(net):\n    net.train()\n    return net(1)\n\n\nnet = Net()\nrun(net)",
         CLASS + "nets = []\nnets.append(Net())\nfor net in nets:\n    net.train()",
+        CLASS + "def build():\n    n = Net()\n    return n\n\n\nnet = build()\nnet.train()\nnet(x)",
         CLASS + "a = Net()\nnet = a\nfor net in (a,):\n    net.train()\na(x)",
         CLASS + "net = nn.DataParallel(Net()).cuda()\nnet.train()\nnet(x)",
         CLASS + "def build():\n    parts = []\n    parts.append(Net())\n    return nn.Sequential(*parts)",

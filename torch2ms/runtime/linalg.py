@@ -219,6 +219,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: Optional[float] = None, *, driver: Any = 
     right = ops.expand_dims(B, -1) if vector else B
     limit = _smallest(A) if rcond is None else rcond
     solution = ops.matmul(_by_numpy(lambda a: singular.pseudo_inverse(a, limit), A), right)
+    is_finite = ops.logical_and(right == right, ops.abs(right) < float("inf")).all((-2, -1), True)
+    solution = ops.where(is_finite, solution, ops.full_like(solution, float("nan")))  # LAPACK scales by the largest
     residuals = ops.zeros((0,), A.dtype)
     if A.shape[-2] > A.shape[-1]:
         residuals = ops.square(ops.matmul(A, solution) - right).sum(-2)

@@ -228,6 +228,8 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
 def copysign(input: Tensor, other: Any) -> Tensor:
     """Return ``input`` with the sign of ``other``; that of -0.0 counts."""
     sign = signbit(other) if isinstance(other, Tensor) else math.copysign(1, other) < 0
+    if isinstance(other, Tensor) and other.dtype != input.dtype:
+        input = promoted((input, other))[0]
     size = ops.abs(input if input.is_floating_point() else input.astype(ms.float32))
     if isinstance(sign, bool):
         return -size if sign else size

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 
 import libcst as cst
 
@@ -175,8 +176,13 @@ def _is_used(tree: ast.Call, ctx: Context) -> bool:
             return _keeps(parent.func.value, tree, ctx)
         if ctx.functions[-1] is None and isinstance(parent.func, ast.Name):
             # A script hands a layer to a function: net = fill(nn.BatchNorm2d(3)).
-            return ctx.kind(parent.func).name in ("function", "unknown") or _is_own(tree, ctx)
-        return (_is_own(tree, ctx) or _is_prepared(tree, parent, ctx)) and _takes_whole_networks(parent, ctx)
+            return (
+                ctx.kind(parent.func).name in ("function", "unknown")
+                or _is_own(tree, ctx)
+                or _is_held(tree, parent, ctx)
+            )
+        whole = _is_own(tree, ctx) or _is_prepared(tree, parent, ctx) or _is_held(tree, parent, ctx)
+        return whole and _takes_whole_networks(parent, ctx)
     if isinstance(parent, (ast.Return, ast.Yield)):
         return ctx.kind(tree.func).name == "class"
     if isinstance(parent, ast.AugAssign):
@@ -208,6 +214,13 @@ def _is_prepared(tree: ast.Call, call: ast.Call, ctx: Context) -> bool:
     known = ctx.kind(call).of.startswith("torch.nn.") and ":" not in ctx.kind(call).of
     whole = candidates(ctx.kind(tree.func)) == ("torch.nn.Sequential",) and isinstance(ctx.parent(call), ast.Assign)
     return whole and not known
+
+
+def _is_held(tree: ast.Call, call: ast.Call, ctx: Context) -> bool:
+    """Whether an object that is no network itself gets a container of layers: ``Trainer(nn.Sequential(...))``."""
+    names = candidates(ctx.kind(tree.func))
+    is_container = bool(names) and names[0].startswith("torch.nn.") and names[0].endswith(_CONTAINERS)
+    return is_container and ctx.kind(call.func).name == "class" and _takes_whole_networks(call, ctx)
 
 
 _HOLDERS = (ast.List, ast.Dict, ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
@@ -298,8 +311,17 @@ def _sets_mode(tree: ast.Call, ctx: Context) -> bool:
     first = min(
         [first, *(line for line in reads if line > tree.lineno)], key=lambda line: line or 1 << 30, default=None
     )
-    return first is None or any(
-        tree.lineno < call.lineno < first and not _is_of_another(call, name, ctx) for call in trains
+    if first is None:  # it is used elsewhere
+        return not all(_comes_late(call, calls, ctx) for call in trains)
+    return any(tree.lineno < call.lineno < first and not _is_of_another(call, name, ctx) for call in trains)
+
+
+def _comes_late(call: ast.Call, calls: Sequence[ast.Call], ctx: Context) -> bool:
+    """Whether ``net.train()`` is said of a network that the same function has called before."""
+    name = getattr(getattr(call.func, "value", None), "id", None)
+    return name is not None and any(
+        getattr(use.func, "id", "") == name and use.lineno < call.lineno and _scope(use, ctx) is _scope(call, ctx)
+        for use in calls
     )
 
 
