@@ -35,7 +35,7 @@ from torch2ms.translator.inference.families import (
 from torch2ms.translator.inference.handed import handed_back
 from torch2ms.translator.inference.overloads import field_of, overloaded
 from torch2ms.translator.kinds import UNKNOWN, Kind, join, parse_kind
-from torch2ms.translator.names import PROJECT, candidates
+from torch2ms.translator.names import EITHER_DEVICE, PROJECT, candidates
 from torch2ms.translator.trees import children
 
 if TYPE_CHECKING:
@@ -242,6 +242,8 @@ class Expressions(Callables):
         self.narrow(node.test, False)
         orelse = self.expr(node.orelse)
         self.env = before
+        if {body.of, orelse.of} == EITHER_DEVICE and body.name == orelse.name == "api":
+            return body if body.of == "torch" else orelse
         return orelse if asks_for_collection(node.test, self.kinds) else join(body, orelse)
 
     def _Await(self, node: ast.Await) -> Kind:

@@ -20,7 +20,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.file_index import CallShape
 from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.kinds import Kind
-from torch2ms.translator.names import candidates, dotted
+from torch2ms.translator.names import EITHER_DEVICE, candidates, dotted
 from torch2ms.translator.passes.bound_buffers import bound_buffer
 from torch2ms.translator.passes.copied_views import report_copied_view
 from torch2ms.translator.passes.dynamic import report_patch, report_string, rewrite_module_name
@@ -82,6 +82,8 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
     """Return what a torch name that is not called on the spot becomes."""
     names = candidates(ctx.kind(tree))
     module = next((MODULES[name] for name in names if name in MODULES), None)
+    if names and names[0] in EITHER_DEVICE and _is_of_either_device(tree, ctx):
+        module = MODULES["torch"]
     if module is not None and len(names) == 1:
         ctx.account(tree, names[0], "mapped", module)
         if names[0] not in SAME_CALLS and not _is_spoken_for(tree, ctx):
@@ -129,9 +131,19 @@ def _usual(options: Sequence[MappedTo]) -> MappedTo:
     return first
 
 
+def _is_of_either_device(tree: ast.AST, ctx: Context) -> bool:
+    """Whether a module is one of ``torch.cuda if use_cuda else torch``, which stands for torch."""
+    parent = ctx.parent(tree)
+    if not isinstance(parent, ast.IfExp) or tree is parent.test:
+        return False
+    return {ctx.kind(parent.body).of, ctx.kind(parent.orelse).of} == EITHER_DEVICE
+
+
 def _is_spoken_for(tree: ast.AST, ctx: Context) -> bool:
     """Whether a module only gets another name, as well known as its own, or a name is looked up in it."""
     parent = ctx.parent(tree)
+    if isinstance(parent, ast.IfExp) and _is_of_either_device(tree, ctx):
+        parent = ctx.parent(parent)
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id.endswith("attr"):
         return True
     if isinstance(parent, ast.Compare):
