@@ -40,3 +40,27 @@ def test_the_module_of_either_device(lines: str, wanted: str) -> None:
 )
 def test_other_modules_that_are_handed_on_are_marked(line: str, codes: set[str]) -> None:
     assert {d.code for d in translate_source(f"{START}    {line}\n").diagnostics} == codes
+
+
+HELD = """import torch
+from torch import nn
+
+
+class A(nn.Module):
+    def __init__(self, cuda):
+        super().__init__()
+        self.lib = torch.cuda if cuda else torch
+        self.fn = torch.nn.functional
+        self.own = cuda
+
+    def forward(self, x):
+        return self.lib.LongTensor([1]), self.fn.softmax(x, dim=1), self.own.LongTensor([1])
+"""
+
+
+def test_what_is_called_through_an_attribute_that_holds_a_module_is_translated() -> None:
+    """The mark stays: another object's ``a.lib.max(x, 1)`` would be MindSpore's."""
+    result = translate_source(HELD)
+    assert [d.code for d in result.diagnostics] == ["T2M208", "T2M208"]
+    assert "self.lib = ms\n" in result.text
+    assert "ms.Tensor([1], dtype=ms.int64), functional.softmax(x, dim=1), self.own.LongTensor([1])" in result.text

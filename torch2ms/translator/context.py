@@ -318,13 +318,19 @@ class Context:
         whole = tree
         while isinstance(tree, ast.Attribute):
             tree = tree.value
+            if isinstance(tree, ast.Attribute) and self._holds_module(tree):
+                return True
         if not isinstance(tree, ast.Name):
             return False
         if self.imports.is_import(tree.id):
             return True
         # A local alias of a module (``layers = torch.nn``) is as good as an import: what follows it is certain.
+        return tree is not whole and self._holds_module(tree)
+
+    def _holds_module(self, tree: ast.expr) -> bool:
+        """Whether a name or an attribute (``self.lib = torch``) stands for a module of torch's."""
         kind = self.kind(tree)
-        return tree is not whole and kind.name == "api" and self.tables.is_module(kind.of)
+        return kind.name == "api" and self.tables.is_module(kind.of)
 
 
 _GENERICS = frozenset(

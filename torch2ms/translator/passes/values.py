@@ -86,7 +86,7 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
         module = MODULES["torch"]
     if module is not None and len(names) == 1:
         ctx.account(tree, names[0], "mapped", module)
-        if names[0] not in SAME_CALLS and not _is_spoken_for(tree, ctx):
+        if names[0] not in SAME_CALLS and names[0] in MODULES and not _is_spoken_for(tree, ctx):
             message = (
                 f"{names[0]} is handed on: what is called through it is {module}'s, with other names and arguments"
             )
