@@ -25,6 +25,7 @@ __all__ = [
     "select_scatter",
     "slice_scatter",
     "sparse_coo_tensor",
+    "sparse_count",
     "sparse_indices",
     "sparse_values",
     "unravel_index",
@@ -279,6 +280,11 @@ def sparse_values(x: Any) -> Any:
         return x.values()
     stored = getattr(x, "stored_values", None)
     return ops.gather_nd(x, sparse_indices(x).T.astype(ms.int32)) if stored is None else stored
+
+
+def sparse_count(x: Any) -> int:
+    """Return how many values a sparse tensor stores: ``_nnz()``."""
+    return len(sparse_values(x))
 
 
 def scatter(input: Tensor, dim: int, index: Tensor, src: Any, *, reduce: Optional[str] = None) -> Tensor:

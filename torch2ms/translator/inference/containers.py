@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
+from torch2ms.translator.names import EITHER_DEVICE
 from torch2ms.translator.trees import walk
 
 __all__ = [
@@ -17,11 +18,13 @@ __all__ = [
     "batch_of",
     "common",
     "container_method",
+    "either",
     "element_of",
     "is_module_dict",
     "is_module_list",
     "makes_tensor",
     "moves",
+    "nothing_in",
     "of_arguments",
     "value_of",
 ]
@@ -52,6 +55,13 @@ def common(kinds: list[Kind]) -> Kind:
     for kind in kinds[1:]:
         result = join(result, kind)
     return result
+
+
+def either(one: Kind, other: Kind) -> Kind:
+    """Return the kind of a value that is one of two; ``torch.cuda if use_cuda else torch`` is torch."""
+    if {one.of, other.of} == EITHER_DEVICE and one.name == other.name == "api":
+        return one if one.of == "torch" else other
+    return join(one, other)
 
 
 def element_of(kind: Kind) -> Kind:
@@ -101,6 +111,12 @@ def _is_one_layer(kind: Kind) -> bool:
     """Whether all of a ModuleList are of one class of the project, or of one of layers with weights."""
     one = kind.name == "Module" and "|" not in kind.of
     return one and (":" in kind.of or kind.of.startswith(_WEIGHTED))
+
+
+def nothing_in(made: Kind, call: ast.Call) -> tuple[Kind, ...]:
+    """Return what a ModuleList holds that is made of nothing: what is put in later."""
+    is_empty = made.of.endswith(".ModuleList") and not call.args and not call.keywords
+    return (Kind("list", items=(NOTHING,)),) if is_empty else ()
 
 
 def is_module_list(kind: Kind) -> bool:

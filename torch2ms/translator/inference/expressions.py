@@ -15,10 +15,12 @@ from torch2ms.translator.inference.containers import (
     TENSOR_MAKERS,
     common,
     container_method,
+    either,
     element_of,
     is_module_dict,
     makes_tensor,
     moves,
+    nothing_in,
     of_arguments,
     value_of,
 )
@@ -35,7 +37,7 @@ from torch2ms.translator.inference.families import (
 from torch2ms.translator.inference.handed import handed_back
 from torch2ms.translator.inference.overloads import field_of, overloaded
 from torch2ms.translator.kinds import UNKNOWN, Kind, join, parse_kind
-from torch2ms.translator.names import EITHER_DEVICE, PROJECT, candidates
+from torch2ms.translator.names import PROJECT, candidates
 from torch2ms.translator.trees import children
 
 if TYPE_CHECKING:
@@ -242,9 +244,7 @@ class Expressions(Callables):
         self.narrow(node.test, False)
         orelse = self.expr(node.orelse)
         self.env = before
-        if {body.of, orelse.of} == EITHER_DEVICE and body.name == orelse.name == "api":
-            return body if body.of == "torch" else orelse
-        return orelse if asks_for_collection(node.test, self.kinds) else join(body, orelse)
+        return orelse if asks_for_collection(node.test, self.kinds) else either(body, orelse)
 
     def _Await(self, node: ast.Await) -> Kind:
         return self.expr(node.value)
@@ -271,8 +271,7 @@ class Expressions(Callables):
         if kind.name == "module" or (kind.name == "Module" and index.name == "none"):
             return UNKNOWN
         if is_module_dict(kind):
-            key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-            return value_of(kind.items[0], key) if key is not None else element_of(kind.items[0])
+            return value_of(kind.items[0], getattr(node.slice, "value", None))
         return element_of(kind) if kind.name in ("list", "tuple", "dict", "iterator", "Module", "Dataset") else UNKNOWN
 
     def _Slice(self, node: ast.Slice) -> Kind:
@@ -377,8 +376,7 @@ class Expressions(Callables):
         if result.name == "Transform" and result.of.endswith(".Compose") and makes_tensor(node):
             return Kind("Transform", result.of, (Kind("Tensor", evidence="ToTensor"),), result.evidence)
         if result.name == "Module" and result.of.endswith(CONTAINERS):
-            empty = (Kind("list", items=(NOTHING,)),) if result.of.endswith(".ModuleList") and not node.keywords else ()
-            return Kind("Module", result.of, tuple(arguments[:1]) or empty, result.evidence)
+            return Kind("Module", result.of, tuple(arguments[:1]) or nothing_in(result, node), result.evidence)
         base = self.kinds.get(node.func.value, UNKNOWN) if isinstance(node.func, ast.Attribute) else UNKNOWN
         return as_weight(with_dtype(result, node, callee, base, arguments, keywords), node, self.analysis)
 
