@@ -76,6 +76,37 @@ class PhysicsInformed:
         return self.net_f(x, t).detach().numpy()
 
 
+class Collocation(nn.Module):
+    """A network that is its own problem, whose closure uses the optimizer of the script."""
+
+    def __init__(self, layers):
+        super().__init__()
+        self.linears = nn.ModuleList([nn.Linear(layers[i], layers[i + 1]) for i in range(len(layers) - 1)])
+        self.iter = 0
+
+    def forward(self, x):
+        a = x.float()
+        for layer in self.linears[:-1]:
+            a = torch.tanh(layer(a))
+        return self.linears[-1](a)
+
+    def loss_PDE(self, points):
+        g = points.clone()
+        g.requires_grad = True
+        u = self.forward(g)
+        u_x_t = torch.autograd.grad(u, g, torch.ones([points.shape[0], 1]), retain_graph=True, create_graph=True)[0]
+        u_xx_tt = torch.autograd.grad(u_x_t, g, torch.ones(points.shape), create_graph=True)[0]
+        return ((u_x_t[:, [1]] + self.forward(g) * u_x_t[:, [0]] - 0.1 * u_xx_tt[:, [0]]) ** 2).mean()
+
+    def closure(self):
+        optimizer.zero_grad()
+        loss = ((self.forward(collocation) - torch.sin(collocation[:, :1])) ** 2).mean() + self.loss_PDE(collocation)
+        loss.backward()
+        self.iter += 1
+        print("closure %d %.4f" % (self.iter, loss.item()))
+        return loss
+
+
 def fit_by_laplacian(coords):
     net = fill(nn.Sequential(nn.Linear(2, 16), Sine(), nn.Linear(16, 16), Sine(), nn.Linear(16, 1)), 0.3)
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
@@ -95,3 +126,7 @@ if __name__ == "__main__":
     model.train(4)
     print("residual %.4f" % np.abs(model.predict(grid[:5])).sum())
     fit_by_laplacian(torch.from_numpy(grid))
+    collocation = torch.from_numpy(grid)
+    problem = fill(Collocation([2, 10, 10, 1]))
+    optimizer = torch.optim.LBFGS(problem.parameters(), 0.1, max_iter=5)
+    optimizer.step(problem.closure)

@@ -178,3 +178,14 @@ def test_an_attack_that_adds_to_the_step_of_another_file_is_reported(
     found = [one.message for one in report.diagnostics if one.file == "attack.py" and "left out" in one.message]
     assert bool(found) == (order[0] != "")
     assert all("of train.py" in message for message in found)
+
+
+def test_what_could_not_be_typed_is_marked_by_the_runtime() -> None:
+    """It may be a tensor, a weight or a network."""
+    source = (
+        "def f(energy, samples):\n    samples.requires_grad_(True)\n    out = -energy(samples).sum()\n"
+        "    return torch.autograd.grad(out, samples, create_graph=True)[0]\n"
+    )
+    text, codes = translated(source)
+    assert "    recording.leaf(samples, True)\n" in text
+    assert "T2M207" not in codes

@@ -166,3 +166,13 @@ def test_a_loop_may_make_its_leaf_anew_each_time() -> None:
     assert not codes
     assert translated(source + "    print(x.grad)\n")[1]  # what x is there has none
     assert translated(source.replace("    x = x.detach().requires_grad_(True)\n", ""))[1]
+
+
+ASKED = "l_t = torch.FloatTensor(4, 2).uniform_(-1, 1)\nl_t.requires_grad = True\n"
+
+
+def test_a_gradient_that_nothing_looks_at_may_be_asked_for() -> None:
+    text, codes = translated(ASKED)
+    assert "l_t.requires_grad = True" in text
+    assert not codes
+    assert "T2M203" in translated(ASKED + "def f(h):\n    return h.grad\n")[1]

@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, List, Optional, Set, Tuple
 
 import mindspore as ms
-from mindspore import ops
+from mindspore import nn, ops
 
 from . import gradients
 from .gradients import clip_norm, clip_value, reset, update
@@ -160,9 +160,12 @@ def backward(
     gradients.keep(weights, grads if average is None else average(grads))
 
 
-def leaf(tensor: ms.Tensor, requires_grad: bool = True) -> ms.Tensor:
-    """Return a tensor, of which is said from here on whether what is computed from it is recorded."""
-    if isinstance(tensor, ms.Parameter):
+def leaf(tensor: Any, requires_grad: bool = True) -> Any:
+    """Return a tensor (or a network), of which is said from here on whether what is computed from it is recorded."""
+    if isinstance(tensor, nn.Cell):
+        for weight in tensor.get_parameters():
+            weight.requires_grad = requires_grad
+    elif isinstance(tensor, ms.Parameter):
         tensor.requires_grad = requires_grad
     else:
         tensor.requires_grad_(requires_grad)

@@ -57,6 +57,7 @@ class FileIndex:
     definitions: Mapping[str, Definition] = field(default_factory=dict)  # names that only one statement binds
     set_on_others: frozenset[str] = frozenset()  # attributes bound on anything but ``self``: ``head.anchors /= stride``
     kept: frozenset[str] = frozenset()  # attributes and literal keys that values are stored under, layers left out
+    has_gradients: bool = False  # whether anything is asked for an attribute called ``grad``, or such a function called
     asks_for_given: bool = False  # whether a function asks for gradients, to derive again, of what it is handed
 
     @property
@@ -124,6 +125,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         _definitions(tree, changed),
         frozenset(attributes.set_on_others),
         frozenset(attributes.kept),
+        attributes.has_gradients or "grad" in calls.shapes,
         any("create_graph" in shape.keywords for shape in calls.shapes.get("grad", ())) and asks_for_given(tree),
     )
 

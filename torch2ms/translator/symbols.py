@@ -261,6 +261,11 @@ class SymbolTable:
         return file is None or file.marks
 
     @property
+    def reads_gradients(self) -> bool:
+        """Whether anything in the project may look at the gradient of a tensor."""
+        return any(file.has_gradients for file in self.files.values())
+
+    @property
     def adds_gradients(self) -> bool:
         """Whether an accelerator of the project adds up the gradients of several passes."""
         shapes = self.shapes(frozenset({"Accelerator"}))

@@ -16,7 +16,7 @@ from torch2ms.translator.call_site import CallSite, Leave, Replace
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax import build
 
-__all__ = ["TENSORS", "is_marking", "made_leaf", "mark_statement", "marked"]
+__all__ = ["TENSORS", "is_marking", "made_leaf", "mark_statement", "marked", "marked_untyped"]
 
 TENSORS = (2, 8)  # the first MindSpore whose record tells gradients by tensors
 _FLAG = "requires_grad"
@@ -43,6 +43,16 @@ def marked(site: CallSite, ctx: Context) -> Replace:
     if isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree:
         return Replace(cst.Call(cst.Attribute(site.receiver, cst.Name(f"{_FLAG}_")), args))
     return Replace(_leaf(site.receiver, args, ctx))
+
+
+def marked_untyped(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``recording.leaf(x)`` for ``x.requires_grad_()`` of what may be a tensor, a weight or a network."""
+    if getattr(tree.func, "attr", "") != f"{_FLAG}_" or not isinstance(updated.func, cst.Attribute):
+        return None
+    if len(tree.args) + len(tree.keywords) > 1 or not is_marking(ctx):
+        return None
+    args = [cst.Arg(arg.value) for arg in updated.args]
+    return _leaf(updated.func.value, args, ctx)
 
 
 def made_leaf(made: Replace | Leave, site: CallSite, ctx: Context) -> Replace | Leave:

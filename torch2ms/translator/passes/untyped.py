@@ -21,6 +21,7 @@ from torch2ms.translator.inference.dtypes import family as dtype_family
 from torch2ms.translator.inference.families import BASE_ROWS, MODULE_BARE
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
 from torch2ms.translator.names import candidates
+from torch2ms.translator.passes.recorded_marks import marked_untyped
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk
 
@@ -252,6 +253,8 @@ def untyped_call(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Cont
     made = state_call(updated, func, ctx)
     if made is not None:
         return made
+    if (leaf := marked_untyped(updated, tree, ctx)) is not None:
+        return leaf
     for family, word in _FAMILIES:
         name = f"{BASE_ROWS[family]}.{func.attr}"
         row = ctx.tables.row(name)

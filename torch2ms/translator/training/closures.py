@@ -81,6 +81,8 @@ def _function(event: Event, scope: Scope, file: ProjectFile) -> ast.FunctionDef 
         members = scope.class_node.body if scope.class_node is not None else []
         found = [part for part in members if isinstance(part, ast.FunctionDef) and part.name == given.attr]
         return found[0] if len(found) == 1 and not found[0].decorator_list else None
+    if isinstance(given, ast.Attribute) and isinstance(given.value, ast.Name):
+        return _method(given.attr, file)
     if not isinstance(given, ast.Name):
         return None
     statements = scope.statements if given.id in effects(scope.body).binds else file.tree.body
@@ -90,6 +92,14 @@ def _function(event: Event, scope: Scope, file: ProjectFile) -> ast.FunctionDef 
         found = [part for part in place.block[: place.index] if part in found][-1:]
     others = [item for item in file.assignments if item.path == given.id and item.owner in (scope.node, None)]
     return found[0] if len(found) == 1 and not others and not found[0].decorator_list else None
+
+
+def _method(name: str, file: ProjectFile) -> ast.FunctionDef | None:
+    """Return the method of a name that only one class of the file has: ``optimizer.step(model.closure)``."""
+    classes = [node for node in file.tree.body if isinstance(node, ast.ClassDef)]
+    found = [part for node in classes for part in node.body if getattr(part, "name", "") == name]
+    method = found[0] if len(found) == 1 else None
+    return method if isinstance(method, ast.FunctionDef) and not method.decorator_list else None
 
 
 def _obstacle(function: ast.FunctionDef, uses: Sequence[tuple[Event, Scope]], file: ProjectFile) -> str:
@@ -102,7 +112,8 @@ def _obstacle(function: ast.FunctionDef, uses: Sequence[tuple[Event, Scope]], fi
     if any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for node in walk(function)):
         return f"{name} is no plain function"
     arguments = function.args
-    given = len(arguments.args) - len(arguments.defaults) - any("self" in event.path for event, _ in uses)
+    is_method = any(isinstance(_argument(event.call), ast.Attribute) for event, _ in uses)
+    given = len(arguments.args) - len(arguments.defaults) - is_method
     if given > 0 or arguments.posonlyargs or arguments.vararg or None in arguments.kw_defaults:
         return f"{name} takes arguments"
     if len({event.path for event, _ in uses}) > 1:
@@ -110,7 +121,7 @@ def _obstacle(function: ast.FunctionDef, uses: Sequence[tuple[Event, Scope]], fi
     holder = root(uses[0][0].path)
     if holder in effects(function.body).binds | (scope.parameters - {"self"}):
         return f"{name} binds {holder} itself"
-    outside = function in file.tree.body and any(
+    outside = (function in file.tree.body or (is_method and holder != "self")) and any(
         not user.is_module and holder in effects(user.body).binds | user.parameters for _, user in uses
     )
     if outside:

@@ -73,7 +73,8 @@ class _Owners:
         return len(self.paths) == 1 and zero.on_module
 
     def _owns(self, path: str, backward: Event) -> bool:
-        if not self.flow.reaches(self.reads.get(id(backward), []), self.modules[path]):
+        is_closure = any(event.returned and event.path == path for event in self.events)  # who steps has said so
+        if not is_closure and not self.flow.reaches(self.reads.get(id(backward), []), self.modules[path]):
             return False
         for event in self.events:
             if event.order < backward.order or event is backward:

@@ -22,6 +22,7 @@ from torch2ms.translator.training.placement import Interface, find_interface, fi
 from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, RecordedCall, Shape, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.training.twins import condition_of, leave_rivals, merge_twins
+from torch2ms.translator.trees import walk
 
 __all__ = ["Result", "ScopePlanner"]
 
@@ -161,8 +162,14 @@ class ScopePlanner:
         unit = self._unit(forward, owner)
         return _left(unit, event) if isinstance(unit, Refused) else unit
 
+    def _is_networks_own(self, forward: Forward) -> bool:
+        """Whether a closure is a method of the network, ``optimizer.step(net.closure)``: it asks ``self``."""
+        nodes = (node for tree in forward.flow_nodes for node in walk(tree))
+        selves = (node for node in nodes if isinstance(node, ast.Name) and node.id == "self")
+        return self.closure is not None and any(self.oracle.kind(node).name == "Module" for node in selves)
+
     def _unit(self, forward: Forward, owner: Ownership) -> TrainingUnit | Refused:
-        if not any(
+        if not self._is_networks_own(forward) and not any(
             self.flow.reaches(forward.flow_nodes, self.flow.modules_of(path, self.scope)) for path in owner.optimizers
         ):
             return Refused("the weights of the optimizer are reached through values computed elsewhere")
