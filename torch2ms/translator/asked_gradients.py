@@ -15,9 +15,11 @@ from torch2ms.translator.trees import children, walk
 if TYPE_CHECKING:
     pass
 
-__all__ = ["asked_apart", "asks_apart", "looks_like_weight", "resets_apart"]
+__all__ = ["asked_apart", "asks_apart", "clips_apart", "looks_like_weight", "resets_apart"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_OF_STEPS = frozenset({"backward", "step", "zero_grad", "minimize"})
+_CLIPS = frozenset({"clip_grad_norm", "clip_grad_norm_", "clip_grad_value_"})
 _WORDS = ("param", "weight")
 _NAMES = frozenset({"p", "w", "param", "parameter", "weight", "bias"})
 
@@ -38,6 +40,21 @@ def asked_apart(tree: ast.Module) -> Iterator[tuple[ast.Attribute, bool]]:
 def resets_apart(tree: ast.Module) -> bool:
     """Whether gradients are reset where no ``backward`` is called; what is itself called ``zero_grad`` is left out."""
     return any("zero_grad" in names and "backward" not in names for names in _attributes(tree))
+
+
+def clips_apart(tree: ast.AST) -> Iterator[ast.Call]:
+    """Yield the calls that clip gradients in outermost functions that neither compute nor use any."""
+    for node in children(tree):
+        if isinstance(node, _FUNCTIONS):
+            parts = list(walk(node))
+            if not any(isinstance(part, ast.Attribute) and part.attr in _OF_STEPS for part in parts):
+                yield from (part for part in parts if isinstance(part, ast.Call) and _called(part) in _CLIPS)
+        elif isinstance(node, ast.stmt):
+            yield from clips_apart(node)
+
+
+def _called(call: ast.Call) -> str:
+    return str(getattr(call.func, "attr", getattr(call.func, "id", "")))
 
 
 def _attributes(holder: ast.AST) -> Iterator[set[str]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from torch2ms.translator.asked_gradients import asks_apart, resets_apart
+from torch2ms.translator.asked_gradients import asks_apart, clips_apart, resets_apart
 from torch2ms.translator.freezing import thaws
 from torch2ms.translator.handed_losses import steps_for_others
 from torch2ms.translator.handed_outputs import asks_for_given
@@ -115,7 +115,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         {name: frozenset(found) for name, found in methods.items()},
         attributes.callable(),
         frozenset(calls.roots),
-        attributes.has_gradients and asks_apart(tree),
+        (attributes.has_gradients and asks_apart(tree)) or _clips(calls.shapes, tree),
         "zero_grad" in calls.shapes and resets_apart(tree),
         steps_for_others(tree, "backward" in calls.shapes),
         stepping_methods(tree) if "step" in calls.shapes else {},
@@ -128,6 +128,11 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         attributes.has_gradients or "grad" in calls.shapes,
         any("create_graph" in shape.keywords for shape in calls.shapes.get("grad", ())) and asks_for_given(tree),
     )
+
+
+def _clips(called: Collection[str], tree: ast.Module) -> bool:
+    """Whether a function clips gradients that another one computes."""
+    return any(name.startswith("clip_grad_") for name in called) and any(clips_apart(tree))
 
 
 class _Calls:

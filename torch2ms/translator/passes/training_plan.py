@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch2ms.translator.asked_gradients import asked_apart
+from torch2ms.translator.asked_gradients import asked_apart, clips_apart
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.families import FUNCTION
 from torch2ms.translator.passes.asked_networks import asks_for_networks, calls_of_networks
@@ -108,6 +108,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
     wrappers = _wrappers(ctx) if ctx.target.mindspore >= _EXPERIMENTAL else {}
     own = {key.rpartition(":")[2]: names for key, names in wrappers.items() if key.startswith(f"{ctx.path}:")}
     wrapping = wrapping_methods(ctx.analysis.tree, own) if own or "step" in attributes else set()
+    plan.kept_clips.update(clips_apart(ctx.analysis.tree) if keeping else ())
     if not handing and not wrapping and not (attributes | imported) & {"backward", "grad", "*"}:
         return plan
     recording = ctx.target.mindspore >= _RECORDING and ctx.options.mode == "pynative"

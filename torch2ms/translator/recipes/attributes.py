@@ -100,10 +100,10 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
         return Replace(site.updated.func)  # the gradient is asked of a function: the statement goes
     if not _is_load(site) and kind.name == "Tensor" and is_marking(ctx):
         return Replace(site.updated.func)
-    if kind.name == "Tensor" and _is_set_to_false(ctx.small):
+    if kind.name == "Tensor" and _is_set_to(ctx.small, False):
         note = "requires_grad = False means nothing on a tensor: value_and_grad is told what to differentiate by"
         return Replace(site.updated.func, (("T2M302", note),))
-    if kind.name == "Tensor" and not _is_load(site) and not ctx.world.symbols.reads_gradients:
+    if kind.name == "Tensor" and _is_set_to(ctx.small, True) and not ctx.world.symbols.reads_gradients:
         note = "requires_grad asks for a gradient of a tensor that nothing in the project looks at"
         return Replace(site.updated.func, (("T2M302", note),))
     trained = ast.unparse(site.tree.func.value) in ctx.once(trained_paths)  # is made a parameter
@@ -136,9 +136,9 @@ def _made_with(site: CallSite, ctx: Context) -> Replace | None:
 _PARAMETER = "mindspore.Parameter"
 
 
-def _is_set_to_false(statement: ast.AST | None) -> bool:
+def _is_set_to(statement: ast.AST | None, flag: bool) -> bool:
     value = statement.value if isinstance(statement, ast.Assign) else None
-    return isinstance(value, ast.Constant) and value.value is False
+    return isinstance(value, ast.Constant) and value.value is flag
 
 
 @recipe("is_leaf")
