@@ -383,3 +383,10 @@ def test_the_variable_of_a_generator_is_none_of_the_function() -> None:
         "loss = net(torch.ones(1, 2)).sum() + total\nloss.backward()\nout = [p.grad for p in net.parameters()]\n"
     )
     assert "    return loss\n" in translate_source(source).text
+
+
+def test_a_graph_that_may_be_asked_for_is_not_lost() -> None:
+    """``create_graph=self.training``: parts of the second derivative were lost without a word."""
+    source = PENALTY.format("mixed * 2", "out.sum(), mixed").replace("create_graph=True", "create_graph=net.training")
+    assert "g = higher.grad(out.sum(), mixed, create_graph=net.training)[0]" in translate_source(source).text
+    assert "T2M303" in translate_source(source, options=OLDER).text

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from torch2ms.translator.training.by_record import keeps_graph
 from torch2ms.translator.trees import walk
 
 __all__ = ["LeafPlan", "LeafUnit", "Refused", "is_kept_twice"]
@@ -57,8 +58,8 @@ class LeafUnit:
 
     @property
     def keeps_graph(self) -> bool:
-        """Whether ``autograd.grad`` is asked for a gradient that is differentiated once more."""
-        return any(k.arg == "create_graph" and getattr(k.value, "value", False) is True for k in self.call.keywords)
+        """Whether ``autograd.grad`` may be asked for a gradient that is differentiated once more."""
+        return keeps_graph(self.call)
 
     @property
     def loses_second_derivatives(self) -> bool:
