@@ -57,6 +57,10 @@ def test_filled_changes_the_tensor_itself() -> None:
     assert functional.filled(tensor, tensor * 2) is tensor
     functional.filled(tensor[0], 0)
     assert tensor.asnumpy().tolist() == [[0.0, 0.0], [6.0, 8.0]]
+    weight = ms.Parameter(ops.ones(2))
+    functional.filled(weight, weight * 2)
+    ops.assign(weight, weight + 1)  # refused after ``weight[()] = ...``
+    assert weight.asnumpy().tolist() == [3.0, 3.0]
 
 
 def test_half_precision_is_summed_in_single() -> None:

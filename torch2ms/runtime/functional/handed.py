@@ -6,7 +6,7 @@ from functools import wraps
 from typing import Any, Callable, Sequence, Tuple, Union
 
 import mindspore as ms
-from mindspore import Tensor, ops
+from mindspore import Parameter, Tensor, ops
 
 from . import selections
 
@@ -81,7 +81,10 @@ def copied_into(tensor: Tensor, source: Tensor) -> Tensor:
 
 def filled(tensor: Tensor, value: Any) -> Tensor:
     """Return ``tensor`` with its values replaced, in place: an assignment for the middle of an expression."""
-    tensor[()] = value  # "..." would not reach what it is a view of
+    if isinstance(tensor, Parameter):
+        tensor.copy_(value)  # so that ops.assign takes it later
+    else:
+        tensor[()] = value  # "..." would not reach what it is a view of
     return tensor
 
 

@@ -25,6 +25,7 @@ from torch2ms.translator.passes.weight_data import (
 )
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.first_values import first_value, may_be_float64
+from torch2ms.translator.recipes.handed_parts import is_handed_parts
 from torch2ms.translator.recipes.held import is_held
 from torch2ms.translator.recipes.inplace_values import (
     DATA,
@@ -321,6 +322,8 @@ def _filled(
         return made
     made = replace(made, code=of_old_values(made.code, target, *first_of(site, ctx), ctx))
     copied = build("{x}.copy_({v})", x=target, v=made.code)
+    if is_handed_parts(site.receiver_tree, ctx):
+        copied = _expression(target, made.code, ctx)
     copies = index == "..." and _keeps_assignable(site, ctx)
     if copies and statement:
         return replace(made, code=copied)

@@ -1,0 +1,25 @@
+"""A helper that changes what it is handed reaches the tensor behind a part of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms.translator.pipeline import translate_source
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("scale_(x[1])", "functional.filled(z, z * 2)"),
+        ("scale_(z=x[1:])", "functional.filled(z, z * 2)"),
+        ("scale_(x.view(-1))", "functional.filled(z, z * 2)"),
+        ("row = x[0]\nscale_(row)", "functional.filled(z, z * 2)"),
+        ("scale_(x)", "z.copy_(z * 2)"),
+        ("scale_(x + 1)", "z.copy_(z * 2)"),
+        ("scale_(x.clone())", "z.copy_(z * 2)"),
+        ("other(x[1])", "z.copy_(z * 2)"),
+    ],
+)
+def test_a_part_that_a_helper_is_handed_is_written_into(call: str, expected: str) -> None:
+    source = "import torch\nx = torch.ones(3, 2)\n\n\ndef scale_(z):\n    z.mul_(2)\n\n\n" + call + "\n"
+    assert f"    {expected}\n" in translate_source(source).text

@@ -1,0 +1,27 @@
+"""Functions that are handed a part of a tensor and change it in place: ``scale_(x[0])``."""
+
+from __future__ import annotations
+
+import ast
+
+from torch2ms.translator.context import Context
+from torch2ms.translator.recipes.views import is_view_of_memory
+
+__all__ = ["is_handed_parts"]
+
+
+def is_handed_parts(tree: ast.expr | None, ctx: Context) -> bool:
+    """Whether a call in the file hands the function around a part of a tensor, by the name that is looked at.
+
+    ``copy_`` of MindSpore does not reach the tensor behind such a part: nothing happens, or it fails (2.7 to 2.10).
+    """
+    function = ctx.functions[-1]
+    if function is None or not isinstance(tree, ast.Name) or tree.id not in function.filled:
+        return False
+    place = function.filled.index(tree.id)
+    for call in ctx.analysis.all(ast.Call):
+        if function.name == getattr(call.func, "attr", getattr(call.func, "id", "")):
+            named = [keyword.value for keyword in call.keywords if keyword.arg == tree.id]
+            if any(is_view_of_memory(value, ctx) for value in (*call.args[place : place + 1], *named)):
+                return True
+    return False
