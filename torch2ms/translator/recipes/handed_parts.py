@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.recipes.views import is_view_of_memory
+from torch2ms.translator.recipes.views import is_view_of_memory, what_index_gives
 
 __all__ = ["is_handed_parts"]
 
@@ -15,6 +15,8 @@ def is_handed_parts(tree: ast.expr | None, ctx: Context) -> bool:
 
     ``copy_`` of MindSpore does not reach the tensor behind such a part: nothing happens, or it fails (2.7 to 2.10).
     """
+    while isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute):  # z.uniform_().mul_(2)
+        tree = tree.func.value
     function = ctx.functions[-1]
     if function is None or not isinstance(tree, ast.Name) or tree.id not in function.filled:
         return False
@@ -22,6 +24,12 @@ def is_handed_parts(tree: ast.expr | None, ctx: Context) -> bool:
     for call in ctx.analysis.all(ast.Call):
         if function.name == getattr(call.func, "attr", getattr(call.func, "id", "")):
             named = [keyword.value for keyword in call.keywords if keyword.arg == tree.id]
-            if any(is_view_of_memory(value, ctx) for value in (*call.args[place : place + 1], *named)):
+            if any(_is_part(value, ctx) for value in (*call.args[place : place + 1], *named)):
                 return True
     return False
+
+
+def _is_part(value: ast.expr, ctx: Context) -> bool:
+    if isinstance(value, ast.Subscript) and ctx.kind(value.value).is_tensor:
+        return what_index_gives(value.slice, ctx) == "part"
+    return is_view_of_memory(value, ctx)
