@@ -29,6 +29,7 @@ LAYERS = {
     "largest": lambda: twice.MaxPool2d(2),
     "largest with padding": lambda: twice.MaxPool2d(3, 2, 1),
     "groups": lambda: twice.GroupNorm(2, 4),
+    "layers": lambda: twice.LayerNorm([4, 6, 6], eps=0.1),
     "prelu": lambda: twice.PReLU(4),
     "hardswish": lambda: twice.Hardswish(),
 }

@@ -1,9 +1,9 @@
 """Layers and functions whose gradients can be differentiated again, as a gradient penalty does.
 
 MindSpore's kernels for the gradients of pooling, PReLU, Hardswish, GroupNorm and the cross entropies cannot, or lose
-parts of it (2.10, CPU): what stands here computes the same out of convolutions, products and sums. It is for networks
-under such a penalty alone: MindSpore's own layers are faster. Signatures are PyTorch's, and graph mode compiles all of
-it, which ``derivatives.by_input`` needs.
+parts of it, as that of LayerNorm does where the variance is not far from eps (2.10, CPU): what stands here computes
+the same out of convolutions, products and sums. It is for networks under such a penalty alone: MindSpore's own layers
+are faster. Signatures are PyTorch's, and graph mode compiles all of it, which ``derivatives.by_input`` needs.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ __all__ = [
     "CrossEntropyLoss",
     "GroupNorm",
     "Hardswish",
+    "LayerNorm",
     "MaxPool2d",
     "PReLU",
     "adaptive_avg_pool2d",
@@ -31,6 +32,7 @@ __all__ = [
     "cross_entropy",
     "group_norm",
     "hardswish",
+    "layer_norm",
     "max_pool2d",
     "prelu",
 ]
@@ -128,6 +130,25 @@ def group_norm(
     if bias is not None:
         found = found + bias.reshape(shape)
     return found.astype(input.dtype)  # beside weights of float32, too
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Optional[Tensor] = None,
+    bias: Optional[Tensor] = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return ``input`` with mean 0 and variance 1 over its last axes, then scaled and moved."""
+    shape = input.shape
+    rows = input.reshape((*shape[: input.ndim - len(normalized_shape)], -1))
+    away = rows - rows.mean(-1, True)
+    found = (away * ops.rsqrt((away * away).mean(-1, True) + eps)).reshape(shape)
+    if weight is not None:
+        found = found * weight
+    if bias is not None:
+        found = found + bias
+    return found.astype(input.dtype)
 
 
 def cross_entropy(
@@ -229,6 +250,14 @@ class GroupNorm(normalization.GroupNorm):
         if self.affine:
             return group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
         return group_norm(x, self.num_groups, None, None, self.eps)
+
+
+class LayerNorm(normalization.LayerNorm):
+    """Normalise over the last ``len(normalized_shape)`` axes."""
+
+    def construct(self, x: Tensor) -> Tensor:
+        """Return the normalised ``x``."""
+        return layer_norm(x, self.gamma.shape, self.gamma, self.beta, self.epsilon)
 
 
 class CrossEntropyLoss(loss.CrossEntropyLoss):
