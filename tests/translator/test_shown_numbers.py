@@ -150,3 +150,22 @@ def test_a_result_that_is_kept_with_the_settings_is_formatted_as_a_number() -> N
         "    if top1 > args.best:\n        args.best = top1\n    print(f'{args.best:.2f} {args.lr:.3f}')\n"
     )
     assert "f'{metrics.number(args.best):.2f} {args.lr:.3f}'" in translate_source(source).text
+
+
+LOADED = """import torch
+
+
+def resume(path, args, values):
+    state = torch.load(path)
+    args.epoch, best = state["epoch"], state["best"]
+    lr, rate = args.lr, values.rate
+    print("{:d} {:.2f} {:.2f} {:.2f}".format(state["epoch"], best, lr, rate))
+    return f"{state['acc']:.3f} {state['epoch']}"
+"""
+
+
+def test_what_a_checkpoint_holds_is_formatted_as_a_number() -> None:
+    """PyTorch formats a tensor without dimensions as a number; programs save their best accuracy as one."""
+    text = translate_source(LOADED).text
+    assert '.format(state["epoch"], metrics.number(best), lr, rate))' in text
+    assert "{metrics.number(state['acc']):.3f} {state['epoch']}" in text

@@ -77,6 +77,8 @@ def _holds_unknown(kind: Kind) -> bool:
 def _gives_doubtful(tree: ast.Call, ctx: Context, steps: int) -> bool:
     """Whether a call gives what nothing is known of: of the project's functions, or from a container of such values."""
     func = tree.func
+    if ctx.kind(func).of == "torch.load":  # a program's checkpoint may hold the best accuracy as a tensor
+        return True
     if isinstance(func, ast.Attribute):
         if func.attr in _GIVING:
             return _is_doubtful(func.value, ctx, steps - 1)
@@ -140,8 +142,17 @@ def _given(ctx: Context) -> dict[tuple[ast.AST, str], list[ast.expr | None]]:
                 pairs = [(node.target, node.value)]
             elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
                 pairs = [(node.target, node.iter)]
-            for target, value in pairs:
+            for target, value in (each for pair in pairs for each in _one_by_one(*pair)):
                 for part in walk(target):
                     if isinstance(part, ast.Name):
                         found.setdefault((scope, part.id), []).append(value)
     return found
+
+
+def _one_by_one(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """Return each target with its value: ``epoch, best = state["epoch"], state["best"]`` are two assignments."""
+    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple) or len(target.elts) != len(value.elts):
+        return [(target, value)]
+    if any(isinstance(part, ast.Starred) for part in (*target.elts, *value.elts)):
+        return [(target, value)]
+    return list(zip(target.elts, value.elts, strict=True))
