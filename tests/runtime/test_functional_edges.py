@@ -482,3 +482,10 @@ def test_bags_of_maxima_end_with_the_indices() -> None:
         include_last_offset=True,
     )  # fmt: skip
     assert found.asnumpy().tolist() == [[0.0], [3.0]]
+
+
+def test_a_factor_of_0_leaves_out_whatever_it_stands_before() -> None:
+    ones, infinite = ops.ones((2, 2)), ops.full((2, 2), np.inf, dtype=ms.float32)
+    assert functional.addmm(ones, ones, infinite, alpha=0).asnumpy().tolist() == [[1.0, 1.0]] * 2
+    assert functional.addmm(infinite, ones, ones, beta=0).asnumpy().tolist() == [[2.0, 2.0]] * 2
+    assert functional.baddbmm(infinite, ones[None], ones[None], beta=0).asnumpy().tolist() == [[[2.0, 2.0]] * 2]

@@ -405,16 +405,21 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """Return ``beta * input + alpha * (mat1 @ mat2)``."""
-    product = ops.matmul(mat1, mat2)
+    """Return ``beta * input + alpha * (mat1 @ mat2)``; what has the factor 0 is left out, whatever it holds."""
+    product = ops.matmul(mat1, mat2) if alpha else ops.zeros((mat1.shape[0], mat2.shape[1]), mat1.dtype)
+    return _weighted(input, product, beta, alpha)
+
+
+def _weighted(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
     if not input.is_floating_point() and not input.is_complex():
         beta, alpha = int(beta), int(alpha)  # the result keeps the dtype of whole numbers
-    return (input if beta == 1 else beta * input) + (product if alpha == 1 else alpha * product)
+    product = product if alpha == 1 else alpha * product
+    return (input if beta == 1 else beta * input) + product if beta else product
 
 
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """Return ``beta * input + alpha * (batch1 @ batch2)`` for batches of matrices."""
-    return addmm(input, batch1, batch2, beta=beta, alpha=alpha)
+    return _weighted(input, ops.matmul(batch1, batch2), beta, alpha)
 
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
