@@ -167,7 +167,7 @@ def _hands_over_nothing(ctx: Context) -> bool:
 
 def _differentiates_again(ctx: Context) -> bool:
     """Whether gradients near the file have gradients: ``torch.autograd.grad(score, x, create_graph=True)``."""
-    return ctx.world.symbols.is_near("asks_for_graphs", ctx.path)
+    return ctx.world.symbols.is_used_beside("asks_for_graphs", ctx.path)
 
 
 _OF_FILE = {

@@ -250,6 +250,15 @@ class SymbolTable:
             self._memory.near[key] = _reached(start, imports) | _reached(start, importers)
         return path in self._memory.near[key]
 
+    def is_used_beside(self, fact: str, path: str) -> bool:
+        """Whether a program uses a file and one of which a fact holds: a network, and the penalty it is handed to."""
+        key = (f"beside {fact}", "")
+        if key not in self._memory.near:
+            start = frozenset(name for name, file in self.files.items() if getattr(file, fact))
+            imports, importers = self._imports()
+            self._memory.near[key] = _reached(_reached(start, importers), imports)
+        return path in self._memory.near[key]
+
     def is_trained_elsewhere(self, path: str) -> bool:
         """Whether a file takes no gradients itself, and one that it imports asks weights for theirs."""
         file = self.files.get(path)
