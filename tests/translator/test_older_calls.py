@@ -58,3 +58,43 @@ def test_copies_of_attention_ask_for_names_of_several_releases() -> None:
     assert "import torch\n" not in result.text
     assert "self.out = Dense(4, 4)" in result.text
     assert "bias: Optional[ms.Tensor]" in result.text or "bias: typing.Optional[ms.Tensor]" in result.text
+
+
+LOSSES = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+criterion = nn.CrossEntropyLoss()
+
+
+def run(net, loader, x, y, optimizer):
+    for images, labels in loader:
+        loss = criterion(net(images), labels){more}
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        correct = (y == x).sum()
+        print({read})
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "more", "now"),
+    [
+        ("loss.data[0]", "", "print(ops.stop_gradient(loss))"),
+        ("loss.data[0]", " + 0.1 * F.mse_loss(x, y)", "print(ops.stop_gradient(loss))"),
+        ("loss.cpu().data[0]", "", "print(ops.stop_gradient(loss))"),
+        ("loss.data.cpu().numpy()[0]", "", "print(ops.stop_gradient(loss).asnumpy())"),
+        ("correct.data[0]", "", "print(correct.data)"),
+        ("torch.zeros(3).data[0]", "", "print(ops.stop_gradient(ops.zeros(3))[0])"),  # has an axis
+        ("torch.mm(x, y).data[0]", "", "print(ops.stop_gradient(ops.mm(x, y))[0])"),
+        ("loss.data[1]", "", "print(ops.stop_gradient(loss)[1])"),
+    ],
+)
+def test_the_number_of_a_loss_was_its_first_element(read: str, more: str, now: str) -> None:
+    assert now in translate_source(LOSSES.format(read=read, more=more)).text
+
+
+def test_what_is_no_loss_keeps_its_index() -> None:
+    text = translate_source(LOSSES.format(read="loss.data[0]", more="\n        loss = torch.mm(x, y)")).text
+    assert "print(ops.stop_gradient(loss)[0])" in text

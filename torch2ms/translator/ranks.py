@@ -7,7 +7,7 @@ import ast
 from torch2ms.translator.context import Context
 from torch2ms.translator.trees import bound_pairs, walk
 
-__all__ = ["OTHERS", "SIZED", "ranks"]
+__all__ = ["OTHERS", "SIZED", "assigned", "ranks"]
 
 OTHERS = -1
 _MADE = frozenset({"zeros", "ones", "empty", "rand", "randn", "Tensor"})
@@ -48,7 +48,7 @@ def _of_name(name: str, ctx: Context, depth: int) -> frozenset[int]:
     known = ctx.once(_known)
     if (name, depth) in known:  # a file may assign to the same few names some hundred times
         return known[name, depth]
-    values = ctx.once(_assigned).get(name, ())
+    values = ctx.once(assigned).get(name, ())
     again = [value for value in values if any(isinstance(n, ast.Name) and n.id == name for n in walk(value))]
     found = _union([value for value in values if value not in again], ctx, depth)
     if name in ctx.once(_bound_otherwise):
@@ -122,7 +122,7 @@ def _known(_: Context) -> dict[tuple[str, int], frozenset[int]]:
     return {}
 
 
-def _assigned(ctx: Context) -> dict[str, list[ast.expr]]:
+def assigned(ctx: Context) -> dict[str, list[ast.expr]]:
     """Return what the file assigns to each name, alone or among others."""
     found: dict[str, list[ast.expr]] = {}
     for node in ctx.analysis.all(ast.Assign):

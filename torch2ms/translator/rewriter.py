@@ -28,6 +28,7 @@ from torch2ms.translator.passes import (
     leaf_gradients,
     modes,
     modules,
+    older_calls,
     optimizers,
     recomputed,
     settled,
@@ -101,6 +102,8 @@ class _Rewriter:
             return cst.Name(self.ctx.training.leaves.inner[tree])
         if isinstance(tree, ast.Subscript) and isinstance(updated, cst.Subscript):
             first = asked_networks.first_of(updated, tree, self.ctx)
+            if first is None:
+                first = older_calls.old_number(updated, tree, self.ctx)
             if first is not None:
                 return first
             updated = indexing.rewrite_index(updated, tree, self.ctx)

@@ -8,11 +8,12 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
-from torch2ms.translator.kinds import Kind
+from torch2ms.translator.kinds import UNKNOWN, Kind
 from torch2ms.translator.passes.untyped import told
+from torch2ms.translator.ranks import assigned, ranks
 from torch2ms.translator.trees import walk
 
-__all__ = ["older_call"]
+__all__ = ["old_number", "older_call"]
 
 _COPIERS = frozenset({"numpy.array", "numpy.asarray"})
 
@@ -107,3 +108,51 @@ def _iterators(ctx: Context) -> frozenset[str]:
                 if path is not None:
                     bound[path] = bound.get(path, True) and _iterates(node.value)
     return frozenset(path for path, always in bound.items() if always)
+
+
+def old_number(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``loss.data`` for ``loss.data[0]``, as PyTorch before 0.4 read the number of a loss; None for others.
+
+    What has no axis refuses the index since then, in MindSpore too.
+    """
+    index = tree.slice
+    if not isinstance(tree.ctx, ast.Load) or not isinstance(index, ast.Constant) or repr(index.value) != "0":
+        return None
+    source, is_data = tree.value, False
+    while True:
+        if isinstance(source, ast.Attribute) and source.attr == "data":
+            source, is_data = source.value, True
+        elif isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr in _MOVES:
+            source = source.func.value
+        else:
+            break
+    if not is_data and not ctx.kind(tree.value).is_tensor:
+        return None
+    has_no_axis = ranks(source, ctx) == frozenset({0}) or (is_data and _is_loss(source, ctx))
+    return updated.value if has_no_axis else None
+
+
+_MOVES = frozenset({"cpu", "cuda", "detach", "numpy"})
+_DEPTH = 3
+
+
+def _is_loss(tree: ast.expr, ctx: Context, depth: int = _DEPTH) -> bool:
+    """Whether an expression is a loss that the file differentiates as a number: ``loss.backward()``."""
+    if isinstance(tree, ast.BinOp):
+        return any(_is_loss(part, ctx, depth) for part in (tree.left, tree.right))
+    if isinstance(tree, ast.Name):
+        values = ctx.once(assigned).get(tree.id, []) if depth and tree.id in ctx.once(_differentiated) else []
+        return bool(values) and all(_is_loss(value, ctx, depth - 1) for value in values)
+    callee = ctx.kind(tree.func) if isinstance(tree, ast.Call) else UNKNOWN
+    of_layer = callee.name == "Module" and callee.of.startswith("torch.nn.") and callee.of.endswith("Loss")
+    return of_layer or (callee.name == "api" and callee.of.startswith("torch.nn.functional.") and _says_loss(callee.of))
+
+
+def _says_loss(name: str) -> bool:
+    return "loss" in name or "cross_entropy" in name
+
+
+def _differentiated(ctx: Context) -> set[str]:
+    """Return the names on which the file calls ``backward()`` without a gradient: PyTorch wants a number there."""
+    called = (node.func for node in ctx.analysis.all(ast.Call) if not node.args)
+    return {ast.unparse(f.value) for f in called if isinstance(f, ast.Attribute) and f.attr == "backward"}
