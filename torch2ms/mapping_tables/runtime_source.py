@@ -18,6 +18,20 @@ _Definition = ast.FunctionDef | ast.ClassDef
 
 @lru_cache(maxsize=64)
 def _module(parts: tuple[str, ...]) -> ast.Module | None:
+    return _parsed(parts)
+
+
+@lru_cache(maxsize=512)
+def _outline(parts: tuple[str, ...]) -> ast.Module | None:
+    """Return a module without what its functions do, a fifth of the memory: all of them are asked for signatures."""
+    module = _parsed(parts)
+    for node in ast.walk(module) if module is not None else ():
+        if isinstance(node, ast.FunctionDef):
+            node.body = []
+    return module
+
+
+def _parsed(parts: tuple[str, ...]) -> ast.Module | None:
     stem = _FOLDER.joinpath(*parts)
     for path in (stem.with_suffix(".py"), stem / "__init__.py"):
         if path.is_file():
@@ -48,7 +62,7 @@ def _imported(node: ast.ImportFrom, package: tuple[str, ...]) -> dict[str, ast.s
     if node.level and node.module:  # "from . import part" brings in modules
         base = package[: len(package) - (node.level - 1)]
         parts = (*base, *node.module.split("."))
-        module = _module(parts)
+        module = _outline(parts)
         if module is not None:
             offered = _members(module.body, parts if _is_package(parts) else parts[:-1])
     if any(alias.name == "*" for alias in node.names):
@@ -78,7 +92,7 @@ def _imported_member(node: ast.ImportFrom, package: tuple[str, ...], name: str) 
     if node.level and node.module:
         base = package[: len(package) - (node.level - 1)]
         parts = (*base, *node.module.split("."))
-        module = _module(parts)
+        module = _outline(parts)
         if module is not None:
             offered = _member(module.body, parts if _is_package(parts) else parts[:-1], original)
     return offered if every else offered or node
@@ -92,7 +106,7 @@ def _find(name: str) -> tuple[ast.stmt | None, bool]:
     """Return the statement that defines a runtime name, and whether it stands in a class."""
     parts = tuple(name.removeprefix(PREFIX).split("."))
     for cut in range(len(parts), 0, -1):
-        module = _module(parts[:cut])
+        module = _outline(parts[:cut])
         if module is None:
             continue
         node: ast.stmt | None = None
@@ -115,7 +129,7 @@ def runtime_has(name: str) -> bool:
         return True
     owner, _, member = name.rpartition(".")
     if member == "__dict__":
-        return _module(tuple(owner.removeprefix(PREFIX).split("."))) is not None
+        return _outline(tuple(owner.removeprefix(PREFIX).split("."))) is not None
     table = _find(owner)[0]
     value = table.value if isinstance(table, (ast.Assign, ast.AnnAssign)) else None
     return member in dir(dict) and isinstance(value, (ast.Dict, ast.DictComp))
