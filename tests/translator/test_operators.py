@@ -126,7 +126,7 @@ NUMPY = "import numpy as np\ndef f(x: torch.Tensor, n, d):\n    a = np.log(n) / 
         ("np.sqrt(d) * x", "float(np.sqrt(d)) * x"),
         ("-np.log(2.0) + x", "float(-np.log(2.0)) + x"),
         ("-a * torch.arange(d)", "(-a).item() * ops.arange(d)"),
-        ("np.prod(x.shape) * x", "np.prod(x.shape).item() * x"),
+        ("np.prod(x.shape) * x", "int(np.prod(x.shape)) * x"),
         ("x * np.sqrt(d)", "x * np.sqrt(d)"),
         ("np.pi * x", "np.pi * x"),
         ("np.sqrt(d) * n", "np.sqrt(d) * n"),

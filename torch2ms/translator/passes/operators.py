@@ -247,6 +247,8 @@ def _is_bits_of_number(tree: ast.BinOp, ctx: Context) -> bool:
 
 def _number(left: cst.BaseExpression, tree: ast.BinOp, ctx: Context) -> cst.BaseExpression:
     """Return Python's number for one of numpy's."""
+    if isinstance(left, cst.Call) and isinstance(left.func, cst.Name) and left.func.value == "int":
+        return left  # what is counted of a shape
     functions = [node.func for node in walk(tree.left) if isinstance(node, ast.Call)]
     called = {function.attr for function in functions if isinstance(function, ast.Attribute)}
     if family(ctx.kind(tree.right).of) == "int" or not called or not called.isdisjoint(_WHOLE):
