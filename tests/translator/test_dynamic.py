@@ -141,9 +141,27 @@ def test_views_of_weights_are_copies_in_mindspore_2_0() -> None:
 
 
 @pytest.mark.parametrize("test", ["'bias' in name", "name.endswith('.weight')", "name == 'norm.weight'"])
-def test_parameters_have_other_names(test: str) -> None:
-    result = translated(f"for name, p in net.named_parameters():\n    if {test}:\n        print(name)\n")
+def test_parameters_have_other_names_in_files_of_weights(test: str) -> None:
+    result = translated(f"for name, p in torch.load(path).items():\n    if {test}:\n        print(name)\n")
     assert "T2M503" in codes(result)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["net.named_parameters()", "net.state_dict().items()", "zip(net.state_dict(), net.parameters())"],
+)
+@pytest.mark.parametrize("test", ["'bias' in name", "name.split('.')[-1] == 'weight'", "name.endswith('.weight')"])
+def test_what_a_network_gives_has_the_names_of_pytorch(source: str, test: str) -> None:
+    result = translated(f"def f(net):\n    for name, p in {source}:\n        if {test}:\n            print(name)\n")
+    assert "T2M503" not in codes(result)
+    assert "modules." in result.text or "states." in result.text
+
+
+def test_weights_out_of_a_state_are_the_networks_own() -> None:
+    body = "for key in net.state_dict():\n    nn.init.kaiming_normal_(net.state_dict()[key])\n"
+    result = translated(f"net = nn.Linear(4, 4)\n{body}")
+    assert "    initializers.kaiming_normal_(modules.state_dict(net)[key])\n" in result.text
+    assert "T2M305" not in codes(result)
 
 
 @pytest.mark.parametrize("test", ["'bias' in {'bias': 1}", "args == 'weight'", "print('weight')", "x['bias'] == 3"])

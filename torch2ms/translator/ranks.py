@@ -11,6 +11,8 @@ __all__ = ["OTHERS", "SIZED", "assigned", "ranks"]
 
 OTHERS = -1
 _MADE = frozenset({"zeros", "ones", "empty", "rand", "randn", "Tensor"})
+# Constructors that take sizes, one by one, or data in a list
+_LEGACY = frozenset(f"{kind}Tensor" for kind in ("", "Float", "Double", "Half", "Long", "Int", "Short", "Byte", "Bool"))
 _SHAPED = frozenset({"view", "reshape", "expand", "new_zeros", "new_ones"})
 SIZED = _MADE | _SHAPED  # calls that are given the sizes of what they make
 _SAME = frozenset(
@@ -69,8 +71,12 @@ def _of_call(call: ast.Call, ctx: Context, depth: int) -> frozenset[int]:
         return frozenset({0})
     if name in _LINES:
         return frozenset({2 if name == "eye" else 1})
-    if name in ("tensor", "as_tensor", "FloatTensor"):
+    if name in ("tensor", "as_tensor"):
         return _of_data(call.args[0], ctx, depth) if call.args else frozenset()
+    if name in _LEGACY and ctx.is_import_root(call.func):
+        is_data = call.args and isinstance(call.args[0], (ast.List, ast.Tuple))
+        sized = len(call.args) > 1 or (call.args and isinstance(call.args[0], ast.Constant))
+        return _of_data(call.args[0], ctx, depth) if is_data else _of_sizes(call.args if sized else [], call)
     if name in SIZED or (name == "new" and len(call.args) > 1):
         return _of_sizes(call.args, call)
     if name == "full":

@@ -182,7 +182,8 @@ def _written_back(made: Replace, argument: BoundArgument, site: CallSite, ctx: C
     is_view = isinstance(tree, (ast.Call, ast.Subscript)) and ctx.kind(tree).is_tensor and not is_fresh(tree, ctx)
     if isinstance(tree, ast.Name) and ctx.kind(tree).is_tensor:
         is_view = not _is_parameter(tree, ctx) and owner_of(tree.id, site.tree, ctx) in ("view", "shared")
-    if not is_view or is_view_of_memory(tree, ctx):
+    of_network = ctx.kind(tree).evidence.endswith(".state_dict")  # gives the network's own parameters
+    if not is_view or of_network or is_view_of_memory(tree, ctx):
         return made
     message = f"{ast.unparse(tree)} is a copy in MindSpore: the tensor it comes from is not filled"
     return Replace(made.code, (*made.codes, ("T2M305", message)))
