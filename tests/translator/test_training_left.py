@@ -172,7 +172,7 @@ LEFT = {
         optimizer.zero_grad()
         loss = criterion(model(data), target)
         loss.backward()
-        norms.append(float(clip_grad_norm_(model.parameters(), 1.0)))
+        clipped = target and clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
      """),
 }  # fmt: skip

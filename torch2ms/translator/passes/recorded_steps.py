@@ -105,5 +105,6 @@ def _clip(clip: Clip, code: Callable[[ast.expr], str], module: str, ctx: Context
     target = f"{module}.clip_{clip.kind}"
     ctx.account(clip.call.func, f"torch.nn.utils.clip_grad_{clip.kind}_", "mapped", target, "exact")
     extra = "".join(f", {k.arg}={code(k.value)}" for k in clip.extra if k.arg)
-    result = f"{code(clip.result)} = " if clip.result is not None else ""
+    name = code(clip.result) if clip.result is not None else ctx.training.leaves.inner.get(clip.call)
+    result = f"{name} = " if name is not None else ""
     return f"{result}{_name(module, f'clip_{clip.kind}', ctx)}({code(clip.weights)}, {code(clip.limit)}{extra})"

@@ -105,7 +105,7 @@ class _Writer:
             made = write_recorded(plan.recorded[tree], self._code, self._weights, self.ctx)
             if not made:  # what a gradient scaler did: nothing takes its place
                 return comments(updated)
-            stays = any(call.kind == "hand" for call in plan.recorded[tree])
+            stays = any(c.kind == "hand" or (c.clip is not None and c.clip.is_inside) for c in plan.recorded[tree])
             return like([*made, *(without_lines(updated) if stays else ())], updated)
         if tree in plan.late:
             return like(self._lines(self._addition(plan.late[tree])), updated)
@@ -120,7 +120,8 @@ class _Writer:
         if tree in plan.steps:
             return like(self._update(*plan.steps[tree]), updated)
         if tree in plan.clips:
-            return like(self._clip(*plan.clips[tree]), updated)
+            made = self._clip(*plan.clips[tree])
+            return like([*made, *(without_lines(updated) if plan.clips[tree][1].is_inside else ())], updated)
         return updated
 
     def _is_empty(self, tree: ast.If, updated: list[Statement]) -> bool:
@@ -257,5 +258,5 @@ class _Writer:
         call = f"{callee}({unit.grads_name}, {self._code(clip.limit)}{extra})"
         if clip.kind == "value":
             return self._lines(f"{unit.grads_name} = {call}")
-        result = self._code(clip.result) if clip.result is not None else "_"
+        result = self._code(clip.result) if clip.result is not None else self.plan.leaves.inner.get(clip.call, "_")
         return self._lines(f"{unit.grads_name}, {result} = {call}")

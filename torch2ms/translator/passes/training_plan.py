@@ -149,8 +149,10 @@ def plan_training(ctx: Context) -> TrainingPlan:
             plan.kept.update(found.reads)
             if found.kind != "hand":  # what follows it stays, and is translated
                 plan.handled.add(found.call)
+            if found.clip is not None and found.clip.is_inside:
+                plan.leaves.inner[found.call] = _norm_name(ctx)
         else:
-            _enter(plan, found)
+            _enter(plan, found, ctx)
             _name_gradients(plan, found, ctx)
     plan.kept_clips.update(_clips_of_kept(plan, ctx))
     for node in ctx.analysis.nodes if plan.gone else ():
@@ -294,6 +296,14 @@ def _enter_leaves(plan: TrainingPlan) -> None:
             plan.handled.update(node for node in walk(statement) if isinstance(node, ast.Call))
 
 
+def _norm_name(ctx: Context) -> str:
+    """Return a name that the file does not use for the norm of the gradients, which a larger expression takes."""
+    name, used = "grad_norm", {node.id for node in ctx.analysis.all(ast.Name)}
+    while name in used or any(node.arg == name for node in ctx.analysis.all(ast.arg)):
+        name += "_"
+    return name
+
+
 def _name_gradients(plan: TrainingPlan, unit: TrainingUnit, ctx: Context) -> None:
     """Name the gradients that a loop over weights reads."""
     for step in unit.steps:
@@ -317,7 +327,7 @@ def is_left(tree: ast.AST, ctx: Context) -> bool:
     return scope is not None and scope in ctx.training.left_scopes and not is_of_another(tree, scope)
 
 
-def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
+def _enter(plan: TrainingPlan, unit: TrainingUnit, ctx: Context) -> None:
     plan.units.append(unit)
     plan.gone.update(unit.removed)
     plan.taken.update(unit.removed)
@@ -347,6 +357,8 @@ def _enter(plan: TrainingPlan, unit: TrainingUnit) -> None:
         if isinstance(clip.statement, ast.For):  # goes, with the gradients it changes in place
             plan.gradients.update((node, unit.grads_name) for node in gradients_of(clip.statement))
         plan.handled.add(clip.call)
+        if clip.is_inside:
+            plan.leaves.inner[clip.call] = _norm_name(ctx)
     computed = set(walk(unit.loss))  # net(x).sum().backward(): what is differentiated is translated
     for statement in (*unit.resets, *unit.dropped):
         plan.handled.update(node for node in walk(statement) if isinstance(node, ast.Call) and node not in computed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from torch2ms.translator.dataflow import effects
 from torch2ms.translator.effects import dotted_path, overlap, root
@@ -354,7 +355,8 @@ def clip_of(event: Event, whole: bool = True) -> Clip | None:
         extra.append(ast.keyword("norm_type" if kind == "norm" else "foreach", positional[2]))
     if limit is None or event.target is None or any(isinstance(item, ast.Starred) for item in call.args):
         return None
-    result = event.statement.targets[0] if isinstance(event.statement, ast.Assign) else None
-    return Clip(
-        event.statement, call, "norm" if kind == "norm" else "value", event.target, limit, tuple(extra), result, whole
-    )
+    statement = event.statement
+    is_whole = isinstance(statement, (ast.Assign, ast.Expr)) and statement.value is call
+    result = statement.targets[0] if is_whole and isinstance(statement, ast.Assign) else None
+    shape: Literal["norm", "value"] = "norm" if kind == "norm" else "value"
+    return Clip(statement, call, shape, event.target, limit, tuple(extra), result, whole, is_inside=not is_whole)

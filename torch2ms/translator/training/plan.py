@@ -67,7 +67,8 @@ class Clip:
 
     ``limit`` is max_norm or clip_value; ``extra`` are the other keywords (norm_type, foreach, ...). ``result`` is the
     target the total norm is assigned to, or None. ``whole`` says whether the clipped list is known to be the
-    optimizer's own (False: the text does not show it).
+    optimizer's own (False: the text does not show it). ``is_inside``: the norm is used within the statement, as in
+    ``norms.append(clip_grad_norm_(...).item())``, which then stands behind the clipping.
     """
 
     statement: ast.stmt
@@ -78,6 +79,7 @@ class Clip:
     extra: tuple[ast.keyword, ...]
     result: ast.expr | None
     whole: bool
+    is_inside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
