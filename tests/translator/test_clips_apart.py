@@ -1,8 +1,10 @@
-"""Gradients that a function of its own clips: they are kept with the weights, where it finds them."""
+"""Clipping that stands apart from the step: in a function of its own, or within a larger expression."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+import pytest
 
 from torch2ms import translate_project, translate_source
 
@@ -36,3 +38,21 @@ def test_it_may_stand_in_another_file(tmp_path: Path) -> None:
 def test_what_a_step_clips_itself_is_a_tuple_as_before() -> None:
     own = STEP.replace("clip(net, 1.0)", "nn.utils.clip_grad_norm_(net.parameters(), 1.0)")
     assert "grads, norm = autograd.clip_grad_norm(grads, 1.0)" in translate_source(HEAD + own).text
+
+
+@pytest.mark.parametrize(
+    "use",
+    ["norms.append(NORM.item())", "total = total + float(NORM)", "logs['norm'] = NORM * 2", "print(NORM or x)"],
+)
+def test_a_norm_that_a_larger_expression_uses_is_computed_in_front_of_it(use: str) -> None:
+    norm = "nn.utils.clip_grad_norm_(net.parameters(), 1.0)"
+    text = translate_source(HEAD + STEP.replace("norm = clip(net, 1.0)", use.replace("NORM", norm))).text
+    clipped = "    grads, grad_norm = autograd.clip_grad_norm(grads, 1.0)\n"
+    assert f"{clipped}    {use.replace('NORM', 'grad_norm')}\n    opt(grads)\n" in text
+
+
+@pytest.mark.parametrize("use", ["print(NORM if x else 0)", "ok = x and NORM", "norms = [NORM for _ in x]"])
+def test_a_norm_that_may_not_be_computed_leaves_the_step(use: str) -> None:
+    norm = "nn.utils.clip_grad_norm_(net.parameters(), 1.0)"
+    result = translate_source(HEAD + STEP.replace("norm = clip(net, 1.0)", use.replace("NORM", norm)))
+    assert "T2M403" in [found.code for found in result.diagnostics]

@@ -139,32 +139,6 @@ def test_clip_with_its_norm() -> None:
     assert [keyword.arg for keyword in clip.extra] == ["norm_type"]
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        "norms.append({}.item())",
-        "total += float({})",
-        "logs['norm'] = {} * 2",
-        "print({} if data else 0)",
-        "{} or data",
-    ],
-)
-def test_clip_whose_norm_is_used_within_the_statement(use: str) -> None:
-    body = f"""
-        optimizer.zero_grad()
-        loss = criterion(model(data), target)
-        loss.backward()
-        {use.format("clip_grad_norm_(model.parameters(), 1.0)")}
-        optimizer.step()
-    """
-    if " if " in use:  # made on one path alone
-        assert isinstance(units_of(loop(body))[0], UnitLeft)
-        return
-    [clip] = unit_of(loop(body)).clips
-    assert clip.is_inside
-    assert clip.result is None
-
-
 def test_clip_by_value() -> None:
     unit = unit_of(
         loop("""

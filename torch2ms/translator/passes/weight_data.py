@@ -209,6 +209,51 @@ def holds_data(tree: ast.expr, ctx: Context) -> bool:
     return bool(given) and all((w := _whose_memory(value)) is not None and is_parameter(w, ctx) for value in given)
 
 
+def holds_gradient(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a name is another one for a gradient, ``d_p = p.grad.data``, where it is read.
+
+    ``d_p.add_(p.data, alpha=decay)``, as optimizers do, changes the gradient that is kept with the weight. A step has
+    gradients of its own besides, which others may read behind it: where somebody does, this is no such name.
+    """
+    if ctx.target.mindspore < _COPIES_SINCE or not isinstance(tree, ast.Name):
+        return False
+    given = _bound_before(tree, ctx)
+    whose = given if given is None else _whose_memory(given) or given
+    if not isinstance(whose, ast.Attribute) or whose.attr != "grad":
+        return False
+    steps = (node for node in ctx.analysis.all(ast.FunctionDef) if node.name == "step")
+    inside = {node for scope in (_scope(tree, ctx)[0], *steps) for node in walk(scope)}
+    reads = (node for node in ctx.analysis.all(ast.Attribute) if node.attr == "grad" and node not in inside)
+    return next(reads, None) is None and not ctx.world.symbols.is_near("asks_for_gradients", ctx.path, besides=True)
+
+
+def _bound_before(name: ast.Name, ctx: Context) -> ast.expr | None:
+    """Return the value that a name always has where it is read; None where several may reach it."""
+
+    def binds(tree: ast.AST) -> bool:
+        return any(isinstance(n, ast.Name) and n.id == name.id and isinstance(n.ctx, ast.Store) for n in walk(tree))
+
+    child: ast.AST = name
+    while not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        parent = ctx.parent(child)
+        if parent is None:
+            return None
+        block: list[ast.stmt] = next((b for f in ("body", "orelse") if child in (b := _block(parent, f))), [])
+        for before in reversed(block[: block.index(child)] if isinstance(child, ast.stmt) and block else []):
+            if binds(before):
+                single = isinstance(before, ast.Assign) and len(before.targets) == 1
+                return before.value if single and isinstance(before, ast.Assign) else None
+        if isinstance(parent, (ast.For, ast.While)) and binds(parent):
+            return None  # in an earlier round
+        child = parent
+    return None
+
+
+def _block(tree: ast.AST, field: str) -> list[Any]:
+    found = getattr(tree, field, None)
+    return found if isinstance(found, list) else []
+
+
 def names_parameter(tree: ast.expr, ctx: Context) -> bool:
     """Whether a name is bound to parameters alone: ``w = layer.weight``."""
     given = _given_to(tree, ctx)

@@ -19,6 +19,7 @@ from torch2ms.translator.passes.weight_data import (
     gives_first_values,
     goes_over_weights,
     holds_data,
+    holds_gradient,
     is_of_state,
     may_have_stepped,
     names_parameter,
@@ -101,7 +102,7 @@ def _changed(site: CallSite, ctx: Context) -> Outcome:
     site, direct = _stripped(site)
     statement = isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree
     once = bare_name(site) == "copy" or repeatable(place.tree)
-    keeps = is_of_state(place.tree, ctx) or holds_data(place.tree, ctx)
+    keeps = is_of_state(place.tree, ctx) or holds_data(place.tree, ctx) or holds_gradient(place.tree, ctx)
     if statement and once and keeps and not _reshapes(site):
         return _copied(site, place, direct, ctx)
     if isinstance(place.tree, ast.Subscript) and not is_fresh(place.tree.value, ctx):
