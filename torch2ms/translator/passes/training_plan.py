@@ -144,13 +144,8 @@ def plan_training(ctx: Context) -> TrainingPlan:
             plan.left.append(found)
             plan.left_scopes.add(_scope(found.node, ctx))
         elif isinstance(found, RecordedCall):
-            plan.recorded.setdefault(found.statement, []).append(found)
             plan.is_keeping |= found.kind == "take" or bool(own) or _is_open(found)
-            plan.kept.update(found.reads)
-            if found.kind != "hand":  # what follows it stays, and is translated
-                plan.handled.add(found.call)
-            if found.clip is not None and found.clip.is_inside:
-                plan.leaves.inner[found.call] = _norm_name(ctx)
+            _enter_recorded(plan, found, ctx)
         else:
             _enter(plan, found, ctx)
             _name_gradients(plan, found, ctx)
@@ -294,6 +289,15 @@ def _enter_leaves(plan: TrainingPlan) -> None:
         taken = any(statement in unit.body for unit in plan.leaves.units)
         if not taken:
             plan.handled.update(node for node in walk(statement) if isinstance(node, ast.Call))
+
+
+def _enter_recorded(plan: TrainingPlan, found: RecordedCall, ctx: Context) -> None:
+    plan.recorded.setdefault(found.statement, []).append(found)
+    plan.kept.update(found.reads)
+    if found.kind != "hand":  # what follows it stays, and is translated
+        plan.handled.add(found.call)
+    if found.clip is not None and found.clip.is_inside:
+        plan.leaves.inner[found.call] = _norm_name(ctx)
 
 
 def _norm_name(ctx: Context) -> str:
