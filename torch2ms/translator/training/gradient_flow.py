@@ -91,6 +91,8 @@ class GradientFlow:
         owner = self._oracle.kind(func.value).name
         if owner == "Module":
             return func.attr not in QUIET_METHODS
+        if owner == "module" and (kind.name == "function" or self._is_given_module(node)):
+            return True  # penalties.gradient_penalty(net, x): as where it is imported by its name
         if owner in STATELESS or owner in ("Tensor", "Parameter", "str", "list", "dict", "tuple", "int", "float"):
             return False
         if isinstance(func.value, ast.Name) and func.value.id == "self":
