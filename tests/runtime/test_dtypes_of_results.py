@@ -53,6 +53,10 @@ def test_small_ints_stay_small() -> None:
     assert functional.addbmm(ints[0], ints, ints).dtype == ms.int32
 
 
+def test_a_norm_of_halves() -> None:
+    assert layers.RMSNorm(4, dtype=ms.float16).weight.dtype == ms.float16
+
+
 def test_an_embedding_of_doubles() -> None:
     assert layers.Embedding(3, 2, padding_idx=1, dtype=ms.float64).embedding_table.dtype == ms.float64
     assert layers.EmbeddingBag(3, 2, dtype=ms.float64).embedding_table.dtype == ms.float64

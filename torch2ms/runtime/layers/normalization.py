@@ -239,7 +239,7 @@ class RMSNorm(nn.Cell):
         self.eps, self.normalized_shape = eps, shape
         self.elementwise_affine = bool(elementwise_affine)
         if self.elementwise_affine:
-            self.weight = Parameter(ops.ones(shape, ms.float32), name="weight")
+            self.weight = Parameter(ops.ones(shape, ms.float32 if dtype is None else dtype), name="weight")
 
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised."""
