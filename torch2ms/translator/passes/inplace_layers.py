@@ -12,6 +12,7 @@ import libcst as cst
 
 from torch2ms.translator.beginnings import is_fed_by_others, own_class, starts_of
 from torch2ms.translator.context import Context
+from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.inference.changed_inputs import Change, change_of, first_change, first_network
 from torch2ms.translator.inference.layer_starts import FORWARD, IDEMPOTENT, Starts
 from torch2ms.translator.inference.own_attributes import INPLACE_AT, is_inplace
@@ -127,7 +128,7 @@ def _is_split(name: str, change: Change, updated: cst.Call, tree: ast.Call, ctx:
     """
     if change.kind not in _SAME_CLASS or (change.first and change.kind in IDEMPOTENT) or ctx.options.mode == "graph":
         return False
-    if not _runs_alone(name, tree, ctx) or len(updated.args) != 1 or not _is_plain(tree.func):
+    if not _runs_alone(name, tree, ctx) or len(updated.args) != 1 or dotted_path(tree.func) is None:
         return False
     if change.first:
         return True
@@ -145,11 +146,6 @@ def _split(name: str, kind: str, updated: cst.Call, ctx: Context) -> cst.Call:
     made = cst.parse_expression(f"{behind}({layer}, {name}, '{kind}')")
     assert isinstance(made, cst.Call)
     return made
-
-
-def _is_plain(tree: ast.expr) -> bool:
-    """Whether an expression is ``self.model``: names and dots, which may be read twice."""
-    return isinstance(tree, ast.Name) or (isinstance(tree, ast.Attribute) and _is_plain(tree.value))
 
 
 def _last(tree: ast.expr) -> str:

@@ -12,6 +12,7 @@ from torch2ms.translator.handed_losses import given_loss, hands_over
 from torch2ms.translator.names import candidates
 from torch2ms.translator.training.by_hand import gradients_of, updated_module
 from torch2ms.translator.training.gradient_reads import clamping_call
+from torch2ms.translator.training.leaf_holders import always_makes
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.training.vocabulary import RETAINING
@@ -377,23 +378,9 @@ class _Finder:
         problem = "" if weights is not None else "the clipped parameters are not written out"
         plain = isinstance(statement, ast.Expr) and statement.value is call
         assigned = isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1
-        if not plain and not assigned and not _is_always_made(statement, call):
+        if not plain and not assigned and not always_makes(statement, call):
             problem = "the norm of the gradients is used inside a larger expression"
         return Event("clip", statement, call, order, "", weights, problem=problem)
-
-
-_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
-_OTHERWISE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr)
-
-
-def _is_always_made(node: ast.AST, call: ast.Call) -> bool:
-    """Whether a simple statement, or a part of it, makes a call just once, whatever its conditions say."""
-    if node is call:
-        return True
-    if isinstance(node, _OTHERWISE) or (isinstance(node, ast.stmt) and not isinstance(node, _SIMPLE)):
-        return False
-    parts = [node.test] if isinstance(node, ast.IfExp) else children(node)
-    return any(_is_always_made(part, call) for part in (parts[:1] if isinstance(node, ast.BoolOp) else parts))
 
 
 def _through_engine(statement: ast.stmt, call: ast.Call, order: int) -> Event:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-__all__ = ["holder_of"]
+from torch2ms.translator.trees import children
+
+__all__ = ["always_makes", "holder_of"]
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 _OTHERWISE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension, ast.NamedExpr)
@@ -37,6 +39,16 @@ def holder_of(
             return None, None
         node, above = above, parents[id(above)]
     return (above, part) if isinstance(above, _SIMPLE) else (None, None)
+
+
+def always_makes(tree: ast.AST, call: ast.Call) -> bool:
+    """Whether a simple statement, or a part of it, makes a call just once, whatever its conditions say."""
+    if tree is call:
+        return True
+    if isinstance(tree, _OTHERWISE) or (isinstance(tree, ast.stmt) and not isinstance(tree, _SIMPLE)):
+        return False
+    parts = [tree.test] if isinstance(tree, ast.IfExp) else children(tree)
+    return any(always_makes(part, call) for part in (parts[:1] if isinstance(tree, ast.BoolOp) else parts))
 
 
 def _is_zero(index: ast.expr) -> bool:
