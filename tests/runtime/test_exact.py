@@ -97,3 +97,8 @@ def test_products_and_quotients_without_a_tensor_are_numpys() -> None:
 
 
 _NARROW = {"c": np.complex64, "r": np.float32}
+
+
+def test_the_variance_of_one_infinity_is_no_number() -> None:
+    assert np.isnan(float(F.var(ms.tensor([np.inf]))))
+    assert float(F.var(ms.tensor([1.0, 3.0]), correction=2)) == np.inf

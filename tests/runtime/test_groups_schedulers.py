@@ -9,7 +9,7 @@ import pytest
 from mindspore.experimental import optim
 from mindspore.experimental.optim import lr_scheduler
 
-from torch2ms.runtime import groups, schedulers
+from torch2ms.runtime import groups, schedulers, schedules
 from torch2ms.runtime.groups import param_groups
 
 
@@ -105,3 +105,17 @@ def test_an_optimizer_takes_the_settings_of_groups_with_its_parameters() -> None
         groups.put(optimizer, [{"params": [ms.Parameter(ms.Tensor([1.0]), name="v")]}])
     with pytest.raises(ValueError, match="2"):
         groups.put(optimizer, [*own, *own])
+
+
+def test_a_scheduler_keeps_what_it_set() -> None:
+    optimizer = sgd()
+    first = lr_scheduler.StepLR(optimizer, 1)
+    second = schedulers.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+    first.step()
+    second.step()
+    param_groups(optimizer)[0]["lr"] = 3.0
+    assert schedulers.last_lr(first) == pytest.approx([0.01])
+    assert schedulers.last_lr(second) == [0.05]
+    again = lr_scheduler.StepLR(sgd(), 1)
+    schedules.load_state_dict(again, {"last_epoch": 4, "_last_lr": [0.25]})  # as PyTorch writes it
+    assert schedulers.last_lr(again) == [0.25]

@@ -62,3 +62,10 @@ def test_half_precision_is_added_up_in_single() -> None:
     loss = F.cross_entropy(logits, ms.ops.zeros(70_000, ms.int64))
     assert loss.dtype == ms.float16
     np.testing.assert_allclose(loss.asnumpy(), np.log(2), rtol=1e-3)
+
+
+def test_the_cross_entropy_of_no_classes() -> None:
+    none = ops.zeros((2, 0))
+    assert np.isnan(float(F.cross_entropy(none, none)))
+    assert F.cross_entropy(none, none, reduction="none").asnumpy().tolist() == [0.0, 0.0]
+    assert float(F.cross_entropy(none, none, reduction="sum")) == 0.0

@@ -6,6 +6,7 @@ torch does.
 
 from __future__ import annotations
 
+import functools
 import math
 from bisect import bisect_right
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
@@ -41,7 +42,14 @@ Function = Callable[[int], float]
 
 
 def last_lr(scheduler: Any) -> List[float]:
-    """Return the learning rates that a scheduler set last, one a parameter group, as plain numbers."""
+    """Return the learning rates that a scheduler set last, one a parameter group, as plain numbers.
+
+    Of two schedulers on one optimizer, these are not the rates in force.
+    """
+    if (rates := getattr(scheduler, schedules.RATES, None)) is not None:
+        return list(rates)
+    if isinstance(scheduler, schedules._HostScheduler):
+        return scheduler.get_last_lr()
     optimizer = getattr(scheduler, "optimizer", None)
     if optimizer is not None and hasattr(optimizer, "lrs"):
         return [float(group["lr"]) for group in param_groups(optimizer)]
@@ -103,6 +111,12 @@ def step(scheduler: Any, value: Any) -> None:
     CosineAnnealingWarmRestarts none where its cycles grow (it hands a base to a logarithm that takes none): the
     learning rate, or the place in the cycle, is computed here.
     """
+    _go_to(scheduler, value)
+    if hasattr(scheduler, schedules.RATES):
+        setattr(scheduler, schedules.RATES, [float(group["lr"]) for group in param_groups(scheduler.optimizer)])
+
+
+def _go_to(scheduler: Any, value: Any) -> None:
     if type(scheduler).__name__ == "CosineAnnealingWarmRestarts" and int(scheduler.T_mult) != 1:
         _restart(scheduler, float(value))
         return
@@ -293,6 +307,33 @@ class OneCycleLR(schedules.OneCycleLR):
         return rates
 
 
+def _recorded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a step of MindSpore's schedulers, or their start, that keeps the learning rates it leaves."""
+
+    @functools.wraps(function)
+    def recorded(self: Any, *arguments: Any, **options: Any) -> Any:
+        result = function(self, *arguments, **options)
+        setattr(self, schedules.RATES, [float(group["lr"]) for group in param_groups(self.optimizer)])
+        return result
+
+    return recorded
+
+
+def _record_rates() -> None:
+    """Have MindSpore's schedulers keep what they set: their own ``get_last_lr`` gives the rates in force."""
+    own = getattr(ms.experimental, "optim", None)  # MindSpore 2.0 has none
+    if own is None:
+        return
+    for name in ("LRScheduler", "CosineAnnealingWarmRestarts", "ReduceLROnPlateau", "SequentialLR"):
+        made = getattr(own.lr_scheduler, name, None)
+        for method in ("__init__", "step"):
+            if made is not None and method in vars(made):
+                setattr(made, method, _recorded(vars(made)[method]))
+
+
+_record_rates()
+
+
 class SequentialLR:
     """Schedulers that take over from one another at milestones: MindSpore's own, without those that never act.
 
@@ -301,10 +342,25 @@ class SequentialLR:
     """
 
     def __new__(cls, optimizer: Any, schedulers: Sequence[Any], milestones: Sequence[int], last_epoch: int = -1) -> Any:
-        """Return MindSpore's scheduler."""
-        made = ms.experimental.optim.lr_scheduler.SequentialLR
+        """Return MindSpore's scheduler, which starts those that take over as :func:`step` does."""
         passed = bisect_right(milestones, 0) if len(milestones) == len(schedulers) - 1 else 0
-        return made(optimizer, list(schedulers)[passed:], list(milestones)[passed:], last_epoch)
+        return _sequential()(optimizer, list(schedulers)[passed:], list(milestones)[passed:], last_epoch)
+
+
+@functools.cache
+def _sequential() -> Any:
+    class SequentialLR(ms.experimental.optim.lr_scheduler.SequentialLR):
+        @_recorded
+        def step(self) -> None:
+            ops.assign_add(self.last_epoch, self.increase_tensor)
+            epoch = int(self.last_epoch)
+            index = bisect_right(self.milestones, epoch)
+            if index and self.milestones[index - 1] == epoch:
+                step(self._schedulers[index], 0)
+            else:
+                self._schedulers[index].step()
+
+    return SequentialLR
 
 
 class ChainedScheduler:

@@ -22,6 +22,7 @@ except ImportError:  # MindSpore 2.0
     _schedulers = None
 
 __all__ = [
+    "RATES",
     "ClosedFormLR",
     "OneCycleLR",
     "WarmupLR",
@@ -34,6 +35,9 @@ __all__ = [
     "state_dict",
     "step_lr",
 ]
+
+# Where a scheduler of MindSpore's keeps the rates that it set last, see ``schedulers``
+RATES = "rates_set"
 
 
 class _HostScheduler:
@@ -306,6 +310,8 @@ def load_state_dict(scheduler: Any, state: Dict[str, Any]) -> None:
             setattr(scheduler, name, ms.Tensor(np.asarray(value)).astype(current.dtype))
         else:
             setattr(scheduler, name, value)
+    if hasattr(scheduler, RATES) and "_last_lr" in state:
+        setattr(scheduler, RATES, [float(rate) for rate in state["_last_lr"]])
     if "lrs" in state:
         set_lr(scheduler.optimizer, state["lrs"])
 

@@ -6,6 +6,7 @@ from typing import Any, Optional, Sequence
 
 from mindspore import Tensor, ops
 
+from ..functional import nans
 from ..functional.exact import log
 from ..functional.singular import compiled, inverse, refuse_indefinite
 from .base import LOG_2PI, Distribution, floats
@@ -189,4 +190,4 @@ class MixtureSameFamily(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
         value = ops.expand_dims(value, -1 - len(self.event_shape))
-        return ops.logsumexp(self.component_distribution.log_prob(value) + self.mixture_distribution.logits, -1)
+        return nans.logsumexp(self.component_distribution.log_prob(value) + self.mixture_distribution.logits, -1)

@@ -35,8 +35,8 @@ def cross_entropy(
     ``input`` is (batch, classes, ...) or (classes,); indices have its shape without the classes, probabilities its own.
     """
     name = reduction_name(size_average, reduce, reduction)
-    if 0 in input.shape:
-        return reduced(ops.zeros(_without_classes(input), input.dtype), name)
+    if 0 in input.shape:  # of no classes as well, a mean has nothing to divide by
+        return reduced(ops.zeros((0,) if name == "mean" else _without_classes(input), input.dtype), name)
     logits = _rows(_wide(input))
     shifted = logits - ops.stop_gradient(logits.max(-1, keepdims=True))
     logs = shifted - ops.log(ops.exp(shifted).sum(-1, keepdims=True))

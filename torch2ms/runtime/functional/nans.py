@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Optional, Tuple
 
 import mindspore as ms
+import numpy as np
 from mindspore import Tensor, ops
 
 from . import extrema, normalization, selections, tensor
@@ -18,6 +19,7 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "batch_norm",
     "clamp",
     "kthvalue",
     "logaddexp",
@@ -32,7 +34,9 @@ __all__ = [
     "relu",
     "softmax",
     "sort",
+    "std_mean",
     "topk",
+    "var_mean",
 ]
 
 _INFINITY = float("inf")
@@ -225,3 +229,57 @@ def logaddexp(input: Tensor, other: Tensor) -> Tensor:
     gap = ops.abs(input - other)
     sum = ops.maximum(input, other) + ops.log1p(ops.exp(-gap))
     return ops.where((input == other) & ~ops.isfinite(input), input, sum)
+
+
+def var_mean(
+    input: Tensor, dim: Any = None, unbiased: Any = None, *, correction: Any = None, keepdim: bool = False
+) -> Tuple[Tensor, Tensor]:
+    """Return variance and mean, which PyTorch goes on from element to element: only the last may be infinite.
+
+    Before another element an infinity makes the mean NaN. So it is up to 32,768 elements; more, PyTorch divides.
+    """
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    variance, mean = tensor.var_mean(input, dim, unbiased, correction=correction, keepdim=keepdim)
+    axes = tensor._axes(input, dim)
+    reduced = {axis % input.ndim for axis in axes}
+    places = np.ones([size if axis in reduced else 1 for axis, size in enumerate(input.shape)])
+    if not places.size or not axes:
+        return variance, mean
+    places.ravel()[-1] = 0
+    early = (ops.isinf(input).astype(ms.float32) * Tensor(places, ms.float32)).sum(axes, keepdims=keepdim)
+    return variance, mean.masked_fill(early > 0, float("nan"))
+
+
+def std_mean(
+    input: Tensor, dim: Any = None, unbiased: Any = None, *, correction: Any = None, keepdim: bool = False
+) -> Tuple[Tensor, Tensor]:
+    """Return standard deviation and mean, see :func:`var_mean`."""
+    variance, mean = var_mean(input, dim, unbiased, correction=correction, keepdim=keepdim)
+    return selections.root(variance), mean
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Optional[Tensor],
+    running_var: Optional[Tensor],
+    weight: Optional[Tensor] = None,
+    bias: Optional[Tensor] = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return ``input`` normalised; an infinite weight meets its own product with the mean, and makes NaN."""
+    mean, variance = running_mean, running_var
+    if training:
+        axes = (0, *range(2, input.ndim))
+        mean = input.mean(axes)
+        variance = ops.square(input - mean.reshape((1, -1) + (1,) * (input.ndim - 2))).mean(axes)
+    output = normalization.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    if weight is None or mean is None or variance is None:
+        return output
+    factor = weight * ops.rsqrt(variance + eps)
+    shift = -mean * factor if bias is None else bias - mean * factor
+    shape = (1, -1) + (1,) * (input.ndim - 2)
+    factor = factor.reshape(shape)
+    return ops.where(ops.isinf(factor), input * factor + shift.reshape(shape), output)

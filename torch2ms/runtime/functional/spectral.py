@@ -167,6 +167,8 @@ def istft(
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     shape = ops.ones((width,), ms.float32) if window is None else window
+    if not shape.is_floating_point():  # squares of bools are bools, and their sum is no count
+        shape = shape.astype(ms.float32)
     left = (n_fft - width) // 2
     shape = pad(shape, (left, n_fft - width - left))
     spectra = ops.swapaxes(input if input.ndim == 3 else ops.expand_dims(input, 0), 1, 2)

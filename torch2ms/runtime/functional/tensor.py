@@ -208,6 +208,8 @@ def _moments(input: Tensor, dim: Any, keepdim: bool, correction: float) -> Tuple
     centred = input - (mean if freedom else ops.stop_gradient(mean))  # infinite gradients would meet in the mean's
     squares = ops.square(modulus(centred) if input.is_complex() else centred).sum(axes, keepdims=keepdim)
     variance = squares / freedom if freedom else squares / Tensor(0.0, squares.dtype)
+    if not freedom:  # MindSpore's quotient of NaN and 0 is an infinity
+        variance = ops.where(squares == squares, variance, squares)
     return variance, mean if keepdim else mean.reshape(variance.shape)
 
 

@@ -6,12 +6,13 @@ import ast
 
 import libcst as cst
 
+from torch2ms.translator.aliases import REARRANGED
 from torch2ms.translator.binding import literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.recipes.views import owner_of
+from torch2ms.translator.recipes.views import owner_of, what_index_gives
 from torch2ms.translator.syntax import build
 
 __all__: list[str] = []
@@ -19,8 +20,10 @@ __all__: list[str] = []
 _ASKED = frozenset({"is_contiguous", "stride", "storage_offset", "data_ptr"})
 # What makes tensors that MindSpore lays out in another way.
 _UNLIKE = frozenset(
-    {"expand", "expand_as", "broadcast_to", "broadcast_tensors", "as_strided", "memory_format", "unfold"}
+    """expand expand_as broadcast_to broadcast_tensors as_strided memory_format unfold real imag""".split()
 )
+_NUMBERS = ("int", "float", "bool", "Size", "list", "tuple", "dtype", "device")
+_MAX_DEPTH = 20  # of names that stand for other names
 # A clone of these keeps their order of axes in memory; MindSpore's copies are laid out anew.
 _TURNING = frozenset({"t", "T", "mT", "transpose", "permute", "swapaxes", "swapdims", "movedim", "moveaxis"})
 
@@ -56,13 +59,58 @@ def _is_unlike(ctx: Context) -> bool:
     return bool(names & _UNLIKE) or ("clone" in names and bool(names & _TURNING))
 
 
+def _turns(ctx: Context) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr in _TURNING for node in ctx.analysis.nodes)
+
+
+def _is_laid_alike(tree: ast.expr, ctx: Context, depth: int = 0) -> bool:
+    """Whether both lay a tensor out alike: what is made here and its views, but not what is computed of a view."""
+    if isinstance(tree, ast.Name):
+        value = ctx.once(_given_once).get(tree.id)
+        return value is not None and depth < _MAX_DEPTH and _is_laid_alike(value, ctx, depth + 1)
+    if isinstance(tree, ast.Subscript):
+        return what_index_gives(tree.slice, ctx) == "part" and _is_laid_alike(tree.value, ctx, depth)
+    if isinstance(tree, ast.Attribute):
+        return tree.attr in _TURNING and _is_laid_alike(tree.value, ctx, depth)
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Attribute):
+        return False
+    viewed = [*([tree.func.value] if ctx.kind(tree.func.value).is_tensor else []), *tree.args][:1]
+    if tree.func.attr == "contiguous":
+        return True
+    if tree.func.attr in REARRANGED:
+        return bool(viewed) and _is_laid_alike(viewed[0], ctx, depth)
+    given = [*viewed, *tree.args, *(keyword.value for keyword in tree.keywords)]
+    return ctx.kind(tree.func).name == "api" and all(ctx.kind(value).name in _NUMBERS for value in given)
+
+
+def _given_once(ctx: Context) -> dict[str, ast.expr]:
+    """Return what each name is given that stands on the left once in the file, and is no argument."""
+    given: dict[str, ast.expr] = {}
+    bound: set[str] = set()
+    for node in ctx.analysis.nodes:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(target := node.targets[0], ast.Name):
+            given[target.id] = node.value
+    for node in ctx.analysis.nodes:
+        name = node.arg if isinstance(node, ast.arg) else node.id if isinstance(node, ast.Name) else ""
+        if name in given and (isinstance(node, ast.arg) or isinstance(getattr(node, "ctx", None), ast.Store)):
+            if name in bound or isinstance(node, ast.arg):
+                given.pop(name)
+            bound.add(name)
+    return given
+
+
 @recipe("layout")
 def layout(site: CallSite, ctx: Context) -> Outcome:
     """``x.stride()`` -> ``tuple(x.stride())``; where the layouts differ, it says so."""
     made: Outcome = _stride(site) if site.row.name.endswith("stride") else emit_call(site, ctx)
-    if isinstance(made, Leave) or not ctx.once(_is_unlike):
+    assert isinstance(site.tree.func, ast.Attribute)
+    if isinstance(made, Leave) or not (ctx.once(_is_unlike) or ctx.once(_turns)):
+        return made
+    if not ctx.once(_is_unlike) and _is_laid_alike(site.tree.func.value, ctx):
         return made
     message = "MindSpore may lay the tensor out in another way than torch, which repeats or skips memory here"
+    if not ctx.once(_is_unlike):
+        message = "what torch computes of a transposed tensor keeps its order in memory, MindSpore's result does not"
     return Replace(made.code, (*made.codes, ("T2M303", message)))
 
 
