@@ -138,5 +138,5 @@ def is_grad_enabled() -> bool:
 
 
 def variable(data: ms.Tensor, requires_grad: bool = False, volatile: bool = False) -> ms.Tensor:
-    """Return ``data``: what torch.autograd.Variable is where it is handed on, as in ``map(Variable, batch)``."""
-    return data
+    """Return ``data`` without its gradient, as torch.autograd.Variable does: ``map(Variable, batch)``."""
+    return ops.stop_gradient(data)

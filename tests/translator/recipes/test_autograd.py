@@ -37,7 +37,7 @@ def test_decorators_go(decorator: str) -> None:
     ("source", "expected"),
     [
         ("def f(net):\n    return torch.compile(net)\n", "def f(net):\n    return net"),
-        ("def f(x):\n    return torch.autograd.Variable(x)\n", "def f(x):\n    return x"),
+        ("x = torch.autograd.Variable(torch.ones(2))\n", "from mindspore import ops\nx = ops.ones(2)"),
         ("from torch.utils import checkpoint as c\ndef f(g, x):\n    return c.checkpoint(g, x, use_reentrant=False)\n",
          "def f(g, x):\n    return g(x)"),
         ("def f(x):\n    return torch.jit.isinstance(x, int)\n", "def f(x):\n    return isinstance(x, int)"),

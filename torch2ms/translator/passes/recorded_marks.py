@@ -14,7 +14,7 @@ import libcst as cst
 
 from torch2ms.translator.call_site import CallSite, Leave, Replace
 from torch2ms.translator.context import Context
-from torch2ms.translator.syntax import build
+from torch2ms.translator.syntax import build, undetached
 
 __all__ = ["TENSORS", "is_marking", "made_leaf", "mark_statement", "marked", "marked_untyped"]
 
@@ -65,7 +65,7 @@ def made_leaf(made: Replace | Leave, site: CallSite, ctx: Context) -> Replace | 
     if flag is None or _is_constant(flag.tree, False) or not is_marking(ctx):
         return made
     code = made.code
-    if site.row.name == _VARIABLE:  # another tensor than the one that it is made of
+    if site.row.name == _VARIABLE and undetached(code) is code:  # another tensor than the one that it is made of
         code = build("{stop}({x})", stop=ctx.reference("mindspore.ops.stop_gradient"), x=code)
     args = [] if _is_constant(flag.tree, True) else [cst.Arg(flag.code)]
     kept = tuple((name, message) for name, message in made.codes if _FLAG not in message)

@@ -37,7 +37,7 @@ CUTTING_ATTRIBUTES = _words("""
 CUTTING_FUNCTIONS = _words("""
     len isinstance print type range id tensor from_numpy array FloatTensor LongTensor IntTensor BoolTensor
     ByteTensor zeros ones full empty zeros_like ones_like full_like rand randn randint rand_like randn_like
-    arange linspace eye multinomial one_hot randperm
+    arange linspace eye multinomial one_hot randperm Variable
 """)
 
 # Methods of a Module that do not compute with its weights.
