@@ -27,7 +27,7 @@ def test_what_may_carry_a_gradient_is_cut_off(source: str) -> None:
     "source",
     [
         "def f(train_loader):\n    for x, y in train_loader:\n        x, y = Variable(x.cuda()), Variable(y)\n",
-        "def f(loader):\n    for i, batch in enumerate(loader):\n        x = Variable(batch['x'].float(), volatile=True)\n",
+        "def f(loader):\n    for i, b in enumerate(loader):\n        x = Variable(b['x'].float(), volatile=True)\n",
         "def f(n):\n    noise = torch.randn(n, 3)\n    return Variable(noise.cuda())\n",
         "def f(a):\n    return Variable(torch.from_numpy(a))\n",
         "def f(x):\n    return Variable(torch.FloatTensor(x.size(0), 1).fill_(1.0), requires_grad=False)\n",
