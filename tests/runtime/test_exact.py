@@ -96,6 +96,18 @@ def test_products_and_quotients_without_a_tensor_are_numpys() -> None:
     np.testing.assert_array_equal(F.complex_product(real, real).asnumpy(), [1, 4])
 
 
+def test_products_and_quotients_of_real_tensors_and_real_numbers_are_real() -> None:
+    real = ms.Tensor([1.0, 2.0])
+    for found, expected in (
+        (F.complex_product(real, 2), [2, 4]),
+        (F.complex_product(0.5, real), [0.5, 1]),
+        (F.complex_quotient(real, 2), [0.5, 1]),
+        (F.complex_quotient(2.0, real), [2, 1]),
+    ):
+        assert found.dtype == ms.float32
+        np.testing.assert_array_equal(found.asnumpy(), expected)
+
+
 _NARROW = {"c": np.complex64, "r": np.float32}
 
 

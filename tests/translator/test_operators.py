@@ -230,3 +230,61 @@ def test_arrays_beside_tensors_become_tensors(array: str, used: str) -> None:
 def test_numbers_of_numpy_stay_beside_tensors(number: str) -> None:
     source = f"import numpy as np\nimport torch\n\n\ndef f(n):\n    x = torch.ones(n, n)\n    b = {number}\n"
     assert "ms.Tensor(b" not in translate_source(f"{source}    return x * b\n").text
+
+
+COMPLEX = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def scale(self, x, s):
+        return x * s
+
+    def forward(self, t, n):
+        a = -torch.exp(self.real) - 1j * self.imag
+        b = a * t.unsqueeze(-1)
+        c = b.unsqueeze(-1) * torch.arange(n)
+        d = c.abs() * t
+        return self.scale(d, c.real * t)
+"""
+
+
+def test_names_that_are_given_complex_values_are_multiplied_as_such() -> None:
+    text = translate_source(COMPLEX).text
+    assert "b = functional.complex_product(a, t.unsqueeze(-1))" in text
+    assert "c = functional.complex_product(b.unsqueeze(-1), ops.arange(n))" in text
+
+
+def test_what_is_real_of_them_is_not_nor_are_other_functions_names() -> None:
+    text = translate_source(COMPLEX).text
+    assert "return x * s" in text
+    assert "* t\n" in text.split("d = ")[1]
+    assert text.count("complex_product") == 3
+
+
+def test_complex_values_are_followed_through_what_functions_return() -> None:
+    text = translate_source(
+        """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def parts(self, t):
+        a = -torch.exp(self.real) - 1j * self.imag
+        return t, a
+
+    def whole(self):
+        return torch.view_as_complex(self.w)
+
+    def forward(self, t, u):
+        t, a = self.parts(t)
+        b = t * a
+        c = self.whole() * u
+        return (t * u, b, c)
+"""
+    ).text
+    assert "b = functional.complex_product(t, a)" in text
+    assert "c = functional.complex_product(self.whole(), u)" in text
+    assert "return (t * u, b, c)" in text

@@ -186,12 +186,10 @@ def complex_product(input: Any, other: Any) -> Any:
     MindSpore's own has no gradient, and takes no tensor that is not complex beside one that is.
     Numbers and arrays are multiplied as they are.
     """
-    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+    if not (_is_complex(input) or _is_complex(other)) or not (isinstance(input, Tensor) or isinstance(other, Tensor)):
         return input * other
     a, b = _parts(input)
     c, d = _parts(other)
-    if b is None and d is None:
-        return input * other
     if d is None:
         return ops.Complex()(a * c, b * c)
     return ops.Complex()(a * c, a * d) if b is None else ops.Complex()(a * c - b * d, a * d + b * c)
@@ -199,14 +197,12 @@ def complex_product(input: Any, other: Any) -> Any:
 
 def complex_quotient(input: Any, other: Any) -> Any:
     """Return ``input / other`` as :func:`complex_product` does the product; by 0, each part is divided by it."""
+    if not (_is_complex(input) or _is_complex(other)) or not (isinstance(input, Tensor) or isinstance(other, Tensor)):
+        return input / other
     if not isinstance(other, Tensor):
-        if not isinstance(input, Tensor):
-            return input / other
         return complex_product(input, 1 / other if other else math.inf)
     a, b = _parts(input)
     c, d = _parts(other)
-    if b is None and d is None:
-        return input / other
     if d is None:
         return ops.Complex()(a / c, b / c)
     scale = ops.stop_gradient(ops.maximum(ops.abs(c), ops.abs(d)))  # squares of small numbers would be 0
@@ -221,6 +217,10 @@ def complex_quotient(input: Any, other: Any) -> Any:
     real = ops.where(is_zero, a + ops.zeros_like(real), real)
     imaginary = ops.where(is_zero, (0.0 if b is None else b) + ops.zeros_like(imaginary), imaginary)
     return ops.Complex()(real / length, imaginary / length)
+
+
+def _is_complex(value: Any) -> bool:
+    return value.is_complex() if isinstance(value, Tensor) else bool(np.iscomplexobj(value))
 
 
 def _parts(value: Any) -> Tuple[Any, Any]:

@@ -21,6 +21,7 @@ from torch2ms.translator.passes.weight_data import gives_first_values, holds_dat
 from torch2ms.translator.recipes.inplace_values import repeatable
 from torch2ms.translator.recipes.own_tensors import held_by_network
 from torch2ms.translator.recipes.passed_tensors import passes_on
+from torch2ms.translator.recipes.twin_names import twin_of
 from torch2ms.translator.recipes.views import (
     fills_whole,
     is_fresh,
@@ -74,8 +75,14 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
         if through and ctx.functions[-1] is not None and not gives_first_values(ctx):
             ctx.report("T2M305", tree, f"a gradient does not see that the change of {name} reaches a view of it, too")
         return _filled(node, tree, cst.Name(name), "()" if through or reaches_views(ctx) else "...", ctx)
-    _seen_elsewhere(name, tree, ctx)
-    return _rebound(node, tree, ctx) if _shifts(tree, ctx) else _kept(node, name, tree, ctx)
+    twin = twin_of(name, tree, ctx)
+    if not twin or seen_elsewhere(name, tree, ctx) != "fresh":
+        _seen_elsewhere(name, tree, ctx)
+        return _rebound(node, tree, ctx) if _shifts(tree, ctx) else _kept(node, name, tree, ctx)
+    _seen_elsewhere(twin.id, tree, ctx, but=twin)
+    kept = _rebound(node, tree, ctx) if _shifts(tree, ctx) else _kept(node, name, tree, ctx)
+    ctx.rebind.append(twin.id)  # h = x: both names go on holding one tensor
+    return kept if isinstance(kept, cst.Assign) else _rebound(node, tree, ctx)
 
 
 def _copied(node: cst.AugAssign, target: cst.BaseExpression) -> cst.Expr:
@@ -272,8 +279,8 @@ def _element(tree: ast.AugAssign, ctx: Context) -> None:
         ctx.report("T2M305", tree, f"{what} is changed in place in torch; who else holds the tensor keeps the old one")
 
 
-def _seen_elsewhere(name: str, tree: ast.AugAssign, ctx: Context) -> None:
-    if owner_of(name, tree, ctx) == "fresh" and seen_elsewhere(name, tree, ctx) == "fresh":
+def _seen_elsewhere(name: str, tree: ast.AugAssign, ctx: Context, but: ast.Name | None = None) -> None:
+    if owner_of(name, tree, ctx) == "fresh" and seen_elsewhere(name, tree, ctx, but) == "fresh":
         return
     if _is_network_input(name, ctx):
         return

@@ -41,6 +41,7 @@ from torch2ms.translator.recipes.inplace_values import (
 )
 from torch2ms.translator.recipes.narrowed_parts import narrowed_part
 from torch2ms.translator.recipes.own_tensors import cut_buffer, dropped, held_by_network, may_carry
+from torch2ms.translator.recipes.twin_names import twin_of
 from torch2ms.translator.recipes.views import (
     fills_whole,
     is_fresh,
@@ -245,6 +246,11 @@ def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Conte
         if ctx.functions[-1] is None or gives_first_values(ctx) or not isinstance(filled, Replace):
             return filled
         return replace(filled, codes=(*filled.codes, ("T2M305", _BACK)))
+    twin = twin_of(name, ctx.small, ctx) if owner == "object" and statement and not _reshapes(site) else None
+    if twin is not None and _is_network_input(twin.id, ctx) and seen_elsewhere(name, site.tree, ctx) == "fresh":
+        made = functional(site, direct.code, ctx)
+        ctx.rebind.extend([] if isinstance(made, Leave) else [name, twin.id])
+        return made
     if owner == "object" and not _reshapes(site) and not _is_network_input(name, ctx):
         return _filled(site, cst.Name(name), direct, statement, ctx)
     made = functional(site, direct.code, ctx)

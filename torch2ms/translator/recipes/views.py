@@ -378,15 +378,18 @@ def _views(value: ast.Call | ast.Attribute) -> bool:
     return isinstance(function, ast.Attribute) and function.attr in VIEWS
 
 
-def seen_elsewhere(name: str, use: ast.AST, ctx: Context) -> Owner:
-    """Say whether another name or container holds the tensor (``object``) or a view of it, bound before the use."""
+def seen_elsewhere(name: str, use: ast.AST, ctx: Context, but: ast.AST | None = None) -> Owner:
+    """Say whether another name or container holds the tensor (``object``) or a view of it, bound before the use.
+
+    ``but``: a place where the name is read that does not count.
+    """
     function = ctx.functions[-1]
     body: ast.AST = function.node if function is not None else ctx.analysis.tree
     loop = _outermost_loop(use, ctx)
     last = max(getattr(use, "lineno", 0), getattr(loop, "end_lineno", 0) or 0 if loop is not None else 0)
     found: set[Owner] = set()
     for node in walk(body):
-        if not isinstance(node, ast.Name) or node.id != name or not isinstance(node.ctx, ast.Load):
+        if not isinstance(node, ast.Name) or node.id != name or not isinstance(node.ctx, ast.Load) or node is but:
             continue
         is_told = _is_of_an_older(node, name, use, ctx) or activated_by(ctx.parent(node), ctx)
         if node.lineno <= last and not is_told:
