@@ -64,7 +64,7 @@ def test_what_came_in_a_tuple_is_said_to_be_seen_by_the_caller() -> None:
     [
         "def forward(self, x):\n    h = x\n    x = self.fc(x)\n    h += 1\n    return x + h",
         "def forward(self, x):\n    h = x\n    h = self.fc(h)\n    h += 1\n    return x + h",
-        "def forward(self, x):\n    if x.any():\n        h = x\n    else:\n        h = -x\n    h += 1\n    return x + h",
+        "def forward(self, x, h):\n    if x.any():\n        h = x\n    h += 1\n    return x + h",
         "def forward(self, x):\n    h = x.clone()\n    h += 1\n    return x + h",
         "def forward(self, x: int):\n    h = x\n    h += 1\n    return x + h",
     ],
