@@ -79,14 +79,9 @@ def pool_padding(layer: Any) -> Any:
 
 
 def output_size(layer: Any) -> Any:
-    """Return the size that an adaptive pooling gives: an int, or two where height and width differ."""
+    """Return the size that an adaptive pooling gives, as it was given to the layer."""
     found = getattr(layer, "output_size", None)
-    if found is None:
-        found = layer.adaptive_avgpool2d.output_size
-    if isinstance(found, int):
-        return found
-    sizes = [None if size == -1 else size for size in found]
-    return sizes[0] if sizes and all(size == sizes[0] for size in sizes) else tuple(sizes)
+    return layer.adaptive_avgpool2d.init_attrs["output_size"] if found is None else found
 
 
 def num_parameters(layer: Any) -> int:

@@ -10,7 +10,7 @@ import mindspore as ms
 from mindspore import Tensor, ops
 
 from ..functional.exact import exp, log
-from .transforms import ComposeTransform, Transform
+from .transforms import ComposeTransform, Transform, total
 
 __all__ = [
     "Distribution",
@@ -49,13 +49,6 @@ def uniform(shape: Sequence[int], like: Tensor) -> Tensor:
     return ops.clamp(ops.rand(tuple(shape), dtype=ms.float32), tiny, 1 - EPSILON / 2).astype(like.dtype)
 
 
-def total(value: Tensor, count: int) -> Tensor:
-    """Return ``value`` summed over its last ``count`` axes."""
-    if count < 0:  # PyTorch takes it, and sums what comes after the first -count axes
-        return value.reshape((*value.shape[:-count], -1)).sum(-1)
-    return value.sum(tuple(range(-count, 0))) if count else value
-
-
 def probs_and_logits(probs: Any, logits: Any, is_binary: bool) -> Tuple[Tensor, Tensor]:
     """Return both forms of probabilities, given one of them; ValueError when none or both are given."""
     if (probs is None) == (logits is None):
@@ -77,9 +70,19 @@ class Distribution:
     """What all distributions have: a sample has the shape (*sample_shape, *batch_shape, *event_shape)."""
 
     parameters: Tuple[str, ...] = ()  # attributes of shape ``batch_shape``
+    shown: Optional[Tuple[str, ...]] = None  # those that its text names, if others
     has_rsample = False
     batch_shape: Tuple[int, ...] = ()
     event_shape: Tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the text that PyTorch writes: numbers, and the sizes of what are more."""
+        parts = []
+        for name in self.parameters if self.shown is None else self.shown:
+            value = getattr(self, name)
+            size = f"torch.Size({list(value.shape)})"
+            parts.append(f"{name}: {size if value.size != 1 else value.asnumpy().item() if not value.ndim else value}")
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples that carry the gradients of the parameters."""
@@ -150,6 +153,10 @@ class Independent(Distribution):
         self.batch_shape = shape[:cut]
         self.event_shape = (*shape[cut:], *base_distribution.event_shape)
 
+    def __repr__(self) -> str:
+        """Return the text that PyTorch writes."""
+        return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
+
     @property
     def mean(self) -> Tensor:
         """The mean."""
@@ -182,6 +189,9 @@ class TransformedDistribution(Distribution):
 
     def __init__(self, base_distribution: Distribution, transforms: Any, validate_args: Optional[bool] = None) -> None:
         steps: List[Transform] = [transforms] if isinstance(transforms, Transform) else list(transforms)
+        more = max((step.event_dim for step in steps), default=0) - len(base_distribution.event_shape)
+        if more > 0:
+            base_distribution = Independent(base_distribution, more)
         self.base_dist = base_distribution
         self.transforms = steps
         self.has_rsample = base_distribution.has_rsample
@@ -200,7 +210,8 @@ class TransformedDistribution(Distribution):
         change: Any = 0.0
         for transform in reversed(self.transforms):
             before = transform.inv(value)
-            change = change - total(transform.log_abs_det_jacobian(before, value), len(self.event_shape))
+            slope = transform.log_abs_det_jacobian(before, value)
+            change = change - total(slope, len(self.event_shape) - transform.event_dim)
             value = before
         return self.base_dist.log_prob(value) + change
 

@@ -94,6 +94,8 @@ class Normal(_LocationScale):
 class LogNormal(_LocationScale):
     """exp of a normal distribution with mean ``loc`` and standard deviation ``scale``."""
 
+    shown = ()
+
     def _normal(self) -> Normal:
         return Normal(self.loc, self.scale)
 
@@ -319,6 +321,8 @@ class Exponential(Distribution):
 class HalfNormal(Distribution):
     """Absolute value of a normal distribution around 0."""
 
+    shown = ()
+
     parameters = ("scale",)
     has_rsample = True
 
@@ -358,6 +362,8 @@ class HalfNormal(Distribution):
 class HalfCauchy(Distribution):
     """Absolute value of a Cauchy distribution around 0."""
 
+    shown = ()
+
     parameters = ("scale",)
     has_rsample = True
 
@@ -392,6 +398,8 @@ class HalfCauchy(Distribution):
 
 class Pareto(Distribution):
     """Pareto distribution above ``scale`` with exponent ``alpha``."""
+
+    shown = ("alpha", "scale")
 
     parameters = ("scale", "alpha")
     has_rsample = True

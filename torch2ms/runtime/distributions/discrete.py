@@ -35,6 +35,7 @@ class _Binary(Distribution):
     parameters = ("probs", "logits")
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: Optional[bool] = None) -> None:
+        self.shown = ("logits",) if probs is None else ("probs",)
         self.probs, self.logits = probs_and_logits(probs, logits, True)
         self.batch_shape = self.logits.shape
 
@@ -104,6 +105,7 @@ class _Counted(Distribution):
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: Optional[bool] = None
     ) -> None:
+        self.shown = ("total_count", "logits" if probs is None else "probs")
         probs, logits = probs_and_logits(probs, logits, True)
         self.total_count, self.probs, self.logits = together(floats(total_count).astype(probs.dtype), probs, logits)
         self.batch_shape = self.logits.shape
@@ -207,6 +209,7 @@ class Categorical(Distribution):
     """Distribution over classes, from probabilities or logits along the last axis."""
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: Optional[bool] = None) -> None:
+        self.shown = ("logits",) if probs is None else ("probs",)
         self.probs, self.logits = probs_and_logits(probs, logits, False)
         self.batch_shape = self.logits.shape[:-1]
 
@@ -336,6 +339,7 @@ class RelaxedBernoulli(_Binary):
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: Optional[bool] = None
     ) -> None:
         super().__init__(probs, logits)
+        self.shown = ()
         self.temperature = beside(floats(temperature), self.logits)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:

@@ -9,12 +9,12 @@ from mindspore import Tensor, ops
 
 from ..functional.exact import exp, log
 from ..functional.singular import inverse
-from .base import Distribution, Independent, total
+from .base import Distribution, Independent
 from .continuous import Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Geometric, OneHotCategorical, Poisson
 from .gamma import Beta, Gamma
 from .multivariate import Dirichlet, MultivariateNormal
-from .transforms import softplus
+from .transforms import softplus, total
 
 __all__ = ["kl_divergence", "register_kl"]
 

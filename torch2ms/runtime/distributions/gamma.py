@@ -82,6 +82,8 @@ class Gamma(Distribution):
 class Chi2(Gamma):
     """Chi-squared distribution with ``df`` degrees of freedom."""
 
+    shown = ()
+
     def __init__(self, df: Any, validate_args: Optional[bool] = None) -> None:
         super().__init__(0.5 * floats(df), 0.5)
 
@@ -95,6 +97,7 @@ class Beta(Distribution):
     """Beta distribution on (0, 1)."""
 
     parameters = ("concentration1", "concentration0")
+    shown = ()
     has_rsample = True
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: Optional[bool] = None) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Optional, Sequence
 from mindspore import Tensor, ops
 
 from ..functional import nans
+from ..functional.algebra import open_cholesky
 from ..functional.exact import log
 from ..functional.singular import compiled, inverse, refuse_indefinite
 from .base import LOG_2PI, Distribution, floats
@@ -18,6 +19,8 @@ __all__ = ["Dirichlet", "MixtureSameFamily", "MultivariateNormal"]
 
 class Dirichlet(Distribution):
     """Dirichlet distribution on the simplex."""
+
+    shown = ("concentration",)
 
     has_rsample = True
 
@@ -66,10 +69,7 @@ class Dirichlet(Distribution):
 
 
 class MultivariateNormal(Distribution):
-    """Normal distribution of vectors: mean ``loc`` (..., n), and one of three forms of the covariance (..., n, n).
-
-    Gradients go to ``loc`` and ``scale_tril``; MindSpore has none of a Cholesky factorization on CPU.
-    """
+    """Normal distribution of vectors: mean ``loc`` (..., n), and one of three forms of the covariance (..., n, n)."""
 
     has_rsample = True
 
@@ -87,9 +87,9 @@ class MultivariateNormal(Distribution):
         if validate_args is not False and scale_tril is None and not compiled():
             refuse_indefinite(given[0], "precision_matrix" if covariance_matrix is None else "covariance_matrix")
         if covariance_matrix is not None:
-            scale_tril = ops.cholesky(covariance_matrix)
+            scale_tril = open_cholesky(covariance_matrix)
         elif precision_matrix is not None:
-            scale_tril = ops.cholesky(inverse(precision_matrix))
+            scale_tril = open_cholesky(inverse(precision_matrix))
         assert scale_tril is not None
         scale_tril = ops.tril(scale_tril)  # what stands above the diagonal counts for nothing, in gradients too
         loc = floats(loc)
@@ -98,6 +98,8 @@ class MultivariateNormal(Distribution):
         self.loc = ops.broadcast_to(loc, (*batch, *loc.shape[-1:]))  # one place, which all share, stays one in PyTorch
         self.scale_tril = ops.broadcast_to(scale_tril, (*batch, size, size))
         self.batch_shape, self.event_shape = batch, loc.shape[-1:]
+        names = (("covariance_matrix", covariance_matrix), ("precision_matrix", precision_matrix))
+        self.shown = ("loc", next((name for name, form in names if form is not None), "scale_tril"))
 
     @property
     def covariance_matrix(self) -> Tensor:

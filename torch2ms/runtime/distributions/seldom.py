@@ -31,6 +31,8 @@ _EULER = 0.57721566490153286060
 class InverseGamma(Distribution):
     """Distribution of 1 / x for x of a Gamma distribution."""
 
+    shown = ()
+
     parameters = ("concentration", "rate")
     has_rsample = True
 
@@ -181,6 +183,7 @@ class LowRankMultivariateNormal(MultivariateNormal):
         self.cov_factor, self.cov_diag = cov_factor, cov_diag
         diagonal = ops.expand_dims(cov_diag, -1) * ops.eye(cov_diag.shape[-1], dtype=cov_diag.dtype)
         super().__init__(loc, ops.matmul(cov_factor, ops.swapaxes(cov_factor, -1, -2)) + diagonal)
+        self.shown = ("loc", "cov_factor", "cov_diag")
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):

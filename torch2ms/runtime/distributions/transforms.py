@@ -21,7 +21,15 @@ __all__ = [
     "TanhTransform",
     "Transform",
     "inside_0_1",
+    "total",
 ]
+
+
+def total(value: Tensor, count: int) -> Tensor:
+    """Return ``value`` summed over its last ``count`` axes."""
+    if count < 0:  # PyTorch takes it, and sums what comes after the first -count axes
+        return value.reshape((*value.shape[:-count], -1)).sum(-1)
+    return value.sum(tuple(range(-count, 0))) if count else value
 
 
 class Transform:
@@ -32,6 +40,7 @@ class Transform:
 
     bijective = False
     sign = 1  # 1 where the function grows, -1 where it falls, 0 where that is not known
+    event_dim = 0  # how many last axes one slope is of
 
     def __init__(self, cache_size: int = 0) -> None:
         self._cache_size = cache_size
@@ -89,10 +98,8 @@ class AffineTransform(Transform):
     """y = loc + scale * x."""
 
     def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
-        if event_dim:
-            raise NotImplementedError("AffineTransform with event_dim: wrap the distribution in Independent")
         super().__init__(cache_size)
-        self.loc, self.scale = loc, scale
+        self.loc, self.scale, self.event_dim = loc, scale, event_dim
         if isinstance(scale, (int, float)):
             self.sign = 1 if scale > 0 else -1 if scale < 0 else 0
         else:
@@ -107,10 +114,10 @@ class AffineTransform(Transform):
         return (y - self.loc) / self.scale
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return log |scale|."""
+        """Return log |scale|, added up over the axes of an event."""
         if isinstance(self.scale, Tensor):
-            return log(ops.abs(self.scale)) + ops.zeros_like(x)
-        return (ops.zeros_like(x) + math.log(abs(self.scale))).astype(x.dtype)
+            return total(log(ops.abs(self.scale)) + ops.zeros_like(x), self.event_dim)
+        return total((ops.zeros_like(x) + math.log(abs(self.scale))).astype(x.dtype), self.event_dim)
 
 
 def inside_0_1(values: Tensor) -> Tensor:
@@ -201,6 +208,7 @@ class ComposeTransform(Transform):
         super().__init__(cache_size)
         self.parts: List[Transform] = list(parts)
         self.sign = math.prod(part.sign for part in self.parts)
+        self.event_dim = max((part.event_dim for part in self.parts), default=0)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the value of the last transform."""
@@ -219,7 +227,8 @@ class ComposeTransform(Transform):
         result: Any = 0.0
         for part in self.parts:
             value = part(x)
-            result = result + part.log_abs_det_jacobian(x, value)
+            slope = part.log_abs_det_jacobian(x, value)
+            result = result + total(slope, self.event_dim - part.event_dim)
             x = value
         return result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Optional, Sequence, Tuple
 
 import mindspore as ms
 import numpy as np
@@ -107,16 +107,14 @@ def open_cholesky(A: Tensor, upper: bool = False) -> Tensor:
     across = ops.swapaxes(A, -1, -2)
     A, across = (across, A) if upper else (A, across)
     A = (A + across) / 2 + ops.stop_gradient((A - across) / 2)
-    columns: List[Tensor] = []
-    for index in range(size):
-        rest = A[..., index:, index]
-        for column in columns:
-            rest = rest - column[..., index:] * column[..., index : index + 1]
-        part = rest / ops.sqrt(rest[..., :1])
-        if index:
-            part = ops.concat((ops.zeros((*A.shape[:-2], index), A.dtype), part), -1)
-        columns.append(part)
-    return ops.stack(columns, -2 if upper else -1)
+    if not size:
+        return A
+    found = A[..., :, :1] / ops.sqrt(A[..., :1, :1])
+    for index in range(1, size):
+        rest = A[..., index:, index] - (found[..., index:, :] * found[..., index : index + 1, :]).sum(-1)
+        part = ops.concat((ops.zeros((*A.shape[:-2], index), A.dtype), rest / ops.sqrt(rest[..., :1])), -1)
+        found = ops.concat((found, ops.expand_dims(part, -1)), -1)
+    return ops.swapaxes(found, -1, -2) if upper else found
 
 
 def _from(x: Tensor, axis: int, start: int) -> Tensor:

@@ -89,8 +89,11 @@ def filled(tensor: Tensor, value: Any) -> Tensor:
 
 
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
-    """Return ``length`` elements along ``dim``, from ``start`` on."""
-    return ops.narrow(input, dim, int(start), length)
+    """Return ``length`` elements along ``dim``, from ``start`` on, which may count from the end."""
+    first, axis = int(start), dim % input.ndim
+    if not length:
+        return ops.zeros((*input.shape[:axis], 0, *input.shape[axis + 1 :]), input.dtype)
+    return ops.narrow(input, axis, first + input.shape[axis] if first < 0 else first, length)
 
 
 def of_floats(function: Callable[..., Any]) -> Callable[..., Any]:

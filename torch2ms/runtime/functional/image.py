@@ -165,7 +165,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Option
     if all(width == 0 for width in widths):
         return input
     if mode != "constant":
-        if input.ndim < 5 or mode == "replicate":
+        if mode == "replicate" or (input.ndim < 5 and len(widths) < 6):
             return ops.pad(input, tuple(widths), mode=mode)
         numpy_mode: Any = {"reflect": "reflect", "circular": "wrap"}[mode]
         for index in range(len(widths) // 2):  # one axis after the other: kernels reflect two at most

@@ -282,4 +282,4 @@ def batch_norm(
     shift = -mean * factor if bias is None else bias - mean * factor
     shape = (1, -1) + (1,) * (input.ndim - 2)
     factor = factor.reshape(shape)
-    return ops.where(ops.isinf(factor), input * factor + shift.reshape(shape), output)
+    return ops.where(ops.isinf(factor), (input * factor + shift.reshape(shape)).astype(output.dtype), output)

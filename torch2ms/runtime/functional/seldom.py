@@ -32,6 +32,7 @@ __all__ = [
     "cummin",
     "cumprod",
     "deepcopy",
+    "det",
     "fill_diagonal",
     "gcd",
     "hsplit",
@@ -173,19 +174,28 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: f
 
 
 def slogdet(A: Tensor) -> Tuple[Tensor, Tensor]:
-    """Return the sign and the logarithm of the magnitude of determinants of square matrices."""
-    determinant = _determinant(A)
-    return ops.sign(determinant), ops.log(ops.abs(determinant))
+    """Return the sign and the logarithm of the magnitude of determinants of square matrices.
+
+    The determinant itself may be beyond what a float holds.
+    """
+    if A.shape[-1] < 2:
+        determinant = det(A)
+        return ops.sign(determinant), ops.log(ops.abs(determinant))
+    sign, logarithm = ops.log_matrix_determinant(A)
+    return ops.sign(sign), logarithm
 
 
 def logdet(input: Tensor) -> Tensor:
     """Return the logarithm of determinants; NaN below zero."""
-    return ops.log(_determinant(input))
+    sign, logarithm = slogdet(input)
+    return logarithm + ops.log(ops.stop_gradient(sign))
 
 
-def _determinant(A: Tensor) -> Tensor:
+def det(input: Tensor) -> Tensor:
     """Return determinants, of one row and column as well, which MindSpore refuses."""
-    return A.reshape(A.shape[:-2]) if A.shape[-2:] == (1, 1) else ops.det(A)
+    if input.shape[-1] == 0:
+        return ops.ones(input.shape[:-2], input.dtype)
+    return input.reshape(input.shape[:-2]) if input.shape[-1] == 1 else ops.det(input)
 
 
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:

@@ -295,8 +295,9 @@ def topk(
     if input.ndim == 0:  # MindSpore's own ends the process
         return input.copy(), Tensor(0, ms.int64)
     if k == 0:
-        nothing = ops.narrow(input, -1 if dim is None else dim, 0, 0)
-        return nothing, nothing.astype(ms.int64)
+        axis = input.ndim - 1 if dim is None else dim % input.ndim
+        shape = (*input.shape[:axis], 0, *input.shape[axis + 1 :])
+        return ops.zeros(shape, input.dtype), ops.zeros(shape, ms.int64)
     signed = input.astype(ms.int32) if input.dtype == ms.uint8 else input  # it looks for the smallest of -input
     values, indices = ops.topk(signed, k, -1 if dim is None else dim, largest, True)
     return values.astype(input.dtype), indices.astype(ms.int64)

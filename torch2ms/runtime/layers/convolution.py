@@ -7,6 +7,7 @@ from typing import Any, Sequence, Tuple, Union
 import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 
+from ..functional.image import pad
 from ..kinds import Kind
 from .arguments import draw_own, reset_parameters, typed
 
@@ -57,14 +58,14 @@ def _same_padding(kernel: Tuple[int, ...], dilation: Tuple[int, ...]) -> Tuple[i
 
 
 class _PaddedInput:
-    """How the input is padded before a convolution without padding: ``mode`` of ``ops.pad`` and its widths."""
+    """How the input is padded before a convolution without padding: ``mode`` of ``pad`` and its widths."""
 
     def __init__(self, padding_mode: str, pad: Tuple[int, ...]) -> None:
         self.mode = padding_mode
         self.pad = pad
 
     def __call__(self, x: Tensor) -> Tensor:
-        return ops.pad(x, self.pad, mode=self.mode)
+        return ops.pad(x, self.pad, mode=self.mode) if x.ndim < 5 else pad(x, self.pad, self.mode)
 
 
 def _plan(padding: Any, padding_mode: str, kernel: Tuple[int, ...], dilation: Tuple[int, ...]) -> Tuple[Any, Any]:

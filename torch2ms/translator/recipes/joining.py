@@ -9,6 +9,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.syntax import build
 
 __all__: list[str] = []
 
@@ -26,9 +27,15 @@ def common_dtype(site: CallSite, ctx: Context) -> Outcome:
         return emit_call(site, ctx)
     if out is not None and "" in dtypes:
         return emit_call(site, ctx)
+    assert given is not None
     if out is not None:
         return Leave("out= fills a tensor that exists already; assign the result instead")
-    name = "stack" if site.row.name.endswith(".stack") else "cat"
+    name = site.row.name.rpartition(".")[2]
+    if name not in ("cat", "concat", "concatenate", "stack"):
+        made = emit_call(site, ctx)
+        common = build("{f}({x})", f=ctx.reference("torch2ms.runtime.functional.promoted"), x=given.code)
+        return Replace(made.code.deep_replace(given.code, common), made.codes) if isinstance(made, Replace) else made
+    name = "stack" if name == "stack" else "cat"
     return Replace(site.updated.with_changes(func=ctx.reference(f"torch2ms.runtime.functional.{name}")))
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import libcst as cst
 
+from torch2ms.translator.binding import literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
@@ -151,6 +153,18 @@ def as_property(site: CallSite, ctx: Context) -> Outcome:
     """What torch calls as a method is a property: ``x.element_size()`` -> ``x.itemsize``."""
     assert site.receiver is not None
     return Replace(cst.Attribute(parenthesised(site.receiver), cst.Name(site.option.target.rpartition(".")[2])))
+
+
+@recipe("narrow")
+def narrow(site: CallSite, ctx: Context) -> Outcome:
+    """``x.narrow(1, -2, 2)``: a start that counts from the end, or is a tensor, goes to the runtime's function."""
+    start = site.argument("start")
+    first = literal(start.tree) if start is not None else None
+    if start is None or not (ctx.kind(start.tree).is_tensor or (isinstance(first, int) and first < 0)):
+        return emit_call(site, ctx)
+    return emit_call(
+        replace(site, option=replace(site.option, target="torch2ms.runtime.functional.narrow", rename={})), ctx
+    )
 
 
 @recipe("split_sizes", takes_stars=True)
