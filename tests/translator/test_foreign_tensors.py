@@ -45,3 +45,21 @@ def test_what_is_viewed_in_a_size_is_a_tensor(size: str, index: str) -> None:
 def test_what_numpy_counts_of_a_shape_is_an_int(source: str, expected: str) -> None:
     start = "import numpy as np\nimport torch\nfrom torch import nn\n\n\ndef f(args, data, x: torch.Tensor):\n"
     assert f"    {expected}\n" in translate_source(f"{start}    {source}\n").text
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("np.prod(args.shape), 3", "int(np.prod(args.shape)), 3"),
+        ("3, output_size=np.prod(args.shape)", "3, output_size=int(np.prod(args.shape))"),
+        ("3, 4, np.prod(args.factors)", "3, 4, np.prod(args.factors)"),
+        ("int(np.prod(args.shape)), 3", "int(np.prod(args.shape)), 3"),
+    ],
+)
+def test_a_size_of_a_network_is_an_int(given: str, expected: str) -> None:
+    source = (
+        "import numpy as np\nimport torch\nfrom torch import nn\n\n\nclass Gated(nn.Module):\n"
+        "    def __init__(self, input_size, output_size=1, scale=1.0):\n        super().__init__()\n"
+        "        self.h = nn.Linear(input_size, output_size)\n\n\ndef f(args):\n"
+    )
+    assert f"Gated({expected})" in translate_source(f"{source}    return Gated({given})\n").text

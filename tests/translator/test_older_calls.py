@@ -98,3 +98,15 @@ def test_the_number_of_a_loss_was_its_first_element(read: str, more: str, now: s
 def test_what_is_no_loss_keeps_its_index() -> None:
     text = translate_source(LOSSES.format(read="loss.data[0]", more="\n        loss = torch.mm(x, y)")).text
     assert "print(ops.stop_gradient(loss)[0])" in text
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("loss = torch.nn.MSELoss(reduction='elementwise_mean')\n", "nn.MSELoss(reduction='mean')"),
+        ("loss = torch.nn.functional.mse_loss(x, y, reduction='elementwise_mean')\n", "reduction='mean')"),
+        ("def f(w, init=torch.nn.init.xavier_uniform):\n    init(w)\n", "init=initializers.xavier_uniform_)"),
+    ],
+)
+def test_names_of_pytorch_04(body: str, expected: str) -> None:
+    assert expected in _translated(body)

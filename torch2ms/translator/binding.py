@@ -60,6 +60,7 @@ _OTHER_NAMES = {
 # Whatever the documentation calls them (torch.linalg.norm(A)), what torch's C++ knows as self is called input by name.
 _PLACES = {"input": 0, "input2": 1}
 _NUMBERS = ("beta", "alpha", "value")
+_FORMER_MEAN = "elementwise_mean"  # what PyTorch 0.4 called reduction="mean", which losses still take
 
 
 def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> BoundCall | None:
@@ -94,7 +95,7 @@ def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> Boun
                 placed = arg.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)
                 extra.append(BoundArgument(name, value, arg.value, placed, True))
                 continue
-            made = BoundArgument(name, value, arg.value, arg, False)
+            made = _bound(name, value, arg, positional=False)
             if (name in names or var_keyword) and name not in bound:
                 bound[name] = made
             else:
@@ -105,13 +106,19 @@ def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> Boun
             continue
         if taken < len(slots) and slots[taken].name not in bound:
             name = slots[taken].name
-            bound[name] = BoundArgument(name, value, arg.value, arg, True)
+            bound[name] = _bound(name, value, arg, positional=True)
             taken += 1
         elif var_positional is not None:
             extra.append(BoundArgument(var_positional, value, arg.value, arg, True))
         else:
             surplus.append(BoundArgument("", value, arg.value, arg, True))
     return BoundCall(bound, tuple(extra), splat, by_name, tuple(surplus), signature)
+
+
+def _bound(name: str, value: ast.expr, arg: cst.Arg, *, positional: bool) -> BoundArgument:
+    if name == "reduction" and isinstance(value, ast.Constant) and value.value == _FORMER_MEAN:
+        value, arg = ast.copy_location(ast.Constant("mean"), value), arg.with_changes(value=cst.SimpleString("'mean'"))
+    return BoundArgument(name, value, arg.value, arg, positional)
 
 
 def _numbers_last(tree: ast.Call, updated: cst.Call, signature: Signature) -> tuple[ast.Call, cst.Call]:

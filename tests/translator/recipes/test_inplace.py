@@ -89,6 +89,8 @@ def test_a_tensor_that_others_see_is_filled(statements: list[str], expected: lis
         ("y[n].narrow(1, a, 2).zero_()", "y[n, :, a:a + 2] = 0"),
         ("y[n].narrow(dim=1, length=n, start=a).zero_()", "y[n, :, a:a + n] = 0"),
         ("y.narrow(0, 1, 2).mul_(2).add_(z)", "y[1:1 + 2] = ops.narrow(y, 0, 1, 2) * 2 + z"),
+        ("y.select(1, 0).copy_(z.data)", "y[:, 0] = z.data"),
+        ("y.select(0, -1).zero_()", "y[-1] = 0"),
     ],
 )
 def test_a_narrowed_part_is_assigned_by_its_index(statement: str, expected: str) -> None:

@@ -1,17 +1,20 @@
 """Tensors handed to packages that know PyTorch's: ``wandb.log({"loss": loss})`` and ``plt.axis(limits)`` get arrays.
 
 What NumPy counts of a shape, ``np.prod(x.size())``, becomes an int: it is the size of a layer somewhere else, and
-MindSpore's layers take no number of NumPy's.
+MindSpore's layers take no number of NumPy's. So does a product that is a size of a network of the project.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 
 import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
+from torch2ms.translator.layer_sizes import NUMBERS
+from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import build
 
 __all__ = ["as_arrays"]
@@ -22,7 +25,7 @@ _TAKERS = frozenset({"wandb.log", "matplotlib.pyplot.axis", "matplotlib.pyplot.x
 
 def as_arrays(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call:
     """Return a call of another package's function with arrays of NumPy for the tensors among its arguments."""
-    if callee.of == "numpy.prod" and _counts_a_shape(tree, ctx):
+    if callee.of == "numpy.prod" and (_counts_a_shape(tree, ctx) or _is_size(tree, ctx)):
         return _called("int", updated)
     if callee.name != "module" or callee.of not in _TAKERS or len(updated.args) != len(tree.args) + len(tree.keywords):
         return updated
@@ -40,6 +43,27 @@ def _counts_a_shape(tree: ast.Call, ctx: Context) -> bool:
     around = ctx.parent(tree)
     is_int = isinstance(around, ast.Call) and getattr(around.func, "id", "") == "int"
     return not is_int and not isinstance(around, ast.Attribute)
+
+
+_SIZE = re.compile(r"(^|_)(in|out|input|output|hidden|n)$|(size|dims?|features|channels|units|width|inputs|outputs)$")
+
+
+def _is_size(tree: ast.Call, ctx: Context) -> bool:
+    """Whether a product is handed to a network of the project as a size: ``GatedDense(np.prod(args.shape), 300)``."""
+    parent = ctx.parent(tree)
+    call = ctx.parent(parent) if isinstance(parent, ast.keyword) else parent
+    if len(tree.args) != 1 or tree.keywords or not isinstance(call, ast.Call) or ctx.kind(call).name != "Module":
+        return False
+    for key in candidates(ctx.kind(call.func)):
+        for info in filter(None, map(ctx.world.class_info, ctx.world.ancestry(key))):
+            method = info.methods.get("__init__")
+            if method is None:
+                continue
+            names = [arg.arg for arg in method.node.args.args[1:]]
+            place = call.args.index(tree) if tree in call.args else len(names)
+            name = parent.arg if isinstance(parent, ast.keyword) else names[place] if place < len(names) else ""
+            return name is not None and (name in NUMBERS or _SIZE.search(name) is not None)
+    return False
 
 
 def _is_shape(tree: ast.expr) -> bool:

@@ -53,6 +53,7 @@ from torch2ms.translator.recipes.views import (
     what_index_gives,
     writes_through,
 )
+from torch2ms.translator.recipes.written_back import is_written_back
 from torch2ms.translator.recording import is_recording
 from torch2ms.translator.syntax import build, code_of, fix_commas, parenthesised, parse_expression
 from torch2ms.translator.trees import walk
@@ -259,7 +260,7 @@ def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Conte
     is_cut = bare_name(site) == "detach"  # gives no other shape: the name alone is bound anew
     if owner == "object" and statement and _reshapes(site) and not is_cut and fills_whole(ctx):
         return replace(made, code=build("{x}.assign_value({made})", x=cst.Name(name), made=made.code))
-    if owner != "fresh":
+    if owner != "fresh" and not is_written_back(name, site.tree, ctx):
         made = _warned(made, owner)
     if statement or (isinstance(ctx.small, ast.Assign) and ctx.small.value is site.tree):
         ctx.rebind.append(name)

@@ -1,4 +1,4 @@
-"""Parts of a tensor that ``narrow`` names, as an index: what is assigned there has a right gradient in MindSpore."""
+"""Parts of a tensor that ``narrow`` and ``select`` name, as an index: what is assigned there has a right gradient."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from torch2ms.translator.syntax import code_of, parenthesised
 __all__ = ["narrowed_part"]
 
 
-_GIVEN = ("dim", "start", "length")
+_GIVEN = {"narrow": ("dim", "start", "length"), "select": ("dim", "index")}
 
 
 def narrowed_part(tree: ast.expr, code: cst.BaseExpression, ctx: Context) -> tuple[cst.BaseExpression, str] | None:
     """Return ``x`` and ``i, :, a:a + n`` of ``x[i].narrow(1, a, n)``, which became ``code``; None for others."""
-    if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr == "narrow"):
+    if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr in _GIVEN):
         return None
-    base = tree.func.value
-    given = dict(zip(_GIVEN, tree.args, strict=False))
-    given.update((word.arg, word.value) for word in tree.keywords if word.arg in _GIVEN)
-    if len(given) != 3 or not isinstance(code, cst.Call) or len(code.args) != 4:
+    base, wanted = tree.func.value, _GIVEN[tree.func.attr]
+    given = dict(zip(wanted, tree.args, strict=False))
+    given.update((word.arg, word.value) for word in tree.keywords if word.arg in wanted)
+    if len(given) != len(wanted) or not isinstance(code, cst.Call) or len(code.args) != len(wanted) + 1:
         return None
-    axis, start = given["dim"], given["start"]
+    axis, start = given["dim"], given[wanted[1]]
     if not isinstance(axis, ast.Constant) or not isinstance(axis.value, int) or not repeatable(start):
         return None
-    if isinstance(start, ast.UnaryOp):  # from the end: ``x[-2:-2 + 2]`` has nothing
+    if isinstance(start, ast.UnaryOp) and len(wanted) == 3:  # from the end: ``x[-2:-2 + 2]`` has nothing
         return None
     holder, before = _holder(base, code.args[0].value, ctx)
     named = {arg.keyword.value: arg.value for arg in code.args if arg.keyword is not None}
     if holder is None or "input" in named:
         return None
     places = [arg.value for arg in code.args if arg.keyword is None]
-    first, count = (_spelled(named[name] if name in named else places[i]) for i, name in ((2, "start"), (3, "length")))
-    part = f":{count}" if first == "0" else f"{first}:{first} + {count}"
-    return holder, ", ".join([*before, *[":"] * axis.value, part])
+    numbers = [_spelled(named[name] if name in named else places[i]) for i, name in enumerate(wanted[1:], 2)]
+    part = numbers[0] if len(numbers) == 1 else ":{1}" if numbers[0] == "0" else "{0}:{0} + {1}"
+    return holder, ", ".join([*before, *[":"] * axis.value, part.format(*numbers)])
 
 
 def _spelled(code: cst.BaseExpression) -> str:
     """Return the text of a number, in parentheses where it is computed."""
-    is_whole = isinstance(code, (cst.Integer, cst.Name, cst.Attribute, cst.Call, cst.Subscript))
+    is_whole = isinstance(code, (cst.Integer, cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.UnaryOperation))
     return code_of(code if is_whole else parenthesised(code))
 
 
