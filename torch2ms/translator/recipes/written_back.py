@@ -28,7 +28,7 @@ def is_written_back(name: str, use: ast.AST, ctx: Context) -> bool:
     bound = [ctx.parent(node) for node in names if not isinstance(node.ctx, ast.Load)]
     made = bound[0] if len(bound) == 1 else None
     weight = _weight(made.value) if isinstance(made, ast.Assign) and len(made.targets) == 1 else ""
-    if not weight or ctx.parent(made) is not loop or any(_is_handed_on(node, ctx) for node in names):
+    if made is None or not weight or ctx.parent(made) is not loop or any(_is_handed_on(node, ctx) for node in names):
         return False
     node: ast.AST = statement
     while node is not loop:
