@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import mindspore as ms
 import numpy as np
 import pytest
@@ -12,12 +14,13 @@ from torch2ms.runtime import layers
 POINTS = np.linspace(-9, 9, 257, dtype=np.float32)
 
 
-@pytest.mark.parametrize("name", ["exp", "expm1", "log", "tanh"])
+@pytest.mark.parametrize("name", ["exp", "expm1", "log", "log1p", "log2", "log10", "tanh"])
 def test_values_and_gradients_are_rounded_once(name: str) -> None:
-    points = np.abs(POINTS) + 0.5 if name == "log" else POINTS
-    exact = getattr(np, name)(points.astype(np.float64))
-    slope = {"exp": exact, "expm1": exact + 1, "tanh": 1 - exact**2}.get(name)
-    slope = 1 / points.astype(np.float64) if slope is None else slope
+    points = np.abs(POINTS) + 0.5 if name.startswith("log") else POINTS
+    wide = points.astype(np.float64)
+    exact = getattr(np, name)(wide)
+    slope = {"exp": exact, "expm1": exact + 1, "tanh": 1 - exact**2, "log1p": 1 / (1 + wide)}.get(name)
+    slope = 1 / (wide * np.log({"log2": 2, "log10": 10}.get(name, np.e))) if slope is None else slope
     value, gradient = ms.value_and_grad(lambda x: getattr(F, name)(x).sum())(ms.Tensor(points))
     assert value.dtype == gradient.dtype == ms.float32
     np.testing.assert_allclose(getattr(F, name)(ms.Tensor(points)).asnumpy(), exact, rtol=2e-7, atol=1e-12)
@@ -114,3 +117,21 @@ _NARROW = {"c": np.complex64, "r": np.float32}
 def test_the_variance_of_one_infinity_is_no_number() -> None:
     assert np.isnan(float(F.var(ms.tensor([np.inf]))))
     assert float(F.var(ms.tensor([1.0, 3.0]), correction=2)) == np.inf
+
+
+@pytest.mark.parametrize("name", ["expm1", "log1p"])
+def test_digits_near_zero_stay(name: str) -> None:
+    points = np.array([-3e-7, 1e-8, 2e-5], np.float32)
+    exact = getattr(np, name)(points.astype(np.float64))
+    assert getattr(F, name)(ms.Tensor(points)).asnumpy() == pytest.approx(exact, rel=1e-6, abs=0)
+
+
+def test_the_inverse_of_the_error_function_up_to_its_ends() -> None:
+    points = np.array([-0.999999, -0.9, 0.0, 0.5, 0.999], np.float32)
+    found = F.erfinv(ms.Tensor(points)).asnumpy()
+    assert [math.erf(value) for value in found] == pytest.approx(points.tolist(), abs=1e-7)
+    slopes = ms.grad(lambda x: F.erfinv(x).sum())(ms.Tensor(points)).asnumpy()
+    assert slopes == pytest.approx(math.sqrt(math.pi) / 2 * np.exp(found.astype(np.float64) ** 2), rel=1e-5)
+    assert np.isposinf(F.erfinv(ms.Tensor([1.0])).asnumpy()).all()
+    assert np.isnan(F.erfinv(ms.Tensor([1.5])).asnumpy()).all()
+    assert F.erfinv(ms.Tensor([0.5], ms.float16)).dtype == ms.float16

@@ -8,7 +8,7 @@ from typing import Any, Optional, Sequence
 import mindspore as ms
 from mindspore import Tensor, ops
 
-from ..functional.exact import exp, log
+from ..functional.exact import erfinv, exp, log
 from .base import LOG_2PI, Distribution, floats, together, uniform
 
 __all__ = [
@@ -88,7 +88,7 @@ class Normal(_LocationScale):
 
     def icdf(self, value: Tensor) -> Tensor:
         """Return the quantile."""
-        return self.loc + self.scale * ops.erfinv(2 * value - 1) * math.sqrt(2)
+        return self.loc + self.scale * erfinv(2 * value - 1) * math.sqrt(2)
 
 
 class LogNormal(_LocationScale):

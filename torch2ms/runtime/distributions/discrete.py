@@ -60,7 +60,7 @@ class Bernoulli(_Binary):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of ``value``."""
-        return value * logsigmoid(self.logits) + (1 - value) * logsigmoid(-self.logits)
+        return logsigmoid(self.logits) - (1 - value) * self.logits
 
     def entropy(self) -> Tensor:
         """Return the entropy in nats."""

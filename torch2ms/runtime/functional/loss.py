@@ -227,7 +227,8 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return ``log(1 + exp(-target * input))``."""
-    return reduced(-logsigmoid(target * input), reduction_name(size_average, reduce, reduction))
+    losses = ops.log1p(ops.exp(-target * input))  # infinite where PyTorch's is
+    return reduced(losses, reduction_name(size_average, reduce, reduction))
 
 
 def margin_ranking_loss(

@@ -219,10 +219,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     if x1.ndim != x2.ndim:
         x1, x2 = ops.broadcast_to(x1, (x1 + x2).shape), ops.broadcast_to(x2, (x1 + x2).shape)
     floor = eps * eps
-    first, second = selections.sum(ops.square(x1), dim), selections.sum(ops.square(x2), dim)
+    first, second = selections.sum(ops.square(x1), dim, True), selections.sum(ops.square(x2), dim, True)
     first = ops.maximum(first, ops.full_like(first, floor))
     second = ops.maximum(second, ops.full_like(second, floor))
-    return selections.sum(x1 * x2, dim) / (ops.sqrt(first) * ops.sqrt(second))
+    return selections.sum((x1 / ops.sqrt(first)) * (x2 / ops.sqrt(second)), dim)  # a product of large ones overflows
 
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:

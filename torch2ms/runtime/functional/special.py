@@ -10,6 +10,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from .dtypes import promoted
+from .exact import erfinv
 
 __all__ = [
     "bessel_j0",
@@ -152,7 +153,8 @@ def ndtr(input: Tensor) -> Tensor:
 
 def ndtri(input: Tensor) -> Tensor:
     """Return the quantiles of the standard normal distribution."""
-    return math.sqrt(2) * ops.erfinv(2 * _wide(input) - 1)
+    x = _wide(input)
+    return (math.sqrt(2) * erfinv(2 * x.astype(ms.float64) - 1)).astype(x.dtype)
 
 
 def log_ndtr(input: Tensor) -> Tensor:

@@ -252,6 +252,8 @@ def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False,
     """Return the p-norm of the values over ``dim`` (all by default); "fro" is 2, also over more than two axes."""
     if dtype is not None:
         input = input.astype(dtype)
+    if input.dtype == ms.float16:  # the sum of squares is beyond it
+        return norm(input.astype(ms.float32), p, dim, keepdim).astype(ms.float16)
     axes = _axes(input, dim)
     if p == "nuc":
         raise ValueError("the nuclear norm has no equivalent in MindSpore")
