@@ -229,3 +229,20 @@ def test_a_list_of_weights_that_another_file_trains(tmp_path: Path) -> None:
     assert "w = ms.Parameter(ops.zeros((2, 1)))\nb = ms.Parameter(ops.zeros(1))\nx = ops.ones(1)\n" in made
     assert "recording.backward(loss)\n" in (tmp_path / "out" / "tools.py").read_text()
     assert not {d.code for d in report.diagnostics} & {"T2M402", "T2M403", "T2M404"}
+
+
+@pytest.mark.parametrize(
+    ("body", "is_weight"),
+    [
+        ("return Variable(torch.randn(n, 2) * 0.1, requires_grad=True)", True),
+        ("return (torch.randn(n, 2) * 0.1).requires_grad_()", True),
+        ("return torch.zeros(n)", False),
+        ("if n:\n        return None\n    return torch.zeros(n, requires_grad=True)", False),
+    ],
+)
+def test_weights_that_a_helper_makes(body: str, is_weight: bool) -> None:
+    source = (
+        f"def init(n):\n    {body}\nw, v = init(3), init(4)\nparams = [w] + [v]\n"
+        "for p in params:\n    p.data -= 0.1 * p.grad.data\n"
+    )
+    assert bool(hand_trained(ast.parse(source))) == is_weight

@@ -134,14 +134,24 @@ def hand_trained(tree: ast.Module, *, is_whole: bool = False, is_handed: bool = 
     made: dict[str, set[ast.AST]] = {}
     others: set[str] = set()
     later = _marked_later(nodes)
+    helpers = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     for name, value in _bound(nodes):
         is_marked = isinstance(value, ast.Call) and _is_marked(value)
         if value is not None and (is_marked or (name in later and isinstance(value, (ast.Call, ast.BinOp)))):
             made.setdefault(name, set()).add(value)
+        elif isinstance(value, ast.Call) and (given := _given_marked(helpers.get(getattr(value.func, "id", "")))):
+            made.setdefault(name, set()).update(given)
         else:
             others.add(name)
     listed = enclosed | {part.id for node in nodes for part in _members(node) if isinstance(part, ast.Name)}
     return attributes.union(*(calls for name, calls in made.items() if name in listed - others))
+
+
+def _given_marked(helper: ast.FunctionDef | None) -> list[ast.AST]:
+    """Return what a function returns where that is always a tensor whose gradient is wanted; nothing for others."""
+    values = [node.value for node in walk(helper) if isinstance(node, ast.Return)] if helper is not None else []
+    made: list[ast.AST] = [value for value in values if isinstance(value, ast.Call) and _is_marked(value)]
+    return made if len(made) == len(values) else []
 
 
 def _attributes(nodes: list[ast.AST]) -> frozenset[ast.AST]:
