@@ -87,7 +87,7 @@ def _names_nan(ctx: Context) -> bool:
     if any(_is_nan(node) for node in (*attributes, *ctx.analysis.all(ast.Name), *ctx.analysis.all(ast.Constant))):
         return True
     asks = any(node.attr in _ASKING for node in attributes)
-    return asks and any(_is_infinity(node) for node in ctx.analysis.nodes)
+    return asks and ctx.once(_writes_infinity)
 
 
 _ASKING = frozenset({"isnan", "nan_to_num", "isfinite"})
@@ -103,12 +103,10 @@ def _is_nan(node: ast.AST) -> bool:
 
 def _has_leaf(ctx: Context) -> bool:
     """Whether the file wants the gradient of a tensor (``requires_grad=True``, ``x.requires_grad_()``), or has NaN."""
-    return ctx.once(_names_nan) or any(_makes_leaf(node, ctx) for node in ctx.analysis.nodes)
+    return ctx.once(_names_nan) or any(_makes_leaf(call, ctx) for call in ctx.analysis.all(ast.Call))
 
 
-def _makes_leaf(node: ast.AST, ctx: Context) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
+def _makes_leaf(node: ast.Call, ctx: Context) -> bool:
     if isinstance(node.func, ast.Attribute) and node.func.attr == "requires_grad_":
         return ctx.kind(node.func.value).is_tensor
     return any(word.arg == "requires_grad" and getattr(word.value, "value", None) is True for word in node.keywords)
@@ -116,7 +114,8 @@ def _makes_leaf(node: ast.AST, ctx: Context) -> bool:
 
 def _counts_batches(ctx: Context) -> bool:
     """Whether the file reads ``num_batches_tracked``, or takes it out of a state."""
-    return any(_is_counter(node, ctx) for node in ctx.analysis.nodes)
+    kinds = (ast.Attribute, ast.Call, ast.Subscript)
+    return any(_is_counter(node, ctx) for kind in kinds for node in ctx.analysis.all(kind))
 
 
 def _is_counter(node: ast.AST, ctx: Context) -> bool:
@@ -148,7 +147,13 @@ def _goes_over(read: ast.Name, ctx: Context) -> bool:
 
 def names_infinity(ctx: Context) -> bool:
     """Whether the file writes NaN or infinity down, of either sign."""
-    return ctx.once(_names_nan) or any(_is_infinity(node) for node in ctx.analysis.nodes)
+    return ctx.once(_names_nan) or ctx.once(_writes_infinity)
+
+
+def _writes_infinity(ctx: Context) -> bool:
+    return any(
+        _is_infinity(node) for kind in (ast.Attribute, ast.Name, ast.Constant) for node in ctx.analysis.all(kind)
+    )
 
 
 def _is_infinity(node: ast.AST) -> bool:

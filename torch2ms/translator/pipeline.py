@@ -7,7 +7,7 @@ import gc
 import re
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -252,6 +252,10 @@ class _Worker:
             return None
         return self._trees.pop(path, None) or file.load().tree
 
+    def nearest(self, left: Iterable[str]) -> str:
+        """Return the file to translate next: the first whose analysis is at hand, or else the first."""
+        return next((path for path in left if self._world.is_at_hand(path)), None) or next(iter(left))
+
     def translate(self, path: str) -> FileResult:
         """Return what becomes of a file; one that takes too long costs neither the others nor those that ask it."""
         source = self._files[path].load(is_parsed=True)
@@ -323,7 +327,11 @@ def _start_worker(files: Sequence[SourceFile], symbols: SymbolTable, options: Op
 def _work(paths: Sequence[str]) -> list[FileResult]:
     if _worker is None:
         raise RuntimeError("the worker process was not started")
-    return [_worker.translate(path) for path in paths]
+    worker, left, found = _worker, dict.fromkeys(paths), {}
+    while left:
+        del left[path := worker.nearest(left)]
+        found[path] = worker.translate(path)
+    return [found[path] for path in paths]
 
 
 def _shares(paths: Sequence[str], jobs: int) -> Iterator[Sequence[str]]:
@@ -356,9 +364,12 @@ def _translate_all(
                         progress(f"{len(results)}/{len(paths)} {result.path}")
         return results
     worker = _Worker(project.python_files, symbols, options, trees)
-    for index, path in enumerate(paths):
+    left = dict.fromkeys(paths)
+    while left:
+        path = worker.nearest(left)
+        del left[path]
         if progress is not None:
-            progress(f"{index + 1}/{len(paths)} {path}")
+            progress(f"{len(paths) - len(left)}/{len(paths)} {path}")
         results[path] = worker.translate(path)
     worker.close()
-    return results
+    return {path: results[path] for path in paths}

@@ -25,6 +25,7 @@ class _Memory:
     flows: tuple[_Edges, set[str]] | None = None
     callers: dict[str, list[str]] | None = None
     likely: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    users: tuple[str, frozenset[str]] | None = None
     imports: tuple[_Graph, _Graph] | None = None
     defined: frozenset[str] | None = None
     roots: tuple[PurePosixPath, ...] | None = None
@@ -95,10 +96,16 @@ class SymbolTable:
         """
         known = self._memory.likely
         if (name, path) not in known:
-            users = self.importers((path,))
+            users = self._users(path)
             likely = (p for p in self.callers(name) if p == path or p in users or name not in self.files[p].parameters)
             known[name, path] = sorted(likely, key=lambda p: (p != path, p not in users))
         return known[name, path]
+
+    def _users(self, path: str) -> frozenset[str]:
+        """Return a file and all that import it; of the file asked about last they are known."""
+        if self._memory.users is None or self._memory.users[0] != path:
+            self._memory.users = path, self.importers((path,))
+        return self._memory.users[1]
 
     def importers(self, paths: Iterable[str]) -> frozenset[str]:
         """Return some files and all that import one of them, directly or not."""

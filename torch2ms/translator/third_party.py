@@ -26,6 +26,7 @@ MARK = "# TORCH2MS "
 
 # Functions of packages for any framework that look into PyTorch's networks, and refuse others
 _WATCHES = frozenset({("wandb", "watch"), ("wandb", "unwatch")})
+_WATCHED = frozenset(function for _, function in _WATCHES)
 _FILE = Path(__file__).resolve().parent.parent / "mapping_tables" / "packages.toml"
 
 
@@ -47,7 +48,7 @@ def is_watch(tree: ast.AST, ctx: Context) -> bool:
     """Whether a statement lets a logger look at a network's gradients, ``wandb.watch(net)``; says that it goes."""
     call = tree.value if isinstance(tree, ast.Expr) else None
     func = call.func if isinstance(call, ast.Call) else None
-    if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+    if not isinstance(func, ast.Attribute) or func.attr not in _WATCHED or not isinstance(func.value, ast.Name):
         return False
     for node in ctx.analysis.all(ast.Import):
         for alias in node.names:

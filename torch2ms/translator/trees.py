@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
-__all__ = ["bound_pairs", "children", "walk"]
+__all__ = ["are_alike", "bound_pairs", "children", "walk"]
 
 # Fields that hold identifiers, numbers, operators or comments, never nodes that anybody asks for.
 _PLAIN = frozenset(
@@ -79,6 +79,28 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
                 elif value is not None:
                     below.append(value)
         level = below
+
+
+def are_alike(one: ast.AST, other: ast.AST) -> bool:
+    """Whether two expressions have the same text, but for layout; contexts are not compared."""
+    if one.__class__ is not other.__class__:
+        return False
+    for name in one._fields:
+        first, second = getattr(one, name), getattr(other, name)
+        if isinstance(first, ast.expr_context):
+            continue
+        if isinstance(first, list):
+            if len(first) != len(second) or not all(map(_are_alike, first, second)):
+                return False
+        elif not _are_alike(first, second):
+            return False
+    return True
+
+
+def _are_alike(one: object, other: object) -> bool:
+    if isinstance(one, ast.AST) and isinstance(other, ast.AST):
+        return are_alike(one, other)
+    return one.__class__ is other.__class__ and one == other
 
 
 def bound_pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:

@@ -22,6 +22,7 @@ __all__ = [
     "element_of",
     "is_module_dict",
     "is_module_list",
+    "item_of",
     "makes_tensor",
     "moves",
     "nothing_in",
@@ -194,3 +195,10 @@ def container_method(base: Kind, name: str) -> Kind:
 
 # Methods that put something into a container.
 PUTTING = frozenset({"append", "appendleft", "add", "insert", "setdefault", "extend", "update"})
+
+
+def item_of(kind: Kind, index: int, count: int) -> Kind:
+    """Return the kind of one element of an unpacked value."""
+    if kind.name == "tuple" and len(kind.items) == count:
+        return kind.items[index]
+    return element_of(kind)

@@ -34,6 +34,7 @@ class FunctionInfo:
     uses: dict[str, Uses] = field(default_factory=lambda: defaultdict(Uses))  # what is done with each plain name in it
     locals: frozenset[str] = frozenset()  # the names it binds itself
     stores: bool | None = None  # whether it sets attributes of ``self``, once asked
+    has_inner: bool = False  # whether functions are defined in it
     passed: int | None = None  # the position of the parameter that it gives back, -1 for none, once asked
     renewed: frozenset[ast.AST] | None = None  # the targets ``self.m`` of ``self.m = self.m.to(d)``, once asked
 
@@ -243,6 +244,8 @@ def _define(
         return
     name = _unique(f"{prefix}{node.name}", analysis.functions)
     info = FunctionInfo(f"{analysis.path}:{name}", node, owner, outer)
+    if outer is not None:
+        outer.has_inner = True
     analysis.functions[name] = info
     analysis.function_of[node] = info
     if owner is not None and not _is_setter(node):

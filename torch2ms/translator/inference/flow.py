@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torch2ms.translator.inference.annotations import annotated
-from torch2ms.translator.inference.containers import PUTTING, added, element_of, is_module_list
+from torch2ms.translator.inference.containers import PUTTING, added, element_of, is_module_list, item_of
 from torch2ms.translator.inference.families import may_be_set
 from torch2ms.translator.inference.own_attributes import targets_made_of_themselves
 from torch2ms.translator.inference.parameters import Parameters
@@ -54,6 +54,12 @@ class Flow(Parameters):
         self._passes: list[tuple[Env, set[str]]] = []  # of each loop being run: what held before, the names asked of it
         self.locals: frozenset[str] = info.locals if info is not None else frozenset()
         self._anew = False  # whether what is bound stands for nothing that was bound before
+
+    def close(self, *, is_outer: bool) -> None:
+        """Let go of what nobody asks once the body has run; functions inside this one ask for its names."""
+        self.kinds = {}
+        if not is_outer:
+            self.env = self.seen = {}
 
     # ---- names
 
@@ -397,7 +403,7 @@ class Flow(Parameters):
                 declared = [node.target for node in info.node.body if isinstance(node, ast.AnnAssign)]
                 fields = [target.id for target in declared if isinstance(target, ast.Name)]
                 return self.world.attribute(kind.of, fields[index]) if len(fields) == count else UNKNOWN
-        return _item(kind, index, count)
+        return item_of(kind, index, count)
 
     def _store(self, base: Kind, target: ast.Attribute, kind: Kind) -> None:
         """Record ``self.name = value`` for the class, however often it is set."""
@@ -483,13 +489,6 @@ _REGISTERING: dict[str, KindName] = {
     "add_module": "Module",
     "register_module": "Module",
 }
-
-
-def _item(kind: Kind, index: int, count: int) -> Kind:
-    """Return the kind of one element of an unpacked value."""
-    if kind.name == "tuple" and len(kind.items) == count:
-        return kind.items[index]
-    return element_of(kind)
 
 
 def _join_env(a: Env, b: Env) -> Env:

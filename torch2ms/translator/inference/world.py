@@ -11,10 +11,10 @@ from __future__ import annotations
 import ast
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from torch2ms.mapping_tables.lookup import Tables
+from torch2ms.translator.inference.blocks import At, Holding
 from torch2ms.translator.inference.declarations import ClassInfo, FileAnalysis, FunctionInfo, declare, is_abstract
 from torch2ms.translator.inference.evidence import Evidence
 from torch2ms.translator.inference.families import instance_of
@@ -29,13 +29,14 @@ from torch2ms.translator.symbols import SymbolTable
 __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 
 # Memory is shared by the files kept (about 2 kB a source line) and the libcst trees of the file that is translated.
-LINES = 50_000  # that fit, counted in lines of files kept
+LINES = 55_000  # that fit, counted in lines of files kept
 LINES_KEPT = 5_000  # at least
 LINES_OF_TREES = 4  # lines of files kept that one line of the translated file displaces
 CALLERS_READ = 3  # files looked at for the arguments a function is called with
 DEPTH = 3  # functions entered from one another for the kind of a result, an argument or an attribute
 
 
+T = TypeVar("T")
 _PROPERTIES = frozenset({"property", "cached_property", "lazy_property"})
 _NOTHING: Mapping[str, list[tuple[str, int]]] = {}
 
@@ -53,6 +54,7 @@ class World:
         self.depth = DEPTH
         self._names: dict[str, dict[str, Kind]] = {}
         self.starts: dict[str, dict[str, Starts]] = {}  # of classes, by attribute: kept for ``own_starts``
+        self.layers_by_name: dict[str, Kind] = {}  # kept for ``layer_by_name``
         self._ancestry: dict[str, tuple[str, ...]] = {}
         self._families: dict[tuple[str, tuple[str, ...]], Kind] = {}
         self._methods: dict[str, dict[str, str]] = {}
@@ -67,6 +69,7 @@ class World:
         self._running: list[str] = []  # files whose functions are being run
         self._held: Counter[str] = Counter()  # files that a question being answered still needs
         self._loading: list[str] = []  # files whose module level is being run, each asked for by the one before
+        self._nothing: dict[str, Any] = {}  # all answers that say nothing
         self._doubtful: dict[str, None] = {}  # those that asked one of them for what it had not bound yet
         self._doubted: list[tuple[dict[Any, Any], object]] = []  # answers given meanwhile
 
@@ -88,7 +91,7 @@ class World:
             self._sites[path] = analysis.sites
             self._applied[path] = analysis.applied
             self._loading.append(path)
-            with self._at(DEPTH):
+            with At(self, DEPTH):
                 for _ in range(2):
                     (flow := Flow(self, analysis, None)).run_module(analysis.tree.body)
                     analysis.kinds.update(flow.kinds)
@@ -102,7 +105,7 @@ class World:
             self._names[path] = analysis.names
             if self._doubtful and not self._loading:
                 return self._settled(path)
-            with self._holding(path):
+            with Holding(self._held, path):
                 self._evict()
         return analysis
 
@@ -110,6 +113,10 @@ class World:
         """Return the syntax tree of a file; None when it does not parse."""
         kept = self._files.get(path)
         return kept.tree if kept is not None else self.parse(path)
+
+    def is_at_hand(self, path: str) -> bool:
+        """Whether the analysis of a file is in memory."""
+        return path in self._files
 
     def _doubt(self, path: str) -> None:
         """Note that a file lacks a name; while it is being run (import cycles), who asks gets too little."""
@@ -149,6 +156,13 @@ class World:
         if not analysis.complete:
             analysis.provisional.append((answers, question))
 
+    def _shared(self, answers: Mapping[tuple[str, int], dict[str, T]], key: str, found: dict[str, T]) -> dict[str, T]:
+        """Return an answer as it is kept of another depth, where it is the same: most are."""
+        if not found:
+            return self._nothing
+        others = (answers.get((key, depth)) for depth in range(DEPTH + 1))
+        return next((other for other in others if other == found), found)
+
     def _evict(self) -> None:
         """Let go of files, those not asked about for longest first, until few enough lines are kept."""
         pinned = self._files.get(self._pinned)
@@ -163,15 +177,6 @@ class World:
                 self._lines -= found.lines
                 del self._files[path]
                 found.close()
-
-    @contextmanager
-    def _holding(self, path: str) -> Iterator[None]:
-        """Keep a file while the block asks about others: its functions and classes stay what they are."""
-        self._held[path] += 1
-        try:
-            yield
-        finally:
-            self._held[path] -= 1
 
     def close(self) -> None:
         """Let go of all files at once."""
@@ -322,7 +327,7 @@ class World:
         if analysis is not None and self.depth > 0:
             first = info.methods.get("__init__")
             rest = [m for name, m in info.methods.items() if name != "__init__" and stores(m)]
-            with self._holding(info.path), self._at(self.depth - 1):
+            with Holding(self._held, info.path), At(self, self.depth - 1):
                 for method in ([first] if first else []) + rest:
                     stored = self.flow(analysis, method).stored
                     doubtful = any(not kind.known and name in found for name, kind in stored.items())
@@ -372,29 +377,21 @@ class World:
         analysis = self.file(path)
         return analysis.functions.get(name) if analysis is not None else None
 
-    @contextmanager
-    def _at(self, depth: int) -> Iterator[None]:
-        """Ask the questions of the block at this depth."""
-        before, self.depth = self.depth, depth
-        try:
-            yield
-        finally:
-            self.depth = before
-
     def flow(self, analysis: FileAnalysis, info: FunctionInfo) -> Flow:
         """Return the flow of a function at the present depth; its body is run once."""
         flow = info.flows.get(self.depth)
         if flow is None:
-            with self._holding(analysis.path):
+            with Holding(self._held, analysis.path):
                 self._running.append(analysis.path)
                 outer = self.flow(analysis, info.outer) if info.outer is not None else None
                 flow = Flow(self, analysis, info, outer)
                 flow.run_function()
                 self._running.pop()
             if self.depth < DEPTH:  # of other files' functions, only what they hand over is asked
-                made = handed_by(analysis.calls.get(info.key, {}), flow.kinds)
+                calls = analysis.calls.get(info.key, {})
+                made = self._shared(self._handed, info.key, handed_by(calls, flow.kinds) if calls else {})
                 self._remember(analysis, self._handed, (info.key, self.depth), made)
-                flow.kinds = {}
+                flow.close(is_outer=info.has_inner)
             self._remember(analysis, info.flows, self.depth, flow)
         return flow
 
@@ -409,7 +406,7 @@ class World:
             return UNKNOWN
         result = UNKNOWN
         if self.depth > 0:
-            with self._at(self.depth - 1), self._holding(analysis.path):
+            with At(self, self.depth - 1), Holding(self._held, analysis.path):
                 result = overridden(info, self) if is_abstract(info.node) else self.flow(analysis, info).result
         result = completed(result, info, analysis, self.family)
         self._remember(analysis, self._returns, question, result)
@@ -423,7 +420,7 @@ class World:
         found: dict[str, Kind] = {}
         untyped: set[str] = set()
         if self.depth > 0 and not isinstance(info.node, ast.Lambda):
-            with self._at(self.depth - 1):
+            with At(self, self.depth - 1):
                 for handed in self._calls(info):
                     for name, kind in handed.parameters(info):
                         if not kind.known:
@@ -436,7 +433,7 @@ class World:
                 found[name] = Kind("Module", evidence="handed over by a caller")  # another's may be of another class
             elif name not in found or found[name].name != "Tensor":
                 found[name] = UNKNOWN
-        self._parameters[question] = found
+        found = self._parameters[question] = self._shared(self._parameters, info.key, found)
         if self._doubtful:
             self._doubted.append((self._parameters, question))
         own = self._files.get(info.key.rpartition(":")[0])
@@ -446,7 +443,7 @@ class World:
 
     def handed_over(self, info: FunctionInfo, name: str) -> list[Kind]:
         """Return what each of the project's calls of a function hands over for a parameter."""
-        with self._at(self.depth - 1):
+        with At(self, self.depth - 1):
             return [kind for handed in self._calls(info) for found, kind in handed.parameters(info) if found == name]
 
     def applied(self, info: FunctionInfo) -> bool:

@@ -67,6 +67,8 @@ def one_branch(node: cst.If, updated: cst.If) -> cst.If | cst.FlattenSentinel[cs
 
     ``if self.use_checkpoint: x = checkpoint(block, x)`` and ``else: x = block(x)`` only differ in memory.
     """
+    if updated is node:
+        return updated
     last, before = updated.orelse, node.orelse
     if not isinstance(last, cst.Else) or not isinstance(before, cst.Else) or not _asks_names(updated.test):
         return updated
@@ -81,7 +83,7 @@ def one_branch(node: cst.If, updated: cst.If) -> cst.If | cst.FlattenSentinel[cs
 
 def one_value(node: cst.IfExp, updated: cst.BaseExpression) -> cst.BaseExpression:
     """Return the value of a conditional expression whose two values have become the same."""
-    if not isinstance(updated, cst.IfExp):
+    if updated is node or not isinstance(updated, cst.IfExp):
         return updated
     same = updated.body.deep_equals(updated.orelse) and not node.body.deep_equals(node.orelse)
     return updated.body if same and _asks_names(updated.test) else updated

@@ -21,7 +21,7 @@ from torch2ms.translator.recipes.differentiation import asks_for_gradients
 from torch2ms.translator.recipes.views import what_index_gives
 from torch2ms.translator.shown_values import holds_negative, never_negative
 from torch2ms.translator.syntax import build, code_of
-from torch2ms.translator.trees import walk
+from torch2ms.translator.trees import are_alike, walk
 
 __all__ = ["read_in_steps", "rewrite_index"]
 
@@ -260,10 +260,10 @@ def _is_asked_as_tensor(tree: ast.Subscript, ctx: Context) -> bool:
         return told(above, ctx).is_tensor
     if not isinstance(tree.ctx, ast.Load) or not isinstance(tree.value, (ast.Name, ast.Attribute)):
         return False
-    info, text = ctx.functions[-1], ast.unparse(tree)
+    info = ctx.functions[-1]
     nodes = walk(info.node) if info is not None else [tree]
     alike = (node for node in nodes if isinstance(node, ast.Subscript) and node.value.__class__ is tree.value.__class__)
-    return any(_is_tensor_by_use(node, ctx) for node in alike if ast.unparse(node) == text)
+    return any(_is_tensor_by_use(node, ctx) for node in alike if are_alike(node, tree))
 
 
 def _is_range(tree: ast.expr) -> bool:

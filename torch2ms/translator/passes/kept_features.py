@@ -16,6 +16,7 @@ from torch2ms.translator.inference.changed_inputs import first_change
 from torch2ms.translator.inference.own_attributes import is_inplace
 from torch2ms.translator.inference.taken_layers import vgg_activations
 from torch2ms.translator.later_reads import read_again, read_beside
+from torch2ms.translator.names import dotted
 from torch2ms.translator.recipes.views import seen_elsewhere
 from torch2ms.translator.trees import bound_pairs, walk
 
@@ -164,7 +165,9 @@ def _made(source: ast.expr, ctx: Context) -> list[ast.expr]:
     for _ in range(_DEPTH):
         names = [n for part in pending for n in walk(part) if isinstance(n, (ast.Name, ast.Attribute))]
         bound = ctx.once(_bound)
-        pending = [value for name in names for value in bound.get(ast.unparse(name), []) if value not in found]
+        pending = [
+            value for name in names for value in bound.get(dotted(name) or ast.unparse(name), []) if value not in found
+        ]
         found += pending
     return found
 
@@ -175,7 +178,7 @@ def _bound(ctx: Context) -> dict[str, list[ast.expr]]:
     for node in ctx.analysis.all(ast.Assign):
         for place, value in bound_pairs(node):
             if isinstance(place, (ast.Name, ast.Attribute)):
-                found.setdefault(ast.unparse(place), []).append(value)
+                found.setdefault(dotted(place) or ast.unparse(place), []).append(value)
     return found
 
 

@@ -6,11 +6,15 @@ import ast
 import functools
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.families import LAYERS_OF
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 from torch2ms.translator.names import candidates
+
+if TYPE_CHECKING:
+    from torch2ms.translator.inference.world import World
 
 __all__ = [
     "LAYER_MEMBERS",
@@ -58,19 +62,26 @@ def layer_by_name(tree: ast.expr, ctx: Context) -> Kind:
     """
     if not isinstance(tree, ast.Attribute):
         return UNKNOWN
-    files = [path for path, file in ctx.world.symbols.files.items() if tree.attr in file.stored]
+    known = ctx.world.layers_by_name
+    if tree.attr not in known:
+        known[tree.attr] = _layer_called(tree.attr, ctx.world)
+    return known[tree.attr]
+
+
+def _layer_called(name: str, world: World) -> Kind:
+    files = [path for path, file in world.symbols.files.items() if name in file.stored]
     if not 0 < len(files) <= _FILES_READ:
         return UNKNOWN
-    kinds = [kind for path in files for kind in _made_in(path, tree.attr, ctx)]
+    kinds = [kind for path in files for kind in _made_in(path, name, world)]
     if not kinds or any(kind.name != "Module" or not kind.of for kind in kinds):
         return UNKNOWN
-    return replace(functools.reduce(join, kinds), evidence=f"every class that makes a .{tree.attr} makes a layer")
+    return replace(functools.reduce(join, kinds), evidence=f"every class that makes a .{name} makes a layer")
 
 
-def _made_in(path: str, name: str, ctx: Context) -> Iterator[Kind]:
-    analysis = ctx.world.file(path)
+def _made_in(path: str, name: str, world: World) -> Iterator[Kind]:
+    analysis = world.file(path)
     for info in analysis.classes.values() if analysis is not None else ():
-        kind = ctx.world.attributes(info.key).get(name)
+        kind = world.attributes(info.key).get(name)
         if kind is not None and kind.name != "none":
             yield kind
 

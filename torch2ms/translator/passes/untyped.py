@@ -93,13 +93,12 @@ def _grouped_names(ctx: Context) -> frozenset[str]:
     """Return the names of a file that are bound to groups of data frames only."""
     grouped: set[str] = set()
     others: set[str] = set()
-    for node in ctx.analysis.nodes:
-        if isinstance(node, ast.Assign):
-            names = {target.id for target in node.targets if isinstance(target, ast.Name)}
-            (grouped if _starts_grouped(node.value) else others).update(names)
-        elif isinstance(node, ast.arg):
-            others.add(node.arg)
-    return frozenset(grouped - others)
+    if _GROUPINGS.isdisjoint(node.attr for node in ctx.analysis.all(ast.Attribute)):
+        return frozenset()
+    for node in ctx.analysis.all(ast.Assign):
+        names = {target.id for target in node.targets if isinstance(target, ast.Name)}
+        (grouped if _starts_grouped(node.value) else others).update(names)
+    return frozenset(grouped - others - {node.arg for node in ctx.analysis.all(ast.arg)})
 
 
 def _chain(func: ast.Attribute, ctx: Context) -> tuple[str, ...]:
