@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from torch2ms.translator.symbols import SymbolTable
 from torch2ms.translator.trees import children, walk
@@ -35,7 +36,8 @@ def runs_behind_step(name: str, path: str, symbols: SymbolTable, parse: _Parse) 
 
 def _uses_behind(symbols: SymbolTable, parse: _Parse) -> set[_Use]:
     """Return the names of such functions, each with the files that use it there."""
-    steps = _stepping(symbols, parse)
+    scopes = _Scopes(parse)
+    steps = _stepping(symbols, scopes)
     new: set[_Use] = set()
     for path, tree in _trees(_users(steps, symbols), parse):
         for scope, body in _scopes(tree):
@@ -44,23 +46,24 @@ def _uses_behind(symbols: SymbolTable, parse: _Parse) -> set[_Use]:
     for _ in range(_CALLS_FOLLOWED):
         names = {name for name, _ in new}
         files = [path for path, file in symbols.files.items() if not names.isdisjoint(file.parameters)]
-        bodies = [(p, _name(s), body) for p, tree in _trees(files, parse) for s, body in _scopes(tree)]
         reached = [
-            (path, body)
-            for path, name, body in bodies
-            if name in names and any((name, user) in new for user in symbols.likely_callers(name, path))
+            (path, scope.names)
+            for path in files
+            for scope in scopes.of(path)
+            if scope.name in names
+            and any((scope.name, user) in new for user in symbols.likely_callers(scope.name, path))
         ]
-        new = {(name, p) for p, body in reached for name in _own_names(set(map(_name, body)), symbols)} - found
+        new = {(name, path) for path, used in reached for name in _own_names(used, symbols)} - found
         found |= new
     return found
 
 
-def _stepping(symbols: SymbolTable, parse: _Parse) -> set[str]:
+def _stepping(symbols: SymbolTable, scopes: _Scopes) -> set[str]:
     """Return ``backward`` and the names of the project's functions that come to call it."""
     found, new = {_STEP}, {_STEP}
     for _ in range(_CALLS_FOLLOWED):
-        scopes = [found for _, tree in _trees(_users(new, symbols), parse) for found in _scopes(tree)]
-        new = _own_names({_name(scope) for scope, body in scopes if any(_called(n) in new for n in body)}, symbols)
+        met = (scope for path in _users(new, symbols) for scope in scopes.of(path))
+        new = _own_names({scope.name for scope in met if not new.isdisjoint(scope.called)}, symbols)
         new |= {mode for mode in _MODES if mode[1:] in new and symbols.definers(mode[1:])}
         new -= found
         found |= new
@@ -75,7 +78,33 @@ def _trees(paths: Iterable[str], parse: _Parse) -> Iterator[tuple[str, ast.Modul
     return ((path, tree) for path in paths if (tree := parse(path)) is not None)
 
 
-def _own_names(names: set[str], symbols: SymbolTable) -> set[str]:
+class _Scope(NamedTuple):
+    """The script or a function of a file, and the names in itself: all, and of what it calls."""
+
+    name: str
+    names: frozenset[str]
+    called: frozenset[str]
+
+
+class _Scopes:
+    """The scopes of files, looked at once each; only their names are kept."""
+
+    def __init__(self, parse: _Parse) -> None:
+        self._parse = parse
+        self._known: dict[str, list[_Scope]] = {}
+
+    def of(self, path: str) -> list[_Scope]:
+        """Return the scopes of a file; none when it does not parse."""
+        if path not in self._known:
+            tree = self._parse(path)
+            self._known[path] = [
+                _Scope(_name(scope), frozenset(map(_name, body)), frozenset(map(_called, body)))
+                for scope, body in (_scopes(tree) if tree is not None else ())
+            ]
+        return self._known[path]
+
+
+def _own_names(names: Iterable[str], symbols: SymbolTable) -> set[str]:
     """Keep what the project defines; what a constructor fills is new, and so is the optimizer that will train it.
 
     ``net.train()`` is a network's own, unless a class of the project has such a method.

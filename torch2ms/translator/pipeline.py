@@ -7,7 +7,7 @@ import gc
 import re
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -222,6 +222,21 @@ def _helpers(symbols: SymbolTable, reached: set[str]) -> set[str]:
     return found
 
 
+class _Trees:
+    """Parses files when they are asked for; apart from who asks, so that no cycle keeps either."""
+
+    def __init__(self, files: Mapping[str, SourceFile], trees: dict[str, ast.Module]) -> None:
+        self._files = files
+        self._trees = trees  # of files parsed already, until they are asked for
+        self.given_up: set[str] = set()  # files that took too long: nobody asks about them again
+
+    def __call__(self, path: str) -> ast.Module | None:
+        file = self._files.get(path)
+        if file is None or path in self.given_up:
+            return None
+        return self._trees.pop(path, None) or file.load().tree
+
+
 class _Worker:
     """Translates files of one project; built once a process."""
 
@@ -233,10 +248,9 @@ class _Worker:
         trees: dict[str, ast.Module] | None = None,
     ) -> None:
         self._files = {file.path: file for file in files}
-        self._trees = trees or {}  # of files parsed already, until they are asked for
+        self._parse = _Trees(self._files, trees or {})
         self._symbols = symbols
         self._options = options
-        self._given_up: set[str] = set()  # files that took too long: nobody asks about them again
         self._world = self._new_world()
 
     def close(self) -> None:
@@ -245,12 +259,6 @@ class _Worker:
 
     def _new_world(self) -> World:
         return World(self._parse, self._symbols, load(self._options.mappings, store=self._options.cache))
-
-    def _parse(self, path: str) -> ast.Module | None:
-        file = self._files.get(path)
-        if file is None or path in self._given_up:
-            return None
-        return self._trees.pop(path, None) or file.load().tree
 
     def nearest(self, left: Iterable[str]) -> str:
         """Return the file to translate next: the first whose analysis is at hand, or else the first."""
@@ -261,13 +269,13 @@ class _Worker:
         source = self._files[path].load(is_parsed=True)
         if source.text is None:
             return FileResult(path, None)
-        while path not in self._given_up:
+        while path not in self._parse.given_up:
             try:
                 with _limit(SECONDS_PER_FILE):
                     return self._translated(path, source)
             except TimeoutError:
                 # What was being worked out is half done: start anew, without the file that it was about.
-                self._given_up.add(self._world.running(path))
+                self._parse.given_up.add(self._world.running(path))
                 self._world = self._new_world()
         entry = CODES["T2M105"]
         message = f"translating took longer than {SECONDS_PER_FILE:.0f} s of CPU time; the file was copied as it is"
