@@ -17,6 +17,7 @@ __all__ = [
     "index_fill",
     "index_put",
     "index_reduce",
+    "masked_fill",
     "masked_scatter",
     "put",
     "scatter",
@@ -347,4 +348,11 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     places = Tensor(np.arange(input.shape[dim]), ms.int64)
     hit = ops.expand_dims(places, 1) == ops.expand_dims(index.astype(ms.int64), 0)
     mask = hit.astype(ms.float32).sum(1) > 0
-    return input.masked_fill(ops.broadcast_to(mask.reshape(tuple(shape)), input.shape), value)
+    return masked_fill(input, ops.broadcast_to(mask.reshape(tuple(shape)), input.shape), value)
+
+
+def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """Return ``input`` with ``value`` where ``mask`` holds; MindSpore takes whole numbers through float32."""
+    if isinstance(value, int) and not isinstance(value, bool) and input.dtype != ms.bool_:
+        value = Tensor(value, input.dtype)
+    return ops.masked_fill(input, mask, value)

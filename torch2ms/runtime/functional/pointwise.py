@@ -287,7 +287,16 @@ def div(input: Any, other: Any, *, rounding_mode: Optional[str] = None) -> Tenso
     if rounding_mode == "floor":
         return floor_divide(input, other)
     if rounding_mode is not None:
+        if _is_whole(input) and _is_whole(other):  # MindSpore's own goes through float32
+            size = floor_divide(abs(input), abs(other))
+            return ops.where((input < 0) != (other < 0), -size, size)
         return ops.div(input, other, rounding_mode=rounding_mode)
     if isinstance(input, Tensor) and not input.is_floating_point():
         input = input.astype(ms.float32)
     return ops.div(input, other)
+
+
+def _is_whole(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.dtype != ms.bool_ and not (value.is_floating_point() or value.is_complex())
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence, Tuple, Union
 
+import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
@@ -110,6 +111,10 @@ def max_pool3d(
     return_indices: bool = False,
 ) -> Any:
     """Return the largest value of each window of (batch, channels, depth, height, width)."""
+    if not input.is_floating_point():  # MindSpore has 0 where whole numbers are negative
+        options = (kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+        found = max_pool3d(input.astype(ms.float64), *options)
+        return (found[0].astype(input.dtype), found[1]) if return_indices else found.astype(input.dtype)
     unbatched = input.ndim == 4
     result = ops.max_pool3d(
         ops.expand_dims(input, 0) if unbatched else input,

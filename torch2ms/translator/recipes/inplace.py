@@ -53,6 +53,7 @@ from torch2ms.translator.recipes.views import (
     what_index_gives,
     writes_through,
 )
+from torch2ms.translator.recipes.whole_values import exactly_filled
 from torch2ms.translator.recipes.written_back import is_written_back
 from torch2ms.translator.recording import is_recording
 from torch2ms.translator.syntax import build, code_of, fix_commas, parenthesised, parse_expression
@@ -85,7 +86,7 @@ class _Place:
 @recipe("inplace")
 def inplace(site: CallSite, ctx: Context) -> Outcome:
     """``x.add_(y)`` -> ``x = x + y``, ``ops.assign(self.x, self.x + y)`` or ``x[...] = x + y``."""
-    made = _changed(site, ctx)
+    made = _changed(exactly_filled(site, ctx) if bare_name(site) == "masked_fill" else site, ctx)
     if isinstance(made, Replace) and ctx.small is not None and detaches_members(ctx.parent(ctx.small), ctx):
         return replace(made, codes=())  # the tuple is made anew
     if isinstance(made, Replace) and not isinstance(ctx.parent(site.tree), _WHOLE):
