@@ -24,6 +24,7 @@ from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.recorded_marks import marked_untyped
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk
+from torch2ms.translator.type_names import floating_type
 
 __all__ = ["RowCall", "told", "untyped_call"]
 
@@ -254,6 +255,8 @@ def untyped_call(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Cont
         return made
     if (leaf := marked_untyped(updated, tree, ctx)) is not None:
         return leaf
+    if (made := _of_type(updated, tree, ctx)) is not None:
+        return made
     for family, word in _FAMILIES:
         name = f"{BASE_ROWS[family]}.{func.attr}"
         row = ctx.tables.row(name)
@@ -274,6 +277,17 @@ def untyped_call(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Cont
         if family == "Tensor":
             return None  # right as it stands on a tensor; that it is a network is far less likely
     return None
+
+
+def _of_type(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``modules.of_type(x, ms.float32)`` for ``x.type(torch.FloatTensor)`` of a tensor or a network."""
+    if getattr(tree.func, "attr", "") != "type" or len(tree.args) != 1 or tree.keywords or len(updated.args) != 1:
+        return None
+    dtype = floating_type(tree.args[0], updated.args[0].value, ctx)
+    if dtype is None or not isinstance(updated.func, cst.Attribute):
+        return None
+    of_type = ctx.reference("torch2ms.runtime.modules.of_type")
+    return build("{of}({x}, {dtype})", of=of_type, x=updated.func.value, dtype=dtype)
 
 
 def state_call(updated: cst.Call, func: ast.Attribute, ctx: Context) -> cst.BaseExpression | None:

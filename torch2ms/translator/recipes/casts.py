@@ -13,24 +13,10 @@ from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.kinds import UNKNOWN
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build, parenthesised
+from torch2ms.translator.type_names import TYPES
 from torch2ms.translator.whole_casts import cut_from_floats
 
 __all__ = ["may_be_complex", "truth_of"]
-
-# The names that x.type() takes and gives: torch.FloatTensor, torch.cuda.FloatTensor.
-_TYPES = {
-    "Tensor": "float32",
-    "FloatTensor": "float32",
-    "DoubleTensor": "float64",
-    "HalfTensor": "float16",
-    "BFloat16Tensor": "bfloat16",
-    "ByteTensor": "uint8",
-    "CharTensor": "int8",
-    "ShortTensor": "int16",
-    "IntTensor": "int32",
-    "LongTensor": "int64",
-    "BoolTensor": "bool_",
-}
 
 
 @recipe("dtype_info")
@@ -124,7 +110,7 @@ def tensor_type(site: CallSite, ctx: Context) -> Outcome:
         return Replace(build("{name}({x})", name=name, x=site.receiver))
     kind = ctx.kind(wanted.tree)
     text = kind.of if kind.name == "api" else wanted.tree.value if isinstance(wanted.tree, ast.Constant) else ""
-    word = _TYPES.get(str(text).rpartition(".")[2])
+    word = TYPES.get(str(text).rpartition(".")[2])
     if word is not None:
         if word == "bool_" and may_be_complex(site.receiver_tree, ctx):
             return Replace(truth_of(site.receiver))

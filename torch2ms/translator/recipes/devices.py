@@ -8,11 +8,13 @@ import libcst as cst
 
 from torch2ms.translator.binding import BoundArgument
 from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.casts import may_be_complex, truth_of
 from torch2ms.translator.syntax import build, code_of, itself
+from torch2ms.translator.type_names import floating_type
 from torch2ms.translator.whole_casts import cut_from_floats
 
 __all__ = ["describes_device", "moved"]
@@ -133,6 +135,9 @@ def _may_be_none(code: cst.BaseExpression, ctx: Context) -> bool:
     return isinstance(default, ast.Constant) and default.value is None
 
 
+_PRECISION = "not every layer computes in every precision in MindSpore, and what does rounds otherwise"
+
+
 @recipe("to_module")
 def to_module(site: CallSite, ctx: Context) -> Outcome:
     """``network.to(...)``: the device goes, a dtype becomes the precision the network computes in."""
@@ -146,9 +151,22 @@ def to_module(site: CallSite, ctx: Context) -> Outcome:
     if what == "like":
         return Leave("it takes dtype and device of a tensor: say the dtype")
     function = ctx.reference("torch2ms.runtime.modules.cast")
-    note = "not every layer computes in every precision in MindSpore, and what does rounds otherwise"
-    codes = () if code_of(code).endswith(".float32") else (("T2M303", note),)
+    codes = () if code_of(code).endswith(".float32") else (("T2M303", _PRECISION),)
     return Replace(build("{cast}({x}, {dtype})", cast=function, x=site.receiver, dtype=code), codes)
+
+
+@recipe("network_type")
+def network_type(site: CallSite, ctx: Context) -> Outcome:
+    """``net.type(torch.FloatTensor)`` -> ``modules.cast(net, ms.float32)``: the weights have the type."""
+    wanted = site.argument("dst_type")
+    if site.receiver is None or wanted is None:
+        return Leave("it is called without a type")
+    dtype = floating_type(wanted.tree, wanted.code, ctx)
+    if dtype is None:
+        return emit_call(site, ctx)
+    cast = ctx.reference("torch2ms.runtime.modules.cast")
+    codes = () if code_of(dtype).endswith("float32") else (("T2M303", _PRECISION),)
+    return Replace(build("{cast}({net}, {dtype})", cast=cast, net=site.receiver, dtype=dtype), codes)
 
 
 @recipe("move")
