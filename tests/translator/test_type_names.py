@@ -18,8 +18,8 @@ _HEAD = (
         ("net = nn.Linear(3, 2).type(dtype)\n", "net = modules.cast(nn.Dense(3, 2), ms.float32)"),
         ("net = nn.Linear(3, 2).type(torch.FloatTensor)\n", "net = modules.cast(nn.Dense(3, 2), ms.float32)"),
         ("net = nn.Linear(3, 2).type('torch.FloatTensor')\n", "net = modules.cast(nn.Dense(3, 2), ms.float32)"),
-        ("def f(make):\n    q = make(3).type(dtype)\n    return q\n", "q = modules.of_type(make(3), ms.float32)"),
-        ("def f(x):\n    return x.type(torch.float64)\n", "modules.of_type(x, ms.float64)"),
+        ("def f(make):\n    q = make(3).type(dtype)\n    return q\n", "q = states.of_type(make(3), ms.float32)"),
+        ("def f(x):\n    return x.type(torch.float64)\n", "states.of_type(x, ms.float64)"),
     ],
 )
 def test_networks_take_types(source: str, expected: str) -> None:

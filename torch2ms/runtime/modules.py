@@ -38,7 +38,6 @@ __all__ = [
     "modules",
     "named_buffers",
     "named_parameters",
-    "of_type",
     "padding",
     "parameters",
     "pop",
@@ -159,11 +158,6 @@ def cast(cell: nn.Cell, dtype: Any) -> nn.Cell:
         )
         cell, dtype = _given(cell, dtype), ms.float32
     return _given(cell, dtype)
-
-
-def of_type(value: Any, dtype: Any) -> Any:
-    """Return a tensor of another dtype, or a network whose weights are given it, as ``x.type(dtype)`` does."""
-    return cast(value, dtype) if isinstance(value, nn.Cell) else value.astype(dtype)
 
 
 def _given(cell: nn.Cell, dtype: Any) -> nn.Cell:

@@ -1,4 +1,4 @@
-"""States of what may be a network, an optimizer, a schedule or an object of the program's own: the object tells."""
+"""States and types of what may be a network, an optimizer, a tensor or an object of the program's own: it tells."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mindspore import nn
 
 from . import modules, optim, schedules
 
-__all__ = ["load_state_dict", "state_dict"]
+__all__ = ["load_state_dict", "of_type", "state_dict"]
 
 
 def state_dict(target: Any, *args: Any, **options: Any) -> Any:
@@ -39,3 +39,8 @@ def _functions(target: Any) -> Any:
 def _keeps(own: type, method: str) -> bool:
     """Whether a network's class has no such method of its own."""
     return getattr(own, method, None) is getattr(nn.Cell, method, None)
+
+
+def of_type(value: Any, dtype: Any) -> Any:
+    """Return a tensor of another dtype, or a network whose weights are given it, as ``x.type(dtype)`` does."""
+    return modules.cast(value, dtype) if isinstance(value, nn.Cell) else value.astype(dtype)

@@ -280,13 +280,13 @@ def untyped_call(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Cont
 
 
 def _of_type(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
-    """Return ``modules.of_type(x, ms.float32)`` for ``x.type(torch.FloatTensor)`` of a tensor or a network."""
+    """Return ``states.of_type(x, ms.float32)`` for ``x.type(torch.FloatTensor)`` of a tensor or a network."""
     if getattr(tree.func, "attr", "") != "type" or len(tree.args) != 1 or tree.keywords or len(updated.args) != 1:
         return None
     dtype = floating_type(tree.args[0], updated.args[0].value, ctx)
     if dtype is None or not isinstance(updated.func, cst.Attribute):
         return None
-    of_type = ctx.reference("torch2ms.runtime.modules.of_type")
+    of_type = ctx.reference("torch2ms.runtime.states.of_type")
     return build("{of}({x}, {dtype})", of=of_type, x=updated.func.value, dtype=dtype)
 
 
