@@ -34,9 +34,12 @@ def test_setting_it_to_false_means_nothing() -> None:
     assert "T2M302" in codes
 
 
-@pytest.mark.parametrize(
-    "statement", ["return 1 if x.requires_grad else 2", "if x.requires_grad:\n        return 1", "x.requires_grad = y"]
-)
+def test_setting_it_to_anything_where_nobody_reads_a_gradient_means_nothing() -> None:
+    assert "T2M203" not in body_of("x.requires_grad = y")[1]
+    assert "T2M203" in body_of("x.requires_grad = y\n    return x.grad")[1]
+
+
+@pytest.mark.parametrize("statement", ["return 1 if x.requires_grad else 2", "if x.requires_grad:\n        return 1"])
 def test_anything_else_is_marked(statement: str) -> None:
     assert "T2M203" in body_of(statement)[1]
 

@@ -43,3 +43,22 @@ def test_data_is_itself(source: str) -> None:
 def test_it_is_cut_off_once() -> None:
     text = translate_source(f"{_HEAD}def f(x):\n    return Variable(x.data), Variable(x.detach())\n").text
     assert text.count("stop_gradient(") == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "is_cut"),
+    [
+        ("def f(x: torch.Tensor):\n    return torch.tensor(x)\n", True),
+        ("def f(x: torch.Tensor):\n    return x.new_tensor(x)\n", True),
+        ("def f(x: torch.Tensor):\n    return torch.as_tensor(x)\n", False),
+        ("def f(rewards):\n    return torch.tensor(rewards)\n", False),
+        ("x = torch.tensor(torch.zeros(3))\n", False),
+        (
+            "class D:\n    def __getitem__(self, i):\n        return torch.tensor(self.y[i])\n",
+            False,
+        ),
+        ("class N(torch.nn.Module):\n    def forward(self, x):\n        return torch.tensor(self.net(x))\n", True),
+    ],
+)
+def test_copies_have_no_gradient(source: str, is_cut: bool) -> None:
+    assert ("stop_gradient(" in translate_source(_HEAD + source).text) == is_cut

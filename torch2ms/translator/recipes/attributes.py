@@ -103,7 +103,7 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
     if kind.name == "Tensor" and _is_set_to(ctx.small, False):
         note = "requires_grad = False means nothing on a tensor: value_and_grad is told what to differentiate by"
         return Replace(site.updated.func, (("T2M302", note),))
-    if kind.name == "Tensor" and _is_set_to(ctx.small, True) and not ctx.world.symbols.reads_gradients:
+    if kind.name == "Tensor" and not _is_load(site) and not ctx.world.symbols.reads_gradients:
         note = "requires_grad asks for a gradient of a tensor that nothing in the project looks at"
         return Replace(site.updated.func, (("T2M302", note),))
     trained = ast.unparse(site.tree.func.value) in ctx.once(trained_paths)  # is made a parameter

@@ -15,6 +15,7 @@ from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.passes.complex_numbers import has_complex
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.variables import cut_off
 from torch2ms.translator.syntax import build, fix_commas, keyword_arg
 
 __all__ = ["code_tuple", "content", "holds_tensors", "positional", "sizes", "with_numbers"]
@@ -99,6 +100,11 @@ def size_tuple(site: CallSite, ctx: Context) -> Outcome:
 @recipe("new_tensor")
 def new_tensor(site: CallSite, ctx: Context) -> Outcome:
     """``torch.tensor([1j])`` -> ``ms.tensor([1j], dtype=ms.complex64)``: MindSpore itself takes 128 bits."""
+    made, data = _new_tensor(site, ctx), site.argument("data")
+    return made if isinstance(made, Leave) or data is None else replace(made, code=cut_off(made.code, data.tree, ctx))
+
+
+def _new_tensor(site: CallSite, ctx: Context) -> Outcome:
     made = emit_call(site, ctx)
     if isinstance(made, Leave) or not isinstance(made.code, cst.Call):
         return made

@@ -13,6 +13,7 @@ from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.creation import code_tuple, content, positional, sizes
+from torch2ms.translator.recipes.variables import cut_off
 from torch2ms.translator.syntax import as_tuple, build, parenthesised, undetached
 from torch2ms.translator.trees import walk
 
@@ -100,7 +101,8 @@ def new_like(site: CallSite, ctx: Context) -> Outcome:
         values = given[0][1].value if given else extra[0].value if extra else None
         if values is None:
             return Leave("it is called without values")
-        return Replace(_call("mindspore.Tensor", [values], dtype, ctx))
+        source = given[0][0] if given else site.tree.keywords[0].value
+        return Replace(cut_off(_call("mindspore.Tensor", [values], dtype, ctx), source, ctx))
     if word == "new" and content(given, ctx) != "size":
         if len(given) == 1 and given[0][1].star:  # x.new(*given): sizes, or one argument that holds values
             made = _call("torch2ms.runtime.functional.typed_tensor", [given[0][1].value], dtype, ctx)

@@ -1,4 +1,4 @@
-"""``Variable(x)``: another tensor than ``x``, which no gradient passes.
+"""``Variable(x)`` and ``torch.tensor(x)``: other tensors than ``x``, which no gradient passes.
 
 Programs of PyTorch's first years wrap every batch in one, and there it is the batch; around what a network computed it
 cuts the gradient off, as ``detach()`` does.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 
+import libcst as cst
+
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recording import requires_grad
 from torch2ms.translator.syntax import build, undetached
 
-__all__: list[str] = []
+__all__ = ["cut_off"]
 
 _DEPTH = 6
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
@@ -32,6 +34,26 @@ def variable(site: CallSite, ctx: Context) -> Outcome:
     if undetached(data.code) is not data.code or _is_data(data.tree, ctx, _DEPTH):
         return Replace(data.code)
     return Replace(build("{stop}({x})", stop=ctx.reference("mindspore.ops.stop_gradient"), x=data.code))
+
+
+def cut_off(code: cst.BaseExpression, source: ast.expr, ctx: Context) -> cst.BaseExpression:
+    """Return a new tensor without gradient where what it is made of is a tensor that may have one."""
+    kind = ctx.kind(source)
+    asked = kind.is_tensor or (kind.name == "unknown" and isinstance(source, _TENSORS) and _is_differentiated(ctx))
+    if not asked or _is_data(source, ctx, _DEPTH):
+        return code
+    return build("{stop}({x})", stop=ctx.reference("mindspore.ops.stop_gradient"), x=code)
+
+
+_TENSORS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp)
+
+
+def _is_differentiated(ctx: Context) -> bool:
+    """Whether a statement belongs to a training step, or to a network."""
+    info = ctx.functions[-1]
+    if info is not None and info.owner is not None and ctx.world.family(info.owner.key).name == "Module":
+        return info.name != "__init__"
+    return ctx.small in ctx.training.taken or any(ctx.small in unit.body for unit in ctx.training.leaves.units)
 
 
 def _is_data(tree: ast.expr, ctx: Context, depth: int) -> bool:
