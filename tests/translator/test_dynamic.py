@@ -173,6 +173,10 @@ def test_words_that_are_no_names_of_parameters(test: str) -> None:
     ("source", "expected"),
     [
         ("act = getattr(nn, name)(**params)\n", "act = getattr(layers, name)(**params)\n"),
+        ("act = getattr(nn.modules.activation, name)()\n", "act = getattr(layers, name)()\n"),
+        ("act = vars(nn.modules.activation)[name]()\n", "act = vars(layers)[name]()\n"),
+        ("act = vars(nn)[name]()\n", "act = vars(layers)[name]()\n"),
+        ("act = nn.__dict__[name]()\n", "act = layers.__dict__[name]()\n"),
         ("act = getattr(torch.nn, 'GELU')()\n", "act = layers.GELU()\n"),
         ("conv = getattr(nn, f'Conv{rank}d', None)\n", "conv = getattr(layers, f'Conv{rank}d', None)\n"),
     ],

@@ -25,6 +25,8 @@ def test_the_dropout_of_recurrent_layers_is_a_float() -> None:
     )
     assert "nn.LSTM(2, 3, dropout=0.0)" in text
     assert "nn.GRU(2, 3, dropout=float(p))" in text
+    text = text_of("import torch.nn as nn\n\n\ndef f(p: float = 0):\n    return nn.LSTM(2, 3, dropout=p)\n")
+    assert "dropout=float(p)" in text  # an int is a float to annotations
 
 
 def test_what_is_added_to_a_list_with_an_operator_is_known() -> None:

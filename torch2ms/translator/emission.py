@@ -258,7 +258,9 @@ class _Builder:
 
     def _is_rate(self, argument: BoundArgument, kind: str) -> bool:
         """Whether this is, or may be, an int for the dropout of a recurrent layer, which takes nothing but floats."""
-        return argument.parameter == "dropout" and self.site.row.name in _RECURRENT and kind != "float"
+        if argument.parameter != "dropout" or self.site.row.name not in _RECURRENT:
+            return False
+        return kind != "float" or self.ctx.kind(argument.tree).evidence == "annotation"  # dropout: float = 0
 
     def _known(self, name: str) -> bool:
         assert self.signature is not None

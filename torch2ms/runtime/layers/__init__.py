@@ -121,7 +121,7 @@ from .pooling import (
     MaxUnpool3d,
 )
 from .projected import ProjectedLSTM
-from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell, RNNCellBase
 from .reparametrised import (
     is_parametrised,
     parametrised_spectral_norm,

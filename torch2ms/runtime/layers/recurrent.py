@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import mindspore as ms
-from mindspore import nn, ops
+from mindspore import Parameter, nn, ops
+from mindspore.common.initializer import Uniform, initializer
 
 from ..kinds import Kind
 from .arguments import draw_own
 
-__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
 
 
 # Two and a half times as fast, forward and backward, as a product with `weight.T`, which is copied at every step
@@ -90,6 +91,23 @@ class RNN(nn.RNN, metaclass=Kind):
             bidirectional,
             nonlinearity=nonlinearity,  # MindSpore takes it by name alone
         )
+        draw_own(self)
+
+
+class RNNCellBase(nn.Cell, metaclass=Kind):
+    """The weights of one step, drawn as PyTorch draws them: what cells of one's own are derived from."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        kind, rows = ms.float32 if dtype is None else dtype, num_chunks * hidden_size
+        scale = Uniform(hidden_size**-0.5 if hidden_size > 0 else 0.0)
+        self.weight_ih = Parameter(initializer(scale, (rows, input_size), kind))
+        self.weight_hh = Parameter(initializer(scale, (rows, hidden_size), kind))
+        self.bias_ih = Parameter(initializer(scale, (rows,), kind)) if bias else None
+        self.bias_hh = Parameter(initializer(scale, (rows,), kind)) if bias else None
         draw_own(self)
 
 

@@ -22,7 +22,15 @@ from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.trees import walk
 
-__all__ = ["BUILTINS", "report_patch", "report_string", "rewrite_dynamic", "rewrite_module_name"]
+__all__ = [
+    "BUILTINS",
+    "LAYERS_BY_NAME",
+    "is_asked_by_name",
+    "report_patch",
+    "report_string",
+    "rewrite_dynamic",
+    "rewrite_module_name",
+]
 
 BUILTINS = frozenset({"getattr", "hasattr", "setattr", "delattr", "eval", "exec", "import_module", "__import__"})
 _TORCH_NAME = re.compile(r"torch(vision)?(\.\w+)+")
@@ -66,7 +74,24 @@ def _imports_by_name(ctx: Context) -> bool:
 
 
 # The namespace of layers, and the module that has them under the same names, with torch's arguments.
-_LAYERS, _BY_NAME = "torch.nn", "torch2ms.runtime.layers"
+_LAYERS, LAYERS_BY_NAME = "torch.nn", "torch2ms.runtime.layers"
+
+
+def _is_of_layers(name: str) -> bool:
+    return name == _LAYERS or name.partition(".modules")[0] == _LAYERS
+
+
+def is_asked_by_name(tree: ast.expr, name: str, ctx: Context) -> bool:
+    """Whether a module of layers is asked for one by its name: ``vars(torch.nn.modules.activation)[name]``."""
+    parent = ctx.parent(tree)
+    if not _is_of_layers(name):
+        return False
+    called = parent.func.id if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) else ""
+    if not isinstance(parent, ast.Call) or parent.args[:1] != [tree]:
+        return False
+    if called == "getattr":  # torch.nn itself: see _looked_up
+        return name != _LAYERS and len(parent.args) > 1 and not _string(parent.args[1])
+    return called == "vars"
 
 
 def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
@@ -89,9 +114,9 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
             return found
     if name == "getattr" and row is not None and row.adapter:
         return ctx.reference(row.adapter)  # as where the class or function is handed on: called with torch's arguments
-    if name == "getattr" and owner == _LAYERS and not attribute:
+    if name == "getattr" and _is_of_layers(owner) and not attribute:
         return updated.with_changes(
-            args=[updated.args[0].with_changes(value=ctx.reference(_BY_NAME)), *updated.args[1:]]
+            args=[updated.args[0].with_changes(value=ctx.reference(LAYERS_BY_NAME)), *updated.args[1:]]
         )
     if name == "getattr" and row is not None:
         options = ctx.tables.select(row, ctx.target)
@@ -291,7 +316,7 @@ def _evaluated(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpre
     names = build(
         "{**globals(), **locals(), {word}: {layers}}",
         word=ctx.literal(f"'{spaces[0]}'"),
-        layers=ctx.reference(_BY_NAME),
+        layers=ctx.reference(LAYERS_BY_NAME),
     )
     return updated.with_changes(args=[updated.args[0].with_changes(comma=cst.MaybeSentinel.DEFAULT), cst.Arg(names)])
 

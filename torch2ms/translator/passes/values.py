@@ -23,7 +23,13 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import EITHER_DEVICE, candidates, dotted
 from torch2ms.translator.passes.bound_buffers import bound_buffer
 from torch2ms.translator.passes.copied_views import report_copied_view
-from torch2ms.translator.passes.dynamic import report_patch, report_string, rewrite_module_name
+from torch2ms.translator.passes.dynamic import (
+    LAYERS_BY_NAME,
+    is_asked_by_name,
+    report_patch,
+    report_string,
+    rewrite_module_name,
+)
 from torch2ms.translator.passes.exchanged_parts import exchanged_part
 from torch2ms.translator.passes.gradient_reads import put_gradient
 from torch2ms.translator.passes.inplace import augmented
@@ -84,6 +90,12 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
     module = next((MODULES[name] for name in names if name in MODULES), None)
     if names and names[0] in EITHER_DEVICE and _is_of_either_device(tree, ctx):
         module = MODULES["torch"]
+    if len(names) == 1 and is_asked_by_name(tree, names[0], ctx):
+        ctx.account(tree, names[0], "mapped", LAYERS_BY_NAME)
+        return ctx.reference(LAYERS_BY_NAME)
+    if names == ("torch.nn.__dict__",):
+        ctx.account(tree, names[0], "mapped", LAYERS_BY_NAME)
+        return cst.Attribute(ctx.reference(LAYERS_BY_NAME), cst.Name("__dict__"))
     if module is not None and len(names) == 1:
         ctx.account(tree, names[0], "mapped", module)
         if names[0] not in SAME_CALLS and names[0] in MODULES and not _is_spoken_for(tree, ctx):
