@@ -23,6 +23,7 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import EITHER_DEVICE, candidates, dotted
 from torch2ms.translator.passes.bound_buffers import bound_buffer
 from torch2ms.translator.passes.copied_views import report_copied_view
+from torch2ms.translator.passes.counted_conditions import cut_condition
 from torch2ms.translator.passes.dynamic import (
     LAYERS_BY_NAME,
     is_asked_by_name,
@@ -381,7 +382,7 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     if isinstance(tree, ast.AugAssign) and isinstance(updated, cst.AugAssign):
         updated = augmented(updated, tree, ctx)
     if isinstance(updated, (cst.Assign, cst.AugAssign)):
-        updated = written_elements(updated, tree, ctx)
+        updated = cut_condition(written_elements(updated, tree, ctx), tree, ctx)
     layer = activated_by(tree, ctx) if isinstance(updated, cst.Assign) else ""
     if layer and isinstance(updated.value, cst.Name):
         updated = updated.with_changes(value=parse_expression(f"{layer}({updated.value.value})"))
