@@ -47,6 +47,8 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
 
 def floor_divide(input: Any, other: Any) -> Tensor:
     """Return ``input // other``, also beside infinity: there MindSpore's is rounded towards 0, and stays infinite."""
+    if isinstance(other, float) and isinstance(input, Tensor) and input.dtype == ms.float64:
+        other = Tensor(other, ms.float64)  # a number would be rounded to float32
     found = input // other
     if not isinstance(found, Tensor) or not found.is_floating_point():  # of numbers, where an annotation says Tensor
         return found

@@ -21,6 +21,7 @@ __all__ = [
     "argsort",
     "batch_norm",
     "clamp",
+    "instance_norm",
     "kthvalue",
     "logaddexp",
     "logcumsumexp",
@@ -283,3 +284,25 @@ def batch_norm(
     shape = (1, -1) + (1,) * (input.ndim - 2)
     factor = factor.reshape(shape)
     return ops.where(ops.isinf(factor), (input * factor + shift.reshape(shape)).astype(output.dtype), output)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Optional[Tensor] = None,
+    running_var: Optional[Tensor] = None,
+    weight: Optional[Tensor] = None,
+    bias: Optional[Tensor] = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return ``input`` normalised, see :func:`batch_norm`: each channel of each sample is one of its channels."""
+    output = normalization.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+    if weight is None or not use_input_stats:
+        return output
+    count = input.shape[0]
+    shift = None if bias is None else ops.tile(bias, (count,))
+    flat = input.reshape((1, count * input.shape[1], -1))
+    whole = batch_norm(flat, None, None, ops.tile(weight, (count,)), shift, True, 0.0, eps).reshape(input.shape)
+    is_infinite = ops.isinf(weight).reshape((1, -1) + (1,) * (input.ndim - 2))
+    return ops.where(is_infinite, whole.astype(output.dtype), output)

@@ -284,6 +284,8 @@ def fmin(input: Tensor, other: Tensor) -> Tensor:
 
 def div(input: Any, other: Any, *, rounding_mode: Optional[str] = None) -> Tensor:
     """Return the quotient, a float for ints too; ``rounding_mode`` "floor" or "trunc" rounds it."""
+    if isinstance(other, float) and isinstance(input, Tensor) and input.dtype == ms.float64:
+        other = Tensor(other, ms.float64)  # a number would be rounded to float32
     if rounding_mode == "floor":
         return floor_divide(input, other)
     if rounding_mode is not None:
