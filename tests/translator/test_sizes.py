@@ -109,3 +109,23 @@ def test_a_size_for_which_a_caller_hands_over_a_number_of_numpys() -> None:
         "net = make(size=np.prod((2, 3)))\n"
     )
     assert "nn.Dense(int(size), units)" in translate_source(source).text
+
+
+def test_a_padding_that_may_be_a_word_is_the_runtimes() -> None:
+    text = text_of(
+        "import torch.nn as nn\n\n\nclass Net(nn.Module):\n"
+        "    def __init__(self, n, word='same', size=1, plain=1):\n        super().__init__()\n"
+        "        self.a = nn.Conv2d(n, n, 3, padding=word)\n"
+        "        if isinstance(size, str):\n            size = 'same'\n"
+        "        self.b = nn.Conv2d(n, n, 3, padding=size, bias=False)\n"
+        "        self.c = nn.Conv1d(n, n, 3, padding=plain)\n"
+        "        self.d = nn.Conv2d(n, n, 3, padding=plain)\n"
+    )
+    assert "self.a = layers.Conv2d(n, n, 3, padding=word)" in text
+    assert "self.b = layers.Conv2d(n, n, 3, padding=size, bias=False)" in text
+    assert "self.d = nn.Conv2d(n, n, 3, padding=layers.pair_to_tblr(plain), has_bias=True, pad_mode='pad')" in text
+
+
+def test_a_padding_of_a_file_without_such_words_is_a_size() -> None:
+    text = text_of("import torch.nn as nn\n\n\ndef f(n, p):\n    return nn.Conv2d(n, n, 3, padding=p, bias=False)\n")
+    assert "nn.Conv2d(n, n, 3, padding=layers.pair_to_tblr(p), has_bias=False, pad_mode='pad')" in text

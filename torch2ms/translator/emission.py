@@ -13,7 +13,15 @@ from torch2ms.translator.binding import BoundArgument, BoundCall, parsed, same_l
 from torch2ms.translator.call_site import BY_NAME_ALONE, SPLAT_SAFE, CallSite, Leave, Replace
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
-from torch2ms.translator.layer_sizes import NUMBERS, SIZES, may_be_list, may_be_no_bool, may_be_numpy, single_size
+from torch2ms.translator.layer_sizes import (
+    NUMBERS,
+    SIZES,
+    may_be_list,
+    may_be_no_bool,
+    may_be_numpy,
+    may_be_word,
+    single_size,
+)
 from torch2ms.translator.syntax import as_tuple, bare, build, fix_commas, keyword_arg, parenthesised
 
 __all__ = ["ContextArgument", "emit_call", "fits"]
@@ -219,6 +227,8 @@ class _Builder:
         new = option.rename.get(name, name)
         value = argument.code
         transform = option.transform.get(name)
+        if transform is not None and name == "padding" and may_be_word(argument.tree, self.ctx):
+            return f"padding={ast.unparse(argument.tree)} may be a word"
         if transform is not None:
             made = TRANSFORMS[transform](ContextArgument(argument.tree, value, self.ctx.kind(argument.tree), self.ctx))
             if made is None:

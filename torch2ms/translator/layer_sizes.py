@@ -8,7 +8,7 @@ from torch2ms.translator.binding import literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.trees import walk
 
-__all__ = ["NUMBERS", "SIZES", "may_be_list", "may_be_no_bool", "may_be_numpy", "single_size"]
+__all__ = ["NUMBERS", "SIZES", "may_be_list", "may_be_no_bool", "may_be_numpy", "may_be_word", "single_size"]
 
 # Parameters of layers that are one number, or may be: numpy's (np.prod(shape)) are no ints to MindSpore.
 NUMBERS = frozenset(
@@ -31,6 +31,32 @@ def single_size(row: str, parameter: str, tree: ast.expr) -> bool:
     name = row.rpartition(".")[2].lower()
     kernel = parameter == "kernel_size" and "pool" not in name
     return name.endswith(_WINDOWS) and parameter in SIZES - {"output_size"} and not kernel
+
+
+def may_be_word(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a padding is a name that may hold ``"same"`` or ``"valid"``: by default, when bound, or when asked."""
+    if not isinstance(tree, ast.Name) or not ctx.once(_names_paddings):
+        return False
+    function = ctx.functions[-1]
+    if function is None or isinstance(function.node, ast.Lambda):
+        return ctx.kind(tree).name == "str"
+    if ctx.kind(tree).name == "str" or isinstance(literal(_default(function.node.args, tree.id)), str):
+        return True
+    return any(_binds_word(node, tree.id) for node in walk(function.node))
+
+
+def _names_paddings(ctx: Context) -> bool:
+    words = (node.value for node in ctx.analysis.all(ast.Constant) if isinstance(node.value, str))
+    return any(word.lower() in ("same", "valid") for word in words)
+
+
+def _binds_word(node: ast.AST, name: str) -> bool:
+    """Whether a statement binds a name to a word, or a call asks whether it is one."""
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        return any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+    if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "isinstance" or len(node.args) != 2:
+        return False
+    return [ast.unparse(part) for part in node.args] == [name, "str"]
 
 
 def may_be_list(tree: ast.expr, ctx: Context) -> bool:
