@@ -75,7 +75,7 @@ def test_text_is_what_libcst_generates(text: str, change: Callable[..., list[cst
     alignment = align(module, tree)
     for last in range(1, 9):
         new = cst.ensure_type(rebuilt(module, [last], change), cst.Module)
-        assert generate(new, alignment, text) == new.code
+        assert generate(new, alignment, text).text == new.code
 
 
 def test_untouched_statements_are_not_generated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,4 +83,18 @@ def test_untouched_statements_are_not_generated(monkeypatch: pytest.MonkeyPatch)
     module = parse_concrete(text, ast.parse(text))
     alignment = align(module, ast.parse(text))
     monkeypatch.setattr(cst.Name, "_codegen_impl", lambda *_: pytest.fail("generated"))
-    assert generate(module, alignment, text) == text
+    made = generate(module, alignment, text)
+    assert made.text == text
+    assert not made.anew
+
+
+def test_new_statements_are_known_whole() -> None:
+    text = "x = 1\nif x:\n    y = 1\nelif z:\n    y = 2\nelse:\n    y = 3\ny = x\n"
+    module = parse_concrete(text, ast.parse(text))
+    alignment = align(module, ast.parse(text))
+    new = cst.ensure_type(rebuilt(module, [3], marked), cst.Module)
+    made = generate(new, alignment, text)
+    assert made.text == new.code
+    assert made.anew.startswith("if x:")
+    assert made.anew.endswith("    y = 3\n")
+    ast.parse(made.anew)

@@ -97,14 +97,14 @@ def _rewritten(path: str, text: str, analysis: FileAnalysis, world: World, optio
     ctx = Context(analysis, alignment, world, options)
     ctx.commented = frozenset(number for number, line in enumerate(text.split("\n"), 1) if "#" in line)
     ctx.quote = '"' if text.count('"') - 6 * text.count('"""') / 2 > text.count("'") else "'"
-    output = generate(rewrite_module(module, ctx), alignment, text)
+    output, anew = generate(rewrite_module(module, ctx), alignment, text)
     _check_accounting(ctx)
     diagnostics = tuple(sorted(set(ctx.diagnostics)))
     uses = tuple(ctx.uses)
     program = read_program(analysis, world)
     ctx.close()
     del ctx, module, alignment  # the trees of a large file are larger than all that is kept of others
-    problem = _parses(output) if output != text else None
+    problem = _parses(anew, output) if output != text else None
     if problem is not None:
         return _fault(path, f"the translated file would not parse: {problem}")
     return FileResult(path, output if output != text else None, diagnostics, uses, program=program)
@@ -153,10 +153,10 @@ def _marked(path: str, text: str) -> Iterator[Diagnostic]:
             waiting = []
 
 
-def _parses(text: str) -> str | None:
-    """Return what keeps a text from being Python, or None."""
+def _parses(anew: str, text: str) -> str | None:
+    """Return what keeps a text from being Python, or None; ``anew`` is what of it was not so in the source."""
     try:
-        symtable(text, "<translated>", "exec")  # parses without making a tree, in half the time
+        symtable(anew, "<translated>", "exec")  # parses without making a tree, in half the time
     except SyntaxError:
         try:
             ast.parse(text)  # what only the compiler refuses was so before

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 from torch2ms.translator.alignment import Alignment
 
-__all__ = ["generate"]
+__all__ = ["Generated", "generate"]
 
 _NOWHERE = nullcontext()
 _COMPOUND = (cst.FunctionDef, cst.ClassDef, cst.If, cst.For, cst.While, cst.With, cst.Try, cst.TryStar, cst.Match)
 _STATEMENTS = frozenset({cst.SimpleStatementLine, *_COMPOUND})
 
 
-def generate(module: cst.Module, alignment: Alignment, text: str) -> str:
+class Generated(NamedTuple):
+    """The text of a module, and of those of its statements that are not the source's own, with all that is in them."""
+
+    text: str
+    anew: str
+
+
+def generate(module: cst.Module, alignment: Alignment, text: str) -> Generated:
     """Return ``module.code``; ``alignment`` is that of the parser's tree of ``text``."""
     state = _State(module, alignment, text)
     cst.CSTNode._codegen = _codegen  # type: ignore[method-assign, assignment]
@@ -26,7 +33,7 @@ def generate(module: cst.Module, alignment: Alignment, text: str) -> str:
         module._codegen(state)
     finally:
         cst.CSTNode._codegen = _LIBCST  # type: ignore[method-assign]
-    return "".join(state.tokens)
+    return Generated("".join(state.tokens), "".join("".join(state.tokens[a:b]) for a, b in state.anew))
 
 
 class _State(CodegenState):
@@ -36,6 +43,8 @@ class _State(CodegenState):
         super().__init__(module.default_indent, module.default_newline)
         self._spans = {span[0]: span[1:] for block in alignment.blocks for span in _spans(block, alignment)}
         self._lines = text.split("\n")
+        self.anew: list[tuple[int, int]] = []  # where the tokens of new statements of the module start and end
+        self.is_within = False  # one of these
 
     def record_syntactic_position(  # type: ignore[override]
         self, *nodes: Any, **ends: Any
@@ -85,8 +94,14 @@ def _codegen(node: Any, state: CodegenState, **options: Any) -> None:
     if state.__class__ is not _State:
         _LIBCST(node, state, **options)
         return
-    text = state.source(node) if node.__class__ in _STATEMENTS else ""
+    is_statement = node.__class__ in _STATEMENTS
+    text = state.source(node) if is_statement else ""
     if text:
         state.tokens += (text, "\n")
-    else:
+    elif not is_statement or state.is_within:
         node._codegen_impl(state, **options)
+    else:
+        start, state.is_within = len(state.tokens), True
+        node._codegen_impl(state, **options)
+        state.anew.append((start, len(state.tokens)))
+        state.is_within = False
