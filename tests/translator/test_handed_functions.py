@@ -27,7 +27,7 @@ def test_the_function_that_takes_such_calls_is_handed_on(source: str, expected: 
 
 def test_a_rounded_quotient_is_a_function_s() -> None:
     text = translate_source(f"{HEAD}a = x.div(2)\nb = x.div(2, rounding_mode='trunc')\n").text
-    assert text.endswith("a = x.div(2)\nb = ops.div(x, 2, rounding_mode='trunc')\n")
+    assert text.endswith("a = x.div(2)\nb = functional.div(x, 2, rounding_mode='trunc')\n")
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_it_keeps_its_name_where_it_is_read() -> None:
 
 def test_a_cast_is_still_a_cast() -> None:
     source = "import torch\n\n\ndef cast(net: nn.Module):\n    return net.type(torch.float16)\n"
-    assert "net.to_float(ms.float16)" in text_of(source)
+    assert "modules.cast(net, ms.float16)" in text_of(source)
 
 
 def test_forward_of_a_class_is_its_construct_when_it_is_handed_on() -> None:
