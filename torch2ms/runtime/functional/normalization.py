@@ -43,7 +43,10 @@ _EPS_IN_GRADIENT = tuple(int(part) for part in ms.__version__.split(".")[:2]) >=
 
 def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
     """Return ``input @ weight.T + bias``."""
-    output = ops.matmul(input, weight.swapaxes(-1, -2) if weight.ndim > 1 else weight)
+    if input.shape[-1] == 0:  # MindSpore's CPU kernel returns what the memory held
+        output = ops.zeros((*input.shape[:-1], *weight.shape[:-1]), input.dtype)
+    else:
+        output = ops.matmul(input, weight.swapaxes(-1, -2) if weight.ndim > 1 else weight)
     return output if bias is None else output + bias
 
 
