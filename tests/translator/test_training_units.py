@@ -480,3 +480,18 @@ def test_a_method_of_a_network_reaches_the_weights_of_its_parts() -> None:
     found = translate_source(AGENT).text
     assert "action, value = self.policy.evaluate(state)\n            loss = " in found
     assert "ms.value_and_grad(forward_fn, None, self.optimizer.parameters)" in found
+
+
+def test_a_step_in_a_context_that_goes_keeps_its_distance() -> None:
+    source = (
+        "def run(model, loader, optimizer, criterion):\n"
+        "    losses = []\n"
+        "    with torch.set_grad_enabled(True):\n"
+        "        for x, y in loader:\n"
+        "            optimizer.zero_grad()\n"
+        "            loss = criterion(model(x), y)\n"
+        "            loss.backward()\n"
+        "            optimizer.step()\n"
+        "    return losses\n"
+    )
+    assert "    losses = []\n\n    def forward_fn(x, y):\n" in translate_source(f"import torch\n\n\n{source}").text

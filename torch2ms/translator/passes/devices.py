@@ -8,6 +8,7 @@ from typing import TypeVar
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.passes.statement_lines import spaced
 from torch2ms.translator.recipes.contexts import PLAIN_CONTEXT
 from torch2ms.translator.syntax import code_of
 from torch2ms.translator.trees import walk
@@ -29,10 +30,10 @@ def rewrite_with(
     if kept:
         kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
         return updated.with_changes(items=kept)
-    return unwrap(updated, ctx)
+    return unwrap(updated, tree, ctx)
 
 
-def unwrap(node: cst.With, ctx: Context) -> cst.With | cst.FlattenSentinel[cst.BaseStatement]:
+def unwrap(node: cst.With, tree: ast.With, ctx: Context) -> cst.With | cst.FlattenSentinel[cst.BaseStatement]:
     """Move the block of a ``with`` out of it."""
     body = node.body
     if isinstance(body, cst.SimpleStatementSuite):
@@ -47,6 +48,8 @@ def unwrap(node: cst.With, ctx: Context) -> cst.With | cst.FlattenSentinel[cst.B
     if isinstance(body, cst.IndentedBlock) and body.header.comment is not None:
         lines.insert(len(node.leading_lines), cst.EmptyLine(comment=body.header.comment))
     inner[0] = first.with_changes(leading_lines=lines)
+    if isinstance(first, cst.FunctionDef) and getattr(ctx.parent(tree), "body", [tree])[0] is not tree:
+        inner[0] = spaced(inner[0], 1)  # the function of a training step, which stood first in the block
     return cst.FlattenSentinel(inner)
 
 
