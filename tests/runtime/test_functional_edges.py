@@ -489,14 +489,3 @@ def test_a_factor_of_0_leaves_out_whatever_it_stands_before() -> None:
     assert functional.addmm(ones, ones, infinite, alpha=0).asnumpy().tolist() == [[1.0, 1.0]] * 2
     assert functional.addmm(infinite, ones, ones, beta=0).asnumpy().tolist() == [[2.0, 2.0]] * 2
     assert functional.baddbmm(infinite, ones[None], ones[None], beta=0).asnumpy().tolist() == [[[2.0, 2.0]] * 2]
-
-
-def test_products_over_no_columns_are_zero() -> None:
-    none, weight, bias = ops.zeros((2, 0)), ops.zeros((3, 0)), ms.tensor([1.0, 2.0, 3.0])
-    ops.ones((2, 3))  # what memory may hold
-    assert functional.linear(none, weight, bias).asnumpy().tolist() == [[1.0, 2.0, 3.0]] * 2
-    assert functional.linear(none[0], weight).asnumpy().tolist() == [0.0] * 3
-    state = ops.zeros((2, 3))
-    assert aten.rnn_tanh_cell(none, state, weight, ops.ones((3, 3))).asnumpy().tolist() == [[0.0] * 3] * 2
-    found = ms.grad(lambda b: functional.linear(none, weight, b).sum())(bias)
-    assert found.asnumpy().tolist() == [2.0] * 3
