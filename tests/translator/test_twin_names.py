@@ -72,3 +72,21 @@ def test_what_came_in_a_tuple_is_said_to_be_seen_by_the_caller() -> None:
 def test_a_name_that_holds_something_else_is_left_alone(forward: str) -> None:
     lines, _ = translated(forward)
     assert "h += 1" in lines
+
+
+@pytest.mark.parametrize("change", ["x += 1", "x.add_(1)"])
+def test_a_change_of_the_input_that_another_name_holds_is_marked(change: str) -> None:
+    _, codes = translated(f"def forward(self, x: torch.Tensor):\n    h = x\n    {change}\n    return h + x")
+    assert "T2M305" in codes
+
+
+def test_a_change_of_the_other_name_in_between_is_not_lost() -> None:
+    lines, codes = translated("def forward(self, x: torch.Tensor):\n    h = x\n    x += 1\n    h += 2\n    return h, x")
+    assert "h = x = h + 2" not in lines
+    assert codes.count("T2M305") == 2
+
+
+def test_an_input_that_only_its_caller_holds_is_changed_without_a_mark() -> None:
+    lines, codes = translated("def forward(self, x: torch.Tensor):\n    x += 1\n    return self.fc(x)")
+    assert lines[0] == "x += 1"
+    assert "T2M305" not in codes

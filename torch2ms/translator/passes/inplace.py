@@ -280,9 +280,10 @@ def _element(tree: ast.AugAssign, ctx: Context) -> None:
 
 
 def _seen_elsewhere(name: str, tree: ast.AugAssign, ctx: Context, but: ast.Name | None = None) -> None:
-    if owner_of(name, tree, ctx) == "fresh" and seen_elsewhere(name, tree, ctx, but) == "fresh":
+    elsewhere = seen_elsewhere(name, tree, ctx, but)
+    if elsewhere == "fresh" and (owner_of(name, tree, ctx) == "fresh" or _is_network_input(name, ctx)):
         return
-    if _is_network_input(name, ctx):
+    if elsewhere == "view" and _is_network_input(name, ctx):
         return
     ctx.report(
         "T2M305", tree, f"{name} is changed in place in torch, and may be seen elsewhere; MindSpore makes a new tensor"
@@ -290,7 +291,7 @@ def _seen_elsewhere(name: str, tree: ast.AugAssign, ctx: Context, but: ast.Name 
 
 
 def _is_network_input(name: str, ctx: Context) -> bool:
-    """Whether a name is a parameter of a network's forward pass that no other name holds: callers seldom look again."""
+    """Whether a name is a parameter of a network's forward pass: callers seldom look again."""
     function = ctx.functions[-1]
     if function is None or function.owner is None or isinstance(function.node, ast.Lambda):
         return False

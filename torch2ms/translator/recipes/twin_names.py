@@ -25,7 +25,7 @@ def twin_of(name: str, use: ast.AST | None, ctx: Context) -> ast.Name | None:
         if twin is not None:
             is_own = twin.id not in bound and twin.id != name and ctx.kind(twin).is_tensor
             return twin if is_own and _is_local(twin.id, ctx) else None
-        if not (isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name)):
+        if not (isinstance(statement, ast.AugAssign) and getattr(statement.target, "id", "") == name):
             bound |= {node.id for node in walk(statement) if isinstance(node, ast.Name) and _is_bound(node)}
         if name in bound:
             return None
