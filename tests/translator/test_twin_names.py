@@ -90,3 +90,10 @@ def test_an_input_that_only_its_caller_holds_is_changed_without_a_mark() -> None
     lines, codes = translated("def forward(self, x: torch.Tensor):\n    x += 1\n    return self.fc(x)")
     assert lines[0] == "x += 1"
     assert "T2M305" not in codes
+
+
+def test_an_input_that_was_bound_anew_is_another_tensor() -> None:
+    _, codes = translated(
+        "def forward(self, x):\n    shortcut = x\n    x = self.unknown(x)\n    x += shortcut\n    return x"
+    )
+    assert "T2M305" not in codes

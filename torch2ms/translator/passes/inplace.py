@@ -283,10 +283,22 @@ def _seen_elsewhere(name: str, tree: ast.AugAssign, ctx: Context, but: ast.Name 
     elsewhere = seen_elsewhere(name, tree, ctx, but)
     if elsewhere == "fresh" and (owner_of(name, tree, ctx) == "fresh" or _is_network_input(name, ctx)):
         return
-    if elsewhere == "view" and _is_network_input(name, ctx):
+    if _is_network_input(name, ctx) and (elsewhere == "view" or _is_bound_before(name, tree, ctx)):
         return
     ctx.report(
         "T2M305", tree, f"{name} is changed in place in torch, and may be seen elsewhere; MindSpore makes a new tensor"
+    )
+
+
+def _is_bound_before(name: str, tree: ast.AugAssign, ctx: Context) -> bool:
+    """Whether an input was bound anew: ``shortcut = x``, ``x = self.conv(x)``, and then ``x += shortcut``."""
+    body = ctx.functions[-1].node if ctx.functions[-1] is not None else ctx.analysis.tree
+    bound = (node for node in walk(body) if isinstance(node, ast.Name) and node.id == name)
+    return any(
+        isinstance(node.ctx, ast.Store)
+        and node.lineno < tree.lineno
+        and not isinstance(ctx.parent(node), ast.AugAssign)
+        for node in bound
     )
 
 
