@@ -120,6 +120,21 @@ print("ok")
 
 
 @pytest.mark.slow
+def test_gradients_of_the_record_are_handed_over() -> None:
+    body = """
+if tuple(map(int, ms.__version__.split(".")[:2])) >= (2, 9):
+    recording.reset(first)
+    recording.hand_over(squares(first))
+    assert all(recording.gradients.of(w) is None for w in first.trainable_params())
+    recording.gradients.take_over()
+    alone = asked(lambda: squares(first), first)
+    assert all(np.allclose(kept(w), g, atol=1e-6) for w, g in zip(first.trainable_params(), alone))
+print("ok")
+"""
+    assert "ok" in run(body)
+
+
+@pytest.mark.slow
 def test_layers_without_second_derivatives_and_losses_that_share_a_part() -> None:
     body = """
 for net, places in ((norm, ()), (steps, (0,))):

@@ -73,9 +73,7 @@ def test_a_loss_that_is_an_expression() -> None:
 @pytest.mark.parametrize(
     ("before", "behind"),
     [
-        ("            optimizer.zero_grad()", "            pass"),  # the gradients might be meant to build up
         ("norm = loss_scaler(", "norm = float(loss_scaler("),
-        ("        out = model(x)", "        out = x"),
     ],
 )
 def test_calls_that_stay(before: str, behind: str) -> None:
@@ -105,3 +103,23 @@ def test_without_such_an_object_nothing_is_handed_over() -> None:
     assert "hand_over" not in translate_source(TRAIN).text
     bound = SCALER.replace("        norm = None\n", "        loss = loss * 2\n        norm = None\n")
     assert "take_over" not in translate_source(bound).text
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ("            optimizer.zero_grad()", "            pass"),  # the gradients build up
+        ("        out = model(x)", "        out = x"),
+        (
+            "        norm = loss_scaler(",
+            "        if steps > 1:\n          loss /= steps\n          norm = loss_scaler(",
+        ),
+    ],
+)
+def test_what_no_function_holds_is_recorded(before: str, behind: str) -> None:
+    translated = translate_source(SCALER + TRAIN.replace(before, behind))
+    assert not {item.code for item in translated.diagnostics} & {"T2M402", "T2M403", "T2M404", "T2M900"}
+    head, _, rest = translated.text.partition("recording.hand_over(loss)\n")
+    assert "grad_fn" not in head
+    assert rest.lstrip().startswith("norm = loss_scaler(loss, optimizer, 1.0, ")
+    assert "gradients.take_over(create_graph=create_graph)" in head

@@ -45,7 +45,7 @@ try:
 except ImportError:  # MindSpore before 2.8
     _run_backward = None
 
-__all__ = ["backward", "clip_norm", "clip_value", "grad", "leaf", "reset", "start", "update"]
+__all__ = ["backward", "clip_norm", "clip_value", "grad", "hand_over", "leaf", "reset", "start", "update"]
 
 
 def _everything() -> None:
@@ -139,6 +139,21 @@ def backward(
     """
     if create_graph:
         raise NotImplementedError("the gradients of what was recorded cannot be differentiated again")
+    gradients.keep(*_by_weights(loss, owners, retain_graph, average))
+
+
+def hand_over(loss: ms.Tensor, *owners: Any, average: Optional[Callable[[Any], Any]] = None) -> None:
+    """Let the function that is given the loss next, and takes the step for it, have its gradients.
+
+    The arguments are those of :func:`backward`; see :func:`.gradients.hand_over`.
+    """
+    gradients.hand_over(*_by_weights(loss, owners, False, average))
+
+
+def _by_weights(
+    loss: ms.Tensor, owners: Tuple[Any, ...], retain_graph: Optional[bool], average: Optional[Callable[[Any], Any]]
+) -> Tuple[List[ms.Parameter], Any]:
+    """Return the weights that a loss was computed from, and its gradients by them."""
     weights = gradients.weights_of(owners) if owners else _known()
 
     def finished() -> ms.Tensor:
@@ -157,7 +172,7 @@ def backward(
         _pauses.is_own = False
         if not retain_graph:
             start()
-    gradients.keep(weights, grads if average is None else average(grads))
+    return weights, grads if average is None else average(grads)
 
 
 def leaf(tensor: Any, requires_grad: bool = True) -> Any:

@@ -52,28 +52,30 @@ def write_recorded(
         elif call.unit is not None:
             keep = _name(GRADIENTS, "keep", ctx) if call.engine is None else f"{code(call.engine)}.keep"
             lines.append(f"{keep}({weights(call.unit)}, {call.unit.grads_name})")
-        elif call.kind == "backward":
-            given = [code(call.target), *(code(node) for node in call.optimizers)]
-            settings = [k for k in call.call.keywords if k.arg in _SETTINGS and not _is_off(k)]
-            given += [f"{_SETTINGS[k.arg or '']}={code(k.value)}" for k in settings]
-            if ctx.world.symbols.is_data_parallel:
-                given.append(f"average={_name(DISTRIBUTED, 'average_gradients', ctx)}")
-            lines.append(f"{_name(module, 'backward', ctx)}({', '.join(given)})")
-            message = "the gradients are those of what was recorded as it ran: no function holds the forward pass"
-            ctx.report("T2M401", call.statement, message)
-            scaled = call.call.func.value if isinstance(call.call.func, ast.Attribute) else None
-            if (
-                isinstance(scaled, ast.Call)
-                and getattr(scaled.func, "attr", "") == "scale"
-                and scaled is not call.target
-            ):
-                note = "the gradient scaler was left out: without autocast the step computes in float32"
-                ctx.report("T2M303", call.statement, note)
+        elif call.kind in ("backward", "hand"):
+            lines.append(_differentiated(call, code, module, ctx))
         else:
             function = "reset" if call.kind == "zero" else "update"
             name = _name(module, function, ctx) if call.engine is None else f"{code(call.engine)}.{function}"
             lines.append(_bound(call, f"{name}({', '.join([code(call.target), *_closure(call, code)])})", code))
     return list(cst.parse_module("\n".join(lines) + "\n").body)
+
+
+def _differentiated(call: RecordedCall, code: Callable[[ast.expr], str], module: str, ctx: Context) -> str:
+    """Return the call that has a loss differentiated by what was recorded for it, and say so."""
+    given = [code(call.target), *(code(node) for node in call.optimizers)]
+    if call.kind == "backward":
+        settings = [k for k in call.call.keywords if k.arg in _SETTINGS and not _is_off(k)]
+        given += [f"{_SETTINGS[k.arg or '']}={code(k.value)}" for k in settings]
+    if ctx.world.symbols.is_data_parallel:
+        given.append(f"average={_name(DISTRIBUTED, 'average_gradients', ctx)}")
+    message = "the gradients are those of what was recorded as it ran: no function holds the forward pass"
+    ctx.report("T2M401", call.statement, message)
+    scaled = call.call.func.value if isinstance(call.call.func, ast.Attribute) else None
+    if isinstance(scaled, ast.Call) and getattr(scaled.func, "attr", "") == "scale" and scaled is not call.target:
+        note = "the gradient scaler was left out: without autocast the step computes in float32"
+        ctx.report("T2M303", call.statement, note)
+    return f"{_name(module, 'backward' if call.kind == 'backward' else 'hand_over', ctx)}({', '.join(given)})"
 
 
 def _closure(call: RecordedCall, code: Callable[[ast.expr], str]) -> list[str]:

@@ -262,7 +262,7 @@ def _may_reach(keeping: bool, ctx: Context) -> bool:
 
 def _is_open(call: RecordedCall) -> bool:
     """Whether a loss is differentiated by whatever weights it reaches: any reset must forget their gradients."""
-    return call.kind == "backward" and not call.optimizers
+    return call.kind in ("backward", "hand") and call.unit is None and not call.optimizers
 
 
 def _wrappers(ctx: Context) -> dict[str, frozenset[str]]:

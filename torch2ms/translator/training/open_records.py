@@ -83,14 +83,10 @@ def _is_inner(planned: Planned) -> bool:
 def _is_recordable(event: Event) -> bool:
     if event.kind in _WITHOUT or event.by_hand or (event.is_wrapped and event.stays):
         return True
-    if (
-        event.kind not in _CALLS
-        or event.target is None
-        or event.is_handed
-        or event.returned
-        or event.engine is not None
-    ):
+    if event.kind not in _CALLS or event.target is None or event.returned or event.engine is not None:
         return False
+    if event.is_handed:
+        return not event.problem
     if event.kind == "clip" and (clip_of(event) is None or isinstance(event.statement, ast.For)):
         return False
     return event.problem in ("", NO_NAME, HANDED_ON, MAY_CREATE)
@@ -123,6 +119,10 @@ def _calls(events: Sequence[Event], reads: tuple[ast.Attribute, ...]) -> list[Re
             continue
         if event.kind == "zero" and getattr(event.call.func, "attr", "") != "zero_grad":
             continue  # the function that it calls does it
+        if event.is_handed:
+            if event.kind == "backward":  # the step is the object's
+                found.append(RecordedCall(event.statement, event.call, "hand", event.target, (), reads=reads))
+            continue
         clip = clip_of(event) if event.kind == "clip" else None
         kind = "none" if event.kind in _WITHOUT else event.kind
         found.append(RecordedCall(event.statement, event.call, kind, event.target, (), clip, reads=reads))

@@ -155,7 +155,8 @@ class RecordedCall:
 
     ``target`` is the loss, or the optimizer or network; ``optimizers`` are those whose weights a backward call
     differentiates by. ``unit`` has the gradients that a call of kind "keep" is to keep, and one of kind "hand" to hand
-    over to the statement, which stays behind it; "take" keeps those that were handed over. "none" has no counterpart.
+    over to the statement, which stays behind it: without a unit those of the record; "take" keeps those that were
+    handed over. "none" has no counterpart.
     """
 
     statement: ast.stmt
