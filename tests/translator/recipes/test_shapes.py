@@ -34,6 +34,7 @@ def value_of(expression: str) -> tuple[str, list[str]]:
         ("x.flatten(1)", "x.flatten(1)"),
         ("x.mT", "x.swapaxes(-2, -1)"),
         ("x.new_zeros(2, n)", "ops.zeros((2, n), dtype=x.dtype)"),
+        ("torch.Tensor().new_zeros(1, n)", "ops.zeros((1, n), dtype=ms.float32)"),
         ("x.new_full(size, 0.5, dtype=torch.float64)", "ops.full(size, 0.5, dtype=ms.float64)"),
         ("x.new_tensor(data)", "ms.Tensor(data, dtype=x.dtype)"),
         ("x.new(2, 3)", "ops.zeros((2, 3), dtype=x.dtype)"),

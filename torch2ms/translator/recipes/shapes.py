@@ -125,6 +125,8 @@ def _own_dtype(site: CallSite, ctx: Context) -> cst.BaseExpression | None:
         assert site.receiver is not None
         return cst.Attribute(parenthesised(undetached(site.receiver)), cst.Name("dtype"))
     known = ctx.kind(tree).of if isinstance(tree, ast.expr) else ""
+    if isinstance(tree, ast.Call) and ctx.kind(tree.func).of == "torch.Tensor":  # torch.Tensor().new_zeros(2, 3)
+        known = "torch.float32"
     if not family(known) or any(isinstance(node, ast.Await) for node in walk(tree)) or _changes_something(tree):
         return None
     row = ctx.tables.row(known)
