@@ -330,6 +330,41 @@ def test_what_is_assigned_loses_leading_axes(line: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("rows[t] = self.net(x)", "rows[t] = self.net(x).reshape(-1)"),
+        ("rows[t] = out.data", "rows[t] = ops.stop_gradient(out).reshape(-1)"),
+        ("rows[:, t] = out", "rows[:, t] = out.reshape(-1)"),
+        ("numbers[t] = self.net(x)", "numbers[t] = self.net(x).reshape(())"),
+        ("numbers[t] = self.criterion(out, x)", "numbers[t] = self.criterion(out, x)"),
+        ("batches[t] = out", "batches[t] = out"),
+        ("rows[t] = x", "rows[t] = x"),
+        ("rows[t] = self.net.weight", "rows[t] = self.net.weight"),
+    ],
+)
+def test_what_a_network_gives_for_one_sample_fits_a_row(line: str, expected: str) -> None:
+    """``samples[t] = net(x)``, (1, features): PyTorch drops the axis of the batch, MindSpore refuses."""
+    source = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(3, 3)
+        self.criterion = nn.MSELoss()
+
+    def sample(self, x, n):
+        rows, numbers, batches = torch.zeros(n, 3), torch.zeros(n), torch.zeros(n, 1, 3)
+        for t in range(n):
+            out = self.net(x)
+            {line}
+        return rows
+"""
+    assert f"            {expected}\n" in translate_source(source.replace("{line}", line)).text
+
+
+@pytest.mark.parametrize(
     "made",
     ["torch.where(x[:, 0] > 5)[0]", "(x[:, 0] > 5).nonzero().squeeze(1)", "torch.nonzero(x[:, 0] > 5).flatten()"],
 )

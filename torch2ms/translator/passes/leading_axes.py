@@ -1,6 +1,7 @@
 """``x[:, t, :] = h`` where ``h`` has a first axis of one besides: MindSpore drops no axis of what is assigned.
 
-Recurrent layers give such states, (1, batch, features); ``torch.zeros(1, n, m)`` begins them.
+Recurrent layers give such states, (1, batch, features); ``torch.zeros(1, n, m)`` begins them. So do networks for one
+sample: ``samples[t] = net(x)``.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.ranks import OTHERS, ranks
-from torch2ms.translator.syntax import build
+from torch2ms.translator.syntax import build, parse_expression
 from torch2ms.translator.trees import walk
 
 __all__ = ["without_leading_axes"]
 
 _RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
 _STATE_AXES = 3
+_BATCH_AXES = 2  # of what a network gives for a batch, at least
+_WHOLE = ("()", "-1")  # the sizes of all that a place without axes, or with one, can take
 
 
 def without_leading_axes(node: cst.Assign, place: ast.Subscript, tree: ast.Assign, ctx: Context) -> cst.Assign:
@@ -25,16 +28,46 @@ def without_leading_axes(node: cst.Assign, place: ast.Subscript, tree: ast.Assig
 
     It fails where these axes are not of one, as PyTorch's assignment does, and changes nothing where there are none.
     """
-    if not isinstance(tree.value, ast.Name):
+    held = _undetached(tree.value)
+    if not isinstance(held, (ast.Name, ast.Call)):
         return node
     axes = _axes_of_place(place, ctx)
-    if axes is None or axes < 1:
+    if axes is None or axes < 0:
+        return node
+    if axes < _BATCH_AXES and _is_output(held, ctx):
+        return node.with_changes(
+            value=build("{h}.reshape({sizes})", h=node.value, sizes=parse_expression(_WHOLE[axes]))
+        )
+    if axes < 1 or not isinstance(tree.value, ast.Name):
         return node
     given = set(ranks(tree.value, ctx)) | ({_STATE_AXES} if _is_state(tree.value.id, ctx) else set())
     if max(given, default=OTHERS) <= axes:
         return node
     return node.with_changes(value=build("{h}.reshape({h2}.shape[-{axes}:])", h=node.value, h2=node.value.deep_clone(),
                                          axes=cst.Integer(str(axes))))  # fmt: skip
+
+
+def _undetached(tree: ast.expr) -> ast.expr:
+    """Return ``h`` of ``h.data`` and ``h.detach()``."""
+    if isinstance(tree, ast.Call) and not tree.args and getattr(tree.func, "attr", "") == "detach":
+        tree = tree.func
+    return tree.value if isinstance(tree, ast.Attribute) and tree.attr in ("data", "detach") else tree
+
+
+def _is_output(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a value is what a network gives, of one sample: it has an axis for the batch. A loss has none."""
+    if isinstance(tree, ast.Call):
+        network = ctx.kind(tree.func)
+        named = f"{network.of} {ast.unparse(tree.func)}".lower()
+        return network.name == "Module" and "loss" not in named and "criterion" not in named
+    function = ctx.functions[-1]
+    body = ctx.analysis.tree if function is None else function.node
+    given = [
+        node.value
+        for node in (walk(body) if isinstance(tree, ast.Name) else ())
+        if isinstance(node, ast.Assign) and any(_id(target) == _id(tree) for target in node.targets)
+    ]
+    return bool(given) and all(isinstance(value, ast.Call) and _is_output(value, ctx) for value in given)
 
 
 def _axes_of_place(place: ast.Subscript, ctx: Context) -> int | None:
