@@ -64,6 +64,7 @@ class _Pauses:
         self.is_own = False  # the gradient that is asked for is that of the record
         self._check_run, self._grad = _pynative_executor.check_run, _pynative_executor.grad
         _pynative_executor.check_run, _pynative_executor.grad = self.check_run, self.grad
+        ms.grad, ms.value_and_grad = self.going_on(ms.grad), self.going_on(ms.value_and_grad)
 
     def check_run(self, *args: Any, **kwargs: Any) -> Any:
         """Stand for what every gradient function calls first."""
@@ -82,6 +83,29 @@ class _Pauses:
                 self.depth -= 1
                 if self.depth == 0:
                     start()
+
+    def going_on(self, make: Callable[..., Any]) -> Callable[..., Any]:
+        """Return ``make``, whose gradient functions let the record go on when they raise: the program may catch it."""
+
+        @functools.wraps(make)
+        def making(*args: Any, **kwargs: Any) -> Any:
+            function = make(*args, **kwargs)
+
+            @functools.wraps(function)
+            def running(*given: Any, **named: Any) -> Any:
+                depth = self.depth
+                try:
+                    return function(*given, **named)
+                except BaseException:
+                    if not self.is_own and self.depth > depth:
+                        self.depth = depth
+                        if depth == 0:
+                            start()
+                    raise
+
+            return running
+
+        return making
 
 
 _pauses: Optional[_Pauses] = None
