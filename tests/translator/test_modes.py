@@ -100,6 +100,44 @@ class Outer(nn.Module):
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
+        ("def build(kind):\n    return kind()\n\n\nnet = build(Net)", "return kind().set_train()"),
+        ("def build(cls, **kw):\n    net = cls(**kw)\n    return net\n\n\nnet = build(Net)", "cls(**kw).set_train()"),
+        ("class Held:\n    def __init__(self, kind):\n        self.net = kind()\n\n\nHeld(Net)", "kind().set_train()"),
+        ("class Held:\n    def __init__(self, kind=Net):\n        self.net = kind()\n\n\nHeld()", "kind().set_train()"),
+        ("first = Net()\nother = type(first)()", "other = type(first)().set_train()"),
+        ("first = Net()\nother = first.__class__()", "other = first.__class__().set_train()"),
+        ("net = functools.partial(Net)()", "net = functools.partial(Net)().set_train()"),
+        ("make = functools.partial(Net)\nnet = make()", "net = make().set_train()"),
+        (PARTS + "\n\ndef build(kind):\n    return kind()\n\n\nbuild(Outer)", "return mode.trained(kind())"),
+    ],
+)
+def test_networks_of_a_class_that_is_handed_on_train(source: str, expected: str) -> None:
+    assert expected in translate_source(f"import functools\n{HEAD}{CLASS}{source}\n").text
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def build(kind):\n    return kind()\n\n\nnet = build(Net)\nn = build(int)",  # what it makes may be no network
+        "def build(kind):\n    return kind()\n\n\nnet = build(Net)\nnet.train()",
+        "def build(kind):\n    kind = wrapped(kind)\n    return kind()\n\n\nnet = build(Net)",
+        "def build(kind):\n    return nn.Sequential(*[kind() for _ in range(2)])\n\n\nnet = build(Net)\nnet.train()",
+        "def build(kind):\n    return kind()",
+        "make = functools.partial(int, 3)\nnumber = make()",
+        "make = functools.partial(Net)\nmake = other\nnumber = make()",
+        "class Held(nn.Module):\n    def __init__(self, kind):\n        super().__init__()\n"
+        "        self.net = kind()\n\n\n"
+        "net = Held(Net)\nnet.train()",
+    ],
+)
+def test_what_may_be_no_network_or_is_a_part_stays(source: str) -> None:
+    text = translate_source(f"import functools\n{HEAD}{CLASS}{source}\n").text
+    assert "set_train()" not in text.replace("net.set_train()", "")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
         ("net = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4).eval())", "net = mode.trained(nn.SequentialCell("),
         ("net = nn.Sequential(nn.Dropout(0.5), nn.BatchNorm1d(4).train(False))", "net = mode.trained("),
         (PARTS + "\n\nloss = Loss()", "loss = mode.trained(Loss())"),

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.handed_classes import handed_classes
 from torch2ms.translator.names import candidates
 from torch2ms.translator.trees import walk
 
@@ -30,7 +31,9 @@ _SELF_RETURNING = frozenset({"to", "cuda", "cpu", "float", "double", "half", "ap
 
 def in_train_mode(code: cst.BaseExpression, tree: ast.AST, ctx: Context) -> cst.BaseExpression:
     """Return ``code`` with ``.set_train()`` where it builds a network that torch would train with at once."""
-    if not isinstance(tree, ast.Call) or not isinstance(code, cst.Call) or ctx.kind(tree).name != "Module":
+    if not isinstance(tree, ast.Call) or not isinstance(code, cst.Call):
+        return code
+    if ctx.kind(tree).name != "Module" and not handed_classes(tree, ctx):
         return code
     if tree.args and _hands_back(tree, tree.args[0], ctx):
         return code  # what it is given has a mode
@@ -50,7 +53,8 @@ def _evaluates_parts(tree: ast.Call, ctx: Context) -> bool:
     """Whether parts are set to eval mode while a network is built, in its arguments or by an ``__init__``."""
     if any(_sets_eval(node) for node in walk(tree)):
         return True
-    pending, seen = [key for key in candidates(ctx.kind(tree.func)) if ":" in key], set()
+    keys = [*candidates(ctx.kind(tree.func)), *handed_classes(tree, ctx)]
+    pending, seen = [key for key in keys if ":" in key], set()
     while pending:
         key = pending.pop()
         bases = [base for base in ctx.world.ancestry(key) if ":" in base and base not in seen]
@@ -79,6 +83,9 @@ def _sets_eval(node: ast.AST) -> bool:
 def _is_sensitive(tree: ast.Call, ctx: Context) -> bool:
     """Whether the class that is called, or what it is built of, behaves otherwise in train mode."""
     callee = ctx.kind(tree.func)
+    handed = handed_classes(tree, ctx)
+    if handed:
+        return is_sensitive_file(ctx) or any(key.partition(":")[0] != ctx.path for key in handed)
     if callee.name == "api":
         names = candidates(callee)
         is_wrapper = bool(names) and names[0].rpartition(".")[2] in _WRAPPERS
@@ -184,7 +191,7 @@ def _is_used(tree: ast.Call, ctx: Context) -> bool:
         whole = _is_own(tree, ctx) or _is_prepared(tree, parent, ctx) or _is_held(tree, parent, ctx)
         return whole and _takes_whole_networks(parent, ctx)
     if isinstance(parent, (ast.Return, ast.Yield)):
-        return ctx.kind(tree.func).name == "class"
+        return ctx.kind(tree.func).name == "class" or bool(handed_classes(tree, ctx))
     if isinstance(parent, ast.AugAssign):
         return _keeps(parent.target, tree, ctx)
     return isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Subscript, ast.For))
