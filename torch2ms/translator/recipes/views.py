@@ -14,10 +14,12 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.weight_data import has_memory, is_parameter
 from torch2ms.translator.recipes.differentiation import are_differentiated
+from torch2ms.translator.recipes.own_results import makes_its_result
 from torch2ms.translator.recipes.passed_tensors import is_itself, is_moved, passed_on, passes_on
+from torch2ms.translator.recipes.sure_bindings import binds, is_certain
 from torch2ms.translator.syntax import build, parenthesised
 from torch2ms.translator.training.trained import trained_tensors
-from torch2ms.translator.trees import children, walk
+from torch2ms.translator.trees import walk
 
 __all__ = [
     "VIEWS",
@@ -106,6 +108,8 @@ def is_fresh(tree: ast.expr, ctx: Context) -> bool:
         if names & VIEWS:
             return bool(tree.args) and is_fresh(tree.args[0], ctx)
         return not any(name.endswith("_") for name in names)
+    if callee.name == "function":
+        return makes_its_result(tree, ctx, VIEWS)
     if callee.name == "Module":
         passes_on = {name.rpartition(".")[2] for name in candidates(callee)} & {"Identity", "Flatten", "Unflatten"}
         return not passes_on or (bool(tree.args) and is_fresh(tree.args[0], ctx))
@@ -290,14 +294,14 @@ def _reaching(name: str, use: ast.AST, ctx: Context) -> Iterator[Owner]:
         if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
             for statement in [*parent.body, *parent.orelse]:
                 yield from _bindings(name, statement, ctx)
-            if isinstance(parent, (ast.For, ast.AsyncFor)) and _binds(parent.target, name):
+            if isinstance(parent, (ast.For, ast.AsyncFor)) and binds(parent.target, name):
                 yield _given(parent.iter, ctx)
                 return
         for block in _blocks_before(parent, node):
             for statement in reversed(block):
                 found = list(_bindings(name, statement, ctx))
                 yield from found
-                if found and isinstance(statement, (ast.Assign, ast.AnnAssign)):
+                if found and is_certain(name, statement):
                     return
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             break
@@ -327,13 +331,13 @@ def _bindings(name: str, statement: ast.stmt, ctx: Context) -> Iterator[Owner]:
     for node in walk(statement):
         if isinstance(node, ast.Assign) and not is_moved(name, node.value, ctx):
             for target in node.targets:
-                if _binds(target, name):
+                if binds(target, name):
                     yield _made(name, _element(target, node.value, name), isinstance(target, ast.Name), ctx)
-        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None and _binds(node.target, name):
+        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None and binds(node.target, name):
             yield _made(name, node.value, True, ctx)
-        elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)) and _binds(node.target, name):
+        elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)) and binds(node.target, name):
             yield _given(node.iter, ctx)
-        elif isinstance(node, ast.withitem) and node.optional_vars is not None and _binds(node.optional_vars, name):
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None and binds(node.optional_vars, name):
             yield "object"
 
 
@@ -345,17 +349,9 @@ def _element(target: ast.expr, value: ast.expr, name: str) -> ast.expr:
     if any(isinstance(part, ast.Starred) for part in [*target.elts, *value.elts]):
         return value
     for part, given in zip(target.elts, value.elts, strict=True):
-        if _binds(part, name):
+        if binds(part, name):
             return _element(part, given, name)
     return value
-
-
-def _binds(target: ast.AST, name: str) -> bool:
-    if isinstance(target, ast.Name):
-        return target.id == name
-    return isinstance(target, (ast.Tuple, ast.List, ast.Starred)) and any(
-        _binds(part, name) for part in children(target)
-    )
 
 
 def _made(name: str, value: ast.expr, whole: bool, ctx: Context) -> Owner:
@@ -485,7 +481,7 @@ def _held(node: ast.Name, use: ast.AST, ctx: Context) -> Owner:
         targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
         if isinstance(parent, ast.Assign) and any(isinstance(t, ast.Subscript) for t in targets):
             return "fresh" if ctx.kind(targets[0].value).is_tensor else view  # type: ignore[attr-defined]
-        return "fresh" if any(_binds(t, node.id) for t in targets) else view
+        return "fresh" if any(binds(t, node.id) for t in targets) else view
     if isinstance(parent, (ast.Yield, ast.Lambda)):
         return view
     if isinstance(parent, ast.Call) and child in parent.args and isinstance(parent.func, ast.Attribute):
