@@ -87,3 +87,40 @@ def update(net: nn.Module, momenta, share):
         module.momentum = share
 """
     assert "settings.change(module, 'momentum', share)" in translate_source(source).text.replace('"', "'")
+
+
+OWN_OR_TORCHS = """import torch
+from torch import nn
+
+
+class Positions(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.inner = nn.Embedding(n, 4)
+        self.weight = self.inner.weight
+
+
+class Decoder(nn.Module):
+    def __init__(self, embedding):
+        super().__init__()
+        self.embedding = embedding
+        self.generator = nn.Linear(4, 5)
+        self.generator.weight = self.embedding.weight
+
+
+def build(own):
+    return Decoder({made})
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ("Positions(5) if own else nn.Embedding(5, 4)", "= modules.weight(self.embedding)\n"),
+        ("nn.Embedding(5, 4)", "= self.embedding.embedding_table\n"),
+        ("Positions(5)", "= self.embedding.weight\n"),
+        ("Positions(5) if own else nn.Linear(4, 5)", "= self.embedding.weight\n"),
+    ],
+)
+def test_a_weight_of_a_network_of_the_projects_or_of_torchs(made: str, expected: str) -> None:
+    assert expected in translate_source(OWN_OR_TORCHS.replace("{made}", made)).text

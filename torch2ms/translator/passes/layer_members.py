@@ -89,17 +89,19 @@ def _made_in(path: str, name: str, world: World) -> Iterator[Kind]:
 def new_names(base: Kind, attribute: str, ctx: Context) -> tuple[set[str], list[str]] | None:
     """Return the names that a member has in MindSpore, and the torch classes the layer may be of.
 
-    None when a class of the project defines the member itself; no name when nothing is known of the class.
+    None when classes of the project define the member themselves; no name when nothing is known of the class.
     """
     new: set[str] = set()
     names: list[str] = []
     for key in candidates(base):
-        if ":" in key:
-            if ctx.world.sets(key, attribute):
-                return None
+        if ":" in key and ctx.world.sets(key, attribute):
+            new.add(attribute)
+        elif ":" in key:
             names.extend(ctx.world.torch_bases(key))
         else:
             names.append(key)
+    if new and not names:
+        return None
     instances = [LAYERS_OF[name] for name in names if name in LAYERS_OF and name in set(candidates(base))]
     for name in names + instances:
         row = ctx.tables.row(name)
