@@ -57,6 +57,43 @@ def test_a_softmax_along_one_place_is_one_and_keeps_what_is_no_number() -> None:
     assert np.isnan(F.softmax(ms.Tensor([[3.0], [np.nan]]), -1).asnumpy()[1, 0])
 
 
+def test_attention_to_one_key_takes_no_softmax_of_mindspores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its gradient along one place would spoil those of all attention after it."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a softmax along one place")
+
+    monkeypatch.setattr(ms.ops, "softmax", refuse)
+    random = np.random.default_rng(0)
+    query, key = (ms.Tensor(random.standard_normal((n, 2, 8)).astype(np.float32)) for n in (5, 1))
+    for options in ({}, {"batch_first": True}, {"bias": False}, {"kdim": 8, "vdim": 4}):
+        turned = bool(options.get("batch_first"))
+        layer = layers.MultiheadAttention(8, 2, **options)
+        q, k = (x.swapaxes(0, 1) for x in (query, key)) if turned else (query, key)
+        v = k[..., : layer.vdim]
+        found, weights = layer(q, k, v)
+        values = layer.in_proj_weight[16:] if layer.v_proj_weight is None else layer.v_proj_weight
+        expected = v.asnumpy() @ values.asnumpy().T
+        expected = expected if options.get("bias") is False else expected + layer.in_proj_bias.asnumpy()[16:]
+        np.testing.assert_allclose(
+            found.asnumpy(), np.broadcast_to(layer.out_proj(ms.Tensor(expected)).asnumpy(), found.shape), atol=1e-5
+        )
+        assert weights.shape == (2, 5, 1)
+        assert (weights.asnumpy() == 1).all()
+        assert layer(q, k, v, need_weights=False)[1] is None
+    one = ms.Tensor(np.ones((2, 1, 4), np.float32))
+    np.testing.assert_array_equal(F.scaled_dot_product_attention(one * 3, one, one * 2).asnumpy(), 2)
+
+
+def test_attention_to_nothing_is_the_bias() -> None:
+    layer = layers.MultiheadAttention(8, 2)
+    found, weights = layer(ms.Tensor(np.ones((5, 2, 8), np.float32)), *[ms.ops.zeros((0, 2, 8))] * 2)
+    np.testing.assert_array_equal(found.asnumpy(), np.broadcast_to(layer.out_proj.bias.asnumpy(), (5, 2, 8)))
+    assert weights.shape == (2, 5, 0)
+    empty = ms.ops.zeros((2, 0, 4))
+    assert not F.scaled_dot_product_attention(ms.ops.ones((2, 3, 4)), empty, empty).asnumpy().any()
+
+
 def test_the_product_of_complex_numbers_has_a_gradient() -> None:
     rng = np.random.default_rng(1)
     a, b, c, d = (rng.standard_normal(4).astype(np.float32) for _ in range(4))

@@ -81,6 +81,15 @@ def test_plain_calls_stay_plain(text: str) -> None:
         ("y = torch.zeros(0, 3).chunk(2)", "functional.chunk(ops.zeros((0, 3)), 2)"),
         ("x[0] = float('inf')\ny = x // 2", "y = functional.floor_divide(x, 2)"),
         ("y = torch.nn.functional.max_pool2d(torch.ones(3, 8, 8), 2)", "functional.pooling.max_pool2d("),
+        ("n = torch.arange(9) * 2654435761\ny = n % 7", "y = functional.remainder(n, 7)"),
+        ("n = torch.arange(9)\ny = n * 16777619\ny %= 2**32", "y = functional.remainder(y, 2**32)"),
+        ("n = torch.arange(9)\ny = (n << 31) // (n + 1)", "functional.floor_divide("),
+        ("n = torch.arange(9) + 10**9\ny = n ** 2", "y = functional.power(n, 2)"),
+        ("n = torch.arange(9) + (1 << 30)\nn.remainder_(7)", "n = functional.remainder(n, 7)"),
+        (
+            "class H(torch.nn.Module):\n    def forward(self, ids):\n        return ids * 2654435761 % 1024",
+            "return functional.remainder(ids * 2654435761, 1024)",
+        ),
         (
             "def f(a):\n    return a.max()\nv = torch.tensor([[0.0, 1.0], [0.0, 0.0]])\ny = f(v / v.sum(1))",
             "return functional.nans.max(a)",
@@ -89,6 +98,24 @@ def test_plain_calls_stay_plain(text: str) -> None:
 )
 def test_calls_at_an_edge(text: str, made: str) -> None:
     assert made in _translated(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n = torch.arange(9)\ny = n % 7 // 2",  # nothing large in the file
+        "n = torch.arange(2**20)\ny = n % 7 // 2",
+        "seed = 2**40\ny = x % 7.5",
+        "seed = 2**40\ny = x.float() // 2",
+        "seed = 2**40\nlow = seed % 2**32",
+        "seed = 2**40\nsize = x.shape[0] // 2 % 3",
+        "seed = 2**40\nn = torch.arange(9)\ny = n % 2.5",
+        "seed = 2**40\ny = x ** 2",
+        "seed = 2**40\ntext = '%d' % seed",
+    ],
+)
+def test_rests_of_small_numbers_and_of_floats_stay_operators(text: str) -> None:
+    assert "functional" not in _translated(text)
 
 
 @pytest.mark.parametrize(

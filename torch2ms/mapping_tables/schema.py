@@ -28,6 +28,7 @@ Edge = Literal[
     "single",
     "scalar",
     "short",
+    "long",
     "double",
     "complex",
     "twice",

@@ -11,6 +11,8 @@
 - ``scalar``: the file shows that a tensor may have no axes, of which MindSpore's function has no answer;
 - ``short``, ``double``, ``complex``: the input is of bools or of ints shorter than int32, of float64, of complex
   numbers, or of a dtype that nothing shows, in a file that names such dtypes (bools are everywhere: they must be seen);
+- ``long``: the input is of int64, or of a dtype that nothing shows, in a file that writes such large whole numbers down
+  that products of them pass 2**53;
 - ``twice``: gradients of this file, or of one near it, are differentiated again (``create_graph``);
 - ``counted``: the file reads ``num_batches_tracked``, which MindSpore's batch normalisations do not keep.
 
@@ -25,11 +27,12 @@ from collections.abc import Iterator, Sequence
 from torch2ms.mapping_tables.schema import MappedTo
 from torch2ms.translator.context import Context
 from torch2ms.translator.empties import input_of, may_be_empty
+from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.kinds import UNKNOWN
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.shown_values import holds_nan, is_void
 
-__all__ = ["by_edges", "names_bytes", "names_infinity"]
+__all__ = ["by_edges", "may_be_long", "names_bytes", "names_infinity"]
 
 
 def by_edges(options: Sequence[MappedTo], tree: ast.Call, ctx: Context) -> Iterator[MappedTo]:
@@ -47,6 +50,8 @@ def _is_at(edge: str, tree: ast.Call, ctx: Context) -> bool:
         return 0 in ranks(input_of(tree, ctx), ctx)
     if edge == "empty":
         return may_be_empty(input_of(tree, ctx), ctx)
+    if edge == "long":
+        return may_be_long(input_of(tree, ctx), ctx)
     if edge in _NAMED:
         return _is_of(input_of(tree, ctx), edge, ctx)
     if ctx.once(_OF_FILE[edge]):
@@ -74,6 +79,31 @@ def _is_of(given: ast.expr | None, edge: str, ctx: Context) -> bool:
     if any(node.attr in names for node in ctx.analysis.all(ast.Attribute)):
         return True
     return edge == "complex" and any(isinstance(c.value, complex) for c in ctx.analysis.all(ast.Constant))
+
+
+def may_be_long(given: ast.expr | None, ctx: Context) -> bool:
+    """Whether a tensor may hold whole numbers beyond 2**53: of hashes, of numbers drawn by congruence."""
+    kind = UNKNOWN if given is None else ctx.kind(given)
+    return kind.is_tensor and family(kind.of) in ("", "int") and ctx.once(_writes_large)
+
+
+_LARGE = 1 << 27  # of two such numbers, the product is beyond 2**53
+
+
+def _writes_large(ctx: Context) -> bool:
+    """Whether the file writes down a large whole number: ``2654435761``, ``2**32``, ``1 << 31``."""
+    if any(type(node.value) is int and node.value >= _LARGE for node in ctx.analysis.all(ast.Constant)):
+        return True
+    return any(_is_large_power(node) for node in ctx.analysis.all(ast.BinOp))
+
+
+def _is_large_power(node: ast.BinOp) -> bool:
+    base, exponent = (x.value if isinstance(x, ast.Constant) else None for x in (node.left, node.right))
+    if type(exponent) is not int:
+        return False
+    if isinstance(node.op, ast.LShift):
+        return 1 << min(exponent, 64) >= _LARGE if exponent > 0 else False
+    return isinstance(node.op, ast.Pow) and type(base) is int and 0 < exponent < 64 and base**exponent >= _LARGE
 
 
 def names_bytes(ctx: Context) -> bool:

@@ -9,7 +9,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-from ..functional import logsigmoid, multinomial
+from ..functional import logsigmoid, multinomial, softmax
 from ..functional.exact import exp, log
 from .base import Distribution, beside, floats, probs_and_logits, together, uniform
 from .gamma import standard_gamma
@@ -370,7 +370,7 @@ class RelaxedOneHotCategorical(Distribution):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples that carry the gradients of the logits."""
         noise = uniform(self.shape_of(sample_shape), self.logits)
-        return ops.softmax((self.logits - log(-log(noise))) / self.temperature, -1)
+        return softmax((self.logits - log(-log(noise))) / self.temperature, -1)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""

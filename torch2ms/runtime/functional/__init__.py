@@ -43,3 +43,4 @@ from .spectral import *  # noqa: F403
 from .statistics import *  # noqa: F403
 from .tensor import *  # noqa: F403
 from .texts import *  # noqa: F403
+from .whole import *  # noqa: F403

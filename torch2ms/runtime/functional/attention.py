@@ -9,6 +9,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
+from .activation import softmax
 from .normalization import linear
 
 __all__ = ["multi_head_attention_forward"]
@@ -63,9 +64,10 @@ def multi_head_attention_forward(
         scores = scores + _added_to_scores(_over_heads(attn_mask, num_heads), added, scores.dtype)
     if key_padding_mask is not None:
         scores = scores + _added_to_scores(key_padding_mask[:, None, None], added, scores.dtype)
-    attention = ops.softmax(scores, -1)
+    attention = softmax(scores, -1)
     dropped = ops.dropout(attention, dropout_p, training=training) if training and dropout_p > 0 else attention
-    output = ops.matmul(dropped, v).transpose(2, 0, 1, 3).reshape(query.shape)
+    found = ops.matmul(dropped, v) if v.shape[-2] else ops.zeros_like(q)  # over nothing: whatever the memory held
+    output = found.transpose(2, 0, 1, 3).reshape(query.shape)
     output = linear(output, out_proj_weight, out_proj_bias)
     shown = attention.mean(1) if average_attn_weights else attention
     if not is_batched:
@@ -75,7 +77,7 @@ def multi_head_attention_forward(
 
 def _heads(x: Tensor, heads: int) -> Tensor:
     """(length, batch, channels) -> (batch, heads, length, channels / heads)."""
-    return x.reshape((x.shape[0], x.shape[1], heads, -1)).transpose(1, 2, 0, 3)
+    return x.reshape((x.shape[0], x.shape[1], heads, x.shape[2] // heads)).transpose(1, 2, 0, 3)
 
 
 def _longer(x: Tensor, last: Optional[Tensor], zeros: bool) -> Tensor:

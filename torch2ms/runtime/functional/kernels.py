@@ -10,6 +10,8 @@ from typing import Any, Callable, Sequence, Tuple, Union
 import mindspore as ms
 from mindspore import Tensor, ops
 
+from .whole import divided, is_long, remainder
+
 __all__ = ["floor_divide", "fmod", "lerp", "sgn", "sign", "square", "tensor_split", "tril", "triu"]
 
 _SHORT = (ms.bool_, ms.uint8, ms.int8, ms.int16)
@@ -49,6 +51,8 @@ def floor_divide(input: Any, other: Any) -> Tensor:
     """Return ``input // other``, also beside infinity: there MindSpore's is rounded towards 0, and stays infinite."""
     if isinstance(other, float) and isinstance(input, Tensor) and input.dtype == ms.float64:
         other = Tensor(other, ms.float64)  # a number would be rounded to float32
+    if is_long(input, other):
+        return divided(input, other)[0]
     found = input // other
     if not isinstance(found, Tensor) or not found.is_floating_point():  # of numbers, where an annotation says Tensor
         return found
@@ -64,7 +68,7 @@ def fmod(input: Any, other: Any) -> Tensor:
     if isinstance(other, float) and input.is_floating_point():
         other = Tensor(other, input.dtype)  # beside float64, a number would be rounded to float32
     size = ops.abs(other) if isinstance(other, Tensor) else abs(other)
-    return ops.where(input < 0, -(-input % size), input % size)
+    return ops.where(input < 0, -remainder(-input, size), remainder(input, size))
 
 
 def _nothing(input: Tensor) -> bool:

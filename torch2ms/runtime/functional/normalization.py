@@ -10,6 +10,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from . import selections
+from .activation import softmax
 from .dtypes import promoted
 
 __all__ = [
@@ -321,7 +322,9 @@ def scaled_dot_product_attention(
             scores = scores.masked_fill(ops.logical_not(attn_mask), float("-inf"))
         else:
             scores = scores + attn_mask
-    weights = ops.softmax(scores, -1)
+    weights = softmax(scores, -1)
     if dropout_p > 0:
         weights = dropout(weights, dropout_p)
+    if not value.shape[-2]:
+        return ops.zeros((*weights.shape[:-1], value.shape[-1]), dtype=value.dtype)
     return ops.matmul(weights, value)

@@ -73,8 +73,51 @@ class MultiheadAttention(nn.MultiheadAttention, metaclass=Kind):
         """Return (output, attention weights or None)."""
         if attn_mask is not None and key_padding_mask is not None:
             attn_mask, key_padding_mask = _alike(attn_mask, key_padding_mask)
+        if key.shape[1 if self.batch_first and key.ndim == 3 else 0] < 2:
+            # MindSpore's softmax over one place spoils the gradient of all later ones; a product over none is not 0
+            return self._of_few(query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights)
         result = super().construct(query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights)
         return (result[0], result[1]) if need_weights else (result[0], None)
+
+
+    def _of_few(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Optional[Tensor],
+        need_weights: bool,
+        attn_mask: Optional[Tensor],
+        average_attn_weights: bool,
+    ) -> Tuple[Tensor, Optional[Tensor]]:
+        """Return (output, attention weights or None) over one key, or none at all."""
+        turned = self.batch_first and query.ndim == 3
+        query, key, value = (part.swapaxes(0, 1) if turned else part for part in (query, key, value))
+        output, weights = F.multi_head_attention_forward(
+            query,
+            key,
+            value,
+            self.embed_dim,
+            self.num_heads,
+            self.in_proj_weight,
+            self.in_proj_bias,
+            self.bias_k,
+            self.bias_v,
+            self.add_zero_attn,
+            self.dropout,
+            self.out_proj.weight,
+            self.out_proj.bias,
+            self.training,
+            key_padding_mask,
+            need_weights,
+            attn_mask,
+            self.in_proj_weight is None,
+            self.q_proj_weight,
+            self.k_proj_weight,
+            self.v_proj_weight,
+            average_attn_weights,
+        )
+        return output.swapaxes(0, 1) if turned else output, weights
 
 
 def _alike(attn_mask: Tensor, key_padding_mask: Tensor) -> Tuple[Tensor, Tensor]:

@@ -98,7 +98,7 @@ class JsdCrossEntropy(Network):
         if size * self.num_splits != output.shape[0]:
             raise AssertionError("the views are of one size")
         loss = self.cross_entropy_loss(output[:size], target[:size])
-        shares = ops.stack([ops.softmax(output[at * size : (at + 1) * size], 1) for at in range(self.num_splits)])
+        shares = ops.stack([F.softmax(output[at * size : (at + 1) * size], 1) for at in range(self.num_splits)])
         log_mean = ops.log(ops.clamp(shares.mean(0), 1e-7, 1.0))
         divergence = ops.xlogy(shares, shares) - shares * log_mean
         return loss + self.alpha * (divergence.sum((1, 2)) / size).sum() / self.num_splits

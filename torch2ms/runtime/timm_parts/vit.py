@@ -81,7 +81,7 @@ class Attention(Network):
         queries, keys, values = self.q_norm(parts[0]), self.k_norm(parts[1]), parts[2]
         scores = ops.matmul(queries * self.scale, keys.swapaxes(-2, -1))
         added = _added(attn_mask, places, is_causal, scores.dtype)
-        shares = self.attn_drop(ops.softmax(scores if added is None else scores + added, -1))
+        shares = self.attn_drop(F.softmax(scores if added is None else scores + added, -1))
         x = self.norm(ops.matmul(shares, values).swapaxes(1, 2).reshape((batch, places, self.attn_dim)))
         return self.proj_drop(self.proj(x if gate is None else x * gate))
 

@@ -159,7 +159,7 @@ class ShiftedWindowAttention(Network):
             mask = Tensor(apart, scores.dtype).expand_dims(1).expand_dims(0)
             scores = scores.reshape((-1, apart.shape[0], self.num_heads, places, places)) + mask
             scores = scores.reshape((count, self.num_heads, places, places))
-        weights = F.dropout(ops.softmax(scores, -1), self.attention_dropout, self.training)
+        weights = F.dropout(F.softmax(scores, -1), self.attention_dropout, self.training)
         x = ops.matmul(weights, value).swapaxes(1, 2).reshape((count, places, channels))
         return F.dropout(self.proj(x), self.dropout, self.training)
 

@@ -17,6 +17,7 @@ from torch2ms.translator.old_values import AUGMENTED, of_old_values
 from torch2ms.translator.passes.indexing import read_in_steps
 from torch2ms.translator.passes.members import is_handed_tensor
 from torch2ms.translator.passes.operators import shift
+from torch2ms.translator.passes.rare_operators import long_operator
 from torch2ms.translator.passes.weight_data import gives_first_values, holds_data, is_of_state, names_parameter
 from torch2ms.translator.recipes.inplace_values import repeatable
 from torch2ms.translator.recipes.own_tensors import held_by_network
@@ -31,7 +32,7 @@ from torch2ms.translator.recipes.views import (
     seen_elsewhere,
     writes_through,
 )
-from torch2ms.translator.syntax import build, code_of, parse_expression
+from torch2ms.translator.syntax import bare, build, code_of, parse_expression
 from torch2ms.translator.training.names_used import own
 from torch2ms.translator.trees import walk
 
@@ -60,7 +61,7 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
             _attribute(tree.target, tree, ctx)
         else:
             _element(tree, ctx)
-        return _rebound(node, tree, ctx) if _shifts(tree, ctx) else _in_steps(node, tree, ctx)
+        return _rebound(node, tree, ctx) if _is_function(tree, ctx) else _in_steps(node, tree, ctx)
     name = tree.target.id
     if names_parameter(tree.target, ctx):
         return _assigned(node, cst.Name(name), ctx)
@@ -78,9 +79,9 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
     twin = twin_of(name, tree, ctx)
     if not twin or seen_elsewhere(name, tree, ctx) != "fresh":
         _seen_elsewhere(name, tree, ctx)
-        return _rebound(node, tree, ctx) if _shifts(tree, ctx) else _kept(node, name, tree, ctx)
+        return _rebound(node, tree, ctx) if _is_function(tree, ctx) else _kept(node, name, tree, ctx)
     _seen_elsewhere(twin.id, tree, ctx, but=twin)
-    kept = _rebound(node, tree, ctx) if _shifts(tree, ctx) else _kept(node, name, tree, ctx)
+    kept = _rebound(node, tree, ctx) if _is_function(tree, ctx) else _kept(node, name, tree, ctx)
     ctx.rebind.append(twin.id)  # h = x: both names go on holding one tensor
     return kept if isinstance(kept, cst.Assign) else _rebound(node, tree, ctx)
 
@@ -135,10 +136,18 @@ def _shifts(tree: ast.AugAssign, ctx: Context) -> bool:
     return isinstance(tree.op, (ast.LShift, ast.RShift)) and ctx.kind(tree.target).is_tensor
 
 
+def _is_function(tree: ast.AugAssign, ctx: Context) -> bool:
+    """Whether a function does what the operator does in torch."""
+    return _shifts(tree, ctx) or bool(long_operator(tree.op, tree.target, tree.value, ctx))
+
+
 def _combined(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.BaseExpression:
     """Return ``x + y`` for ``x += y``."""
     if _shifts(tree, ctx):
         return shift(_read(node.target), node.value, tree.op, ctx)
+    if name := long_operator(tree.op, tree.target, tree.value, ctx):
+        function = ctx.reference(f"torch2ms.runtime.functional.{name}")
+        return build("{f}({x}, {y})", f=function, x=_read(node.target), y=bare(node.value))
     operator = code_of(node.operator).strip().removesuffix("=")
     return build(f"{{x}} {operator} {{y}}", x=_read(node.target), y=node.value)
 

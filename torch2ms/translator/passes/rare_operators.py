@@ -1,4 +1,4 @@
-"""Operators whose operands are seldom met: a list repeated as often as a tensor says, infinity divided."""
+"""Operators whose operands are seldom met: a list repeated as often as a tensor says, infinity and hashes divided."""
 
 from __future__ import annotations
 
@@ -7,23 +7,40 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.edges import names_infinity
+from torch2ms.translator.edges import may_be_long, names_infinity
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.syntax import bare, build
 
-__all__ = ["rare_operator"]
+__all__ = ["long_operator", "rare_operator"]
 
+# What MindSpore computes in float64 for whole numbers, and the runtime's functions that do not
+_EXACT: dict[type[ast.operator], str] = {ast.FloorDiv: "floor_divide", ast.Mod: "remainder", ast.Pow: "power"}
 _REPEATED = frozenset({"list", "str", "tuple"})
 
 
 def rare_operator(updated: cst.BinaryOperation, tree: ast.BinOp, ctx: Context) -> cst.BaseExpression | None:
     """Return what ``[0] * n`` with a tensor and ``x // 2`` with infinity become; None of any other operator."""
+    name = long_operator(tree.op, tree.left, tree.right, ctx)
     if isinstance(tree.op, ast.FloorDiv) and _divides_infinity(tree, ctx):
-        function = ctx.reference("torch2ms.runtime.functional.floor_divide")
+        name = "floor_divide"
+    if name:
+        function = ctx.reference(f"torch2ms.runtime.functional.{name}")
         return build("{f}({a}, {b})", f=function, a=bare(updated.left), b=bare(updated.right))
     if isinstance(tree.op, ast.Mult) and _is_repeated(tree, ctx):
         return _repeated(updated, tree, ctx)
     return None
+
+
+def long_operator(operator: ast.operator, left: ast.expr, right: ast.expr, ctx: Context) -> str:
+    """Return the runtime's function for an operator whose operands may be whole numbers beyond 2**53, else nothing."""
+    name = _EXACT.get(type(operator), "")
+    if not name or not (may_be_long(left, ctx) or may_be_long(right, ctx)):
+        return ""
+    kinds = [ctx.kind(part) for part in (left, right)]
+    families = [family(kind.of) for kind in kinds if kind.is_tensor]
+    if "float" in families or any(kind.name == "float" for kind in kinds):
+        return ""
+    return name if name != "power" or families == ["int"] else ""  # a power is mostly one of floats
 
 
 def _divides_infinity(tree: ast.BinOp, ctx: Context) -> bool:

@@ -1,0 +1,56 @@
+"""Arithmetic of int64 beyond 2**53, which MindSpore's kernels on CPU take through float64.
+
+Products, differences and comparisons of int64 are exact there, quotients and powers are not.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Tuple
+
+import mindspore as ms
+from mindspore import Tensor, ops
+
+__all__ = ["power", "remainder"]
+
+
+def is_long(*values: Any) -> bool:
+    """Whether the result of an operator on ``values`` is of int64, and a tensor."""
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    whole = all(_is_whole(value) for value in values)
+    return whole and any(value.dtype == ms.int64 for value in tensors)
+
+
+def _is_whole(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return not (value.is_floating_point() or value.is_complex())
+    return isinstance(value, int)
+
+
+def divided(input: Any, other: Any) -> Tuple[Tensor, Tensor]:
+    """Return the quotient of int64, rounded down, and the rest, which has the sign of ``other``."""
+    a, b = (x.astype(ms.int64) if isinstance(x, Tensor) else Tensor(x, ms.int64) for x in (input, other))
+    quotient = a // b  # off by 2**11 at most
+    rest = a - quotient * b
+    step = rest // b  # off by one at most: the rest is below 2**53 now, or b is so large that the quotient is 2 at most
+    quotient, rest = quotient + step, rest - step * b
+    below = ((rest != 0) & ((rest < 0) != (b < 0))).astype(ms.int64)
+    quotient, rest = quotient - below, rest + below * b
+    above = (ops.abs(rest) >= ops.abs(b)).astype(ms.int64)
+    return quotient + above, rest - above * b
+
+
+def remainder(input: Any, other: Any) -> Any:
+    """Return ``input % other``, the rest of the division, with the sign of ``other``."""
+    return divided(input, other)[1] if is_long(input, other) else input % other
+
+
+def power(input: Any, exponent: Any) -> Any:
+    """Return ``input ** exponent``; of int64, the product of as many."""
+    if not isinstance(exponent, int) or isinstance(exponent, bool) or exponent < 1 or not is_long(input):
+        return input**exponent
+    found, factor = None, input
+    while exponent:
+        if exponent & 1:
+            found = factor if found is None else found * factor
+        factor, exponent = factor * factor, exponent >> 1
+    return found
