@@ -85,3 +85,11 @@ def test_the_loss_of_logits_has_that_of_the_targets() -> None:
 
 def test_an_embedding_of_ints_stays_one() -> None:
     assert aten.embedding(ops.ones((3, 2), dtype=ms.int64), ms.Tensor([0, 0]), 1, True).dtype == ms.int64
+
+
+def test_losses_and_averages_keep_the_dtype_of_what_they_are_given() -> None:
+    half = ms.Tensor(np.ones((4, 3)), ms.float16)
+    assert functional.soft_margin_loss(half, ms.Tensor(np.ones((4, 3), np.float32))).dtype == ms.float16
+    mean, variance = ms.Tensor(np.zeros(3, np.float32)), ms.Tensor(np.ones(3, np.float32))
+    for training in (True, False):
+        assert functional.batch_norm(half, mean, variance, training=training).dtype == ms.float16

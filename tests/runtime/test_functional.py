@@ -358,3 +358,12 @@ def test_ldexp_of_floats_keeps_their_dtype():
     powers = Tensor([1, 2])
     assert F.ldexp(Tensor([1.0, 2.0], ms.float16), powers).dtype == ms.float16
     assert F.ldexp(Tensor([1, 2]), powers).dtype == ms.float32
+
+
+@pytest.mark.parametrize("p", [0.0, 1.0, 2.0, 3.0, float("inf")])
+def test_distances_from_what_is_no_number(p: float) -> None:
+    x, y = Tensor([[1.0, np.nan], [1.0, 2.0]]), Tensor([[4.0, 2.0]])
+    found = F.cdist(x, y, p).asnumpy()
+    expected = 3.0 if p == float("inf") else np.nan  # PyTorch's largest difference passes it by
+    np.testing.assert_array_equal(found[0, 0], np.float32(expected))
+    assert found[1, 0] == (1.0 if p == 0 else 3.0)

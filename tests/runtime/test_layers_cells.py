@@ -8,7 +8,7 @@ import pytest
 from mindspore import ops
 
 from torch2ms.runtime import aten, functional
-from torch2ms.runtime.layers import RNNCellBase
+from torch2ms.runtime.layers import GRUCell, LSTMCell, RNNCell, RNNCellBase, exact
 
 
 class Own(RNNCellBase):
@@ -41,3 +41,41 @@ def test_products_over_no_columns_are_zero() -> None:
     assert aten.rnn_tanh_cell(none, state, weight, ops.ones((3, 3))).asnumpy().tolist() == [[0.0] * 3] * 2
     found = ms.grad(lambda b: functional.linear(none, weight, b).sum())(bias)
     assert found.asnumpy().tolist() == [2.0] * 3
+
+
+@pytest.mark.parametrize("make", [GRUCell, RNNCell])
+def test_cells_take_one_sample(make: type) -> None:
+    cell, x, h = make(4, 3), ops.randn(4), ops.randn(3)
+    np.testing.assert_array_equal(cell(x, h).asnumpy(), cell(x[None], h[None]).asnumpy()[0])
+    np.testing.assert_array_equal(cell(x).asnumpy(), cell(x[None]).asnumpy()[0])
+    assert ms.grad(lambda x: cell(x, h).sum())(x).shape == (4,)
+
+
+def test_an_lstm_cell_takes_one_sample() -> None:
+    cell, x, h = LSTMCell(4, 3), ops.randn(4), ops.randn(3)
+    one, batch = cell(x, (h, 2 * h)), cell(x[None], (h[None], 2 * h[None]))
+    for found, expected in zip(one, batch, strict=True):
+        np.testing.assert_array_equal(found.asnumpy(), expected.asnumpy()[0])
+    assert [part.shape for part in cell(x)] == [(3,), (3,)]
+
+
+def test_networks_of_rectified_units_keep_what_is_no_number() -> None:
+    plain = exact.RNN(4, 3, 1, nonlinearity="relu")
+    x = np.random.default_rng(0).standard_normal((5, 2, 4)).astype(np.float32)
+    assert np.isfinite(plain(ms.Tensor(x))[0].asnumpy()).all()
+    x[2, 1] = np.nan
+    found = plain(ms.Tensor(x))[0].asnumpy()
+    assert np.isnan(found[2:, 1]).all()
+    assert np.isfinite(found[:, 0]).all()
+    assert np.isnan(RNNCell(4, 3, nonlinearity="relu")(ms.Tensor(x[2])).asnumpy()[1]).all()
+
+
+def test_the_convolution_over_time_multiplies_nothing_that_is_added_around() -> None:
+    random = np.random.default_rng(0)
+    x, w, b = (random.standard_normal(shape).astype(np.float32) for shape in ((6, 2, 3), (3, 3, 4), (4,)))
+    for pad in (0, 1, 2):
+        around = np.pad(x, ((pad, pad), (0, 0), (0, 0)))
+        expected = sum(around[tap : tap + len(around) - 2] @ w[tap] for tap in range(3)) + b
+        np.testing.assert_allclose(aten.conv_tbc(*map(ms.Tensor, (x, w, b)), pad).asnumpy(), expected, atol=1e-5)
+    w[0] = np.inf
+    assert np.isfinite(aten.conv_tbc(*map(ms.Tensor, (x, w, b)), 1).asnumpy()[0]).all()

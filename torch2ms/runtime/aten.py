@@ -142,9 +142,16 @@ def convolution(
 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
     """Return the convolution of (time, batch, channels) with (width, channels, new channels)."""
-    bias = bias.astype(input.dtype)  # PyTorch copies it into the result
-    found = F.conv1d(ops.transpose(input, (1, 2, 0)), ops.transpose(weight, (2, 1, 0)), bias, 1, pad)
-    return ops.transpose(found, (2, 0, 1))
+    length, width = input.shape[0], weight.shape[0]
+    count = length + 2 * pad - width + 1
+    found = ops.broadcast_to(bias.astype(input.dtype), (count, input.shape[1], weight.shape[2])).copy()
+    parts = []
+    for tap in range(width):  # what is added around the input is not multiplied: 0 * infinity would be NaN
+        first, last = max(0, pad - tap), min(count, length + pad - tap)
+        if first < last and 0 not in input.shape and 0 not in weight.shape:
+            product = ops.matmul(input[first + tap - pad : last + tap - pad], weight[tap].astype(input.dtype))
+            parts.append(ops.pad(product, (0, 0, 0, 0, first, count - last)))
+    return sum(parts, found)
 
 
 def grid_sampler(

@@ -36,7 +36,7 @@ class Torch(Framework):
 
     def tensor(self, array: Any) -> Any:
         """Return a tensor that owns its memory."""
-        return torch.from_numpy(np.array(array))
+        return torch.tensor(np.array(array))  # from_numpy: numpy's strides of what is empty
 
     def bfloat16(self, array: Any) -> Any:
         """Return a tensor of bfloat16."""

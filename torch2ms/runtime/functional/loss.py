@@ -227,7 +227,7 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return ``log(1 + exp(-target * input))``."""
-    losses = ops.log1p(ops.exp(-target * input))  # infinite where PyTorch's is
+    losses = ops.log1p(ops.exp(-target * input)).astype(input.dtype)  # infinite where PyTorch's is
     return reduced(losses, reduction_name(size_average, reduce, reduction))
 
 

@@ -43,13 +43,14 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> T
     if 0 in difference.shape:
         return ops.zeros(difference.shape[:-1], difference.dtype)
     if p == 0:
-        return (difference != 0).astype(difference.dtype).sum(-1)
+        counts = (difference != 0).astype(difference.dtype)
+        return ops.where(difference == difference, counts, difference).sum(-1)
     if p == 1:
         return difference.sum(-1)
     if p == float("inf"):
-        return ops.amax(difference, -1)
+        return ops.amax(ops.where(difference == difference, difference, ops.zeros_like(difference)), -1)
     powers = (ops.square(difference) if p == 2 else ops.pow(difference, p)).sum(-1)
-    positive = powers > 0
+    positive = powers != 0  # what is not a number stays
     safe = ops.where(positive, powers, ops.ones_like(powers))
     root = ops.sqrt(safe) if p == 2 else ops.pow(safe, 1.0 / p)
     return root * positive.astype(root.dtype)

@@ -128,7 +128,7 @@ def batch_norm(
         if running_mean is None or running_var is None:
             raise ValueError("Expected running_mean and running_var to be defined when training=False")
         output = (input - running_mean.reshape(shape)) * ops.rsqrt(running_var.reshape(shape) + eps)
-        return _affine(output, weight, bias)
+        return _affine(output, weight, bias).astype(input.dtype)
     axes = (0, *range(2, input.ndim))
     mean = input.mean(axes)
     centred = input - mean.reshape(shape)
@@ -138,7 +138,7 @@ def batch_norm(
         unbiased = variance * (count / max(count - 1, 1))
         _write(running_mean, (1 - momentum) * running_mean + momentum * mean)
         _write(running_var, (1 - momentum) * running_var + momentum * unbiased)
-    return _affine(centred * ops.rsqrt(variance.reshape(shape) + eps), weight, bias)
+    return _affine(centred * ops.rsqrt(variance.reshape(shape) + eps), weight, bias).astype(input.dtype)
 
 
 def _write(statistic: Tensor, value: Tensor) -> None:

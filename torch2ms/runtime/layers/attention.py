@@ -79,7 +79,6 @@ class MultiheadAttention(nn.MultiheadAttention, metaclass=Kind):
         result = super().construct(query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights)
         return (result[0], result[1]) if need_weights else (result[0], None)
 
-
     def _of_few(
         self,
         query: Tensor,

@@ -7,14 +7,16 @@ others use MindSpore's own, whose subclasses these are.
 
 from __future__ import annotations
 
+from typing import Any, Optional
+
 from mindspore import Tensor, nn
 
 from .. import functional as F
 from ..functional import nans
 from ..kinds import Kind
-from . import activation
+from . import activation, recurrent
 
-__all__ = ["LeakyReLU", "ReLU", "ReLU6", "Softmax"]
+__all__ = ["RNN", "LeakyReLU", "ReLU", "ReLU6", "Softmax"]
 
 
 class ReLU(nn.ReLU, metaclass=Kind):
@@ -57,3 +59,18 @@ class Softmax(activation.Softmax):
     def construct(self, x: Tensor) -> Tensor:
         """Return the softmax of ``x``."""
         return nans.softmax(x, self.dim)
+
+
+class RNN(recurrent.RNN):
+    """Elman network whose ``relu`` keeps NaN."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.rnn.cell = _relu_step
+
+
+def _relu_step(
+    x: Tensor, before: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Optional[Tensor], b_hh: Optional[Tensor]
+) -> Tensor:
+    """Return the next hidden state."""
+    return nans.relu(F.linear(x, w_ih, b_ih) + F.linear(before, w_hh, b_hh))

@@ -8,6 +8,7 @@ import mindspore as ms
 from mindspore import Parameter, nn, ops
 from mindspore.common.initializer import Uniform, initializer
 
+from ..functional import nans
 from ..kinds import Kind
 from .arguments import draw_own
 
@@ -122,6 +123,10 @@ class LSTMCell(nn.LSTMCell, metaclass=Kind):
 
     def construct(self, x: Any, hx: Any = None) -> Any:
         """Return the next hidden and cell states; the first ones are zero."""
+        if x.ndim == 1:  # of one sample, which MindSpore's does not take
+            states = None if hx is None else (hx[0].expand_dims(0), hx[1].expand_dims(0))
+            after, cell = self.construct(x.expand_dims(0), states)
+            return after.squeeze(0), cell.squeeze(0)
         if hx is None:
             zeros = ops.zeros((x.shape[0], self.hidden_size), x.dtype)
             hx = (zeros, zeros)
@@ -145,6 +150,8 @@ class GRUCell(nn.GRUCell, metaclass=Kind):
 
     def construct(self, x: Any, hx: Any = None) -> Any:
         """Return the next hidden state; the first one is zero."""
+        if x.ndim == 1:  # of one sample, which MindSpore's does not take
+            return self.construct(x.expand_dims(0), None if hx is None else hx.expand_dims(0)).squeeze(0)
         before = ops.zeros((x.shape[0], self.hidden_size), x.dtype) if hx is None else hx
         if x.dtype != ms.float64:
             return super().construct(x, before)
@@ -172,8 +179,10 @@ class RNNCell(nn.RNNCell, metaclass=Kind):
 
     def construct(self, x: Any, hx: Any = None) -> Any:
         """Return the next hidden state; the first one is zero."""
+        if x.ndim == 1:  # of one sample, which MindSpore's does not take
+            return self.construct(x.expand_dims(0), None if hx is None else hx.expand_dims(0)).squeeze(0)
         before = ops.zeros((x.shape[0], self.hidden_size), x.dtype) if hx is None else hx
-        if x.dtype != ms.float64:
+        if x.dtype != ms.float64 and self.nonlinearity == "tanh":
             return super().construct(x, before)
         total = _affine(x, self.weight_ih, self.bias_ih) + _affine(before, self.weight_hh, self.bias_hh)
-        return ops.tanh(total) if self.nonlinearity == "tanh" else ops.relu(total)
+        return ops.tanh(total) if self.nonlinearity == "tanh" else nans.relu(total)
