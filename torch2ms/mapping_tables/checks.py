@@ -168,7 +168,7 @@ _TARGET: dict[str, Check] = {
     "fidelity": _one_of(*FIDELITIES), "codes": _texts, "notes": _text,
 }  # fmt: skip
 _EXAMPLE: dict[str, Check] = {
-    "before": _filled, "after": _filled, "run": _run, "mindspore": _text, "device": _text,
+    "before": _filled, "after": _filled, "run": _run, "mindspore": _text, "device": _text, "edge": _one_of(*EDGES),
 }  # fmt: skip
 _IDENTICAL: dict[str, Check] = {
     "to": _filled, "names": _texts, "rename": _text_table, "mindspore": _versions, "device": _devices,
