@@ -86,7 +86,7 @@ class Plain:
 def rare(model, x):
     y = torch.no_such_function(x)  # unknown
     z = getattr(torch, "zeros")(3)
-    opt = torch.optim.SparseAdam(model.parameters())  # unsupported
+    opt = torch.optim.Muon(model.parameters())  # unsupported
     with torch.autograd.profiler.record_function("name"):  # profiled
         torch.jit.script(model)
     x.add_(y).mul_(2)  # in place
