@@ -93,3 +93,29 @@ def test_losses_and_averages_keep_the_dtype_of_what_they_are_given() -> None:
     mean, variance = ms.Tensor(np.zeros(3, np.float32)), ms.Tensor(np.ones(3, np.float32))
     for training in (True, False):
         assert functional.batch_norm(half, mean, variance, training=training).dtype == ms.float16
+
+
+DOUBLE = np.random.default_rng(0).standard_normal((3, 4))
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: functional.add(x, x, alpha=0.1), DOUBLE + 0.1 * DOUBLE),
+        (lambda x: functional.sub(x, x, alpha=0.3), DOUBLE - 0.3 * DOUBLE),
+        (lambda x: functional.rsub(x, 0.1), 0.1 - DOUBLE),
+        (lambda x: functional.addcmul(x, x, x, value=0.1), DOUBLE + 0.1 * DOUBLE**2),
+        (lambda x: functional.elu(x, 0.3), np.where(DOUBLE > 0, DOUBLE, 0.3 * np.expm1(DOUBLE))),
+        (lambda x: functional.celu(x, 0.3), np.where(DOUBLE > 0, DOUBLE, 0.3 * np.expm1(DOUBLE / 0.3))),
+        (lambda x: functional.softplus(x, 1.3), np.log1p(np.exp(1.3 * DOUBLE)) / 1.3),
+        (
+            lambda x: functional.addmm(x[:, :3], x, x.T, beta=0.1, alpha=0.3),
+            0.1 * DOUBLE[:, :3] + 0.3 * DOUBLE @ DOUBLE.T,
+        ),
+        (lambda x: functional.xlogy(ops.abs(x), 0.1), np.abs(DOUBLE) * np.log(0.1)),
+    ],
+)
+def test_numbers_beside_float64_are_not_rounded_to_float32(function: Any, expected: Any) -> None:
+    found = function(ms.Tensor(DOUBLE))
+    assert found.dtype == ms.float64
+    np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-13, atol=1e-14)

@@ -226,6 +226,13 @@ def test_a_selection_that_is_written_into_is_a_copy(text: str, made: str) -> Non
         ("i = -float('inf')\ny = x.logsumexp(1)", "y = functional.nans.logsumexp(x, 1)"),
         ("i = float('nan')\ny = x.softmax(1)", "y = functional.nans.softmax(x, 1)"),
         ("d = x.double()\ny = d == 0.1", "y = d == ms.Tensor(0.1, ms.float64)"),  # rounded to float32 otherwise
+        ("d = x.double()\ny = d.clamp(min=0.1)", "y = d.clamp(min=ms.Tensor(0.1, ms.float64))"),
+        ("d = x.double()\ny = torch.where(x > 0, d, 0.1)", "y = ops.where(x > 0, d, ms.Tensor(0.1, ms.float64))"),
+        ("d = x.double()\ny = torch.mul(d, 0.1)", "y = ops.mul(d, ms.Tensor(0.1, ms.float64))"),
+        ("d = x.double()\ny = torch.add(d, d, alpha=0.1)", "y = functional.add(d, d, alpha=0.1)"),
+        ("d = x.double()\ny = d.clamp(min=0.5)", "y = d.clamp(min=0.5)"),  # float32 holds it as it is
+        ("y = x.clamp(min=0.1)", "y = x.clamp(min=0.1)"),
+        ("y = torch.where(x > 0, x, 0.1)", "y = ops.where(x > 0, x, 0.1)"),
         ("y = x // 2", "y = x // 2"),
         ("y = x.sign()", "y = x.sign()"),
         ("n = torch.tensor(3)\ny = [0] * n", "y = [0] * int(n)"),

@@ -7,6 +7,7 @@ from typing import Any, Optional
 import mindspore as ms
 from mindspore import Tensor, ops
 
+from .dtypes import number
 from .exact import exp, expm1, log, tanh
 
 __all__ = [
@@ -41,7 +42,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return ``input`` where positive, else ``alpha * (exp(input) - 1)``, for any ``alpha``."""
-    return ops.where(input > 0, input, alpha * expm1(_not_above_0(input)))
+    return ops.where(input > 0, input, number(alpha, input) * expm1(_not_above_0(input)))
 
 
 def _not_above_0(input: Tensor) -> Tensor:
@@ -51,12 +52,13 @@ def _not_above_0(input: Tensor) -> Tensor:
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return ``max(input, 0) + min(alpha * (exp(input / alpha) - 1), 0)``."""
-    return ops.where(input > 0, input, alpha * expm1(_not_above_0(input) / alpha))
+    size = number(alpha, input)
+    return ops.where(input > 0, input, size * expm1(_not_above_0(input) / size))
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return the scaled ELU (Klambauer et al. 2017)."""
-    return 1.0507009873554804934193349852946 * elu(input, 1.6732632423543772848170429916717)
+    return number(1.0507009873554804934193349852946, input) * elu(input, 1.6732632423543772848170429916717)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
@@ -113,6 +115,7 @@ def logsigmoid(input: Tensor) -> Tensor:
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """Return ``log(1 + exp(beta * input)) / beta``, linear where ``beta * input > threshold``."""
+    beta = number(beta, input)
     scaled = input * beta
     is_linear = scaled > threshold
     # not relu(x) + log1p(exp(-|x|)): neither relu nor abs has a gradient at 0, where it is 1/2

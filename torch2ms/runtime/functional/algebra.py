@@ -81,6 +81,8 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     It reads the lower triangle, or the upper one; its gradient is symmetric, as PyTorch's is. A matrix that is not
     positive-definite raises (not in a compiled graph).
     """
+    if 0 in A.shape:
+        return A.copy()
     found = open_cholesky(A, upper)
     if not compiled():
         refuse(cholesky_codes(found), not_factored("linalg.cholesky"))

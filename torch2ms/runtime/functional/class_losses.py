@@ -12,6 +12,7 @@ from typing import Optional
 import mindspore as ms
 from mindspore import Tensor, ops
 
+from .dtypes import number
 from .reductions import reduced, reduction_name
 
 __all__ = ["cross_entropy", "linear_cross_entropy", "nll_loss"]
@@ -42,7 +43,7 @@ def cross_entropy(
     logs = shifted - ops.log(ops.exp(shifted).sum(-1, keepdims=True))
     classes = logs.shape[-1]
     if target.dtype not in _INTEGERS:
-        shares = _rows(_wide(target)) * (1 - label_smoothing) + label_smoothing / classes
+        shares = _rows(_wide(target)) * number(1.0 - label_smoothing, input) + number(label_smoothing / classes, input)
         losses = -(logs * (shares if weight is None else shares * weight)).sum(-1)
         return reduced(losses.reshape(_without_classes(input)), name).astype(input.dtype)
     labels = target.reshape(-1)
@@ -50,7 +51,7 @@ def cross_entropy(
     if label_smoothing:
         evenly = -(logs if weight is None else logs * weight).sum(-1)
         evenly = ops.where(labels != ignore_index, evenly, ops.zeros_like(evenly))
-        losses = losses * (1 - label_smoothing) + evenly * (label_smoothing / classes)
+        losses = losses * number(1.0 - label_smoothing, losses) + evenly * number(label_smoothing / classes, losses)
     return _averaged(losses, factor, name, target.shape).astype(input.dtype)
 
 

@@ -54,6 +54,12 @@ def finfo(dtype: Any) -> Any:
     return _OF_BFLOAT16 if dtype == _BFLOAT16 else np.finfo(ms.dtype_to_nptype(dtype))
 
 
+def number(value: Any, like: Any) -> Any:
+    """Return a Python float beside float64 as a tensor: MindSpore would round it to float32."""
+    is_rounded = isinstance(value, float) and isinstance(like, Tensor) and like.dtype == ms.float64
+    return Tensor(value, ms.float64) if is_rounded else value
+
+
 def dtype_name(dtype: Any) -> str:
     """Return the name of a dtype as PyTorch prints it: ``torch.float32``."""
     return "torch." + str(dtype).rpartition(".")[2].lower().rstrip("_")

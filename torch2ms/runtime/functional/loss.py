@@ -10,6 +10,7 @@ from mindspore import Tensor, ops
 
 from . import selections
 from .activation import logsigmoid
+from .dtypes import number
 from .exact import log
 from .normalization import pairwise_distance
 from .reductions import reduced, reduction_name
@@ -81,14 +82,14 @@ def smooth_l1_loss(
     if beta == 0:
         return reduced(distance, name)
     inside = ops.minimum(distance, ops.full_like(distance, beta))
-    return reduced(inside * inside / (2 * beta) + (distance - inside), name)
+    return reduced(inside * inside / number(2.0 * beta, distance) + (distance - inside), name)
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """Return ``d**2 / 2`` where ``d = |input - target| < delta``, else ``delta * (d - delta / 2)``; of one dtype."""
     distance = ops.abs(input - target)
     inside = ops.minimum(distance, ops.full_like(distance, delta))
-    loss = inside * inside / 2 + delta * (distance - inside)
+    loss = inside * inside / 2 + number(delta, distance) * (distance - inside)
     return reduced(loss if loss.dtype == input.dtype else loss.astype(input.dtype), reduction)
 
 
@@ -241,7 +242,7 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return ``max(0, -target * (input1 - input2) + margin)``."""
-    loss = _above(-target * (input1 - input2) + margin)
+    loss = _above(-target * (input1 - input2) + number(margin, input1))
     return reduced(loss, reduction_name(size_average, reduce, reduction))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from . import selections
+from .dtypes import number
 from .kernels import floor_divide
 
 __all__ = [
@@ -47,25 +48,25 @@ def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
     if alpha == 1:
         return input + other  # the operator takes two tensors of bools as well
     both = [isinstance(value, Tensor) and value.dtype == ms.bool_ for value in (input, other)]
-    return input + (other & bool(alpha) if both == [True, True] else other * alpha)
+    return input + (other & bool(alpha) if both == [True, True] else other * number(alpha, other))
 
 
 def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
     """Return ``input - alpha * other``."""
-    return ops.sub(input, other if alpha == 1 else other * alpha)
+    return ops.sub(input, other if alpha == 1 else other * number(alpha, other))
 
 
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """Return ``input + value * tensor1 * tensor2``."""
     product = tensor1 * tensor2
     factor = value if product.is_floating_point() or product.is_complex() else int(value)  # as PyTorch has it
-    return input + (product if factor == 1 else factor * product)
+    return input + (product if factor == 1 else number(factor, product) * product)
 
 
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """Return ``input + value * tensor1 / tensor2``."""
     quotient = tensor1 / tensor2
-    return input + (quotient if value == 1 else value * quotient)
+    return input + (quotient if value == 1 else number(value, quotient) * quotient)
 
 
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
@@ -79,7 +80,7 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
 def logit(input: Tensor, eps: Optional[float] = None) -> Tensor:
     """Return ``log(input / (1 - input))``; with ``eps`` the input is held between ``eps`` and ``1 - eps`` first."""
     if eps is not None:
-        input = ops.clamp(input, eps, 1 - eps)
+        input = ops.clamp(input, number(eps, input), number(1 - eps, input))
     return ops.log(input / (1 - input))
 
 

@@ -238,7 +238,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 def _power_mean(mean: Tensor, places: int, norm_type: float) -> Tensor:
     """Return the power average of windows of ``places`` values from the mean of their powers."""
-    return ops.pow(ops.sign(mean) * ops.relu(ops.abs(mean)) * places, 1.0 / norm_type)
+    return ops.pow(ops.sign(mean) * ops.abs(mean) * places, 1.0 / norm_type)
 
 
 def lp_pool1d(

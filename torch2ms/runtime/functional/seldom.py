@@ -10,7 +10,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, nn, ops
 
-from .dtypes import promoted
+from .dtypes import number, promoted
 from .kernels import tensor_split
 from .special import polygamma
 from .tensor import repeat
@@ -61,7 +61,7 @@ __all__ = [
 
 def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """Return ``other - alpha * input``."""
-    return other - (input if alpha == 1 else input * alpha)
+    return number(other, input) - (input if alpha == 1 else input * number(alpha, input))
 
 
 def isposinf(input: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-from .dtypes import promoted
+from .dtypes import number, promoted
 from .exact import erfinv
 
 __all__ = [
@@ -109,9 +109,9 @@ def _polygamma_positive(n: int, x: Tensor) -> Tensor:
     else:
         series = sign * (math.factorial(n - 1) * x ** float(-n) + math.factorial(n) / 2 * x ** (-(n + 1.0)))
     bernoulli = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730)
-    for k, number in enumerate(bernoulli, 1):
+    for k, coefficient in enumerate(bernoulli, 1):
         factor = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
-        series = series + sign * number * factor * x ** (-(2.0 * k + n))
+        series = series + sign * coefficient * factor * x ** (-(2.0 * k + n))
     return total + series
 
 
@@ -141,7 +141,7 @@ def xlog1py(input: Any, other: Any) -> Tensor:
 
 def xlogy(input: Any, other: Any) -> Tensor:
     """Return ``input * log(other)``, 0 where ``input`` is 0, unless ``other`` is NaN there."""
-    x, y = _wide(input), _wide(other)
+    x, y = _wide(number(input, other)), _wide(number(other, input))
     return x * ops.log(ops.where(ops.logical_and(x == 0, y == y), ops.ones_like(y), y))
 
 

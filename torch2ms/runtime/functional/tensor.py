@@ -10,7 +10,7 @@ from mindspore import Tensor, ops
 
 from . import selections
 from .dtypes import abs as modulus
-from .dtypes import promoted
+from .dtypes import number, promoted
 
 __all__ = [
     "addmm",
@@ -418,8 +418,8 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
 def _weighted(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
     if not input.is_floating_point() and not input.is_complex():
         beta, alpha = int(beta), int(alpha)  # the result keeps the dtype of whole numbers
-    product = product if alpha == 1 else alpha * product
-    return (input if beta == 1 else beta * input) + product if beta else product
+    product = product if alpha == 1 else number(alpha, product) * product
+    return (input if beta == 1 else number(beta, input) * input) + product if beta else product
 
 
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:

@@ -58,6 +58,9 @@ _COMPARISONS = frozenset(
     """eq ne lt le gt ge equal not_equal less less_equal greater greater_equal maximum minimum""".split()
 )
 _CLAMPS = frozenset({"clamp", "clip"})
+# Of functions that take numbers beside tensors, those whose MindSpore namesakes take tensors in their place
+_TAKING_NUMBERS = frozenset("clamp clip where add sub mul pow multiply subtract remainder masked_fill".split())
+_DOUBLE = ("torch.float64", "torch.double")
 _ARITHMETIC = frozenset({"add", "sub", "mul", "div", "true_divide", "pow", "multiply", "subtract", "divide"})
 _OF_AXES = frozenset({"flip", "cumprod", "transpose", "swapaxes", "swapdims"})  # of a number: the number
 _ROUNDING = frozenset({"floor", "ceil", "round"})  # an int stays what it is
@@ -162,22 +165,32 @@ def _compared(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> cst.B
 
 
 def doubled_arguments(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, *, is_method: bool) -> cst.Call:
-    """Return a call of a comparison with its Python float made a tensor, beside a float64 tensor.
+    """Return a call of a comparison, a bound, an operation with its Python float made a tensor, beside float64.
 
     A complex number becomes one for the arithmetic functions as well.
     """
     name = row.name.rpartition(".")[2]
     complex_too = name in _ARITHMETIC and any(is_complex_number(value) for value in walk(tree))
-    if not (name in _COMPARISONS or complex_too) or row.name not in (f"torch.{name}", f"torch.Tensor.{name}"):
+    is_rounded = name in _COMPARISONS or name in _TAKING_NUMBERS
+    if not (is_rounded or complex_too) or row.name not in (f"torch.{name}", f"torch.Tensor.{name}"):
         return updated
     values = [*tree.args, *(keyword.value for keyword in tree.keywords)]
     first = tree.func.value if is_method and isinstance(tree.func, ast.Attribute) else next(iter(values), None)
+    if name == "where" and not is_method:  # the first is the condition
+        first = next((value for value in values if ctx.kind(value).of in _DOUBLE), None)
     if first is None or len(values) != len(updated.args):
         return updated
     pairs = zip(updated.args, values, strict=True)
     return updated.with_changes(
-        args=[arg.with_changes(value=_doubled(arg.value, value, first, ctx)) for arg, value in pairs]
+        args=[
+            arg if _is_named(arg, "alpha") else arg.with_changes(value=_doubled(arg.value, value, first, ctx))
+            for arg, value in pairs
+        ]
     )
+
+
+def _is_named(arg: cst.Arg, name: str) -> bool:
+    return arg.keyword is not None and arg.keyword.value == name
 
 
 def _doubled(code: cst.BaseExpression, tree: ast.expr, other: ast.expr, ctx: Context) -> cst.BaseExpression:
@@ -187,7 +200,7 @@ def _doubled(code: cst.BaseExpression, tree: ast.expr, other: ast.expr, ctx: Con
         wide = "complex128" if double.of in ("torch.float64", "torch.double", "torch.complex128") else "complex64"
         names = {"tensor": ctx.reference("mindspore.Tensor"), "dtype": ctx.reference(f"mindspore.{wide}")}
         return build("{tensor}({x}, {dtype})", x=code, **names)  # MindSpore refuses it as it is
-    if not double.is_tensor or double.of not in ("torch.float64", "torch.double") or ctx.kind(tree).name != "float":
+    if not double.is_tensor or double.of not in _DOUBLE or ctx.kind(tree).name != "float":
         return code
     number = tree.operand if isinstance(tree, ast.UnaryOp) else tree
     if isinstance(number, ast.Constant) and isinstance(number.value, float) and _is_short(number.value):
