@@ -251,20 +251,25 @@ def _target(option: MappedTo) -> str:
 
 
 def _proof(row: Row) -> str:
-    proofs = _proofs(row)
+    cells = (_proof_on(row, "CPU"), *(f"{device}: {text}" for device in ("GPU",) if (text := _proof_on(row, device))))
+    return "<br>".join(filter(None, cells))
+
+
+def _proof_on(row: Row, device: str) -> str:
+    proofs = _proofs(row, device)
     failed = {proof.mindspore for proof in proofs if proof.failed}
     agreed = sorted({proof.mindspore for proof in proofs if proof.executed} - failed, key=_release)
     words = [text.removesuffix(".0") for text in agreed]
     return ", ".join([*words, *(f"**fails in {text}**" for text in sorted(failed, key=_release))])
 
 
-def _proofs(row: Row) -> list[Proof]:
+def _proofs(row: Row, device: str = "CPU") -> list[Proof]:
     """Return the proofs of the examples as they are now; those of examples that were changed since prove nothing."""
     from torch2ms.mapping_tables.proofs import digest_of, proofs_of
 
     tables = _tables()
     digests = {index: digest_of(tables, row, example) for index, example in enumerate(row.examples)}
-    return [proof for proof in proofs_of(row.name) if digests.get(proof.example) == proof.digest]
+    return [proof for proof in proofs_of(row.name, device) if digests.get(proof.example) == proof.digest]
 
 
 def _release(text: str) -> tuple[int, ...]:
@@ -354,15 +359,16 @@ def support_table() -> str:
         f"All rows, members of classes and other namespaces included: {data['accounted']}. Of these {data['mapped']} "
         f"are mapped, {data['kept']} stay as they are by a rule, and {data['unsupported']} are known to have none and "
         f"say what to do instead. {data['proved']} of the mapped rows have an example that was executed in both "
-        f"frameworks and agrees, and none that does not. Examples that agree, on CPU: {_executed()}."
+        f"frameworks and agrees, and none that does not. Examples that agree, on CPU: {_executed('CPU')}; on an NVIDIA "
+        f"GPU: {_executed('GPU')} ([how they were run](mapping-tables.md#on-a-gpu))."
     )
     lines += ["", *textwrap.wrap(text, 118, break_on_hyphens=False)]
     return "\n".join(lines)
 
 
-def _executed() -> str:
+def _executed(device: str) -> str:
     """Say for each MindSpore release how many examples were executed in both frameworks, and agree."""
-    proofs = [proof for row in _tables().rows() for proof in _proofs(row)]
+    proofs = [proof for row in _tables().rows() for proof in _proofs(row, device)]
     counts = Counter(proof.mindspore for proof in proofs if proof.executed)
     failed = Counter(proof.mindspore for proof in proofs if proof.failed)
     words = (

@@ -44,7 +44,7 @@ keep = "because"
 
 
 def test_explains_targets_arguments_weights_and_examples(only: Only, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("torch2ms.mapping_tables.explain.proofs_of", lambda row: [])
+    monkeypatch.setattr("torch2ms.mapping_tables.explain.proofs_of", lambda row, device: [])
     text = explain(only(ROWS), "torch.nn.modules.conv.Conv2d")
     for part in (
         "torch.nn.Conv2d(in_channels, out_channels, kernel_size",
@@ -71,9 +71,12 @@ def test_explains_where_it_was_executed(only: Only, monkeypatch: pytest.MonkeyPa
         Proof("torch.nn.Conv2d", 0, "2.9.0", "CPU", "equal", 0.0, "digest"),
         Proof("torch.nn.Conv2d", 0, "2.0.0", "CPU", "skipped", None, "digest", "the target needs MindSpore >=2.7"),
     ]
-    monkeypatch.setattr("torch2ms.mapping_tables.explain.proofs_of", lambda row: proofs)
+    proofs.append(Proof("torch.nn.Conv2d", 0, "2.10.0", "GPU", "equal", 3e-7, "digest"))
+    found = "torch2ms.mapping_tables.explain.proofs_of"
+    monkeypatch.setattr(found, lambda row, device="CPU": [proof for proof in proofs if proof.device == device])
     text = explain(only(ROWS), "torch.nn.Conv2d")
-    assert "Executed on CPU with 2.9.0, 2.10.0; the rest is documented, not executed." in text
+    assert "Executed on CPU with 2.9.0, 2.10.0 and on GPU with 2.10.0; the rest is documented, not executed." in text
+    assert "MindSpore 2.10.0 on GPU: equal, largest difference 3e-07" in text
     assert "MindSpore 2.10.0 on CPU: equal, largest difference 2e-07" in text
     assert "MindSpore 2.0.0 on CPU: not executed: the target needs MindSpore >=2.7" in text
 

@@ -148,11 +148,34 @@ def test_what_is_proved_is_not_run_again(only: Only, monkeypatch: pytest.MonkeyP
     row = tables.row("torch.abs")
     assert row is not None
     monkeypatch.setattr("torch2ms.mapping_tables.prove.release_of", lambda python: "2.10.0")
-    monkeypatch.setattr("torch2ms.mapping_tables.prove.workplace", lambda: pytest.fail("a process was started"))
+    monkeypatch.setattr("torch2ms.mapping_tables.prove.workplace", lambda device: pytest.fail("a process was started"))
     good = Proof("torch.abs", 0, "2.10.0", "CPU", "equal", 0.0, digest_of(tables, row, row.examples[0]))
     assert prove(tables, known=[good]) == []
 
 
+def test_an_example_that_asks_for_the_device_says_nothing_elsewhere(
+    only: Only, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = only(DEVICE)
+    monkeypatch.setattr("torch2ms.mapping_tables.prove.release_of", lambda python: "2.10.0")
+    (proof,) = prove(tables, device="GPU")
+    assert (proof.device, proof.result) == ("GPU", "skipped")
+    assert "asks for the device" in proof.detail
+
+
+@pytest.mark.slow
+def test_a_device_that_is_not_there_fails_the_side(only: Only) -> None:
+    with pytest.raises(VerificationError, match=r"the mindspore side does not start.*GPU"):
+        prove(only(ABS), device="GPU")
+
+
+DEVICE = """
+["torch.cuda.is_available"]
+to = "torch2ms.runtime.device.is_accelerated"
+[["torch.cuda.is_available".example]]
+before = "torch.cuda.is_available()"
+after = "torch2ms.runtime.device.is_accelerated()"
+"""
 RUNTIME = """
 ["torch.nn.functional.softplus"]
 to = "torch2ms.runtime.functional.softplus"

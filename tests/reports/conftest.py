@@ -278,6 +278,9 @@ _PROOFS = [
     Proof("torch.nn.BatchNorm2d", 0, "2.9.0", "CPU", "equal", 0.0, ""),
     Proof("torch.optim.Adam", 0, "2.10.0", "CPU", "equal", 0.0, ""),
     Proof("torch.optim.Adam", 1, "2.10.0", "CPU", "different", 0.5, ""),
+    Proof("torch.nn.Conv2d", 0, "2.8.0", "GPU", "equal", 1e-7, ""),
+    Proof("torch.nn.BatchNorm2d", 0, "2.8.0", "GPU", "error", None, ""),
+    Proof("torch.nn.BatchNorm2d", 0, "2.8.0", "CPU", "equal", 0.0, ""),
 ]
 
 
@@ -285,7 +288,10 @@ _PROOFS = [
 def proofs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put known proofs in the place of the shipped ones."""
     found = {entry.row: [each for each in _PROOFS if each.row == entry.row] for entry in _PROOFS}
-    monkeypatch.setattr("torch2ms.mapping_tables.proofs.proofs_of", lambda row: found.get(row, []))
+    monkeypatch.setattr(
+        "torch2ms.mapping_tables.proofs.proofs_of",
+        lambda row, device="CPU": [each for each in found.get(row, []) if each.device == device],
+    )
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from torch2ms.config import API_FAMILIES, DEVICES, NEWEST, OLDEST, Target
 from torch2ms.mapping_tables.call_shapes import LETTERS
 from torch2ms.mapping_tables.catalogue import mindspore_releases, usage
 from torch2ms.mapping_tables.lookup import Tables
-from torch2ms.mapping_tables.proofs import proofs_of
+from torch2ms.mapping_tables.proofs import PROVED_ON, proofs_of
 from torch2ms.mapping_tables.schema import MappedTo, Row
 
 __all__ = ["NAMESPACES", "coverage", "dump"]
@@ -131,8 +131,15 @@ def _plain(tables: Tables, row: Row) -> dict[str, Any]:
         "emitted": _emitted(tables, row),
         "examples": [{"before": example.before, "after": example.after} for example in row.examples],
         "proofs": [
-            {"example": p.example, "mindspore": p.mindspore, "result": p.result, "difference": p.difference}
-            for p in proofs_of(row.name)
+            {
+                "example": p.example,
+                "mindspore": p.mindspore,
+                "device": p.device,
+                "result": p.result,
+                "difference": p.difference,
+            }
+            for device in PROVED_ON
+            for p in proofs_of(row.name, device)
         ],
     }
 

@@ -41,8 +41,11 @@ def release_of(python: str) -> str:
 
 
 @contextmanager
-def workplace() -> Iterator[Workplace]:
-    """Make a folder where the sides and the runtime can be imported, whatever torch2ms itself needs."""
+def workplace(device: str = "CPU") -> Iterator[Workplace]:
+    """Make a folder where the sides and the runtime can be imported, whatever torch2ms itself needs.
+
+    MindSpore's side computes on ``device``, PyTorch's always on CPU.
+    """
     ignored = shutil.ignore_patterns("__pycache__")
     with tempfile.TemporaryDirectory(prefix="torch2ms-prove-") as name:
         folder = Path(name)
@@ -50,15 +53,16 @@ def workplace() -> Iterator[Workplace]:
         (folder / "torch2ms" / "__init__.py").touch()
         shutil.copytree(Path(__file__).parent.parent / "runtime", folder / "torch2ms" / "runtime", ignore=ignored)
         shutil.copytree(Path(__file__).with_name("proving"), folder / "proving", ignore=ignored)
-        yield Workplace(folder)
+        yield Workplace(folder, device)
 
 
 class Workplace:
     """A folder in which cases are run."""
 
-    def __init__(self, folder: Path) -> None:
-        """Take a folder that holds the sides and the runtime."""
+    def __init__(self, folder: Path, device: str = "CPU") -> None:
+        """Take a folder that holds the sides and the runtime, and the device of MindSpore's side."""
         self._folder = folder
+        self._device = {} if device == "CPU" else {"TORCH2MS_PROVE_DEVICE": device}
 
     def run(self, side: str, python: str, cases: Sequence[Mapping[str, Any]], patience: float = PATIENCE) -> Answers:
         """Return what one side ("torch", "mindspore") answers, by the cases' ``id``.
@@ -89,7 +93,8 @@ class Workplace:
     def _supervise(self, command: Sequence[str], results: Path, patience: float) -> str:
         """Run a side; return how it failed, empty when it did not."""
         here = self._folder
-        environment = {**os.environ, "PYTHONPATH": str(here), "OMP_NUM_THREADS": "2", "ONEDNN_MAX_CPU_ISA": "AVX2"}
+        settings = {"PYTHONPATH": str(here), "OMP_NUM_THREADS": "2", "ONEDNN_MAX_CPU_ISA": "AVX2"}
+        environment = {**os.environ, **settings, **self._device}
         with (here / "errors").open("wb") as errors:
             process = subprocess.Popen(command, cwd=here, env=environment, stdout=errors, stderr=errors)
             size, since = -1, time.monotonic()

@@ -12,7 +12,7 @@ from torch2ms.mapping_tables.call_shapes import LETTERS
 from torch2ms.mapping_tables.catalogue import mindspore_catalogue, mindspore_releases
 from torch2ms.mapping_tables.example_calls import same_literal
 from torch2ms.mapping_tables.lookup import Tables
-from torch2ms.mapping_tables.proofs import Proof, digest_of, proofs_of
+from torch2ms.mapping_tables.proofs import PROVED_ON, Proof, digest_of, proofs_of
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, MappedTo, Parameter, Row
 from torch2ms.mapping_tables.signatures import format_signature
 
@@ -147,9 +147,13 @@ def _emission_lines(tables: Tables, row: Row) -> Iterator[str]:
         for text, first, last in runs:
             span = f"{_dotted(first)}" if first == last else f"{_dotted(first)} to {_dotted(last)}"
             yield f"   {device:8} {span:12} {text}"
-    executed = sorted({proof.mindspore for proof in proofs_of(row.name) if proof.executed}, key=_release)
-    if executed:
-        yield f"   Executed on CPU with {', '.join(executed)}; the rest is documented, not executed."
+    places = [
+        f"on {device} with {', '.join(sorted(executed, key=_release))}"
+        for device in PROVED_ON
+        if (executed := {proof.mindspore for proof in proofs_of(row.name, device) if proof.executed})
+    ]
+    if places:
+        yield f"   Executed {' and '.join(places)}; the rest is documented, not executed."
     else:
         yield "   Documented, not executed."
 
@@ -163,7 +167,8 @@ def _dotted(version: Version) -> str:
 
 
 def _example_lines(tables: Tables, row: Row) -> Iterator[str]:
-    proofs = sorted(proofs_of(row.name), key=lambda proof: _release(proof.mindspore))
+    everywhere = [proof for device in PROVED_ON for proof in proofs_of(row.name, device)]
+    proofs = sorted(everywhere, key=lambda proof: _release(proof.mindspore))
     for index, example in enumerate(row.examples):
         yield ""
         yield f"Example {index + 1}:"

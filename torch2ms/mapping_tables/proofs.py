@@ -14,9 +14,11 @@ from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.mapping_tables.runtime_source import runtime_code
 from torch2ms.mapping_tables.schema import Example, Row
 
-__all__ = ["PROOFS", "Proof", "digest_of", "proofs_of", "read_proofs", "write_proofs"]
+__all__ = ["PROOFS", "PROVED_ON", "Proof", "digest_of", "proofs_of", "read_proofs", "write_proofs"]
 
 PROOFS = Path(__file__).with_name("proofs.json")
+PROVED_ON = ("CPU", "GPU")
+"""Where examples were executed: all of them on CPU, which is what coverage counts."""
 _FAILED = ("different", "error")
 # What a target says about the call that is emitted; its notes and diagnostics may change without a new proof.
 _PROVED_KEYS = (
@@ -122,6 +124,6 @@ def _shipped() -> dict[str, list[Proof]]:
     return found
 
 
-def proofs_of(row: str) -> list[Proof]:
-    """Return the shipped proofs of a row."""
-    return _shipped().get(row, [])
+def proofs_of(row: str, device: str = "CPU") -> list[Proof]:
+    """Return the shipped proofs of a row on one of ``PROVED_ON``."""
+    return [proof for proof in _shipped().get(row, []) if proof.device == device]

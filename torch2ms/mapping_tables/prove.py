@@ -1,8 +1,9 @@
 """Prove the tables: run every row's examples with PyTorch and with MindSpore, in separate processes, and compare.
 
-    python -m torch2ms.mapping_tables.prove [--only GLOB]... [--missing] [--python PATH]... [--no-write]
+    python -m torch2ms.mapping_tables.prove [--only GLOB]... [--missing] [--python PATH]... [--device GPU] [--no-write]
 
-``--python`` is the interpreter of an environment with another MindSpore; PyTorch always runs in this one. The results
+``--python`` is the interpreter of an environment with another MindSpore; PyTorch always runs in this one, and on CPU,
+whatever ``--device`` MindSpore computes on. NVIDIA_TF32_OVERRIDE=0 keeps a GPU's convolutions in float32. The results
 go to ``proofs.json`` beside this file: one line an example and release, with a digest of the example, so that a proof
 of what has changed since counts for nothing. Exit code 1 when an example fails.
 """
@@ -16,6 +17,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ from torch2ms.mapping_tables.execution import Answers, Case, Workplace, release_
 from torch2ms.mapping_tables.inputs import evaluate
 from torch2ms.mapping_tables.loader import load
 from torch2ms.mapping_tables.lookup import Tables
-from torch2ms.mapping_tables.proofs import PROOFS, Proof, digest_of, read_proofs, write_proofs
+from torch2ms.mapping_tables.proofs import PROOFS, PROVED_ON, Proof, digest_of, read_proofs, write_proofs
 from torch2ms.mapping_tables.schema import Example, Row
 from torch2ms.mapping_tables.trials import translated
 from torch2ms.weights import rules_from_rows
@@ -100,6 +102,7 @@ def prove(
     known: Iterable[Proof] = (),
     references: Answers | None = None,
     graph: bool = False,
+    device: str = "CPU",
 ) -> list[Proof]:
     """Run the examples of the rows that ``only`` matches; return their proofs for the MindSpore of ``python``.
 
@@ -115,29 +118,31 @@ def prove(
     rules = rules_from_rows(tables.rows())
     proofs: list[Proof] = []
     jobs: list[_Job] = []
-    done = {(p.row, p.example, p.digest) for p in known if p.mindspore == release and not p.failed}
+    made = partial(_proof, tables, release, device)
+    here = (p for p in known if p.mindspore == release and p.device == device)
+    done = {(p.row, p.example, p.digest) for p in here if not p.failed}
     for row, index, example in _examples(tables, only):
         if (row.name, index, digest_of(tables, row, example)) in done:
             continue
-        reason = _not_here(tables, row, example, version)
+        reason = _not_here(tables, row, example, version, device)
         if reason:
-            proofs.append(_proof(tables, row, index, release, Verdict("skipped", reason)))
+            proofs.append(made(row, index, Verdict("skipped", reason)))
             continue
         try:
             jobs.append(_Job(row, index, example, case_of(row.name, index, example, rules)))
         except TableError as error:
-            proofs.append(_proof(tables, row, index, release, Verdict("error", str(error))))
+            proofs.append(made(row, index, Verdict("error", str(error))))
     for job in jobs:
         _add_shapes(tables, job, version)
     if jobs:
-        with workplace() as place:
+        with workplace(device) as place:
             runner = _Runner(place, python, {} if references is None else references)
             runner.run([case for job in jobs for case in (job.case, *(case for _, case in job.shapes))])
             judged = [(job, *_judged(job, runner)) for job in jobs]
             columns = runner.in_graph([job for job, verdict, _ in judged if _has_graph(job, verdict)]) if graph else {}
         for job, verdict, calls in judged:
             column = columns.get(job.case["id"], "")
-            proofs.append(_proof(tables, job.row, job.index, release, verdict, calls, column))
+            proofs.append(made(job.row, job.index, verdict, calls, column))
     return proofs
 
 
@@ -238,14 +243,16 @@ def _examples(tables: Tables, only: Sequence[str]) -> Iterator[tuple[Row, int, E
                 yield row, index, example
 
 
-def _not_here(tables: Tables, row: Row, example: Example, version: Version) -> str:
-    """Return why an example cannot be executed with a release on CPU, empty when it can."""
+def _not_here(tables: Tables, row: Row, example: Example, version: Version, device: str) -> str:
+    """Return why an example cannot be executed with a release on a device, empty when it can."""
+    if device != "CPU" and "torch2ms.runtime.device." in example.after:
+        return "it asks for the device, which is CPU on PyTorch's side"
     if skip := example.run.get("skip"):
         return str(skip)
     option = producer(tables, row, example)
     if option is None:
         return "" if row.keep else "no target of the row holds for the example's release and device"
-    if "cpu" not in option.device:
+    if device.lower() not in option.device:
         return "documented for " + ", ".join(sorted(option.device)) + " only"
     if not holds_for(option.mindspore, version):
         return f"the target needs MindSpore {option.mindspore}"
@@ -253,11 +260,11 @@ def _not_here(tables: Tables, row: Row, example: Example, version: Version) -> s
 
 
 def _proof(
-    tables: Tables, row: Row, index: int, release: str, verdict: Verdict, calls: str = "", graph: str = ""
+    tables: Tables, release: str, device: str, row: Row, index: int, verdict: Verdict, calls: str = "", graph: str = ""
 ) -> Proof:
     digest = digest_of(tables, row, row.examples[index])
     return Proof(
-        row.name, index, release, "CPU", verdict.result, verdict.difference, digest, verdict.detail, calls, graph
+        row.name, index, release, device, verdict.result, verdict.difference, digest, verdict.detail, calls, graph
     )
 
 
@@ -269,6 +276,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--mapping", action="append", default=[], help="further table; proofs are not written")
     parser.add_argument("--missing", action="store_true", help="only examples without a proof of their present text")
     parser.add_argument("--graph", action="store_true", help="also run functions and layers under mindspore.jit")
+    parser.add_argument("--device", choices=PROVED_ON, default="CPU", help="where MindSpore computes")
     parser.add_argument("--no-write", action="store_true", help="leave proofs.json as it is")
     options = parser.parse_args(arguments)
     tables = load(tuple(options.mapping))
@@ -276,13 +284,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     references: Answers = {}
     for python in options.python or [sys.executable]:
         known = read_proofs() if options.missing else ()
-        proofs = prove(tables, options.only, python, known, references, graph=options.graph)
+        proofs = prove(tables, options.only, python, known, references, options.graph, options.device)
         for proof in proofs:
             if proof.failed:
                 failed += 1
-                print(
-                    f"{proof.row} example {proof.example} (MindSpore {proof.mindspore}): {proof.result}: {proof.detail}"
-                )
+                where = f"MindSpore {proof.mindspore} on {proof.device}"
+                print(f"{proof.row} example {proof.example} ({where}): {proof.result}: {proof.detail}")
         counts = {result: sum(proof.result == result for proof in proofs) for result in {p.result for p in proofs}}
         print(f"{len(proofs)} examples:", ", ".join(f"{count} {result}" for result, count in sorted(counts.items())))
         sys.stdout.flush()

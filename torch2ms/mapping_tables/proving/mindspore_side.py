@@ -32,6 +32,11 @@ from .framework import (
     use,
 )
 
+if DEVICE := os.environ.get("TORCH2MS_PROVE_DEVICE", ""):
+    try:
+        mindspore.set_device(DEVICE)
+    except (RuntimeError, ValueError) as error:
+        sys.exit(f"MindSpore does not compute on {DEVICE} here: {str(error).strip().splitlines()[0]}")
 mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
 if hasattr(mindspore, "runtime") and hasattr(mindspore.runtime, "launch_blocking"):
     mindspore.runtime.launch_blocking()  # an error belongs to the example that caused it
