@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.recipes.base import CallSite, Outcome, Replace, recipe
+from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.shown_values import values_of
+from torch2ms.translator.training.leaf_hooks import names_weight
 from torch2ms.translator.training.leaf_plan import is_kept_twice
 from torch2ms.translator.trees import walk
 
@@ -73,3 +74,21 @@ def _is_plain(function: ast.expr, ctx: Context) -> bool:
     ends = [n.body if isinstance(n, ast.Lambda) else n.value for n in nodes if isinstance(n, (ast.Lambda, ast.Return))]
     calls = (node for node in nodes if not isinstance(node, (ast.FunctionDef, ast.arguments)))
     return len(ends) == 1 and is_kept_twice(calls, ends[0])
+
+
+@recipe("gradient_hook")
+def gradient_hook(site: CallSite, ctx: Context) -> Outcome:
+    """``weight.register_hook(f)`` stays, and so does that of what a network computes in its forward pass.
+
+    Elsewhere the tensor may be computed outside of the function that is differentiated, which calls no hook of it.
+    """
+    if ctx.options.mode != "pynative":
+        return Leave("hooks are called in PyNative mode only")
+    if site.receiver_tree is None:
+        return Leave("it is not called on a tensor")
+    function = ctx.functions[-1]
+    owner = function.owner if function is not None and function.name != "__init__" else None
+    is_inside = owner is not None and ctx.world.family(owner.key).name == "Module"
+    if is_inside or names_weight(site.receiver_tree, ctx.analysis):
+        return Replace(site.updated)
+    return Leave("it is called for tensors of the function that is differentiated: put it into the network's forward")

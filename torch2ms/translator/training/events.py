@@ -13,6 +13,7 @@ from torch2ms.translator.names import candidates
 from torch2ms.translator.training.by_hand import gradients_of, updated_module
 from torch2ms.translator.training.gradient_reads import clamping_call
 from torch2ms.translator.training.leaf_holders import always_makes
+from torch2ms.translator.training.leaf_hooks import names_weight
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.training.vocabulary import RETAINING
@@ -425,6 +426,20 @@ def find_obstacle(
                     "autograd.grad",
                 ):
                     return statement, f"line {statement.lineno} uses .grad"
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _HOOKS:
+            elif (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in _HOOKS
+                and not _is_set_before(statement, node.func, scope, oracle)
+            ):
                 return statement, f"line {statement.lineno} calls {node.func.attr}"
     return None
+
+
+def _is_set_before(statement: ast.stmt, func: ast.Attribute, scope: Scope, oracle: Oracle) -> bool:
+    """Whether a weight is given a hook in front of the loop that trains it: MindSpore's gradient functions call it."""
+    if func.attr != "register_hook" or not names_weight(func.value, oracle):
+        return False
+    steps = [s for s in scope.statements for n in own_expressions(s, scope) if getattr(n, "attr", "") == "backward"]
+    outer = [loops[-1] for loops in map(scope.loops, steps) if loops]
+    return len(outer) == len(steps) and all(statement.lineno < loop.lineno for loop in outer)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from torch2ms.translator.training.plan import Oracle
 
-__all__ = ["HOOKS", "hooked", "hooked_tensors", "is_retained", "with_hooks"]
+__all__ = ["HOOKS", "hooked", "hooked_tensors", "is_retained", "names_weight", "with_hooks"]
 
 HOOKS = frozenset({"retain_grad", "register_hook"})
 
@@ -38,6 +38,13 @@ def hooked(statement: ast.AST) -> ast.Attribute | None:
     call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
     is_hook = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in HOOKS
     return call.func if is_hook and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+
+
+def names_weight(tree: ast.expr, oracle: Oracle) -> bool:
+    """Whether a tensor is a weight, by its kind or as a layer calls its own: ``model.fc.weight``."""
+    kind = oracle.kind(tree).name
+    is_member = isinstance(tree, ast.Attribute) and tree.attr in ("weight", "bias") and kind in ("unknown", "Tensor")
+    return kind == "Parameter" or is_member
 
 
 def is_retained(statement: ast.stmt) -> bool:
