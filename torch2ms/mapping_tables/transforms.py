@@ -101,7 +101,8 @@ def _repeatable(node: ast.expr) -> bool:
 
 
 def _is_int(argument: Argument) -> bool:
-    literal = isinstance(argument.tree, ast.Constant) and type(argument.tree.value) is int
+    tree = argument.tree.operand if isinstance(argument.tree, ast.UnaryOp) else argument.tree
+    literal = isinstance(tree, ast.Constant) and type(tree.value) is int
     return literal or argument.kind.name == "int"
 
 
@@ -189,6 +190,12 @@ def float_of_int(argument: Argument) -> cst.BaseExpression | None:
     if isinstance(argument.tree, ast.Constant) and type(argument.tree.value) is int:
         return cst.Float(f"{argument.tree.value}.0")
     return argument.code
+
+
+@transform({"-2": "(-2,)", "(0, 1)": "(0, 1)", "None": "None", "axes": "axes"})
+def axes(argument: Argument) -> cst.BaseExpression | None:
+    """Axes of a Fourier transform: PyTorch takes one as well, MindSpore a sequence alone."""
+    return _tuple([argument.code]) if _is_int(argument) else argument.code
 
 
 @transform({"[30, 60]": "[30, 60]", "(30, 60)": "[30, 60]", "[0.5 * n]": "schedulers.milestones([0.5 * n])",

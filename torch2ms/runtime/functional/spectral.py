@@ -238,22 +238,22 @@ def _listed(value: Any) -> Any:
 
 def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
     """Return the two-dimensional discrete Fourier transform."""
-    return ops.fft2(input, s, dim, _norm(norm))
+    return ops.fft2(input, _listed(s), _listed(dim), _norm(norm))
 
 
 def ifft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
     """Return the inverse of the two-dimensional discrete Fourier transform."""
-    return ops.ifft2(input, s, dim, _norm(norm))
+    return ops.ifft2(input, _listed(s), _listed(dim), _norm(norm))
 
 
 def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
     """Return the two-dimensional Fourier transform of real values."""
-    return ops.rfft2(input, s, dim, _norm(norm))
+    return ops.rfft2(input, _listed(s), _listed(dim), _norm(norm))
 
 
 def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
     """Return the real values whose two-dimensional Fourier transform is ``input``."""
-    return ops.irfft2(input, s, dim, _norm(norm))
+    return ops.irfft2(input, _listed(s), _listed(dim), _norm(norm))
 
 
 def fftshift(input: Tensor, dim: Any = None) -> Tensor:
