@@ -119,3 +119,19 @@ def test_numbers_beside_float64_are_not_rounded_to_float32(function: Any, expect
     found = function(ms.Tensor(DOUBLE))
     assert found.dtype == ms.float64
     np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("layer", [layers.Hardshrink(0.3), layers.Softshrink(0.3), layers.Threshold(0.3, 0.0)])
+def test_shrinking_layers_take_float64_and_keep_what_is_no_number(layer: Any) -> None:
+    for dtype in (ms.float32, ms.float64):
+        found = layer(ms.Tensor([np.nan, 0.1, 2.0], dtype))
+        assert found.dtype == dtype
+        assert np.isnan(found.asnumpy()[0])
+        assert found.asnumpy()[1] == 0
+        assert found.asnumpy()[2] > 1
+
+
+def test_bounds_of_one_side_keep_what_is_no_number() -> None:
+    given = ms.Tensor([np.nan, -1.0, 2.0])
+    np.testing.assert_array_equal(functional.nans.clamp_min(given, 0.5).asnumpy(), [np.nan, 0.5, 2.0])
+    np.testing.assert_array_equal(functional.nans.clamp_max(given, 0.5).asnumpy(), [np.nan, -1.0, 0.5])

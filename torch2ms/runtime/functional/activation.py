@@ -100,7 +100,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return ``input`` moved towards 0 by ``lambd``."""
-    return ops.sign(input) * ops.relu(ops.abs(input) - lambd)
+    return ops.where(ops.abs(input) > lambd, input - ops.sign(input) * number(lambd, input), input * 0)  # NaN stays
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:

@@ -21,6 +21,8 @@ __all__ = [
     "argsort",
     "batch_norm",
     "clamp",
+    "clamp_max",
+    "clamp_min",
     "instance_norm",
     "kthvalue",
     "logaddexp",
@@ -147,6 +149,16 @@ def amin(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Return the values, none below ``min`` or above ``max``; what is NaN stays so."""
     return _marked(ops.clamp(input, min, max), input != input)
+
+
+def clamp_min(input: Tensor, min: Any) -> Tensor:
+    """Return the values, none below ``min``; what is NaN stays so."""
+    return clamp(input, min)
+
+
+def clamp_max(input: Tensor, max: Any) -> Tensor:
+    """Return the values, none above ``max``; what is NaN stays so."""
+    return clamp(input, None, max)
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:

@@ -197,7 +197,7 @@ class Hardtanh(nn.Cell, metaclass=Kind):
         return F.hardtanh(x, self.min_val, self.max_val)
 
 
-class Hardshrink(nn.Cell):
+class Hardshrink(nn.Cell, metaclass=Kind):
     """``x`` where ``|x| > lambd``, else 0."""
 
     def __init__(self, lambd: float = 0.5) -> None:
@@ -209,7 +209,7 @@ class Hardshrink(nn.Cell):
         return F.hardshrink(x, self.lambd)
 
 
-class Softshrink(nn.Cell):
+class Softshrink(nn.Cell, metaclass=Kind):
     """``x`` moved towards 0 by ``lambd``, 0 in between."""
 
     def __init__(self, lambd: float = 0.5) -> None:
