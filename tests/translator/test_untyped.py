@@ -419,3 +419,28 @@ def test_values_of_what_a_network_gives_may_be_a_dictionarys() -> None:
     assert "y = list(net(x).values())\n" in result.text
     assert "z = sum(out.values())" in result.text
     assert not codes(result)
+
+
+def test_a_configuration_is_no_tensor_though_it_has_clone() -> None:
+    """``_C = CfgNode()``, ``config = _C.clone()``: what Swin's programs begin with."""
+    result = translated(
+        """
+        from yacs.config import CfgNode as CN
+        _C = CN()
+        _C.SIZE = 3
+
+        def get_config(args, x):
+            config = _C.clone()
+            config.merge_from_file(args.cfg)
+            return config, x.clone()
+        """
+    )
+    assert "config = _C.clone()\n" in result.text
+    assert "ops.deepcopy(x)" in result.text
+    assert not codes(result)
+
+
+@pytest.mark.parametrize("name", ["cfg", "config", "self.cfg"])
+def test_what_is_called_a_configuration_is_asked_whether_it_is_a_tensor(name: str) -> None:
+    result = translated(f"def reset(self, cfg, config):\n    made = {name}.clone()\n    return made, torch.ones(3)\n")
+    assert f"made = ops.deepcopy({name}) if isinstance({name}, ms.Tensor) else {name}.clone()\n" in result.text

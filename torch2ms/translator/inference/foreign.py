@@ -74,7 +74,8 @@ def of_arithmetic(left: Kind, right: Kind) -> Kind:
 # Libraries whose results are certainly no torch objects; of any other library nothing is known.
 _PYTHON_LIBRARIES = frozenset(
     """argparse json math os sys re time datetime random pathlib logging collections itertools glob shutil pickle
-    csv yaml functools subprocess tempfile warnings typing enum string struct inspect hashlib platform socket""".split()
+    csv yaml functools subprocess tempfile warnings typing enum string struct inspect hashlib platform socket
+    yacs omegaconf configargparse""".split()
 )
 
 

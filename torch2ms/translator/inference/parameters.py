@@ -12,6 +12,7 @@ from torch2ms.translator.inference.expressions import Expressions
 from torch2ms.translator.inference.families import FUNCTION
 from torch2ms.translator.inference.scopes import Uses
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
+from torch2ms.translator.names import is_config
 
 __all__ = ["Parameters"]
 
@@ -152,7 +153,8 @@ class Parameters(Expressions):
         uses = self.info.uses.get(name)
         if uses is None:
             return UNKNOWN
-        return self.world.evidence.of_uses(uses.before(min(uses.bound)) if uses.bound else uses)
+        told = self.world.evidence.of_uses(uses.before(min(uses.bound)) if uses.bound else uses)
+        return UNKNOWN if is_config(name) and told.name == "Tensor" else told
 
     def told_of_variable(self, name: str) -> Kind:
         """Return what the uses of a name tell that one statement binds."""

@@ -20,7 +20,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family as dtype_family
 from torch2ms.translator.inference.families import BASE_ROWS, MODULE_BARE
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
-from torch2ms.translator.names import candidates
+from torch2ms.translator.names import candidates, is_config
 from torch2ms.translator.passes.recorded_marks import marked_untyped
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk
@@ -64,7 +64,8 @@ def told(func: ast.Attribute, ctx: Context) -> Kind:
     kind = ctx.world.evidence.of_call(func.attr)
     if not kind.known:
         kind = ctx.world.evidence.of_either(func.attr)
-    if kind.name == "Tensor" and not ctx.world.evidence.takes(func.attr, call):
+    named = getattr(func.value, "attr", getattr(func.value, "id", ""))
+    if kind.name == "Tensor" and (is_config(named) or not ctx.world.evidence.takes(func.attr, call)):
         return UNKNOWN
     if not kind.known and func.attr in _ALSO_NETWORKS and _is_used_as_network(func.value, ctx):
         return Kind("Module", evidence="the file uses it as a network elsewhere")
