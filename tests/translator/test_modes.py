@@ -141,6 +141,13 @@ def test_what_may_be_no_network_or_is_a_part_stays(source: str) -> None:
         ("net = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4).eval())", "net = mode.trained(nn.SequentialCell("),
         ("net = nn.Sequential(nn.Dropout(0.5), nn.BatchNorm1d(4).train(False))", "net = mode.trained("),
         (PARTS + "\n\nloss = Loss()", "loss = mode.trained(Loss())"),
+        ("body = nn.BatchNorm1d(4)\nbody.eval()\nnet = nn.Sequential(body, nn.Dropout(0.5))", "net = mode.trained("),
+        ("body = nn.Sequential(nn.Dropout(0.5)).eval()\nnet = nn.Sequential(body, nn.ReLU())", "net = mode.trained("),
+        (
+            "body = nn.BatchNorm1d(4)\nother = nn.Dropout(0.5)\nother.eval()\nnet = nn.Sequential(body, nn.ReLU())",
+            ")).set_train()",
+        ),
+        ("body = nn.BatchNorm1d(4)\nnet = nn.Sequential(body, nn.ReLU())\nbody.eval()", ")).set_train()"),
         (PARTS + "\n\nnet = Outer()", "net = mode.trained(Outer())"),
         (PARTS + "\n\nclass Own(Outer):\n    pass\n\n\nnet = Own()", "net = mode.trained(Own())"),
         (PARTS + CLASS + "\n\nnet = Net()", "net = Net().set_train()"),

@@ -50,8 +50,8 @@ def in_train_mode(code: cst.BaseExpression, tree: ast.AST, ctx: Context) -> cst.
 
 
 def _evaluates_parts(tree: ast.Call, ctx: Context) -> bool:
-    """Whether parts are set to eval mode while a network is built, in its arguments or by an ``__init__``."""
-    if any(_sets_eval(node) for node in walk(tree)):
+    """Whether parts are set to eval mode before or while a network is built, in its arguments or by an ``__init__``."""
+    if any(_sets_eval(node) for node in walk(tree)) or _is_given_evaluated(tree, ctx):
         return True
     keys = [*candidates(ctx.kind(tree.func)), *handed_classes(tree, ctx)]
     pending, seen = [key for key in keys if ":" in key], set()
@@ -66,6 +66,25 @@ def _evaluates_parts(tree: ast.Call, ctx: Context) -> bool:
             parts = [part for part in ctx.world.attributes(info.key).values() if part.name == "Module"]
             pending += [part.of for part in parts if ":" in part.of and "|" not in part.of and part.of not in seen]
     return False
+
+
+def _is_given_evaluated(tree: ast.Call, ctx: Context) -> bool:
+    """Whether a network is built of parts that the file has set to eval mode: a frozen backbone with a new head."""
+    inner = [node for value in (*tree.args, *tree.keywords) for node in walk(value)]
+    given = {ast.unparse(node) for node in inner if isinstance(node, (ast.Name, ast.Attribute))}
+    return any(
+        call.lineno <= tree.lineno and not given.isdisjoint(_evaluated(call, ctx))
+        for call in ctx.analysis.all(ast.Call)
+        if _sets_eval(call)
+    )
+
+
+def _evaluated(call: ast.Call, ctx: Context) -> set[str]:
+    """Return by which names a network goes that is set to eval mode: ``net.eval()``, ``net = load().eval()``."""
+    parent = ctx.parent(call)
+    targets = parent.targets if isinstance(parent, ast.Assign) and parent.value is call else []
+    own = call.func.value if isinstance(call.func, ast.Attribute) else call
+    return {ast.unparse(node) for node in (own, *targets)}
 
 
 def _trains(call: ast.Call) -> bool:
