@@ -444,3 +444,26 @@ def test_a_configuration_is_no_tensor_though_it_has_clone() -> None:
 def test_what_is_called_a_configuration_is_asked_whether_it_is_a_tensor(name: str) -> None:
     result = translated(f"def reset(self, cfg, config):\n    made = {name}.clone()\n    return made, torch.ones(3)\n")
     assert f"made = ops.deepcopy({name}) if isinstance({name}, ms.Tensor) else {name}.clone()\n" in result.text
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [
+        ("self.module.eval()", ""),
+        ("self.module.parameters()", ""),
+        ("print(self.module)", "T2M207"),
+    ],
+)
+def test_what_is_used_as_a_network_is_moved_as_one(used: str, expected: str) -> None:
+    """``self.module.to(device)`` of a copy of a network, as averages of weights hold one: no tensor could be meant."""
+    result = translated(
+        f"""
+        class Average(torch.nn.Module):
+            def __init__(self, model, device=None):
+                super().__init__()
+                self.module = model
+                {used}
+                self.module.to(device=device)
+        """
+    )
+    assert codes(result) == ([expected] if expected else [])

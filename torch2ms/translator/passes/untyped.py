@@ -149,8 +149,10 @@ def _is_called_network(receiver: ast.expr) -> bool:
 _NETWORK_WORDS = frozenset({"parameters", "named_parameters", "named_modules", "modules", *MODULE_BARE})
 
 
-# What optimizers and schedulers answer to as well
-_ALSO_NETWORKS = frozenset({"load_state_dict", "state_dict", "zero_grad", "apply", "requires_grad_"})
+# What optimizers, schedulers and tensors answer to as well
+_ALSO_NETWORKS = frozenset(
+    {"load_state_dict", "state_dict", "zero_grad", "apply", "requires_grad_", "to", "half", "float"}
+)
 
 
 _STATE = frozenset({"state_dict", "load_state_dict"})
