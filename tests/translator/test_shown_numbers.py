@@ -31,6 +31,20 @@ def test_what_meters_hold_is_formatted_as_numbers() -> None:
     assert "f'{metrics.number(top.avg):.2f} {losses.avg:.2f}'" in emitted
 
 
+def test_what_a_meter_is_given_on_some_paths_is_formatted_as_a_number() -> None:
+    source = (
+        "import torch\nfrom meters import Meter\n\n\n"
+        "def own(ps):\n    return sum(p.grad.norm().item() for p in ps)\n\n\n"
+        "def train(net: torch.nn.Module, clip, n):\n    norms, counts = Meter(), Meter()\n    for i in range(9):\n"
+        "        if clip:\n            norm = torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n"
+        "        else:\n            norm = own(net.parameters())\n"
+        "        norms.update(norm)\n        counts.update(i)\n"
+        "        print(f'{norms.val:.4f} ({norms.avg:.4f}) {counts.avg:.1f}')\n"
+    )
+    emitted = translate_source(source).text
+    assert "{metrics.number(norms.val):.4f} ({metrics.number(norms.avg):.4f}) {counts.avg:.1f}" in emitted
+
+
 def test_the_best_of_what_meters_hold_is_formatted_as_a_number() -> None:
     source = (
         "import torch\nfrom meters import Meter\n\n\ndef validate(batches):\n    top = Meter()\n"

@@ -300,9 +300,16 @@ def _meters(ctx: Context) -> frozenset[str]:
             path = dotted_path(node.func.value)
             if first is None or path is None or ctx.kind(node.func).name == "api":
                 continue
-            if ctx.kind(first).is_tensor or (isinstance(first, ast.Subscript) and not ctx.kind(first).known):
+            may_be = isinstance(first, ast.Subscript) or getattr(first, "id", "") in ctx.once(_sometimes_tensors)
+            if ctx.kind(first).is_tensor or (may_be and not ctx.kind(first).known):
                 found.add(path)
     return frozenset(found)
+
+
+def _sometimes_tensors(ctx: Context) -> frozenset[str]:
+    """Return the names that some branch gives a tensor: ``norm = clip_grad_norm_(...)``, ``norm = own_norm(...)``."""
+    given = (node for node in ctx.analysis.all(ast.Assign) if ctx.kind(node.value).is_tensor)
+    return frozenset(target.id for node in given for target in node.targets if isinstance(target, ast.Name))
 
 
 def _results(ctx: Context) -> frozenset[str]:
