@@ -184,12 +184,15 @@ def not_negative(argument: Argument) -> cst.BaseExpression | None:
     return argument.code if plain else None
 
 
-@transform({"1": "1.0", "0": "0.0", "0.5": "0.5", "w": "w"})
+@transform({"1": "1.0", "0": "0.0", "-2": "-2.0", "0.5": "0.5", "w": "w"})
 def float_of_int(argument: Argument) -> cst.BaseExpression | None:
     """A number that PyTorch takes as an int as well, and MindSpore as a float alone."""
-    if isinstance(argument.tree, ast.Constant) and type(argument.tree.value) is int:
-        return cst.Float(f"{argument.tree.value}.0")
-    return argument.code
+    tree, code = argument.tree, argument.code
+    if isinstance(tree, ast.Constant) and type(tree.value) is int:
+        return cst.Float(f"{tree.value}.0")
+    if isinstance(code, cst.UnaryOperation) and isinstance(code.expression, cst.Integer):
+        return code.with_changes(expression=cst.Float(f"{code.expression.value}.0"))
+    return code
 
 
 @transform({"-2": "(-2,)", "(0, 1)": "(0, 1)", "None": "None", "axes": "axes"})
