@@ -135,3 +135,8 @@ def test_bounds_of_one_side_keep_what_is_no_number() -> None:
     given = ms.Tensor([np.nan, -1.0, 2.0])
     np.testing.assert_array_equal(functional.nans.clamp_min(given, 0.5).asnumpy(), [np.nan, 0.5, 2.0])
     np.testing.assert_array_equal(functional.nans.clamp_max(given, 0.5).asnumpy(), [np.nan, -1.0, 0.5])
+
+
+def test_rows_of_an_embedding_keep_its_dtype() -> None:
+    weight = ms.Tensor(np.ones((5, 2)), ms.float16)
+    assert functional.embedding(ms.Tensor([[1, 1], [2, 0]]), weight, scale_grad_by_freq=True).dtype == ms.float16

@@ -28,7 +28,7 @@ def embedding(
         _shorten(weight, input, max_norm, norm_type)
     rows = ops.gather(weight, input.astype(ms.int32), 0)
     if scale_grad_by_freq and weight.is_floating_point():
-        share = rows / _frequencies(input)
+        share = rows / _frequencies(input).astype(rows.dtype)
         rows = share + ops.stop_gradient(rows - share)
     if padding_idx is None or not weight.is_floating_point():
         return rows
