@@ -57,6 +57,8 @@ def test_what_a_function_computes_is_its_own(body: str) -> None:
         "if flag:\n        return a\n    return a - b",
         "return kept[0]",
         "return a.mul_(2)",
+        "return F.relu(a, inplace=True)",
+        "return F.relu(a, True)",
     ],
 )
 def test_what_it_hands_back_may_be_anothers(body: str) -> None:

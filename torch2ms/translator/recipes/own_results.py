@@ -47,11 +47,17 @@ def _is_made(value: ast.expr, nodes: list[ast.AST], views: frozenset[str]) -> bo
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
         return False
     name = value.func.attr
-    if name in views or name.endswith("_"):
+    if name in views or name.endswith("_") or _may_be_in_place(value):
         return False
     path = dotted_path(value.func)
     is_torch = path is not None and path.partition(".")[0] in _TORCH and not name[:1].isupper()
     return is_torch or _is_made(value.func.value, nodes, views)
+
+
+def _may_be_in_place(call: ast.Call) -> bool:
+    """Whether a call may say that its input is to hold the result: ``F.relu(x, True)``."""
+    named = any(word.arg in ("inplace", "out", None) for word in call.keywords)
+    return named or any(isinstance(arg, ast.Constant) and arg.value is True for arg in call.args)
 
 
 def _is_local(name: str, nodes: list[ast.AST], views: frozenset[str]) -> bool:
