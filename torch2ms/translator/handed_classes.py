@@ -7,6 +7,7 @@ that some questions need.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.world import CALLERS_READ
@@ -49,13 +50,21 @@ def _classes(kind: Kind) -> list[str]:
 
 def _of_name(name: str, ctx: Context) -> list[str]:
     """Return the classes of a parameter, and of a name that the file binds to such values alone."""
-    handed = _of_parameter(name, ctx)
-    if handed:
-        return handed
-    bound = [n for n in ctx.analysis.all(ast.Name) if n.id == name and not isinstance(n.ctx, ast.Load)]
-    made = [node.value for node in ctx.analysis.all(ast.Assign) if any(target in bound for target in node.targets)]
-    found = [_of_value(value, ctx) for value in made]
-    return [key for keys in found for key in keys] if len(made) == len(bound) and all(found) else []
+    return _of_parameter(name, ctx) or ctx.once(_bound).get(name, [])
+
+
+def _bound(ctx: Context) -> dict[str, list[str]]:
+    """Return the names that the file binds to ``partial(Net, 3)`` and the like, and to nothing else."""
+    found: dict[str, list[list[str]]] = {}
+    for node in ctx.analysis.all(ast.Assign):
+        for target in node.targets:
+            keys = _of_value(node.value, ctx) if isinstance(target, ast.Name) else []
+            if keys and isinstance(target, ast.Name):
+                found.setdefault(target.id, []).append(keys)
+    if not found:
+        return {}
+    stores = Counter(n.id for n in ctx.analysis.all(ast.Name) if n.id in found and not isinstance(n.ctx, ast.Load))
+    return {name: [key for part in keys for key in part] for name, keys in found.items() if stores[name] == len(keys)}
 
 
 def _of_parameter(name: str, ctx: Context) -> list[str]:
