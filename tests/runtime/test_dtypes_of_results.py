@@ -140,3 +140,12 @@ def test_bounds_of_one_side_keep_what_is_no_number() -> None:
 def test_rows_of_an_embedding_keep_its_dtype() -> None:
     weight = ms.Tensor(np.ones((5, 2)), ms.float16)
     assert functional.embedding(ms.Tensor([[1, 1], [2, 0]]), weight, scale_grad_by_freq=True).dtype == ms.float16
+
+
+def test_draws_have_the_dtype_of_what_they_are_drawn_like() -> None:
+    half, single = (ms.Tensor(np.ones((2, 3)), dtype) for dtype in (ms.float16, ms.float32))
+    assert functional.gumbel_softmax(half, hard=True).dtype == ms.float16
+    assert functional.normal(half, single).dtype == ms.float16
+    assert functional.normal(0.0, half).dtype == ms.float16
+    assert functional.normal(single, 2.0).dtype == ms.float32
+    assert functional.normal(0.0, 1.0, (2, 3)).dtype == ms.float32

@@ -184,7 +184,7 @@ def log_softmax_backward(grad_output: Tensor, output: Tensor, dim: int, input_dt
 def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """Return a sample of the Gumbel-softmax distribution (Jang et al. 2016); ``hard``: one-hot in the forward."""
     uniform = ops.rand(*logits.shape, dtype=ms.float32).clip(1e-20, 1.0)
-    soft = softmax((logits - ops.log(-ops.log(uniform))) / tau, dim)
+    soft = softmax((logits - ops.log(-ops.log(uniform))) / tau, dim).astype(logits.dtype)
     if not hard:
         return soft
     sample = (soft == ops.amax(soft, dim, True)).astype(soft.dtype)

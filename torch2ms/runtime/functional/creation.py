@@ -251,7 +251,9 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, dtype: Any = None, **
     if size is None:
         size = mean.shape if isinstance(mean, Tensor) else std.shape
     noise = ops.randn(tuple(int(value) for value in size), dtype=ms.float32 if dtype is None else dtype)
-    return noise * std + mean
+    like = mean if isinstance(mean, Tensor) else std
+    drawn = noise * std + mean
+    return drawn.astype(like.dtype) if isinstance(like, Tensor) and like.is_floating_point() else drawn
 
 
 def bernoulli(input: Tensor, p: Optional[float] = None, *, generator: Any = None) -> Tensor:
