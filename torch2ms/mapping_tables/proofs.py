@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +15,7 @@ from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.mapping_tables.runtime_source import runtime_code
 from torch2ms.mapping_tables.schema import Example, Row
 
-__all__ = ["PROOFS", "PROVED_ON", "Proof", "digest_of", "proofs_of", "read_proofs", "write_proofs"]
+__all__ = ["PROOFS", "PROVED_ON", "Proof", "digest_of", "failure_on", "proofs_of", "read_proofs", "write_proofs"]
 
 PROOFS = Path(__file__).with_name("proofs.json")
 PROVED_ON = ("CPU", "GPU")
@@ -122,6 +123,15 @@ def _shipped() -> dict[str, list[Proof]]:
     for proof in read_proofs():
         found.setdefault(proof.row, []).append(proof)
     return found
+
+
+def failure_on(row: str, device: str, release: str) -> str:
+    """Return how a release ("2.10") failed on a device in all examples of a row; empty if one agrees, or none ran."""
+    proofs = [proof for proof in proofs_of(row, device) if proof.mindspore.startswith(f"{release}.")]
+    if any(proof.executed for proof in proofs):
+        return ""
+    detail = next((proof.detail for proof in proofs if proof.failed), "")
+    return textwrap.shorten(" ".join(word for word in detail.split() if word.strip("-")), 110, placeholder=" ...")
 
 
 def proofs_of(row: str, device: str = "CPU") -> list[Proof]:

@@ -12,6 +12,7 @@ import re
 import libcst as cst
 
 from torch2ms.diagnostics import CODES, Severity
+from torch2ms.mapping_tables.proofs import failure_on
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, Row
 from torch2ms.translator.binding import bind
 from torch2ms.translator.context import Context
@@ -346,6 +347,8 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
         ctx.account(tree.func, row.name, "unsupported", advice=f"not available for {where}")
         ctx.report(code, tree, f"{row.name} has no equivalent for {where}", symbol=row.name)
         return ctx.left_call(updated, tree, row.name)
+    if ctx.target.device == "gpu":
+        _tell_failure(row, tree, ctx)
     bound = bind(tree, updated, ctx.tables.signature(row.name))
     obstacles: list[str] = []
     for option in by_edges(options, tree, ctx):
@@ -370,6 +373,15 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
 
 
 _OF_DATA = frozenset({"torch.tensor", "torch.as_tensor"})
+
+
+def _tell_failure(row: Row, tree: ast.Call, ctx: Context) -> None:
+    """Say at the call when the examples of its row were executed on the device that was chosen, and failed there."""
+    target = ctx.target
+    failure = failure_on(row.name, target.device.upper(), f"{target.mindspore[0]}.{target.mindspore[1]}")
+    if failure:
+        message = f"{row.name} failed on {target.device.upper()} when its examples were executed: {failure}"
+        ctx.report("T2M204", tree, message, symbol=row.name, severity=Severity.WARNING)
 
 
 def _is_range(tree: ast.Call) -> bool:
