@@ -359,8 +359,8 @@ def support_table() -> str:
         f"All rows, members of classes and other namespaces included: {data['accounted']}. Of these {data['mapped']} "
         f"are mapped, {data['kept']} stay as they are by a rule, and {data['unsupported']} are known to have none and "
         f"say what to do instead. {data['proved']} of the mapped rows have an example that was executed in both "
-        f"frameworks and agrees, and none that does not. Examples that agree, on CPU: {_executed('CPU')}; on an NVIDIA "
-        f"GPU: {_executed('GPU')} ([how they were run](mapping-tables.md#on-a-gpu))."
+        f"frameworks and agrees, and none that does not. Examples that agree, by release, on CPU: {_executed('CPU')}; "
+        f"on a GPU: {_executed('GPU')}."
     )
     lines += ["", *textwrap.wrap(text, 118, break_on_hyphens=False)]
     return "\n".join(lines)
@@ -372,7 +372,7 @@ def _executed(device: str) -> str:
     counts = Counter(proof.mindspore for proof in proofs if proof.executed)
     failed = Counter(proof.mindspore for proof in proofs if proof.failed)
     words = (
-        f"{counts[release]} with MindSpore {release}"
+        f"{counts[release]} with {release}"
         + (f" ({failed[release]} {'does' if failed[release] == 1 else 'do'} not)" if failed[release] else "")
         for release in sorted(counts, key=_release, reverse=True)
     )
