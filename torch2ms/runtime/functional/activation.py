@@ -104,7 +104,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """Return ``input`` above ``threshold``, else ``value``; both are cut to whole numbers where the input is of those."""
+    """Return ``input`` above ``threshold``, else ``value``; both are cut to whole numbers where the input has those."""
     if not input.is_floating_point():
         threshold, value = int(threshold), int(value)
     return ops.where(input <= threshold, ops.full_like(input, value), input)  # NaN stays
