@@ -51,7 +51,7 @@ def test_all_executed_is_executed(report: Report) -> None:
 def test_what_was_executed_on_gpu_stands_beside_what_was_on_cpu(report: Report) -> None:
     text = proof(dataclasses.replace(report, target=Target((2, 8), "portable"))).text
     assert text.startswith("MindSpore 2.8 on CPU: 1 of 5 mapped APIs")
-    assert "On GPU: 1 of 5, the others are documented only; known to fail there: torch.nn.BatchNorm2d." in text
+    assert "On GPU: 1 of 5, the others are documented only; an example fails there of: torch.nn.BatchNorm2d." in text
     assert text.endswith("On Ascend: documented, not executed.")
     standing = proof(dataclasses.replace(report, target=Target((2, 8), "gpu")))
     assert standing.executed == {"torch.nn.Conv2d"}

@@ -119,7 +119,7 @@ def proof(report: Report) -> Proof:
 
 def _rest(others: int, failed: Sequence[str]) -> str:
     """Say what is with the APIs that were not executed with success."""
-    fails = f"; known to fail there: {', '.join(failed)}" if failed else ""
+    fails = f"; an example fails there of: {', '.join(failed)}" if failed else ""
     return fails if others == len(failed) else f", the others are documented only{fails}"
 
 

@@ -29,7 +29,7 @@ def is_config(name: str) -> bool:
     return name.lower() in _CONFIGURATIONS
 
 
-_CONFIGURATIONS = frozenset({"_c", "cfg", "conf", "config", "hparams", "hps", "settings"})
+_CONFIGURATIONS = frozenset({"_c", "cfg", "config", "hparams", "hps", "settings"})
 
 
 def candidates(kind: Kind) -> tuple[str, ...]:

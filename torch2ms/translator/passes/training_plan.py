@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from torch2ms.translator.asked_gradients import asked_apart, clips_apart
@@ -14,7 +13,6 @@ from torch2ms.translator.inference.families import FUNCTION
 from torch2ms.translator.passes.asked_networks import asks_for_networks, calls_of_networks
 from torch2ms.translator.passes.network_input import network_input
 from torch2ms.translator.passes.recorded_marks import TENSORS
-from torch2ms.translator.plain_functions import is_plain_function
 from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_parts, results_of
 from torch2ms.translator.training.by_hand import gradients_of
 from torch2ms.translator.training.by_record import GRADIENT, GRAPHS, is_recordable, leaves_in, written_to
@@ -126,7 +124,6 @@ def plan_training(ctx: Context) -> TrainingPlan:
         handed["wrapping"] = wrapping
         handed["late"] = ctx.world.symbols.kept
         handed["reaching"] = reaching
-        handed["plain"] = partial(is_plain_function, ctx=ctx)
         handed["adding"] = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.adds_gradients
         planned = [find_parts(part, ctx.analysis, **handed) for part in parts]
     units = [unit for part in planned for unit in results_of(part)]

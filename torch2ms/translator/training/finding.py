@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 from torch2ms.translator.dataflow import names_in
 from torch2ms.translator.handed_losses import hands_over
@@ -34,7 +34,6 @@ def find_parts(
     adding: bool = False,
     reaching: bool = False,
     late: Collection[str] = (),
-    plain: Callable[[ast.expr], bool] | None = None,
 ) -> list[Planned]:
     """Return the scopes with steps: a plan for every backward call, and a reason for each that stays as it is.
 
@@ -44,8 +43,7 @@ def find_parts(
     project are handed losses and take the steps for them. ``wrappers``: its classes that hold an optimizer, and
     ``wrapping``: the methods of those of this file. ``adding``: whether an accelerator of the project says when the
     gradients of several passes are complete. ``reaching``: whether a record tells what weights a loss
-    was computed from. ``late``: attributes and keys that the project's files store values under. ``plain``: whether a
-    function of the project computes from its arguments alone.
+    was computed from. ``late``: attributes and keys that the project's files store values under.
     """
     module = tree if isinstance(tree, ast.Module) else ast.Module(list(tree), [])
     starts = any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module))
@@ -54,7 +52,7 @@ def find_parts(
     file = ProjectFile.of(module, late)
     trained = trained_tensors(list(walk(module)), oracle)
     oracle = WithTrained(oracle, trained) if trained else oracle
-    flow = GradientFlow(file, oracle, plain)
+    flow = GradientFlow(file, oracle)
     flow.backward_calls = sum(isinstance(node, ast.Attribute) and node.attr == "backward" for node in walk(module))
     taken = names_in(module)
     scopes = file.scopes()

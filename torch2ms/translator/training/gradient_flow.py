@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from torch2ms.translator.dataflow import certain_binds, live_in
 from torch2ms.translator.effects import base_path, dotted_path, effects, overlap, overlaps, root
@@ -30,11 +30,9 @@ __all__ = ["GradientFlow"]
 class GradientFlow:
     """Answers, for one file, where weights enter a computation."""
 
-    def __init__(self, file: ProjectFile, oracle: Oracle, plain: Callable[[ast.expr], bool] | None = None) -> None:
-        """Take a file; ``plain``: whether a function that it imports computes from its arguments alone."""
+    def __init__(self, file: ProjectFile, oracle: Oracle) -> None:
         self._file = file
         self._oracle = oracle
-        self._plain = plain or (lambda func: False)
         self._known: dict[int, bool] = {}
         self._computed: dict[int, set[str]] = {}
         self.backward_calls = 0  # in the whole file
@@ -82,8 +80,6 @@ class GradientFlow:
         if kind.name == "Module":
             return True
         if kind.name in ("api", "dtype", "class", "Transform") or _is_class_like(func, kind.name):
-            return False
-        if kind.name == "function" and not self._is_given_module(node) and self._plain(func):
             return False
         if isinstance(func, ast.Name):
             function = self._file.functions.get(func.id) or self._file.nested.get(func.id)
