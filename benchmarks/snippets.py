@@ -5,6 +5,7 @@
     python benchmarks/snippets.py --plain                # each template once, as it is written
     python benchmarks/snippets.py --show 20              # print that many of the worst, with their translations
     python benchmarks/snippets.py --from-docstrings      # the examples in torch's own docstrings instead
+    python benchmarks/snippets.py --from-opinfo          # the samples of torch's own tests (needs expecttest)
     python benchmarks/snippets.py --from-file F          # the programs of a file in the format of the templates instead
     python benchmarks/snippets.py --strict               # a warning is no mark: it must be an error
 
@@ -220,6 +221,13 @@ def from_docstrings(only: str) -> list[Snippet]:
     return [Snippet(space, "program", text) for space, text in docstring_programs() if only in text]
 
 
+def from_opinfo(only: str) -> list[Snippet]:
+    """Return the samples that torch's own tests make of its operators, layers and optimizers."""
+    from opinfo_snippets import opinfo_programs
+
+    return [Snippet(family, "program", text) for family, text in opinfo_programs() if only in text]
+
+
 def generate(only: str, *, is_plain: bool, paths: Sequence[Path] = ()) -> list[Snippet]:
     """Return all snippets of the templates, or of the files ``paths``, no text twice."""
     found: dict[str, Snippet] = {}
@@ -361,11 +369,14 @@ def main() -> int:
     parser.add_argument("--plain", action="store_true", help="each template once")
     parser.add_argument("--show", type=int, default=0, help="how many of each kind to print with their translation")
     parser.add_argument("--from-docstrings", action="store_true", help="the examples in torch's docstrings")
+    parser.add_argument("--from-opinfo", action="store_true", help="the samples of torch's own tests")
     parser.add_argument("--from-file", type=Path, action="append", default=[], help="a file of templates")
     parser.add_argument("--strict", action="store_true", help="count errors alone as marks, no warnings")
     arguments = parser.parse_args()
     if arguments.from_docstrings:
         snippets = from_docstrings(arguments.only)
+    elif arguments.from_opinfo:
+        snippets = from_opinfo(arguments.only)
     else:
         snippets = generate(arguments.only, is_plain=arguments.plain, paths=arguments.from_file)
     with tempfile.TemporaryDirectory() as folder:
