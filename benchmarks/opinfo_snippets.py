@@ -178,7 +178,10 @@ def _modules() -> Iterator[tuple[str, str]]:
                 try:
                     made, given = sample.constructor_input, sample.forward_input
                     build = [*map(program.text, made.args), *(f"{k}={program.text(v)}" for k, v in made.kwargs.items())]
-                    call = [*map(program.text, given.args), *(f"{k}={program.text(v)}" for k, v in given.kwargs.items())]
+                    call = [
+                        *map(program.text, given.args),
+                        *(f"{k}={program.text(v)}" for k, v in given.kwargs.items()),
+                    ]
                 except (NoText, AttributeError):
                     continue
                 lines = [f"layer = nn.{name}({', '.join(build)})", "fill(layer)"]
