@@ -1,7 +1,7 @@
 """Snippets from the samples that torch's own test suite keeps of its operators, layers and optimizers (OpInfo).
 
-``torch.testing._internal`` (shipped in every wheel; it needs ``expecttest``) lists some 700 operators with functions that
-make inputs: call shapes that nobody here thought of. Each becomes a program with its tensors written out, the call as a
+``torch.testing._internal`` (in every wheel; it needs ``expecttest``) lists some 700 operators with functions that make
+inputs: call shapes that nobody here thought of. Each becomes a program with its tensors written out, the call as a
 function, as a method, or in place, at times with a gradient; ``out`` is the result. Samples are chosen evenly, those
 whose tensors hold more than ``LARGEST`` numbers or whose arguments have no text (functions, generators) are left out.
 """
@@ -58,6 +58,10 @@ class _Program:
         if value is None or value is Ellipsis or isinstance(value, bool | int | str | complex | slice):
             return "..." if value is Ellipsis else repr(value)
         raise NoText(type(value).__name__)
+
+    def arguments(self, call: Any) -> list[str]:
+        """Return the arguments of a call, an object with ``args`` and ``kwargs``, as texts."""
+        return [*map(self.text, call.args), *(f"{key}={self.text(value)}" for key, value in call.kwargs.items())]
 
 
 def _tensor(value: Any) -> str:
@@ -140,7 +144,7 @@ def _call(op: Any, sample: Any, number: int, dtype: str) -> str:
 
     program = _Program()
     first = program.text(sample.input)
-    arguments = [*map(program.text, sample.args), *(f"{k}={program.text(v)}" for k, v in sample.kwargs.items())]
+    arguments = program.arguments(sample)
     owner: Any = torch
     for part in op.name.split("."):
         owner = getattr(owner, part, None)
