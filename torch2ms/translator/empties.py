@@ -16,7 +16,9 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["input_of", "may_be_empty"]
 
-_MAKERS = frozenset({"zeros", "ones", "empty", "full", "rand", "randn", "new_zeros", "new_ones", "new_empty"})
+_MAKERS = frozenset(
+    {"zeros", "ones", "empty", "full", "rand", "randn", "new_zeros", "new_ones", "new_empty", "reshape", "view"}
+)
 _DATA = frozenset({"tensor", "Tensor", "as_tensor", "new_tensor"})
 _SELECTORS = frozenset({"masked_select", "nonzero", "argwhere"})
 _JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "vstack", "stack"})

@@ -107,7 +107,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     """Return ``input`` above ``threshold``, else ``value``; both are cut to whole numbers where the input has those."""
     if not input.is_floating_point():
         threshold, value = int(threshold), int(value)
-    return ops.where(input <= threshold, ops.full_like(input, value), input)  # NaN stays
+    return ops.where(input <= number(threshold, input), ops.full_like(input, value), input)  # NaN stays
 
 
 def logsigmoid(input: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
+from . import selections
 from .singular import compiled, open_inverse, refuse, zero_pivots
 from .tensor import norm
 
@@ -71,7 +72,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """Return the product of matrices, from left to right."""
     result = tensors[0]
     for tensor in tensors[1:]:
-        result = ops.matmul(result, tensor)
+        result = selections.matmul(result, tensor)
     return result
 
 
@@ -151,13 +152,13 @@ def trapezoid(y: Tensor, x: Optional[Tensor] = None, *, dx: Any = None, dim: int
     if x is None and y.shape[axis]:  # as PyTorch adds up: a height beside an infinite one may be NaN
         ends = _upto(y, axis, 1) + _from(y, axis, y.shape[axis] - 1)
         return (y.sum(axis) - ends.sum(axis) / 2) * (1 if dx is None else dx)
-    heights = (_from(y, axis, 1) + _upto(y, axis, y.shape[axis] - 1)) / 2
+    heights = _from(y, axis, 1) + _upto(y, axis, y.shape[axis] - 1)
     if x is None:
-        return heights.sum(axis) * (1 if dx is None else dx)
+        return heights.sum(axis) / 2 * (1 if dx is None else dx)
     steps = diff(x, dim=-1 if x.ndim == 1 else dim)
     if x.ndim == 1:
         steps = steps.reshape((-1,) + (1,) * (y.ndim - 1 - axis))
-    return (heights * steps).sum(axis)
+    return selections.sum(heights * steps, axis) / 2  # whole numbers wrap around before, as PyTorch's do
 
 
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:

@@ -247,12 +247,16 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = None, **options: Any
 
 
 def normal(mean: Any, std: Any = 1.0, size: Any = None, *, dtype: Any = None, **options: Any) -> Tensor:
-    """Return normal random numbers; ``mean`` and ``std`` are numbers (then ``size`` is needed) or tensors."""
+    """Return normal random numbers; ``mean`` and ``std`` are numbers (then ``size`` is needed) or tensors.
+
+    As in PyTorch, no gradient flows to either.
+    """
     if size is None:
         size = mean.shape if isinstance(mean, Tensor) else std.shape
     noise = ops.randn(tuple(int(value) for value in size), dtype=ms.float32 if dtype is None else dtype)
     like = mean if isinstance(mean, Tensor) else std
     drawn = noise * std + mean
+    drawn = ops.stop_gradient(drawn)
     return drawn.astype(like.dtype) if isinstance(like, Tensor) and like.is_floating_point() else drawn
 
 

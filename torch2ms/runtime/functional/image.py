@@ -44,6 +44,10 @@ def interpolate(
     antialias: bool = False,
 ) -> Tensor:
     """Return ``input`` (batch, channels, ...) resized."""
+    if input.dtype == ms.uint8 and "nearest" not in mode:
+        whole = input.astype(ms.float32)
+        found = interpolate(whole, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
+        return ops.clamp(ops.floor(found + 0.5), 0, 255).astype(ms.uint8)
     sizes = _output_size(input, size, scale_factor)
     if mode == "area":
         return ops.interpolate(input, sizes, mode="area")

@@ -22,7 +22,7 @@ def rrelu(
     """Return ``input`` where positive, else a slope times it: the mean slope, or in training one drawn for each."""
     slope = (lower + upper) / 2
     if training:
-        drawn = ops.rand(*input.shape, dtype=ms.float32).astype(input.dtype) * (upper - lower) + lower
+        drawn = ops.rand(input.shape, dtype=ms.float32).astype(input.dtype) * (upper - lower) + lower
         return ops.where(input > 0, input, input * drawn)
     return ops.where(input > 0, input, slope * input)
 
@@ -37,12 +37,12 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
 
 def _uniform(input: Tensor) -> Tensor:
     """Return draws from (0, 1): neither end is met, so that logarithms are finite."""
-    return ops.clamp(ops.rand(*input.shape, dtype=ms.float32), 1e-7, 1 - 1e-7)
+    return ops.clamp(ops.rand(input.shape, dtype=ms.float32), 1e-7, 1 - 1e-7)
 
 
 def log_normal_like(input: Tensor, mean: float = 1, std: float = 2) -> Tensor:
     """Return draws whose logarithms are normal, in the shape and dtype of ``input``."""
-    return ops.exp(ops.randn(*input.shape, dtype=ms.float32) * std + mean).astype(input.dtype)
+    return ops.exp(ops.randn(input.shape, dtype=ms.float32) * std + mean).astype(input.dtype)
 
 
 def cauchy_like(input: Tensor, median: float = 0, sigma: float = 1) -> Tensor:

@@ -94,11 +94,25 @@ def _pooled(values: Tensor, places: Any, count: int, reduce: str, start: Optiona
         hits = np.bincount(places, minlength=count) + (start is not None)
         return _quotient(total, np.maximum(hits, 1))
     chosen = _winners(values.asnumpy(), None if start is None else start.asnumpy(), places, count, reduce)
-    if reduce == "prod":
-        return chosen
     whole = values if start is None else ops.concat((start, values))
     owners = places if start is None else np.concatenate((np.arange(count), places))
+    if reduce == "prod":
+        return _with_factors(whole, owners, chosen)
     return _with_ties(whole, owners, chosen, rest)
+
+
+def _with_factors(whole: Tensor, owners: Any, products: Tensor) -> Tensor:
+    """Return ``products`` of the values with a gradient by each of them: the product of the others."""
+    if not whole.is_floating_point():
+        return products
+    numbers = whole.asnumpy()
+    zero = numbers == 0
+    others = np.ones(len(products), numbers.dtype)
+    np.multiply.at(others, owners, np.where(zero, 1, numbers))
+    zeros = np.bincount(owners, zero, len(others))[owners]
+    slopes = np.where(zeros == zero, others[owners] / np.where(zero, 1, numbers), 0)  # no zero but this one
+    changes = (whole - ops.stop_gradient(whole)) * Tensor(slopes.astype(numbers.dtype))
+    return ops.stop_gradient(products) + added(ops.zeros_like(products), Tensor(owners, ms.int32), changes)
 
 
 def _with_ties(whole: Tensor, owners: Any, chosen: Tensor, rest: Any) -> Tensor:

@@ -24,6 +24,7 @@ __all__ = [
     "complex",
     "complex_product",
     "complex_quotient",
+    "deg2rad",
     "div",
     "equal",
     "float_power",
@@ -36,6 +37,7 @@ __all__ = [
     "nanmean",
     "nansum",
     "quantile",
+    "rad2deg",
     "round",
     "sub",
     "view_as_complex",
@@ -157,6 +159,16 @@ def quantile(
     between, exact = ops.movedim(low + (high - low) * part, -1, 0).reshape(-1), found.reshape(-1)
     rest = ops.stop_gradient(exact - between)  # rounding, and what is no number
     return ops.where(ops.isfinite(rest), between + rest, exact).reshape(found.shape)
+
+
+def deg2rad(input: Tensor) -> Tensor:
+    """Return angles in radians, in the precision of the input: ``ops.deg2rad`` computes float64 in float32."""
+    return input * number(math.pi / 180, input)
+
+
+def rad2deg(input: Tensor) -> Tensor:
+    """Return angles in degrees, in the precision of the input: ``ops.rad2deg`` computes float64 in float32."""
+    return input * number(180 / math.pi, input)
 
 
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:

@@ -10,10 +10,11 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, nn, ops
 
+from . import selections
 from .dtypes import number, promoted
 from .kernels import tensor_split
 from .special import polygamma
-from .tensor import repeat
+from .tensor import repeat, sort
 
 __all__ = [
     "addbmm",
@@ -106,7 +107,7 @@ def assigned(input: Tensor, index: Any, value: Any) -> Tensor:
 
 def msort(input: Tensor) -> Tensor:
     """Return the values sorted along the first axis."""
-    return ops.sort(input, 0)[0]
+    return sort(input, 0)[0]
 
 
 def broadcast_tensors(*tensors: Tensor) -> Tuple[Tensor, ...]:
@@ -169,6 +170,9 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """Return ``beta * input + alpha *`` the outer product of two vectors."""
     product = vec1.expand_dims(1) * vec2
+    if product.dtype == ms.bool_ and input.dtype == ms.bool_:
+        product = product if alpha else ops.zeros_like(product)
+        return ops.logical_or(product, input) if beta else product
     product = product if alpha == 1 else alpha * product
     return product + (input if beta == 1 else beta * input) if beta else product
 
@@ -342,7 +346,9 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else tuple(size)
     lead = input.ndim - len(wanted)
     axes = tuple(axis for axis in range(input.ndim) if axis < lead or wanted[axis - lead] != input.shape[axis])
-    return (input.sum(axes) if axes else input).reshape(wanted)
+    if input.ndim == 0:
+        return selections.sum(input)
+    return (selections.sum(input, axes) if axes else input).reshape(wanted)
 
 
 def block_diag(*tensors: Tensor) -> Tensor:

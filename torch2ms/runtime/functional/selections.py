@@ -1,4 +1,4 @@
-"""Reductions of what a mask selects, which may be nothing: MindSpore's own then return what the memory held.
+"""Sums over what may be nothing (what a mask selects): MindSpore's own then return what the memory held.
 
 Signatures are PyTorch's.
 """
@@ -11,7 +11,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-__all__ = ["any", "mean", "prod", "sum"]
+__all__ = ["any", "bmm", "matmul", "mean", "mm", "prod", "sum"]
 
 
 def _axes(dim: Any) -> Any:
@@ -59,6 +59,24 @@ def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     if 0 in input.shape:
         return _constant(input, axes, keepdim, 0, ms.bool_)
     return input.astype(ms.bool_).any(axes, keepdim)
+
+
+def matmul(input: Tensor, other: Tensor) -> Tensor:
+    """Return the product of matrices (or vectors), 0 where they have no column in common to sum over."""
+    if 0 in input.shape + other.shape:
+        shape = np.matmul(np.zeros(input.shape, np.int8), np.zeros(other.shape, np.int8)).shape
+        return ops.zeros(shape, input.dtype)
+    return ops.matmul(input, other)
+
+
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Return the product of two matrices, 0 where they have nothing to sum over."""
+    return matmul(input, mat2)
+
+
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Return the products of two batches of matrices, 0 where they have nothing to sum over."""
+    return matmul(input, mat2)
 
 
 def shared(value: Tensor, flat: Tensor) -> Tensor:

@@ -62,9 +62,9 @@ def _lgamma_positive(x: Tensor) -> Tensor:
     shifted = x - 1
     total = ops.full_like(x, _LANCZOS[0])
     for place, coefficient in enumerate(_LANCZOS[1:], 1):
-        total = total + coefficient / (shifted + place)
+        total = total + number(coefficient, x) / (shifted + place)
     base = shifted + 7.5
-    return 0.5 * math.log(2 * math.pi) + (shifted + 0.5) * ops.log(base) - base + ops.log(total)
+    return number(0.5 * math.log(2 * math.pi), x) + (shifted + 0.5) * ops.log(base) - base + ops.log(total)
 
 
 def lgamma(input: Tensor) -> Tensor:
@@ -74,9 +74,9 @@ def lgamma(input: Tensor) -> Tensor:
     small = exact < 0.5
     reflected = ops.where(small, 1 - exact, exact)
     positive = _lgamma_positive(reflected)
-    sine = ops.abs(ops.sin(math.pi * (exact - ops.floor(exact))))
+    sine = ops.abs(ops.sin(number(math.pi, exact) * (exact - ops.floor(exact))))
     safe = ops.where(small, sine, ops.ones_like(sine))
-    return ops.where(small, math.log(math.pi) - ops.log(safe) - positive, positive).astype(x.dtype)
+    return ops.where(small, number(math.log(math.pi), exact) - ops.log(safe) - positive, positive).astype(x.dtype)
 
 
 def digamma(input: Tensor) -> Tensor:
@@ -85,17 +85,28 @@ def digamma(input: Tensor) -> Tensor:
 
 
 def polygamma(n: int, input: Tensor) -> Tensor:
-    """Return the ``n``-th derivative of ``digamma`` for positive values (``n`` = 0: for all values)."""
+    """Return the ``n``-th derivative of ``digamma``, of negative values by reflection (Abramowitz and Stegun 6.4.7)."""
     x = _wide(input)
     exact = x.astype(ms.float64)
-    if n == 0:
-        negative = exact < 0
-        place = ops.where(negative, 1 - exact, exact)
-        found = _polygamma_positive(0, place)
-        angle = math.pi * (exact - ops.floor(exact))
-        tangent = ops.tan(ops.where(negative, angle, ops.ones_like(angle)))
-        return ops.where(negative, found - math.pi / tangent, found).astype(x.dtype)
-    return _polygamma_positive(n, exact).astype(x.dtype)
+    negative = exact < 0
+    found = _polygamma_positive(n, ops.where(negative, 1 - exact, exact))
+    fraction = exact - ops.floor(exact)
+    pi = number(math.pi, exact)
+    cotangent = 1 / ops.tan(ops.where(negative & (fraction > 0), pi * fraction, ops.ones_like(exact)))
+    slope = ops.zeros_like(exact)  # pi times the n-th derivative of cot(pi x), in powers of that cotangent
+    for coefficient in _cotangent_slope(n):
+        slope = slope * cotangent + float(coefficient)
+    reflected = (found if n % 2 == 0 else -found) - number(math.pi ** (n + 1), exact) * slope
+    pole = ops.full_like(exact, math.inf if n % 2 else -math.inf if n else math.nan)
+    return ops.where(negative, ops.where(fraction > 0, reflected, pole), found).astype(x.dtype)
+
+
+def _cotangent_slope(n: int) -> Any:
+    """Return the ``n``-th derivative of the cotangent as a polynomial in it, the highest power first."""
+    slope = np.poly1d([1, 0])
+    for _ in range(n):
+        slope = slope.deriv() * np.poly1d([-1, 0, -1])
+    return slope.coefficients.tolist()
 
 
 def _polygamma_positive(n: int, x: Tensor) -> Tensor:
@@ -111,7 +122,7 @@ def _polygamma_positive(n: int, x: Tensor) -> Tensor:
     bernoulli = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730)
     for k, coefficient in enumerate(bernoulli, 1):
         factor = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
-        series = series + sign * coefficient * factor * x ** (-(2.0 * k + n))
+        series = series + number(sign * coefficient * factor, x) * x ** (-(2.0 * k + n))
     return total + series
 
 

@@ -10,7 +10,7 @@ from mindspore import Tensor, ops
 
 from . import selections
 from .algebra import _from, _upto, diff
-from .dtypes import promoted
+from .dtypes import number, promoted
 from .kernels import tensor_split
 
 __all__ = [
@@ -124,11 +124,27 @@ def nanmedian(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -
 def nanquantile(
     input: Tensor, q: Any, dim: Optional[int] = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
-    """Return quantiles of what is a number; by numpy."""
+    """Return quantiles of what is a number.
+
+    The numbers are numpy's; the gradient is that of the sorted values they lie between.
+    """
     values = input.asnumpy()
     points = q.asnumpy() if isinstance(q, Tensor) else np.asarray(q, values.dtype)
-    found = np.nanquantile(values, points, axis=dim, keepdims=keepdim, method=interpolation)
-    return Tensor(np.asarray(found, values.dtype))
+    exact = np.asarray(np.nanquantile(values, points, axis=dim, keepdims=keepdim, method=interpolation), values.dtype)
+    places = np.arange(values.size).reshape(values.shape if dim is not None else (-1,))
+    rows, flat = (np.moveaxis(part.reshape(places.shape), dim or 0, -1) for part in (values, places))
+    last = np.maximum((~np.isnan(rows)).sum(-1) - 1, 0)
+    rank = points.reshape((-1,) + (1,) * last.ndim) * last.astype(values.dtype)
+    share = {"lower": 0.0, "higher": 1.0, "midpoint": 0.5, "nearest": np.rint(rank) - np.floor(rank)}
+    part = Tensor(np.asarray(share.get(interpolation, rank - np.floor(rank)), values.dtype))
+    order = np.take_along_axis(flat, np.argsort(rows, -1, kind="stable"), -1)
+    ends = (
+        np.take_along_axis(order, np.moveaxis(end(rank), 0, -1).astype(np.int64), -1) for end in (np.floor, np.ceil)
+    )
+    low, high = (ops.gather(input.reshape((-1,)), Tensor(np.moveaxis(end, -1, 0)), 0) for end in ends)
+    between = (low + (high - low) * part).reshape(exact.shape)
+    rest = ops.stop_gradient(Tensor(exact) - between)  # rounding, and what is no number
+    return ops.where(ops.isfinite(rest), between + rest, Tensor(exact))
 
 
 def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Tuple[Tensor, ...]:
@@ -146,14 +162,16 @@ def cumulative_trapezoid(y: Tensor, x: Optional[Tensor] = None, *, dx: Any = Non
     """Return the running integral along ``dim`` by the trapezoidal rule."""
     axis = dim % y.ndim
     size = y.shape[axis]
-    whole = y if y.is_floating_point() else y.astype(ms.float32)
-    heights = (_from(whole, axis, 1) + _upto(whole, axis, size - 1)) / 2
+    heights = _from(y, axis, 1) + _upto(y, axis, size - 1)
     if x is None:
-        return ops.cumsum(heights * (1 if dx is None else dx), axis)
+        heights = heights if y.is_floating_point() else heights.astype(ms.float32)
+        return ops.cumsum(heights * number((1 if dx is None else dx) / 2, heights), axis)
     steps = diff(x, dim=-1 if x.ndim == 1 else dim)
     if x.ndim == 1:
         steps = steps.reshape((-1,) + (1,) * (y.ndim - 1 - axis))
-    return ops.cumsum(heights * steps, axis)
+    areas = heights * steps  # whole numbers wrap around here, as PyTorch's do
+    areas = areas if areas.is_floating_point() or areas.is_complex() else areas.astype(ms.int64)
+    return ops.cumsum(areas, axis) / 2
 
 
 def atleast_3d(*tensors: Any) -> Any:

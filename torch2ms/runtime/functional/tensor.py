@@ -269,9 +269,9 @@ def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False,
         return selections.sum((values != 0).astype(values.dtype), axes, keepdim)
     if p == 1:
         return selections.sum(values, axes, keepdim)
-    powers = selections.sum(ops.pow(values, p), axes, keepdim)
+    powers = selections.sum(ops.pow(values, number(p, values)), axes, keepdim)
     positive = (powers > 0).astype(powers.dtype)  # at 0 the slope is taken for 0, as by torch
-    return ops.pow(powers + (1 - positive), 1.0 / p) * positive
+    return ops.pow(powers + (1 - positive), number(1.0 / p, powers)) * positive
 
 
 def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tuple[Tensor, Tensor]:
@@ -281,7 +281,10 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = 
     if input.dtype == ms.bool_:
         values, indices = ops.sort(input.astype(ms.int8), dim, descending)
         return values.astype(ms.bool_), indices.astype(ms.int64)
-    values, indices = ops.sort(input, dim, descending)
+    if input.dtype == ms.float64 and 0 not in input.shape:  # ops.sort rounds it to float32
+        values, indices = ops.topk(input, input.shape[dim], dim, descending)
+    else:
+        values, indices = ops.sort(input, dim, descending)
     return values, indices.astype(ms.int64)
 
 
@@ -411,7 +414,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """Return ``beta * input + alpha * (mat1 @ mat2)``; what has the factor 0 is left out, whatever it holds."""
-    product = ops.matmul(mat1, mat2) if alpha else ops.zeros((mat1.shape[0], mat2.shape[1]), mat1.dtype)
+    product = selections.matmul(mat1, mat2) if alpha else ops.zeros((mat1.shape[0], mat2.shape[1]), mat1.dtype)
     return _weighted(input, product, beta, alpha)
 
 
@@ -424,7 +427,7 @@ def _weighted(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tens
 
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """Return ``beta * input + alpha * (batch1 @ batch2)`` for batches of matrices."""
-    return _weighted(input, ops.matmul(batch1, batch2), beta, alpha)
+    return _weighted(input, selections.matmul(batch1, batch2), beta, alpha)
 
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:

@@ -1,0 +1,96 @@
+"""Inputs that samples of torch's own tests hold: close float64 values, axes of one, negative places, nothing at all."""
+
+from __future__ import annotations
+
+import mindspore as ms
+import numpy as np
+import pytest
+from mindspore import ops
+
+from torch2ms.runtime import functional
+
+CLOSE = [1.000000003, 1.000000001, 1.000000002]
+
+
+def gradient(function: object, values: object) -> list[float]:
+    return ms.grad(function)(ms.tensor(values)).asnumpy().tolist()
+
+
+def test_float64_is_put_in_order_by_all_its_digits() -> None:
+    x = ms.Tensor(np.array(CLOSE))
+    values, places = functional.sort(x, descending=True)
+    assert values.asnumpy().tolist() == sorted(CLOSE, reverse=True)
+    assert places.asnumpy().tolist() == [0, 2, 1]
+    assert functional.argsort(x).asnumpy().tolist() == [1, 2, 0]
+    assert functional.msort(x).asnumpy().tolist() == sorted(CLOSE)
+    assert float(functional.median(x).asnumpy()) == CLOSE[2]
+    assert float(functional.kthvalue(x, 3)[0].asnumpy()) == CLOSE[0]
+
+
+def test_a_cosine_along_an_axis_that_one_side_has_once() -> None:
+    x, y = ms.tensor([[[3.0, 4.0], [1.0, 0.0]]]), ms.tensor([[[2.0, 1.0]]])
+    found = functional.cosine_similarity(x, y, dim=1).asnumpy()
+    assert found == pytest.approx(np.array([[8 / np.sqrt(10 * 8), 4 / np.sqrt(16 * 2)]]))
+
+
+def test_polygamma_of_negative_values() -> None:
+    # By torch 2.13; psi_1(-0.5) = pi ** 2 / 2 + 4
+    found = functional.polygamma(1, ms.tensor([-0.5, -2.0, 3.0])).asnumpy()
+    assert found == pytest.approx([np.pi**2 / 2 + 4, np.inf, np.pi**2 / 6 - 1.25], rel=1e-6)
+    assert functional.polygamma(2, ms.tensor([-8.4784])).asnumpy() == pytest.approx([4.2216], rel=1e-3)
+    assert np.isnan(functional.digamma(ms.tensor([-3.0])).asnumpy()).all()
+    exact = functional.lgamma(ms.Tensor(np.array([0.5, 30.3]))).asnumpy()
+    assert exact == pytest.approx([np.log(np.pi) / 2, 72.2738905413649], rel=1e-12)
+
+
+def test_products_that_are_gathered_have_a_gradient() -> None:
+    places = ms.tensor([0, 0, 1])
+    source = ms.tensor([2.0, 3.0, 0.0])
+
+    def product(x: ms.Tensor) -> ms.Tensor:
+        return functional.index_reduce(x, 0, places, source, "prod").sum()
+
+    assert gradient(product, [5.0, 7.0]) == [6.0, 0.0]
+    into = ms.tensor([5.0, 7.0])
+    by_source = gradient(lambda s: functional.index_reduce(into, 0, places, s, "prod").sum(), [2.0, 3.0, 0.0])
+    assert by_source == [15.0, 10.0, 7.0]
+
+
+def test_quantiles_of_what_is_a_number_have_a_gradient() -> None:
+    x = [[4.0, float("nan"), 1.0], [2.0, 3.0, 7.0]]
+    assert functional.nanquantile(ms.tensor(x), 0.25, 1).asnumpy().tolist() == [1.75, 2.5]
+    slopes = gradient(lambda x: functional.nanquantile(x, 0.25, 1).sum(), x)
+    assert slopes == [[0.25, 0.0, 0.75], [0.5, 0.5, 0.0]]
+    both = functional.nanquantile(ms.tensor(x), ms.tensor([0.0, 1.0]), 1, True)
+    assert both.asnumpy().tolist() == [[[1.0], [2.0]], [[4.0], [7.0]]]
+
+
+def test_no_gradient_flows_through_what_is_drawn() -> None:
+    assert gradient(lambda m: (functional.normal(m, 2.0) * 3).sum(), [0.5, 1.5]) == [0.0, 0.0]
+
+
+def test_no_columns_to_sum_over() -> None:
+    left, right = ops.zeros((2, 0)), ops.zeros((0, 3))
+    assert functional.selections.matmul(left, right).asnumpy().tolist() == [[0.0] * 3] * 2
+    assert functional.addmm(ops.ones((2, 3)), left, right).asnumpy().tolist() == [[1.0] * 3] * 2
+    assert functional.selections.bmm(ops.zeros((1, 2, 0)), ops.zeros((1, 0, 3))).shape == (1, 2, 3)
+
+
+def test_whole_numbers_under_a_curve_wrap_around() -> None:
+    y, x = ms.Tensor([[5, 6, 4]], ms.uint8), ms.Tensor([[9, 3, 1]], ms.uint8)
+    assert functional.trapezoid(y, x).asnumpy().tolist() == [213.0]  # 250 * 11 and 254 * 10, modulo 256
+    assert functional.cumulative_trapezoid(y, x).asnumpy().tolist() == [[95.0, 213.0]]
+
+
+def test_bools_stay_bools_in_an_outer_product() -> None:
+    kept, column, row = (ms.tensor(values) for values in ([[True, False]], [True], [False, False]))
+    found = functional.addr(kept, column, row, beta=3, alpha=2)
+    assert found.dtype == ms.bool_
+    assert found.asnumpy().tolist() == [[True, False]]
+    assert functional.sum_to_size(ms.tensor(True), ()).dtype == ms.int64
+
+
+def test_images_of_bytes_are_rounded() -> None:
+    image = ms.Tensor([[[[0, 255], [255, 0]]]], ms.uint8)
+    found = functional.interpolate(image, (3, 3), mode="bilinear", align_corners=True)
+    assert found.asnumpy().tolist() == [[[[0, 128, 255], [128, 128, 128], [255, 128, 0]]]]
