@@ -25,7 +25,8 @@ def producer(tables: Tables, row: Row, example: Example) -> MappedTo | None:
     given = bound_arguments(tables, row, example)
     held = [option for option in tables.select(row, target) if _conditions_hold(option, given)]
     named = [option for option in held if names_target(example.after, option.target)]
-    at_edge = [option for option in named if example.edge and option.edge == example.edge]
+    spoken = [option for option in held if option in named or option.target in (RECEIVER, DROP)]
+    at_edge = [option for option in spoken if example.edge and option.edge == example.edge]
     return next((option for option in [*at_edge, *named, *held]), None)
 
 

@@ -11,6 +11,8 @@
 - ``scalar``: the file shows that a tensor may have no axes, of which MindSpore's function has no answer;
 - ``short``, ``double``, ``complex``: the input is of bools or of ints shorter than int32, of float64, of complex
   numbers, or of a dtype that nothing shows, in a file that names such dtypes (bools are everywhere: they must be seen);
+- ``bool``, ``whole``, ``real``: the input is seen to be of bools, of bools or ints, of anything but complex numbers;
+- ``tensors``: what the call is given beside its input, where others give a number, is seen to be a tensor;
 - ``long``: the input is of int64, or of a dtype that nothing shows, in a file that writes such large whole numbers down
   that products of them pass 2**53;
 - ``twice``: gradients of this file, or of one near it, are differentiated again (``create_graph``);
@@ -52,12 +54,26 @@ def _is_at(edge: str, tree: ast.Call, ctx: Context) -> bool:
         return may_be_empty(input_of(tree, ctx), ctx)
     if edge == "long":
         return may_be_long(input_of(tree, ctx), ctx)
+    if edge == "tensors":
+        return _gives_tensors(tree, input_of(tree, ctx), ctx)
+    if edge in _SEEN:
+        given = input_of(tree, ctx)
+        return given is not None and family(ctx.kind(given).of) in _SEEN[edge]
     if edge in _NAMED:
         return _is_of(input_of(tree, ctx), edge, ctx)
     if ctx.once(_OF_FILE[edge]):
         return True
     given = input_of(tree, ctx) if edge in ("nan", "void") else None
     return given is not None and (holds_nan(given, ctx) or (edge == "void" and is_void(given, ctx)))
+
+
+_SEEN = {"bool": ("bool",), "whole": ("bool", "int"), "real": ("bool", "int", "float")}
+
+
+def _gives_tensors(tree: ast.Call, given: ast.expr | None, ctx: Context) -> bool:
+    """Whether a call is given a tensor beside the one that it is called for."""
+    others = (*tree.args, *(keyword.value for keyword in tree.keywords))
+    return any(value is not given and ctx.kind(value).is_tensor for value in others)
 
 
 _BYTES = frozenset({"uint8", "int8", "int16", "short", "byte", "ByteTensor", "CharTensor", "ShortTensor"})

@@ -111,7 +111,8 @@ def _of_data(tree: ast.expr, ctx: Context, depth: int) -> frozenset[int]:
         inner = _of_data(tree.elts[0], ctx, depth) if tree.elts else frozenset({0})
         return frozenset(rank if rank == OTHERS else rank + 1 for rank in inner)
     value = tree.operand if isinstance(tree, ast.UnaryOp) else tree
-    if isinstance(value, ast.Constant) or ctx.kind(tree).name in _NUMBERS:
+    makes_number = isinstance(value, ast.Call) and getattr(value.func, "id", "") in _NUMBERS
+    if isinstance(value, ast.Constant) or makes_number or ctx.kind(tree).name in _NUMBERS:
         return frozenset({0})
     return ranks(tree, ctx, depth - 1) if ctx.kind(tree).is_tensor else frozenset()
 

@@ -7,8 +7,10 @@ from typing import Any, Optional
 import mindspore as ms
 from mindspore import Tensor, ops
 
+from .dtypes import abs as modulus
 from .dtypes import number
 from .exact import exp, expm1, log, tanh
+from .pointwise import complex_quotient
 
 __all__ = [
     "celu",
@@ -31,6 +33,7 @@ __all__ = [
     "softmin",
     "softplus",
     "softshrink",
+    "softsign",
     "threshold",
 ]
 
@@ -80,6 +83,14 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """Return ``input`` held between 0 and 6, whose gradient is 0 at both (MindSpore's is 1 at 6)."""
     return hardtanh(input, 0.0, 6.0)
+
+
+def softsign(input: Tensor) -> Tensor:
+    """Return ``input / (1 + |input|)``, of ints as float32."""
+    if input.is_complex():
+        return complex_quotient(input, 1 + modulus(input))
+    values = input if input.is_floating_point() else input.astype(ms.float32)
+    return values / (1 + ops.abs(values))
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:

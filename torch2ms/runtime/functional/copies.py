@@ -9,7 +9,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 
 from mindspore import Tensor, ops
 
-from .handed import narrow, split, squeeze
+from .handed import narrow, split, squeeze, transpose
 from .matrix import select, take_every
 from .pointwise import view_as_complex, view_as_real
 from .seldom import as_strided
@@ -93,7 +93,7 @@ def t_copy(input: Tensor) -> Tensor:
 
 def transpose_copy(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return ``input`` with two axes exchanged, copied."""
-    return ops.swapaxes(input, dim0, dim1).copy()
+    return transpose(input, dim0, dim1).copy()
 
 
 def unbind_copy(input: Tensor, dim: int = 0) -> Tuple[Tensor, ...]:

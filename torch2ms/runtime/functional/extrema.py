@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional
 import mindspore as ms
 from mindspore import Tensor, ops
 
-__all__ = ["argmax", "argmin", "max", "min"]
+__all__ = ["argmax", "argmin", "max", "min", "minimum"]
 
 
 class Extrema(NamedTuple):
@@ -33,7 +33,7 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Return the smallest value; along an axis (values, indices); of two tensors, the smaller ones."""
     if other is not None or isinstance(dim, Tensor):
-        return ops.minimum(input, dim if other is None else other)
+        return minimum(input, dim if other is None else other)
     if dim is None:
         return input.all() if input.dtype == ms.bool_ else input.min()
     if input.dtype == ms.bool_:
@@ -41,6 +41,13 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
         return Extrema(values.astype(ms.bool_), places)
     index, values = ops.ArgMinWithValue(int(dim), keepdim)(input)
     return Extrema(values, index.astype(ms.int64))  # ops.min gives int32 indices in MindSpore 2.0
+
+
+def minimum(input: Tensor, other: Tensor) -> Tensor:
+    """Return the smaller of each two elements; of bools as well, which MindSpore's has no kernel for on CPU."""
+    if input.dtype == other.dtype == ms.bool_:
+        return ops.logical_and(input, other)
+    return ops.minimum(input, other)
 
 
 def argmax(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Tensor:

@@ -9,8 +9,9 @@ import mindspore as ms
 from mindspore import Parameter, Tensor, ops
 
 from . import selections
+from .dtypes import promoted
 
-__all__ = """all amax amin any chunk clamp_max clamp_min clone copied_into filled index_select narrow of_floats
+__all__ = """all amax amin any chunk clamp_max clamp_min clone copied_into fill filled index_select narrow of_floats
 rot90 split squeeze
 transpose""".split()
 
@@ -60,13 +61,21 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Tuple[Tensor, ...]:
 
 
 def clamp_max(input: Tensor, max: Any) -> Tensor:
-    """Return the values, those above ``max`` brought down to it."""
-    return ops.clamp(input, max=max)
+    """Return the values, those above ``max`` brought down to it; beside a tensor, the values are broadcast as well."""
+    return _held(lambda a, b: a > b, input, max) if isinstance(max, Tensor) else ops.clamp(input, max=max)
 
 
 def clamp_min(input: Tensor, min: Any) -> Tensor:
-    """Return the values, those below ``min`` brought up to it."""
-    return ops.clamp(input, min=min)
+    """Return the values, those below ``min`` brought up to it; beside a tensor, the values are broadcast as well."""
+    return _held(lambda a, b: a < b, input, min) if isinstance(min, Tensor) else ops.clamp(input, min=min)
+
+
+def _held(crosses: Callable[[Tensor, Tensor], Tensor], input: Tensor, limit: Tensor) -> Tensor:
+    """Return ``limit`` where ``input`` crosses it, else ``input``; MindSpore's own keeps the input's shape."""
+    values, limits = promoted((input, limit))
+    if values.dtype != ms.bool_:
+        return ops.where(crosses(values, limits), limits, values)
+    return ops.where(crosses(values.astype(ms.int32), limits.astype(ms.int32)), limits, values)
 
 
 def clone(input: Tensor, **_: Any) -> Tensor:
@@ -81,11 +90,21 @@ def copied_into(tensor: Tensor, source: Tensor) -> Tensor:
 
 def filled(tensor: Tensor, value: Any) -> Tensor:
     """Return ``tensor`` with its values replaced, in place: an assignment for the middle of an expression."""
+    if not tensor.size:
+        return tensor
     if isinstance(tensor, Parameter):
         tensor.copy_(value)  # so that ops.assign takes it later
     else:
         tensor[()] = value  # "..." would not reach what it is a view of
     return tensor
+
+
+def fill(input: Tensor, value: Any) -> Tensor:
+    """Return a new tensor like ``input`` that holds one value, a number or a tensor without axes."""
+    if not input.size:
+        return input.copy()
+    made = value.astype(input.dtype) if isinstance(value, Tensor) else Tensor(value, input.dtype)
+    return ops.broadcast_to(made, input.shape).copy()  # the view's elements are all one and the same
 
 
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
@@ -135,5 +154,5 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
 
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Return ``input`` with two axes exchanged."""
-    return ops.swapaxes(input, dim0, dim1)
+    """Return ``input`` with two axes exchanged; a number alone has one that is its own."""
+    return ops.swapaxes(input, dim0, dim1) if input.ndim else input

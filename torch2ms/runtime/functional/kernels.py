@@ -12,7 +12,18 @@ from mindspore import Tensor, ops
 
 from .whole import divided, is_long, remainder
 
-__all__ = ["floor_divide", "fmod", "lerp", "sgn", "sign", "square", "tensor_split", "tril", "triu"]
+__all__ = [
+    "diagflat",
+    "floor_divide",
+    "fmod",
+    "lerp",
+    "sgn",
+    "sign",
+    "square",
+    "tensor_split",
+    "tril",
+    "triu",
+]
 
 _SHORT = (ms.bool_, ms.uint8, ms.int8, ms.int16)
 
@@ -39,6 +50,11 @@ def sgn(input: Tensor) -> Tensor:
 def square(input: Tensor) -> Tensor:
     """Return the squares; of bools, as int64."""
     return ops.square(input.astype(ms.int64) if input.dtype == ms.bool_ else input)
+
+
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """Return a matrix with the values on one of its diagonals, of any dtype."""
+    return in_ints(lambda values: ops.diagflat(values, offset), input)
 
 
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
@@ -85,8 +101,12 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     return input.copy() if _nothing(input) else ops.triu(input, diagonal)
 
 
-def tensor_split(input: Tensor, indices_or_sections: Union[int, Sequence[int]], dim: int = 0) -> Tuple[Tensor, ...]:
+def tensor_split(
+    input: Tensor, indices_or_sections: Union[int, Sequence[int], Tensor], dim: int = 0
+) -> Tuple[Tensor, ...]:
     """Return the parts of a tensor; all of those of an axis without elements, of which MindSpore gives one."""
+    if isinstance(indices_or_sections, Tensor):  # a number of sections where it has no axes
+        indices_or_sections = indices_or_sections.asnumpy().tolist()
     if input.shape[dim]:
         parts: Tuple[Tensor, ...] = ops.tensor_split(input, indices_or_sections, dim)
         return parts

@@ -11,7 +11,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-from . import extrema, normalization, selections, tensor
+from . import extrema, handed, normalization, selections, tensor
 
 __all__ = [
     "amax",
@@ -153,12 +153,12 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """Return the values, none below ``min``; what is NaN stays so."""
-    return clamp(input, min)
+    return _marked(handed.clamp_min(input, min), input != input)
 
 
 def clamp_max(input: Tensor, max: Any) -> Tensor:
     """Return the values, none above ``max``; what is NaN stays so."""
-    return clamp(input, None, max)
+    return _marked(handed.clamp_max(input, max), input != input)
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
@@ -227,7 +227,7 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """Return the logarithms of the running sums of the exponentials; infinity and NaN reach all that is behind them."""
-    if 0 in input.shape:
+    if not input.ndim or 0 in input.shape:
         return input.copy()
     low = -6e4 if input.dtype == ms.float16 else -1e30  # MindSpore's own has a wrong number behind -infinity
     found = ops.logcumsumexp(input.masked_fill(~ops.isfinite(input), low), dim)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, Callable, Optional, Sequence, Tuple
 
 import mindspore as ms
 import numpy as np
@@ -12,6 +12,7 @@ __all__ = [
     "as_index",
     "coalesced",
     "diagonal_scatter",
+    "gather",
     "index_add",
     "index_copy",
     "index_fill",
@@ -40,11 +41,26 @@ def _places(indices: Sequence[Any], shape: Sequence[int]) -> Any:
     return numbers[arrays]
 
 
+def _in_parts(write: Callable[[Tensor, Tensor], Tensor], input: Tensor, source: Tensor) -> Tensor:
+    """Return what ``write`` makes of ``input`` and ``source``; of complex ones, which no kernel takes, part by part."""
+    if not input.is_complex():
+        return write(input, source)
+    real = write(ops.real(input), ops.real(source))
+    return ops.Complex()(real, write(ops.imag(input), ops.imag(source)))
+
+
+def _put(input: Tensor, where: Tensor, source: Tensor, axis: int = 0) -> Tensor:
+    """Return ``input`` with ``source`` at the places ``where`` along ``axis``."""
+    return _in_parts(lambda x, y: ops.tensor_scatter_elements(x, where, y, axis), input, source)
+
+
 def added(input: Tensor, where: Tensor, source: Tensor) -> Tensor:
     """Return ``input`` with ``source`` added at the places ``where`` (1-D) of its first axis; equal places add up.
 
     Not with TensorScatterElements: threads of its CPU kernel lose sums of equal places (MindSpore 2.7, 2.8, 2.10).
     """
+    if input.is_complex():
+        return _in_parts(lambda x, y: added(x, where, y), input, source)
     if input.dtype == ms.bool_:  # which the other kernel has not
         return ops.tensor_scatter_elements(input, where, source, 0, "add")
     return ops.tensor_scatter_add(input, where.reshape((-1, 1)), source)
@@ -73,7 +89,7 @@ def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumula
     source = ops.broadcast_to(source.astype(input.dtype), places.shape).reshape((-1,))
     where = Tensor(places.reshape(-1), ms.int32)
     flat = input.reshape((-1,))
-    made = added(flat, where, source) if accumulate else ops.tensor_scatter_elements(flat, where, source, 0)
+    made = added(flat, where, source) if accumulate else _put(flat, where, source)
     return made.reshape(input.shape)
 
 
@@ -170,7 +186,10 @@ def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """Return ``input`` with the values of ``src`` reduced ("sum", "mean", "amax", ...) into the places ``index``."""
-    axis = dim % input.ndim if input.ndim else 0
+    if input.ndim == 0 or index.ndim == 0:
+        line, index, src = (x.reshape((-1,)) for x in (input, index, src))
+        return scatter_reduce(line, 0, index, src, reduce, include_self=include_self).reshape(input.shape)
+    axis = dim % input.ndim
     picked = index.asnumpy()
     grid = list(np.indices(picked.shape))
     grid[axis] = picked
@@ -197,16 +216,14 @@ def index_reduce(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """Return ``input`` with slices of ``source`` reduced into its slices ``index`` along ``dim``."""
-    shape = [1] * source.ndim
-    shape[dim] = -1
-    spread = ops.broadcast_to(index.reshape(tuple(shape)), source.shape)
+    spread = _spread_index(index, source, dim)
     return scatter_reduce(input, dim, spread, source, reduce, include_self=include_self)
 
 
 def _written(input: Tensor, key: Tuple[Any, ...], src: Tensor) -> Tensor:
     numbers = np.arange(int(np.prod(input.shape))).reshape(input.shape)[key]
     source = ops.broadcast_to(src, numbers.shape).astype(input.dtype).reshape((-1,))
-    flat = ops.tensor_scatter_elements(input.reshape((-1,)), Tensor(numbers.reshape(-1), ms.int32), source, 0)
+    flat = _put(input.reshape((-1,)), Tensor(numbers.reshape(-1), ms.int32), source)
     return flat.reshape(input.shape)
 
 
@@ -228,7 +245,7 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
     places = np.diagonal(numbers, offset, dim1, dim2)
     where = Tensor(np.ascontiguousarray(places).reshape(-1), ms.int32)
     source = src.astype(input.dtype).reshape((-1,))
-    return ops.tensor_scatter_elements(input.reshape((-1,)), where, source, 0).reshape(input.shape)
+    return _put(input.reshape((-1,)), where, source).reshape(input.shape)
 
 
 def unravel_index(indices: Tensor, shape: Any) -> Tuple[Tensor, ...]:
@@ -304,6 +321,10 @@ def sparse_count(x: Any) -> int:
 
 def scatter(input: Tensor, dim: int, index: Tensor, src: Any, *, reduce: Optional[str] = None) -> Tensor:
     """Return ``input`` with ``src`` written, added or multiplied (``reduce``) at ``index`` along ``dim``."""
+    if input.ndim == 0 or index.ndim == 0:
+        line, index = input.reshape((-1,)), index.reshape((-1,))
+        src = src.reshape((-1,)) if isinstance(src, Tensor) else src
+        return scatter(line, 0, index, src, reduce=reduce).reshape(input.shape)
     if not isinstance(src, Tensor):
         src = ops.full_like(index, src, dtype=input.dtype)
     if src.shape != index.shape:
@@ -312,7 +333,7 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Any, *, reduce: Optiona
         return scatter_reduce(input, dim, index, src.astype(input.dtype), "prod")
     index, src = index.astype(ms.int32), src.astype(input.dtype)
     if reduce is None:
-        return ops.tensor_scatter_elements(input, index, src, dim)
+        return _put(input, index, src, dim)
     return added(input.reshape((-1,)), _numbers(input, dim, index), src.reshape((-1,))).reshape(input.shape)
 
 
@@ -336,6 +357,8 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 
 def _spread_index(index: Tensor, source: Tensor, dim: int) -> Tensor:
     """Return the 1-D ``index`` along ``dim`` as a tensor of the shape of ``source``."""
+    if source.ndim == 0:
+        return index.reshape(())
     shape = [1] * source.ndim
     shape[dim] = -1
     return ops.broadcast_to(index.reshape(tuple(shape)), source.shape)
@@ -357,6 +380,8 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """Return ``input`` with its slices ``index`` along ``dim`` set to ``value``."""
+    if input.ndim == 0:
+        return index_fill(input.reshape((1,)), 0, index, value).reshape(())
     shape = [1] * input.ndim
     shape[dim] = -1
     places = Tensor(np.arange(input.shape[dim]), ms.int64)
@@ -365,8 +390,19 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     return masked_fill(input, ops.broadcast_to(mask.reshape(tuple(shape)), input.shape), value)
 
 
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """Return the values of ``input`` at ``index`` along ``dim``; either may have no axes, and an empty index any."""
+    if 0 in index.shape:
+        return ops.zeros(index.shape, input.dtype)
+    if input.ndim and index.ndim:
+        return ops.gather_elements(input, dim, index)
+    return ops.gather_elements(input.reshape((-1,)), 0, index.reshape((-1,))).reshape(index.shape)
+
+
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Return ``input`` with ``value`` where ``mask`` holds; MindSpore takes whole numbers through float32."""
     if isinstance(value, int) and not isinstance(value, bool) and input.dtype != ms.bool_:
         value = Tensor(value, input.dtype)
+    if input.is_complex():
+        return ops.where(mask, value if isinstance(value, Tensor) else Tensor(value, input.dtype), input)
     return ops.masked_fill(input, mask, value)

@@ -36,6 +36,7 @@ __all__ = [
     "nan_to_num",
     "nanmean",
     "nansum",
+    "polar",
     "quantile",
     "rad2deg",
     "round",
@@ -190,7 +191,22 @@ def atan2(input: Tensor, other: Tensor) -> Tensor:
 
 def complex(real: Tensor, imag: Tensor) -> Tensor:
     """Return ``real + 1j * imag``."""
+    if real.shape != imag.shape:
+        real, imag = _together(real, imag)
     return ops.Complex()(real, imag)
+
+
+def _together(input: Tensor, other: Tensor) -> Tuple[Tensor, Tensor]:
+    """Return two tensors in the shape that they have together."""
+    shape = np.broadcast_shapes(input.shape, other.shape)
+    return ops.broadcast_to(input, shape), ops.broadcast_to(other, shape)
+
+
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
+    """Return the complex numbers of these magnitudes and angles, each for each or broadcast."""
+    if abs.shape != angle.shape:  # MindSpore's own reads on behind the end of the shorter one
+        abs, angle = _together(abs, angle)
+    return ops.polar(abs, angle)
 
 
 def complex_product(input: Any, other: Any) -> Any:

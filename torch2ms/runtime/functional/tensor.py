@@ -437,6 +437,11 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     else:
         left, right = ([side] if isinstance(side, int) else list(side) for side in dims)
     left, right = [axis % a.ndim for axis in left], [axis % b.ndim for axis in right]
+    for one, other in zip(left, right):  # an axis of one place stands for as many as the other has
+        if a.shape[one] == 1:
+            b = b.sum(other, keepdims=True)
+        elif b.shape[other] == 1:
+            a = a.sum(one, keepdims=True)
     rows = [axis for axis in range(a.ndim) if axis not in left]
     columns = [axis for axis in range(b.ndim) if axis not in right]
     depth = int(np.prod([a.shape[axis] for axis in left], dtype=np.int64))
@@ -448,6 +453,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
 
 def unfold_dimension(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return windows of ``size`` every ``step`` places along ``dimension``, in a new last axis (``Tensor.unfold``)."""
+    if input.ndim == 0:
+        return input.reshape((1,))[:size]
     axis = dimension % input.ndim
     count = (input.shape[axis] - size) // step + 1
     places = np.arange(count)[:, None] * step + np.arange(size)[None, :]

@@ -396,9 +396,12 @@ def settled(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Ba
         ctx.account(tree.func, row.name, "mapped", function)
         own = [cst.Arg(updated.func.value)] if is_method and isinstance(updated.func, cst.Attribute) else []
         return updated.with_changes(func=ctx.reference(function), args=[*own, *updated.args])
-    if name in _OF_AXES and ranks(value, ctx) == {0} and ctx.kind(value).of != "torch.bool":
+    if name in _OF_AXES and ranks(value, ctx) == {0} and not (name == "cumprod" and of == "bool"):  # which widens them
         ctx.account(tree.func, row.name, "mapped", "mindspore.Tensor.copy")
-        held = updated.func.value if is_method and isinstance(updated.func, cst.Attribute) else updated.args[0].value
+        named = [arg for arg in updated.args if arg.keyword is not None and arg.keyword.value == "input"]
+        given = (named or updated.args)[0].value if not is_method else None
+        held = updated.func.value if given is None and isinstance(updated.func, cst.Attribute) else given
+        assert held is not None
         return build("{x}.copy()", x=parenthesised(held))
     alone = len(tree.args) + len(tree.keywords) == (0 if is_method else 1)
     modulus = name in ("abs", "absolute") and may_be_complex(value, ctx)

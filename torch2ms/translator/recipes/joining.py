@@ -1,4 +1,4 @@
-"""Tensors of different dtypes in one call."""
+"""Tensors of different dtypes or shapes in one call."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
+from torch2ms.translator.ranks import assigned
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax import build
 
@@ -86,3 +87,31 @@ def tensors_in_a_list(site: CallSite, ctx: Context) -> Outcome:
     assert site.option is not None
     func = ctx.reference(site.option.target)
     return Replace(site.updated.with_changes(func=func, args=[cst.Arg(cst.List(elements))]))
+
+
+@recipe("alike")
+def alike(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.polar(torch.ones_like(x), x)``: two tensors that are seen to have one shape."""
+    given = [site.argument(name) for name in ("abs", "angle")]
+    shapes = {_shaped_as(argument.tree, ctx) for argument in given if argument is not None}
+    return emit_call(site, ctx) if len(shapes) == 1 else Leave("its two tensors may have different shapes")
+
+
+_EACH = frozenset({"abs", "angle", "ones_like", "zeros_like", "full_like", "rand_like", "randn_like", "exp", "sqrt"})
+
+
+def _shaped_as(tree: ast.expr, ctx: Context, depth: int = 3) -> str:
+    """Return the text of the tensor whose shape a value has: ``x`` for ``torch.ones_like(x)`` and ``x.abs()``."""
+    if isinstance(tree, ast.Name) and depth:
+        found = ctx.once(assigned).get(tree.id, ())
+        return _shaped_as(found[0], ctx, depth - 1) if len(found) == 1 and _is_each(found[0]) else tree.id
+    if not isinstance(tree, ast.Call) or not _is_each(tree) or not depth:
+        return ast.unparse(tree)
+    assert isinstance(tree.func, ast.Attribute)
+    inner = tree.args[0] if tree.args and ctx.is_import_root(tree.func) else tree.func.value
+    return _shaped_as(inner, ctx, depth - 1)
+
+
+def _is_each(tree: ast.expr) -> bool:
+    """Whether a value is made of each element of a tensor."""
+    return isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr in _EACH

@@ -51,10 +51,12 @@ def max_min(site: CallSite, ctx: Context) -> Outcome:
             return Replace(_at_run_time(site, tensor, f"torch2ms.runtime.functional.{word}", ctx))
         if not axis:
             second, other = None, second
+    is_bool = _is_bool(site, ctx)  # MindSpore has no kernels for the extrema of bools
     if other is not None:
+        if is_bool and word == "min":
+            return Replace(_at_run_time(site, tensor, "torch2ms.runtime.functional.min", ctx))
         function = ctx.reference(f"mindspore.ops.{word}imum")
         return Replace(cst.Call(function, fix_commas([cst.Arg(bare(tensor)), cst.Arg(other.code)], site.updated.args)))
-    is_bool = _is_bool(site, ctx)  # MindSpore has no kernels for the extrema of bools
     if second is None:
         method = {"max": "any", "min": "all"}[word] if is_bool else word
         return Replace(build("{x}." + method + "()", x=tensor))

@@ -161,10 +161,14 @@ def as_property(site: CallSite, ctx: Context) -> Outcome:
 
 @recipe("narrow")
 def narrow(site: CallSite, ctx: Context) -> Outcome:
-    """``x.narrow(1, -2, 2)``: a start that counts from the end, or is a tensor, goes to the runtime's function."""
-    start = site.argument("start")
+    """``x.narrow(1, -2, 2)``: a start that counts from the end, or is a tensor, goes to the runtime's function.
+
+    So does a length of 0, which MindSpore's refuses.
+    """
+    start, length = site.argument("start"), site.argument("length")
     first = literal(start.tree) if start is not None else None
-    if start is None or not (ctx.kind(start.tree).is_tensor or (isinstance(first, int) and first < 0)):
+    is_empty = length is not None and literal(length.tree) == 0
+    if start is None or not (is_empty or ctx.kind(start.tree).is_tensor or (isinstance(first, int) and first < 0)):
         return emit_call(site, ctx)
     return emit_call(
         replace(site, option=replace(site.option, target="torch2ms.runtime.functional.narrow", rename={})), ctx
