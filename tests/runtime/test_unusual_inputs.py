@@ -5,9 +5,9 @@ from __future__ import annotations
 import mindspore as ms
 import numpy as np
 import pytest
-from mindspore import ops
+from mindspore import nn, ops
 
-from torch2ms.runtime import functional
+from torch2ms.runtime import functional, layers, modules
 
 CLOSE = [1.000000003, 1.000000001, 1.000000002]
 
@@ -94,3 +94,23 @@ def test_images_of_bytes_are_rounded() -> None:
     image = ms.Tensor([[[[0, 255], [255, 0]]]], ms.uint8)
     found = functional.interpolate(image, (3, 3), mode="bilinear", align_corners=True)
     assert found.asnumpy().tolist() == [[[[0, 128, 255], [128, 128, 128], [255, 128, 0]]]]
+
+
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (lambda: layers.lazy.LazyLinear(4), (2, 3)),
+        (lambda: layers.lazy.LazyConv2d(4, 3, groups=2), (2, 6, 5, 5)),
+        (lambda: layers.lazy.LazyConvTranspose2d(4, 3), (2, 6, 5, 5)),
+        (lambda: layers.lazy.LazyBatchNorm1d(), (2, 3)),
+    ],
+)
+def test_a_lazy_layer_takes_a_state_before_it_sees_an_input(make: object, shape: tuple[int, ...]) -> None:
+    x = ops.ones(shape)
+    first, second = nn.SequentialCell(make()), nn.SequentialCell(make())
+    assert repr(modules.weight(second[0])) == "<UninitializedParameter>"
+    expected = first(x).asnumpy()
+    modules.load_state_dict(second, modules.state_dict(first))
+    assert second(x).asnumpy().tolist() == expected.tolist()
+    modules.load_state_dict(second, modules.state_dict(first))
+    assert modules.weight(second[0]).shape == modules.weight(first[0]).shape

@@ -1,15 +1,17 @@
 """Layers that learn the size of their input from the first one: ``LazyLinear``, ``LazyConv2d``, ``LazyBatchNorm2d``.
 
-As in PyTorch, the first call makes the parameters, and turns the layer into one of the ordinary class.
+As in PyTorch, the first call makes the parameters, and turns the layer into one of the ordinary class; so does the
+state of such a layer that is loaded before.
 """
 
 from __future__ import annotations
 
 from itertools import count
-from typing import Any
+from typing import Any, Mapping
 
 from mindspore import Tensor, nn
 
+from ..state_hooks import register_load_hook
 from . import convolution, linear, normalization
 
 __all__ = [
@@ -29,6 +31,14 @@ __all__ = [
 ]
 
 _NUMBERS = count()
+_CONVOLUTIONS = (convolution.Conv1d, convolution.Conv2d, convolution.Conv3d)
+
+
+class _Uninitialized:
+    """A parameter whose shape is not known yet."""
+
+    def __repr__(self) -> str:
+        return "<UninitializedParameter>"
 
 
 class _Lazy(nn.Cell):
@@ -36,26 +46,47 @@ class _Lazy(nn.Cell):
 
     becomes: Any
     axes: int
+    weight = bias = _Uninitialized()
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__()
         self.given = (args, options)
+        register_load_hook(self, _become_as_saved, with_module=True)
 
     def construct(self, x: Tensor) -> Any:
         """Become the ordinary layer for inputs like ``x``, and return what that computes."""
-        args, options = self.given
         # Inputs without a batch begin with their channels, except those of BatchNorm, which takes (batch, channels).
         axis = max(x.ndim - 1 - self.axes, 0)
         if issubclass(self.becomes, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
             axis = 1
-        made, is_training = self.becomes(x.shape[axis], *args, **options), self.training
+        self.become(x.shape[axis])
+        return self.construct(x)
+
+    def size_of(self, shape: Any) -> int:
+        """Return how many channels the inputs of a layer have whose weight is of this shape."""
+        if issubclass(self.becomes, _CONVOLUTIONS):
+            args, options = self.given
+            return int(shape[1]) * int(args[5] if len(args) > 5 else options.get("groups", 1))
+        return int(shape[1 if issubclass(self.becomes, nn.Dense) else 0])
+
+    def become(self, size: int) -> None:
+        """Become the ordinary layer for inputs of ``size`` channels."""
+        args, options = self.given
+        made, is_training = self.becomes(size, *args, **options), self.training
         number = next(_NUMBERS)
         for name, parameter in made.parameters_and_names():
             parameter.name = f"lazy{number}.{name}"  # optimizers want other names for all
         self.__class__ = type(made)
         self.__dict__.update(made.__dict__)
         self.set_train(is_training)
-        return self.construct(x)
+
+
+def _become_as_saved(cell: nn.Cell, state: Mapping[str, Any], prefix: str, *options: Any) -> None:
+    """Have a layer that has seen no input become the ordinary one from which a state was saved."""
+    names = [f"{prefix}{name}" for name in ("weight", "gamma", "running_mean", "moving_mean")]
+    known = next((name for name in names if name in state), None)
+    if isinstance(cell, _Lazy) and known is not None:
+        cell.become(cell.size_of(state[known].shape))
 
 
 class LazyLinear(_Lazy):
