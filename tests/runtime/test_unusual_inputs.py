@@ -90,6 +90,17 @@ def test_bools_stay_bools_in_an_outer_product() -> None:
     assert functional.sum_to_size(ms.tensor(True), ()).dtype == ms.int64
 
 
+def test_complex_numbers() -> None:
+    x = functional.complex(ms.tensor([3.0, 0.0, 1.0, 2.0]), ms.tensor([4.0, 0.0, 1.0, 0.0]))
+    assert functional.stft(x, 4, center=False, return_complex=True).shape == (4, 1)  # not half of them
+    distance = functional.l1_loss(x, ops.zeros_like(x))
+    assert distance.dtype == ms.float32
+    assert float(distance) == pytest.approx((5 + np.sqrt(2) + 2) / 4)
+    assert functional.pairwise_distance(x, x * 2).dtype == ms.float32
+    assert functional.float_power(x, 2.0).dtype == ms.complex128
+    assert functional.bincount(ms.tensor([0, 1, 1]), ms.tensor([1, 2, 3])).dtype == ms.float64
+
+
 def test_images_of_bytes_are_rounded() -> None:
     image = ms.Tensor([[[[0, 255], [255, 0]]]], ms.uint8)
     found = functional.interpolate(image, (3, 3), mode="bilinear", align_corners=True)

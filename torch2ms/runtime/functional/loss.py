@@ -10,6 +10,7 @@ from mindspore import Tensor, ops
 
 from . import selections
 from .activation import logsigmoid
+from .dtypes import abs as magnitude
 from .dtypes import number
 from .exact import log
 from .normalization import pairwise_distance
@@ -65,7 +66,7 @@ def l1_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return the absolute difference."""
-    return reduced(ops.abs(input - target), reduction_name(size_average, reduce, reduction))
+    return reduced(magnitude(input - target), reduction_name(size_average, reduce, reduction))
 
 
 def smooth_l1_loss(

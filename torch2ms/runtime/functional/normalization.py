@@ -11,6 +11,7 @@ from mindspore import Tensor, ops
 
 from . import selections
 from .activation import softmax
+from .dtypes import abs as magnitude
 from .dtypes import promoted
 
 __all__ = [
@@ -240,7 +241,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """Return the p-norm of ``x1 - x2 + eps`` over the last axis."""
-    difference = ops.abs(x1 - x2 + eps)
+    difference = magnitude(x1 - x2 + eps)
     if p == 2:
         squares = selections.sum(ops.square(difference), -1, keepdim)
         return ops.sqrt(squares) if eps else selections.root(squares)

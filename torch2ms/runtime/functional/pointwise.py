@@ -277,7 +277,10 @@ def logical_xor(input: Tensor, other: Tensor) -> Tensor:
 
 
 def float_power(input: Any, exponent: Any) -> Tensor:
-    """Return the power in float64."""
+    """Return the power in float64, of complex numbers in complex128."""
+    if any(isinstance(x, Tensor) and x.is_complex() for x in (input, exponent)):
+        left, right = (x if isinstance(x, Tensor) else Tensor(x, ms.complex128) for x in (input, exponent))
+        return ops.pow(left.astype(ms.complex128), right.astype(ms.complex128))
     base = input.astype(ms.float64) if isinstance(input, Tensor) else Tensor(input, ms.float64)
     return ops.pow(base, exponent.astype(ms.float64) if isinstance(exponent, Tensor) else float(exponent))
 

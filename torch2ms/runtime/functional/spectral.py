@@ -111,8 +111,8 @@ def stft(
 ) -> Tensor:
     """Return the spectra of overlapping windows of (length) or (batch, length): (..., frequencies, frames).
 
-    Real input only. Without ``return_complex=True`` the real and imaginary parts stand in a new last axis, as programs
-    that do not say it expect them. PyTorch 2 refuses to guess.
+    Of complex input all frequencies, of real input half of them unless told. Without ``return_complex=True`` the real
+    and imaginary parts stand in a new last axis, as programs that do not say it expect them. PyTorch 2 refuses to guess.
     """
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
@@ -127,7 +127,8 @@ def stft(
     frames = ops.gather(signal, Tensor(places.reshape(-1), ms.int32), 1).reshape((-1, count, n_fft)) * shape
     if normalized:  # the real numbers: a product of complex ones has no gradient
         frames = frames * n_fft**-0.5
-    spectra = ops.rfft(frames) if onesided is not False else ops.fft(frames)
+    is_half = not input.is_complex() if onesided is None else onesided
+    spectra = ops.rfft(frames) if is_half else ops.fft(frames)
     spectra = ops.swapaxes(spectra, 1, 2)
     if input.ndim == 1:
         spectra = spectra[0]

@@ -379,7 +379,8 @@ def bincount(input: Tensor, weights: Optional[Tensor] = None, minlength: int = 0
     if weights is None:
         return Tensor(np.bincount(input.asnumpy(), minlength=minlength).astype(np.int64))
     given = weights.asnumpy()
-    return Tensor(np.bincount(input.asnumpy(), given, minlength).astype(given.dtype))
+    kind = np.float32 if given.dtype == np.float32 else np.float64
+    return Tensor(np.bincount(input.asnumpy(), given, minlength).astype(kind))
 
 
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
