@@ -112,7 +112,7 @@ def stft(
     """Return the spectra of overlapping windows of (length) or (batch, length): (..., frequencies, frames).
 
     Of complex input all frequencies, of real input half of them unless told. Without ``return_complex=True`` the real
-    and imaginary parts stand in a new last axis, as programs that do not say it expect them. PyTorch 2 refuses to guess.
+    and imaginary parts stand in a new last axis, as programs that do not say it expect. PyTorch 2 refuses to guess.
     """
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
