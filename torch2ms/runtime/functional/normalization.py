@@ -221,8 +221,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """Return the cosine of the angle along ``dim``; norms are held above ``eps``."""
     if x1.dtype != x2.dtype:
         x1, x2 = promoted((x1, x2))
-    if (
-        x1.ndim != x2.ndim or x1.shape[dim] != x2.shape[dim]
+    if x1.ndim != x2.ndim or (
+        x1.ndim and x1.shape[dim] != x2.shape[dim]
     ):  # one number along the axis stands for as many as there are
         x1, x2 = ops.broadcast_to(x1, (x1 + x2).shape), ops.broadcast_to(x2, (x1 + x2).shape)
     floor = eps * eps

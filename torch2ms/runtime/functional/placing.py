@@ -368,7 +368,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     """Return ``input`` with ``alpha * source`` added to its slices ``index`` along ``dim``."""
     source = (source if alpha == 1 else source * alpha).astype(input.dtype)
     if input.ndim == 0:
-        return input + source.reshape(()) * index.size
+        return (input + source.reshape(()) * index.size).astype(input.dtype)
     rows = added(input.swapaxes(0, dim), index.astype(ms.int32), source.swapaxes(0, dim))
     return rows.swapaxes(0, dim)
 
