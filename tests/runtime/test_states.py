@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import mindspore as ms
 import numpy as np
 from mindspore import nn
 from mindspore.experimental import optim
 
-from torch2ms.runtime import states
+from torch2ms.runtime import modules, states
 
 
 def network() -> nn.SequentialCell:
@@ -21,6 +22,36 @@ def test_a_network_has_the_names_of_pytorch() -> None:
     assert list(found)[2:] == ["1.weight", "1.bias", "1.running_mean", "1.running_var", "1.num_batches_tracked"]
     states.load_state_dict(other, found)
     np.testing.assert_array_equal(other[0].weight.asnumpy(), net[0].weight.asnumpy())
+
+
+def test_buffers_come_as_they_were_registered() -> None:
+    cell = nn.Cell()
+    cell.register_buffer("mean", ms.Tensor([0.0]))
+    modules.register_buffer(cell, "count", ms.Tensor(0))
+    cell.register_buffer("scale", ms.Tensor([1.0]))
+    modules.register_buffer(cell, "late", None)
+    cell.late = ms.Tensor([2.0])
+    modules.register_buffer(cell, "age", ms.Tensor(0))
+    assert list(modules.state_dict(cell)) == ["mean", "count", "scale", "late", "age"]
+    assert [name for name, _ in modules.named_buffers(cell)] == ["mean", "count", "scale", "late", "age"]
+
+
+def test_the_names_of_layers_are_not_those_of_networks() -> None:
+    class Scaled(nn.Cell):
+        def __init__(self) -> None:
+            super().__init__()
+            self.gamma = ms.Parameter(ms.Tensor([1.0]))
+            self.in_channels = 3
+
+    slope = nn.PReLU()
+    assert modules.weight(slope) is slope.w
+    assert not modules.has(Scaled(), "weight")
+    assert not modules.has(Scaled(), "in_features")
+    assert modules.get(nn.Dense(2, 3), "in_features") == 2
+    assert not modules.has(nn.Conv2d(2, 3, 1), "in_features")
+    assert modules.get_parameter(nn.SequentialCell(slope), "0.weight") is slope.w
+    volume = nn.BatchNorm3d(2)
+    assert modules.weight(volume) is volume.bn2d.gamma
 
 
 def test_optimizers_and_schedules() -> None:

@@ -88,3 +88,46 @@ def test_before_cells_had_buffers_it_is_marked() -> None:
     old = Options(target=Target(mindspore=(2, 0)))
     result = translate_source(NET.format(statement="self.state = self.make()"), options=old)
     assert "T2M305" in [item.code for item in result.diagnostics]
+
+
+COUNTED = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", {made})
+
+    def forward(self, x):
+        {statement}
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "value"),
+    [
+        ("torch.zeros(1, dtype=torch.long)", "self.count * 0.5 + x.shape[0]"),
+        ("torch.tensor(0)", "self.count / 2"),
+        ("torch.zeros(2, dtype=torch.bool)", "self.count + 1"),
+        ("torch.zeros(2)", "self.count.double()"),
+    ],
+)
+def test_a_buffer_that_is_given_a_wider_dtype_takes_it(made: str, value: str) -> None:
+    text = translate_source(COUNTED.format(made=made, statement=f"self.count = {value}")).text
+    assert f'parts.set_buffer(self, "count", {value.replace("double()", "astype(ms.float64)")})' in text
+    assert "        self.register_buffer" in text
+
+
+@pytest.mark.parametrize(
+    ("made", "value"),
+    [
+        ("torch.zeros(1, dtype=torch.long)", "self.count + 1"),
+        ("torch.zeros(1)", "self.count * 0.9 + x.mean() * 0.1"),
+        ("torch.zeros(2, dtype=torch.bool)", "self.count | (x > 0).any(0)"),
+        ("make()", "self.count * 0.5"),
+    ],
+)
+def test_a_buffer_that_keeps_its_dtype_is_a_parameter(made: str, value: str) -> None:
+    assert "set_buffer" not in translate_source(COUNTED.format(made=made, statement=f"self.count = {value}")).text

@@ -185,10 +185,11 @@ def _distribution_distance(a: Any, b: Any, spread: float) -> float:
     """Return the largest vertical distance of two empirical distribution functions, with some slack sideways.
 
     The slack keeps the rounding of values that occur often (zeros and 1 / (1 - p) of dropout) from counting; it goes
-    with the values, for that of a long tail would pass over all the others.
+    with the values, for that of a long tail would pass over all the others. Numbers below the smallest normal one count
+    as zeros: MindSpore's kernels flush them.
     """
     points = np.concatenate([a, b])
-    slack = 1e-4 * np.minimum(spread, np.abs(points))
+    slack = np.maximum(1e-4 * np.minimum(spread, np.abs(points)), np.finfo(np.float32).tiny)
 
     def share(values: Any, at: Any) -> Any:
         return np.searchsorted(values, at, side="right") / values.size

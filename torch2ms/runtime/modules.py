@@ -16,7 +16,7 @@ import mindspore as ms
 from mindspore import nn, ops
 
 from .kinds import MINDSPORE_NAMES, kind_of
-from .names import torch_names, torch_order
+from .names import holds, other_names, torch_names, torch_order
 from .state_hooks import run_load_hooks
 
 __all__ = [
@@ -53,13 +53,14 @@ __all__ = [
 _WITH_INNER_CELLS = (nn.RNN, nn.GRU, nn.LSTM, nn.BatchNorm3d)
 _STATISTICS = frozenset(["moving_mean", "moving_variance"])
 _ABSENT = "_torch2ms_absent"  # attribute of a layer: parameters that MindSpore's has and PyTorch's has not (no affine)
-_BUFFERS = "_torch2ms_buffers"  # attribute of a Cell: names of those of its parameters that are buffers
+# Attribute of a Cell: names of those of its parameters that are buffers, with how many of its own buffers it had before
+_BUFFERS = "_torch2ms_buffers"
 _UNSAVED = "_torch2ms_unsaved"  # of those, the names that no file of weights holds (persistent=False)
 
 
 def _own(cell: nn.Cell, wanted: str) -> List[Tuple[str, Any]]:
     """Return the name and value of a Cell's own weights or buffers (``wanted``), without those of its children."""
-    marked = cell.__dict__.get(_BUFFERS, ())
+    marked = cell.__dict__.get(_BUFFERS, {})
     absent = cell.__dict__.get(_ABSENT, ())
     found: List[Tuple[str, Any]] = []
     for name, value in cell._params.items():
@@ -67,15 +68,18 @@ def _own(cell: nn.Cell, wanted: str) -> List[Tuple[str, Any]]:
         if value is not None and name not in absent and is_buffer == (wanted == "buffers"):
             found.append((name, value))
     if wanted == "buffers":
-        found.extend((name, value) for name, value in getattr(cell, "_buffers", {}).items() if value is not None)
-        found.extend((name, value) for name, value in _late_buffers(cell))
+        own = {name: value for name, value in getattr(cell, "_buffers", {}).items() if value is not None}
+        found.extend((*own.items(), *_late_buffers(cell)))
+        places = {name: (place, 1, 0) for place, name in enumerate(own)}
+        places.update({name: (before, 0, place) for place, (name, before) in enumerate(marked.items())})
+        found.sort(key=lambda entry: places.get(entry[0], (-1, 0, 0)))
     return torch_order(found)
 
 
 def _late_buffers(cell: nn.Cell) -> List[Tuple[str, ms.Tensor]]:
     """Return the buffers that were registered as None, and are tensors now."""
     late = [name for name in cell.__dict__.get(_BUFFERS, ()) if name not in cell._params]
-    found = [(name, getattr(cell, name, None)) for name in sorted(late)]
+    found = [(name, getattr(cell, name, None)) for name in late]
     return [(name, value) for name, value in found if isinstance(value, ms.Tensor)]
 
 
@@ -179,13 +183,14 @@ def register_buffer(cell: nn.Cell, name: str, tensor: Any, persistent: bool = Tr
 
     Files of weights hold it unless ``persistent`` is False. ``None`` becomes a plain attribute.
     """
-    cell.__dict__[_BUFFERS] = frozenset([*cell.__dict__.get(_BUFFERS, ()), name])
+    before = len(getattr(cell, "_buffers", ()))
+    cell.__dict__[_BUFFERS] = {**cell.__dict__.get(_BUFFERS, {}), name: before}
     unsaved = frozenset(cell.__dict__.get(_UNSAVED, ())) - {name}
     cell.__dict__[_UNSAVED] = unsaved if persistent else unsaved | {name}
     if tensor is None:
         return setattr(cell, name, None)
     made = ms.Parameter(tensor if isinstance(tensor, ms.Tensor) else ms.Tensor(tensor), requires_grad=False)
-    for held in (name, *(other for other in _OTHER_NAMES.get(name, ()) if other in cell._params)):
+    for held in (name, *(other for other in other_names(cell, name) if other in cell._params)):
         setattr(cell, held, made)  # in place of what a normalisation of MindSpore has under its own name
     return made
 
@@ -273,26 +278,11 @@ def register_parameter(cell: nn.Cell, name: str, param: Union[ms.Parameter, None
         cell.has_bias = False
 
 
-_OTHER_NAMES = {
-    "weight": ("gamma", "embedding_table", "bn2d.gamma"),
-    "bias": ("beta", "bn2d.beta"),
-    "running_mean": ("moving_mean", "bn2d.moving_mean"),
-    "running_var": ("moving_variance", "bn2d.moving_variance"),
-    "in_features": ("in_channels",),
-    "out_features": ("out_channels",),
-    "num_embeddings": ("vocab_size",),
-    "embedding_dim": ("embedding_size",),
-    "num_parameters": ("w.size",),
-    "groups": ("group",),
-}
-
-
 def _get(cell: nn.Cell, target: str, wanted: str) -> Any:
     """Return what stands at a path, whose last part may be PyTorch's name of it."""
-    holder, _, last = target.rpartition(".")
-    places = [f"{holder}.{name}" if holder else name for name in (last, *_OTHER_NAMES.get(last, ()))]
+    names = torch_names(cell)
     for name, value in _walk(cell, wanted, "", True):
-        if name in places:
+        if target in (name, names.get(name)):
             return value
     raise AttributeError(f"{type(cell).__name__} has no {wanted[:-1]} {target!r}")
 
@@ -449,19 +439,13 @@ def bias(layer: nn.Cell) -> Any:
 
 def has(layer: Any, name: str) -> bool:
     """Whether a layer has what PyTorch calls ``name``: ``weight``, ``running_mean``."""
-    return any(_holds(layer, candidate) for candidate in (name, *_OTHER_NAMES.get(name, ())))
-
-
-def _holds(layer: Any, path: str) -> bool:
-    """Whether there is something at a path; BatchNorm3d keeps what it has in ``bn2d``."""
-    holder, _, last = path.rpartition(".")
-    return hasattr(getattr(layer, holder, None) if holder else layer, last)
+    return any(holds(layer, candidate) for candidate in (name, *other_names(layer, name)))
 
 
 def get(layer: Any, name: str, *default: Any) -> Any:
     """Return what PyTorch calls ``name`` of a layer, or ``default``, as ``getattr`` does."""
-    for candidate in (name, *_OTHER_NAMES.get(name, ())):
-        if _holds(layer, candidate):
+    for candidate in (name, *other_names(layer, name)):
+        if holds(layer, candidate):
             absent = getattr(layer, "__dict__", {}).get(_ABSENT, ())
             return None if candidate in absent else attrgetter(candidate)(layer)
     return getattr(layer, name, *default)

@@ -14,7 +14,7 @@ from mindspore import nn
 
 from .reserved import source_name
 
-__all__ = ["parts", "torch_names", "torch_order"]
+__all__ = ["holds", "other_names", "parts", "torch_names", "torch_order"]
 
 _NAMES = {
     "gamma": "weight",
@@ -23,7 +23,7 @@ _NAMES = {
     "moving_mean": "running_mean",
     "moving_variance": "running_var",
 }
-_LAYERS = frozenset(["_BatchNorm", "LayerNorm", "GroupNorm", "_InstanceNorm", "Embedding", "_Table"])
+_LAYERS = frozenset(["_BatchNorm", "BatchNorm3d", "LayerNorm", "GroupNorm", "_InstanceNorm", "Embedding", "_Table"])
 _INNER_LAYERS = {"dense1": "linear1", "dense2": "linear2"}  # of a transformer's layers
 _RECURRENT = re.compile(r"(weight_ih|weight_hh|bias_ih|bias_hh|weight_hr)_l(\d+)(_reverse)?$")
 _KINDS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
@@ -47,6 +47,37 @@ def torch_names(cell: Any) -> Dict[str, str]:
             if own != torch_name:
                 found[own] = torch_name
     return found
+
+
+# What else a layer of MindSpore may call what PyTorch calls so; BatchNorm3d keeps what it has in ``bn2d``
+_OTHER_NAMES: Dict[str, Tuple[str, ...]] = {
+    "weight": ("gamma", "embedding_table", "bn2d.gamma"),
+    "bias": ("beta", "bn2d.beta"),
+    "running_mean": ("moving_mean", "bn2d.moving_mean"),
+    "running_var": ("moving_variance", "bn2d.moving_variance"),
+    "num_embeddings": ("vocab_size",),
+    "embedding_dim": ("embedding_size",),
+}
+_OF_OTHERS: Tuple[Tuple[type, Dict[str, Tuple[str, ...]]], ...] = (
+    (nn.Dense, {"in_features": ("in_channels",), "out_features": ("out_channels",)}),
+    (nn.PReLU, {"weight": ("w",), "num_parameters": ("w.size",)}),
+    (nn.Cell, {"groups": ("group",)}),
+)
+
+
+def other_names(layer: Any, name: str) -> Tuple[str, ...]:
+    """Return the paths at which a layer may have what PyTorch calls ``name``, besides that name.
+
+    A network's own ``gamma`` or ``in_channels`` is not meant: it is called so in PyTorch as well.
+    """
+    found = next((names[name] for kind, names in _OF_OTHERS if isinstance(layer, kind) and name in names), ())
+    return found or (_OTHER_NAMES.get(name, ()) if _is_layer(layer) else ())
+
+
+def holds(layer: Any, path: str) -> bool:
+    """Whether there is something at a path."""
+    holder, _, last = path.rpartition(".")
+    return hasattr(getattr(layer, holder, None) if holder else layer, last)
 
 
 def parts(cell: Any) -> Iterator[Tuple[str, Any]]:

@@ -12,7 +12,8 @@ from typing import Any, Union
 import mindspore as ms
 from mindspore import nn, ops
 
-from .modules import _OTHER_NAMES, _holds, _refill
+from .modules import _refill
+from .names import holds, other_names
 
 __all__ = [
     "begun",
@@ -51,7 +52,7 @@ def set_parameter(layer: Any, name: str, parameter: Any) -> None:
     A parameter that is set in the place of another would only be called "weight", and optimizers refuse two of that
     name. A layer that was made without a bias computes with one from then on.
     """
-    held = [path for path in (name, *_OTHER_NAMES.get(name, ())) if isinstance(layer, nn.Cell) and _holds(layer, path)]
+    held = [path for path in (name, *other_names(layer, name)) if isinstance(layer, nn.Cell) and holds(layer, path)]
     holder, _, last = (held[0] if held else name).rpartition(".")
     owner = getattr(layer, holder) if holder else layer
     old = getattr(owner, last, None)
@@ -72,7 +73,7 @@ def set_statistic(layer: Any, name: str, value: Any) -> None:
 
     Where there is none, it becomes an attribute, as in PyTorch.
     """
-    held = [path for path in _OTHER_NAMES[name] if isinstance(layer, nn.Cell) and _holds(layer, path)]
+    held = [path for path in other_names(layer, name) if isinstance(layer, nn.Cell) and holds(layer, path)]
     old = attrgetter(held[0])(layer) if held else None
     if isinstance(old, ms.Parameter):
         old.set_data(ms.Tensor(value).astype(old.dtype))

@@ -62,7 +62,7 @@ def _set_mask(module: Any, name: str, mask: Any) -> Any:
         weight = take_parameter(module, name)
         place_parameter(module, original, weight.value().copy(), module, weight.requires_grad)
         place_parameter(module, kept, Tensor(mask, weight.dtype), module, False)
-        module.__dict__[_BUFFERS] = frozenset([*module.__dict__.get(_BUFFERS, ()), kept])
+        module.__dict__[_BUFFERS] = {**module.__dict__.get(_BUFFERS, {}), kept: 0}
         recompute(module, name, functools.partial(_masked, module, original, kept))
     module.__dict__[name] = ops.stop_gradient(_masked(module, original, kept))
     return module

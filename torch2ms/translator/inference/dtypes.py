@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from torch2ms.translator.kinds import Kind
 
-__all__ = ["COMPLEX", "dtype_of_operator", "family", "is_dtype", "with_dtype"]
+__all__ = ["CASTS", "COMPLEX", "dtype_of_operator", "family", "is_dtype", "with_dtype"]
 
 _BOOL, _INT, _FLOAT, _COMPLEX = "torch.bool", "torch.int64", "torch.float32", "torch.complex64"
 _FAMILIES = {
@@ -31,7 +31,7 @@ _TYPES = {
     "ByteTensor": "torch.uint8",
     "BoolTensor": _BOOL,
 }
-_CASTS = {
+CASTS = {
     "double": "torch.float64", "float": _FLOAT, "half": "torch.float16", "bfloat16": "torch.bfloat16", "long": _INT,
     "int": "torch.int32", "short": "torch.int16", "char": "torch.int8", "byte": "torch.uint8", "bool": _BOOL,
 }  # fmt: skip
@@ -101,8 +101,8 @@ def _dtype_of_call(
         return _named(keywords["dtype"])
     if receiver is not None and name in ("to", "type"):
         return _cast(receiver, node, arguments)
-    if receiver is not None and name in _CASTS:
-        return _CASTS[name]
+    if receiver is not None and name in CASTS:
+        return CASTS[name]
     if receiver is None and name in _TYPES:
         return _TYPES[name]
     first = receiver if receiver is not None else arguments[0] if arguments else None

@@ -1,15 +1,19 @@
-"""Buffers that carry a gradient: what a method assigns to one and reads again, ``self.state = self.net(x)``.
+"""Buffers that a copy cannot follow: one that carries a gradient, ``self.state = self.net(x)``, or changes its dtype.
 
-A buffer that is bound anew is a parameter without gradient in MindSpore, and what is assigned to it is copied into it.
-One that carries a gradient stays a buffer of the Cell, which ``parts.set_buffer`` binds anew.
+A buffer that is bound anew is a parameter without gradient in MindSpore, and what is assigned to it is copied into it,
+in the dtype that it was registered with. One that carries a gradient, or is given a wider dtype (``self.count =
+self.count * 0.5`` of ints), stays a buffer of the Cell, which ``parts.set_buffer`` binds anew.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.dtype_widths import is_wider
+from torch2ms.translator.inference.dtypes import CASTS, dtype_of_operator, family
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.training.names_used import is_no_grad
 from torch2ms.translator.trees import children, walk
@@ -26,7 +30,7 @@ def carries_gradient(name: str, where: ast.AST, ctx: Context) -> bool:
 
 
 def is_bound_live(name: str, where: ast.AST, ctx: Context) -> bool:
-    """Whether a buffer carries a gradient, and its class binds it with statements of their own alone."""
+    """Whether a buffer carries a gradient or gets a wider dtype, and its class binds it with statements of their own."""
     if ctx.target.mindspore < _SINCE or ctx.world.symbols.sets_on_others(name):
         return False
     stored = [n for n in ctx.analysis.all(ast.Attribute) if n.attr == name and not isinstance(n.ctx, ast.Load)]
@@ -34,11 +38,51 @@ def is_bound_live(name: str, where: ast.AST, ctx: Context) -> bool:
     if not stored and not filled:
         return False
     bound: list[ast.expr] = [node.target for node in ctx.analysis.all(ast.AugAssign) if _is_own(node.target, name)]
-    single = (node.targets[0] for node in ctx.analysis.all(ast.Assign) if len(node.targets) == 1)
-    bound += [target for target in single if _is_own(target, name)]
+    single = [node for node in ctx.analysis.all(ast.Assign) if len(node.targets) == 1]
+    given = {node.targets[0]: node.value for node in single if _is_own(node.targets[0], name)}
+    bound += given
     inside = set(walk(where))
     own = len(stored) == len(bound) and all(_is_own(target, name) for target in filled)
-    return own and inside.issuperset((*stored, *filled)) and carries_gradient(name, where, ctx)
+    if not own or not inside.issuperset((*stored, *filled)):
+        return False
+    return _widens(name, where, list(given.values()), ctx) or carries_gradient(name, where, ctx)
+
+
+def _widens(name: str, where: ast.AST, given: list[ast.expr], ctx: Context) -> bool:
+    """Whether a buffer of a class is registered with one dtype and bound to a wider one: ints to floats."""
+    calls = [node for node in walk(where) if registers(name, node, named=True) and isinstance(node, ast.Call)]
+    made = [n for call in calls for n in [*call.args[1:2], *(w.value for w in call.keywords if w.arg == "tensor")]]
+    first = {ctx.kind(node).of for node in made}
+    if len(made) != 1 or len(calls) != 1 or not all(family(dtype) for dtype in first):
+        return False
+    own = ctx.kind(made[0])
+    return any(_is_wider(value, name, own, ctx) for value in given)
+
+
+def _is_wider(value: ast.expr, name: str, own: Kind, ctx: Context) -> bool:
+    """Whether a value is of a wider dtype than a buffer ``own``, which may be one of its operands."""
+    dtype = _result(value, name, own, ctx).of
+    if not family(dtype):
+        return False
+    return _FAMILIES.index(family(dtype)) > _FAMILIES.index(family(own.of)) or is_wider(dtype[6:], own.of[6:])
+
+
+_FAMILIES = ("bool", "int", "float", "complex")
+
+
+def _result(value: ast.expr, name: str, own: Kind, ctx: Context) -> Kind:
+    """Return the kind of a value, in which ``self.name`` is of the kind ``own``."""
+    if _is_own(value, name):
+        return own
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in CASTS:
+        held = _result(value.func.value, name, own, ctx)
+        return replace(held, of=CASTS[value.func.attr]) if held.is_tensor else held
+    if not isinstance(value, ast.BinOp):
+        return ctx.kind(value)
+    left, right = (_result(part, name, own, ctx) for part in (value.left, value.right))
+    if not left.is_tensor and not right.is_tensor:
+        return ctx.kind(value)
+    return replace(own, of=dtype_of_operator(left, right, value.op))
 
 
 _SINCE = (2, 7)  # Cell.register_buffer
