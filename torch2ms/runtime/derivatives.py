@@ -202,7 +202,8 @@ def jacobian_of(func: Function, argnums: int = 0, **_: Any) -> Function:
 
     def derivative(*args: Any) -> Any:
         def one(value: Any) -> Any:
-            return func(*args[:argnums], value, *args[argnums + 1 :])
+            place = argnums % len(args)
+            return func(*args[:place], value, *args[place + 1 :])
 
         return jacobian(one, args[argnums])
 
@@ -214,7 +215,8 @@ def hessian_of(func: Function, argnums: int = 0) -> Function:
 
     def derivative(*args: Any) -> Any:
         def one(value: Any) -> Any:
-            return func(*args[:argnums], value, *args[argnums + 1 :])
+            place = argnums % len(args)
+            return func(*args[:place], value, *args[place + 1 :])
 
         return hessian(one, args[argnums])
 

@@ -30,11 +30,6 @@ def floats(value: Any) -> Tensor:
     return value if isinstance(value, Tensor) else Tensor(value, ms.float32)
 
 
-def beside(number: Tensor, values: Tensor) -> Tensor:
-    """Return a number in the dtype of the values that it meets: one without axes widens none in PyTorch."""
-    return number.astype(values.dtype) if values.ndim and not number.ndim else number
-
-
 def together(*values: Any) -> Tuple[Tensor, ...]:
     """Return parameters in one shape; numbers take the dtype of the first tensor among them, as in PyTorch."""
     like = next((value.dtype for value in values if isinstance(value, Tensor)), ms.float32)

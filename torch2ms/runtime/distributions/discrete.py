@@ -10,8 +10,9 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from ..functional import logsigmoid, multinomial, softmax
+from ..functional.dtypes import beside
 from ..functional.exact import exp, log
-from .base import Distribution, beside, floats, probs_and_logits, together, uniform
+from .base import Distribution, floats, probs_and_logits, together, uniform
 from .gamma import standard_gamma
 from .transforms import inside_0_1, softplus
 

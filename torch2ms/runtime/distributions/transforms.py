@@ -9,6 +9,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
+from ..functional.dtypes import beside
 from ..functional.exact import exp, log
 
 __all__ = [
@@ -183,22 +184,17 @@ class PowerTransform(Transform):
         self.exponent = exponent
         self.sign = 0
 
-    def _beside(self, x: Tensor) -> Any:
-        """Return the exponent in the dtype of what it meets: one without axes widens none in PyTorch."""
-        is_one = isinstance(self.exponent, Tensor) and x.ndim and not self.exponent.ndim
-        return self.exponent.astype(x.dtype) if is_one else self.exponent
-
     def forward(self, x: Tensor) -> Tensor:
         """Return x ** exponent."""
-        return ops.pow(x, self._beside(x))
+        return ops.pow(x, beside(self.exponent, x))
 
     def inverse(self, y: Tensor) -> Tensor:
         """Return y ** (1 / exponent)."""
-        return ops.pow(y, 1 / self._beside(y))
+        return ops.pow(y, 1 / beside(self.exponent, y))
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """Return log |exponent * y / x|."""
-        return log(ops.abs(self._beside(y) * y / x))
+        return log(ops.abs(beside(self.exponent, y) * y / x))
 
 
 class ComposeTransform(Transform):

@@ -190,7 +190,12 @@ def softmax_backward(grad_output: Tensor, output: Tensor, dim: int, input_dtype:
 
 
 def log_softmax_backward(grad_output: Tensor, output: Tensor, dim: int, input_dtype: Any) -> Tensor:
-    """Return the gradient by what was given to a logarithm of a softmax whose result was ``output``."""
+    """Return the gradient by what was given to a logarithm of a softmax whose result was ``output``, of its shape.
+
+    Raises ValueError for a gradient of another shape, of which PyTorch reads what the memory holds.
+    """
+    if grad_output.shape != output.shape:
+        raise ValueError(f"a gradient of shape {tuple(grad_output.shape)} for a result of {tuple(output.shape)}")
     return (grad_output - exp(output) * grad_output.sum(dim, keepdims=True)).astype(input_dtype)
 
 

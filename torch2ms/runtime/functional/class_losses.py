@@ -13,6 +13,7 @@ import mindspore as ms
 from mindspore import Tensor, ops
 
 from .dtypes import number
+from .normalization import linear
 from .reductions import reduced, reduction_name
 
 __all__ = ["cross_entropy", "linear_cross_entropy", "nll_loss"]
@@ -116,12 +117,11 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """Return the cross entropy of ``input`` times a weight of (classes, features) or (classes, ..., features)."""
-    logits = (
-        ops.tensor_dot(input, linear_weight, ((-1,), (-1,)))
-        if linear_weight.ndim > 2
-        else ops.matmul(input, ops.swapaxes(linear_weight, 0, 1))
-    )
-    logits = logits if linear_bias is None else logits + linear_bias
+    if linear_weight.ndim > 2:
+        logits = ops.tensor_dot(input, linear_weight, ((-1,), (-1,)))
+        logits = logits if linear_bias is None else logits + linear_bias
+    else:
+        logits = linear(input, linear_weight, linear_bias)
     ignored = -100 if ignore_index is None else ignore_index
     return cross_entropy(
         logits, target, weight, ignore_index=ignored, reduction=reduction, label_smoothing=label_smoothing

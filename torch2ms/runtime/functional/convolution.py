@@ -244,6 +244,8 @@ def conv_transpose3d(
 ) -> Tensor:
     """Return the transposed convolution of (batch, channels, depth, height, width)."""
     head, top, left = _ints(padding, 3)
+    for axis, step in enumerate(_ints(dilation, 3), start=2):  # MindSpore's kernel takes none along the depth
+        weight = weight if step == 1 else _spread(weight, axis, step)
     convolve = ops.Conv3DTranspose(
         weight.shape[0],
         weight.shape[1] * groups,
@@ -251,11 +253,19 @@ def conv_transpose3d(
         pad_mode="pad",
         pad=(head, head, top, top, left, left),
         stride=_ints(stride, 3),
-        dilation=_ints(dilation, 3),
         group=groups,
         output_padding=_ints(output_padding, 3),
     )
     return _with_bias(convolve(input, weight), bias)
+
+
+def _spread(weight: Tensor, axis: int, step: int) -> Tensor:
+    """Return the weight of a dilated convolution as that of another: with zeros between its places."""
+    size = weight.shape[axis]
+    column = ops.expand_dims(weight, axis + 1)
+    gap = ops.zeros((*weight.shape[: axis + 1], step - 1, *weight.shape[axis + 1 :]), weight.dtype)
+    wide = ops.concat((column, gap), axis + 1).reshape((*weight.shape[:axis], size * step, *weight.shape[axis + 1 :]))
+    return wide[(slice(None),) * axis + (slice(0, (size - 1) * step + 1),)]
 
 
 def transposed_to(layer: Any, input: Tensor, output_size: Any = None) -> Tensor:

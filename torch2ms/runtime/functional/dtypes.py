@@ -60,6 +60,14 @@ def number(value: Any, like: Any) -> Any:
     return Tensor(value, ms.float64) if is_rounded else value
 
 
+def beside(number: Any, values: Tensor) -> Any:
+    """Return a number in the dtype that it has beside ``values``: without axes it widens none of its kind in PyTorch."""
+    if not isinstance(number, Tensor) or number.ndim or not values.ndim:
+        return number
+    ranks = [_RANKS[_kind(x.dtype)] for x in (number, values)]
+    return number if ranks[0] > ranks[1] else number.astype(values.dtype)
+
+
 def dtype_name(dtype: Any) -> str:
     """Return the name of a dtype as PyTorch prints it: ``torch.float32``."""
     return "torch." + str(dtype).rpartition(".")[2].lower().rstrip("_")

@@ -29,7 +29,8 @@ def embedding(
     rows = ops.gather(weight, input.astype(ms.int32), 0)
     if scale_grad_by_freq and weight.is_floating_point():
         share = rows / _frequencies(input).astype(rows.dtype)
-        rows = share + ops.stop_gradient(rows - share)
+        nothing = ops.stop_gradient(share) - share  # 0.0, which -0.0 outlives when it is taken away
+        rows = ops.where(ops.isfinite(rows), ops.stop_gradient(rows) - nothing, rows)
     if padding_idx is None or not weight.is_floating_point():
         return rows
     index = padding_idx if padding_idx >= 0 else weight.shape[0] + padding_idx

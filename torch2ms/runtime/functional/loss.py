@@ -11,7 +11,7 @@ from mindspore import Tensor, ops
 from . import selections
 from .activation import logsigmoid
 from .dtypes import abs as magnitude
-from .dtypes import number
+from .dtypes import beside, number
 from .exact import log
 from .normalization import pairwise_distance
 from .reductions import reduced, reduction_name
@@ -243,7 +243,7 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return ``max(0, -target * (input1 - input2) + margin)``."""
-    loss = _above(-target * (input1 - input2) + number(margin, input1))
+    loss = _above(-target * beside(input1 - input2, target) + number(margin, input1))
     return reduced(loss, reduction_name(size_average, reduce, reduction))
 
 

@@ -7,6 +7,7 @@ from typing import Any, Sequence, Tuple, Union
 import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 
+from .. import functional as F
 from ..functional.image import pad
 from ..kinds import Kind
 from .arguments import draw_own, reset_parameters, typed
@@ -414,10 +415,18 @@ class ConvTranspose3d(nn.Conv3dTranspose, metaclass=Kind):
             pad_mode="pad",
             padding=triple_to_6(_ints(padding, 3)),
             output_padding=_ints(output_padding, 3),
-            dilation=_ints(dilation, 3),
             group=groups,
             has_bias=bool(bias),
             **typed(dtype),
         )
-        self.torch_padding = _ints(padding, 3)
+        self.torch_padding, self.dilation = _ints(padding, 3), _ints(dilation, 3)
         draw_own(self)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """Return the transposed convolution of ``x``."""
+        if self.dilation == (1, 1, 1):
+            return super().construct(x)
+        bias = self.bias if self.has_bias else None
+        return F.conv_transpose3d(
+            x, self.weight, bias, self.stride, self.torch_padding, self.output_padding, self.group, self.dilation
+        )
