@@ -205,8 +205,18 @@ def _vary_dtype(draw: st.DrawFn, draft: _Draft) -> None:
         domain = _domain(draft.row, draft.parameter_of(name))
         if _function(text) == "complex" or (isinstance(domain, dict) and dtype not in domain.get("dtypes", DTYPES)):
             continue
-        put(f"cast({text}, '{dtype}')" if _function(text) != "bools" or dtype not in FLOATS else text)
+        put(_cast_to(dtype, text))
         draft.smooth = draft.smooth and dtype == "float32"
+
+
+def _cast_to(dtype: str, text: str) -> str:
+    """Return the source of an input in another dtype; what is all different, in steps of a quarter, stays so."""
+    function = _function(text)
+    if (function, dtype) == ("distinct", "bool") or (function == "bools" and dtype in FLOATS):
+        return text
+    return (
+        f"cast({text} * 4, '{dtype}')" if function == "distinct" and dtype not in FLOATS else f"cast({text}, '{dtype}')"
+    )
 
 
 def _vary_values(draw: st.DrawFn, draft: _Draft) -> None:

@@ -12,6 +12,7 @@ ms = pytest.importorskip("mindspore")
 from mindspore import ops  # noqa: E402
 
 from torch2ms.runtime import aten, functional, layers, seed, twice  # noqa: E402
+from torch2ms.runtime.distributions import transforms  # noqa: E402
 
 ROW = np.array([[1.0, 2.0, -3.0, 4.0]], np.float32)
 
@@ -149,3 +150,12 @@ def test_draws_have_the_dtype_of_what_they_are_drawn_like() -> None:
     assert functional.normal(0.0, half).dtype == ms.float16
     assert functional.normal(single, 2.0).dtype == ms.float32
     assert functional.normal(0.0, 1.0, (2, 3)).dtype == ms.float32
+    assert functional.randn_like(half).dtype == ms.float16
+    assert functional.randn_like(half, dtype=ms.float64).dtype == ms.float64
+
+
+def test_a_number_widens_no_values_of_its_kind() -> None:
+    number = ms.Tensor(0.5, ms.float64)
+    assert functional.margin_ranking_loss(number, number, ms.Tensor([1.0, -1.0]), reduction="none").dtype == ms.float32
+    assert transforms.PowerTransform(number).forward(ms.Tensor([1.0, 2.0])).dtype == ms.float32
+    assert transforms.PowerTransform(number).forward(ms.Tensor([4, 9])).asnumpy().tolist() == [2.0, 3.0]

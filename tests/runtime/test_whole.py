@@ -8,6 +8,7 @@ import mindspore as ms
 import numpy as np
 
 from torch2ms.runtime import functional
+from torch2ms.runtime.functional import whole
 from torch2ms.runtime.functional.whole import divided
 
 
@@ -44,3 +45,12 @@ def test_powers_of_long_numbers_are_products() -> None:
     assert functional.power(ms.Tensor([3, -7]), 35).asnumpy().tolist() == [3**35, 6870017497503494569]  # as torch wraps
     assert functional.power(ms.Tensor([3, -7]), 2).asnumpy().tolist() == [9, 49]
     assert functional.power(ms.Tensor([1.5, 2.0]), 2).asnumpy().tolist() == [2.25, 4.0]
+
+
+def test_sums_of_long_numbers_are_exact() -> None:
+    numbers = [2**53 + 1, 1, -(2**53), 2**62 + 3]
+    assert int(whole.sum(ms.Tensor(numbers))) == sum(numbers)
+    found = whole.sum(ms.Tensor([numbers, numbers[::-1]]), 1, True)
+    assert found.asnumpy().tolist() == [[sum(numbers)]] * 2
+    assert whole.sum(ms.Tensor([1.5, 2.0])).asnumpy() == 3.5
+    assert whole.sum(ms.Tensor([1, 2], ms.int32)).dtype == ms.int64

@@ -34,6 +34,7 @@ Edge = Literal[
     "tensors",
     "long",
     "double",
+    "half",
     "complex",
     "twice",
 ]  # kinds of programs, edges.py of the translator

@@ -202,8 +202,7 @@ def jacobian_of(func: Function, argnums: int = 0, **_: Any) -> Function:
 
     def derivative(*args: Any) -> Any:
         def one(value: Any) -> Any:
-            place = argnums % len(args)
-            return func(*args[:place], value, *args[place + 1 :])
+            return func(*args[:argnums], value, *args[argnums + 1 :])
 
         return jacobian(one, args[argnums])
 
@@ -215,8 +214,7 @@ def hessian_of(func: Function, argnums: int = 0) -> Function:
 
     def derivative(*args: Any) -> Any:
         def one(value: Any) -> Any:
-            place = argnums % len(args)
-            return func(*args[:place], value, *args[place + 1 :])
+            return func(*args[:argnums], value, *args[argnums + 1 :])
 
         return hessian(one, args[argnums])
 

@@ -13,7 +13,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-from .functional import LinAlgError, inverse, linalg_solve, norm, selections, singular, slogdet
+from .functional import LinAlgError, inverse, linalg_solve, nans, norm, selections, singular, slogdet
 from .functional.algebra import cholesky_codes, not_factored, open_cholesky, open_solve
 from .functional.singular import eliminated, not_inverted, open_inverse, refuse, zero_pivots
 from .substitution import cholesky_solve, lu_solve, solve_triangular  # noqa: F401  handed on
@@ -229,12 +229,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: Optional[float] = None, *, driver: Any = 
 
 
 def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
-    """Return the pseudo-inverse of matrices; it has a gradient where the columns are independent."""
-    if rcond is None and rtol is None and atol is None and A.shape[-2] >= A.shape[-1] and not A.is_complex():
-        turned = _transposed(A)
-        values = np.linalg.svd(singular.finite(A.asnumpy()), compute_uv=False)
-        if values.size and values.min() > values.max() * 1e-3:
-            return ops.matmul(inverse(ops.matmul(turned, A)), turned)
+    """Return the pseudo-inverse of matrices; it has the gradient by matrices of the same rank, as PyTorch's has."""
     smallest = 1e-15 if A.dtype == ms.float64 else _smallest(A)
     share = next((value for value in (rcond, rtol) if value is not None), smallest if atol is None else 0.0)
 
@@ -245,7 +240,23 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
         return singular.pseudo_inverse(a, np.maximum(share, atol / np.where(largest > 0, largest, 1)))
 
     found: Tensor = _by_numpy(inverted, A)
-    return found
+    return found if A.is_complex() or not found.size else found + _change_of_pinv(A, found)
+
+
+def _change_of_pinv(A: Tensor, found: Tensor) -> Tensor:
+    """Return zeros with the gradient of the pseudo-inverse ``found`` by ``A`` (Golub and Pereyra 1973).
+
+    The inverse of ``A.T @ A``, which would have it of itself, squares the condition of the matrix.
+    """
+    held = ops.stop_gradient(A)
+    step = A - held
+    if not np.isfinite(held.asnumpy()).all():
+        return ops.zeros_like(found)
+    turned, back = _transposed(step), _transposed(found)
+    rows = turned - ops.matmul(turned, ops.matmul(held, found))
+    columns = turned - ops.matmul(ops.matmul(found, held), turned)
+    inner = ops.matmul(found, ops.matmul(back, rows)) + ops.matmul(columns, ops.matmul(back, found))
+    return inner - ops.matmul(found, ops.matmul(step, found))
 
 
 def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
@@ -278,7 +289,7 @@ def matrix_norm(
         return found
     along, over = (rows, columns) if ord in (1, -1) else (columns, rows)
     sums = selections.sum(ops.abs(A), along, True)
-    found = ops.amax(sums, over, True) if ord > 0 else ops.amin(sums, over, True)
+    found = nans.amax(sums, over, True) if ord > 0 else nans.amin(sums, over, True)
     return found if keepdim else ops.squeeze(found, (rows, columns))
 
 

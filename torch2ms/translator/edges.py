@@ -9,8 +9,9 @@
   has a kink;
 - ``single``: the file shows that an image has no batch around it;
 - ``scalar``: the file shows that a tensor may have no axes, of which MindSpore's function has no answer;
-- ``short``, ``double``, ``complex``: the input is of bools or of ints shorter than int32, of float64, of complex
-  numbers, or of a dtype that nothing shows, in a file that names such dtypes (bools are everywhere: they must be seen);
+- ``short``, ``double``, ``half``, ``complex``: the input is of bools or of ints shorter than int32, of float64, of
+  float16 or bfloat16, of complex numbers, or of a dtype that nothing shows, in a file that names such dtypes (bools are
+  everywhere: they must be seen);
 - ``bool``, ``whole``, ``real``: the input is seen to be of bools, of bools or ints, of anything but complex numbers;
 - ``tensors``: what the call is given beside its input, where others give a number, is seen to be a tensor;
 - ``long``: the input is of int64, or of a dtype that nothing shows, in a file that writes such large whole numbers down
@@ -77,11 +78,13 @@ def _gives_tensors(tree: ast.Call, given: ast.expr | None, ctx: Context) -> bool
 
 
 _BYTES = frozenset({"uint8", "int8", "int16", "short", "byte", "ByteTensor", "CharTensor", "ShortTensor"})
+_HALVES = frozenset({"float16", "bfloat16", "half", "HalfTensor", "BFloat16Tensor"})
 _COMPLEX = frozenset({"complex", "complex64", "complex128", "cfloat", "cdouble", "polar", "view_as_complex", "fft"})
 # The dtypes of an edge, and the names by which a file shows that it has tensors of one
 _NAMED: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "short": (frozenset({"bool", "uint8", "int8", "int16", "short"}), _BYTES),
     "double": (frozenset({"float64", "double"}), frozenset({"float64", "double", "DoubleTensor"})),
+    "half": (frozenset({"float16", "bfloat16", "half"}), _HALVES),
     "complex": (frozenset({"complex64", "complex128", "cfloat", "cdouble"}), _COMPLEX),
 }
 

@@ -45,6 +45,7 @@ __all__ = [
     "rand",
     "randint",
     "randn",
+    "randn_like",
     "randperm",
     "resized",
     "seed",
@@ -208,6 +209,11 @@ def randn(*size: Any, dtype: Any = None, generator: Any = None, **options: Any) 
         real, imaginary = (ops.randn(shape) / math.sqrt(2) for _ in range(2))
         return ops.Complex()(real, imaginary).astype(dtype)
     return ops.randn(shape, dtype=dtype)
+
+
+def randn_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return normal random numbers in the shape of ``input``, and in its dtype unless one is given."""
+    return ops.randn_like(input, dtype=input.dtype if dtype is None else dtype)
 
 
 def rand(*size: Any, dtype: Any = None, generator: Any = None, **options: Any) -> Tensor:

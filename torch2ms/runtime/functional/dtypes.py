@@ -61,7 +61,7 @@ def number(value: Any, like: Any) -> Any:
 
 
 def beside(number: Any, values: Tensor) -> Any:
-    """Return a number in the dtype that it has beside ``values``: without axes it widens none of its kind in PyTorch."""
+    """Return a number in the dtype that it has beside ``values``: without axes it widens none of its kind."""
     if not isinstance(number, Tensor) or number.ndim or not values.ndim:
         return number
     ranks = [_RANKS[_kind(x.dtype)] for x in (number, values)]

@@ -243,7 +243,8 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return ``max(0, -target * (input1 - input2) + margin)``."""
-    loss = _above(-target * beside(input1 - input2, target) + number(margin, input1))
+    product = -target * beside(input1 - input2, target)
+    loss = _above(product + number(margin, product))
     return reduced(loss, reduction_name(size_average, reduce, reduction))
 
 

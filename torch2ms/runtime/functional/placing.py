@@ -155,20 +155,25 @@ def _quotient(total: Tensor, counts: Any) -> Tensor:
 
 
 def _winners(values: Any, start: Any, places: Any, count: int, reduce: str) -> Tensor:
-    """Return where the largest (smallest) value of each place stands; for "prod" the products, without a gradient."""
+    """Return where the first largest (smallest) value of each place stands, NaN before all others.
+
+    For "prod" it returns the products, without a gradient.
+    """
     if reduce == "prod":
         product = np.ones(count, values.dtype) if start is None else start.copy()
         np.multiply.at(product, places, values)
         return Tensor(product)
     whole = values if start is None else np.concatenate((start, values))
     owners = places if start is None else np.concatenate((np.arange(count), places))
-    winner = np.full(count, -1, np.int64)
-    for position, (owner, value) in enumerate(zip(owners, whole)):
-        best = winner[owner]
-        better = best < 0 or (value > whole[best] if reduce == "amax" else value < whole[best])
-        if better:
-            winner[owner] = position
-    return Tensor(np.maximum(winner, 0), ms.int32)
+    ranks = np.unique(whole, return_inverse=True)[1].reshape(-1)
+    ranks = np.where(whole == whole, -ranks if reduce == "amax" else ranks, -len(whole))
+    order = np.lexsort((np.arange(len(whole)), ranks, owners))
+    held = owners[order]
+    first = np.ones(len(held), bool)
+    first[1:] = held[1:] != held[:-1]
+    winner = np.zeros(count, np.int64)
+    winner[held[first]] = order[first]
+    return Tensor(winner, ms.int32)
 
 
 _MODES = {

@@ -261,10 +261,10 @@ def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False,
         squares = selections.sum(ops.square(modulus(input)), axes, keepdim)
         return selections.root(squares)
     values = modulus(input)
-    if p == float("inf"):
-        return ops.amax(values, axes, keepdim)
-    if p == float("-inf"):
-        return ops.amin(values, axes, keepdim)
+    if p in (float("inf"), float("-inf")):
+        found = ops.amax(values, axes, keepdim) if p > 0 else ops.amin(values, axes, keepdim)
+        is_nan = selections.sum((values != values).astype(ms.float32), axes, keepdim) > 0  # which comparisons pass by
+        return found.masked_fill(is_nan, float("nan"))
     if p == 0:
         return selections.sum((values != 0).astype(values.dtype), axes, keepdim)
     if p == 1:

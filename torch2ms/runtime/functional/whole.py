@@ -1,6 +1,6 @@
 """Arithmetic of int64 beyond 2**53, which MindSpore's kernels on CPU take through float64.
 
-Products, differences and comparisons of int64 are exact there, quotients and powers are not.
+Products, differences and comparisons of int64 are exact there; quotients, powers and sums along an axis are not.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from typing import Any, Tuple
 import mindspore as ms
 from mindspore import Tensor, ops
 
-__all__ = ["power", "remainder"]
+from . import selections
+
+__all__ = ["power", "remainder", "sum"]
 
 
 def is_long(*values: Any) -> bool:
@@ -54,3 +56,15 @@ def power(input: Any, exponent: Any) -> Any:
             found = factor if found is None else found * factor
         factor, exponent = factor * factor, exponent >> 1
     return found
+
+
+def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the sum; of int64, the upper and the lower halves are added apart."""
+    if input.dtype != ms.int64 or dtype not in (None, ms.int64):
+        return selections.sum(input, dim, keepdim, dtype=dtype)
+    lower = ops.bitwise_and(input, Tensor(_HALF - 1, ms.int64))
+    upper = divided(input - lower, _HALF)[0]
+    return selections.sum(upper, dim, keepdim) * _HALF + selections.sum(lower, dim, keepdim)
+
+
+_HALF = 1 << 32

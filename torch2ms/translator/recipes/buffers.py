@@ -30,7 +30,7 @@ def carries_gradient(name: str, where: ast.AST, ctx: Context) -> bool:
 
 
 def is_bound_live(name: str, where: ast.AST, ctx: Context) -> bool:
-    """Whether a buffer carries a gradient or gets a wider dtype, and its class binds it with statements of their own."""
+    """Whether a buffer carries a gradient or gets a wider dtype, and only its class binds it, by own statements."""
     if ctx.target.mindspore < _SINCE or ctx.world.symbols.sets_on_others(name):
         return False
     stored = [n for n in ctx.analysis.all(ast.Attribute) if n.attr == name and not isinstance(n.ctx, ast.Load)]
