@@ -245,7 +245,7 @@ def conv_transpose3d(
     """Return the transposed convolution of (batch, channels, depth, height, width)."""
     head, top, left = _ints(padding, 3)
     for axis, step in enumerate(_ints(dilation, 3), start=2):  # MindSpore's kernel takes none along the depth
-        weight = weight if step == 1 else _spread(weight, axis, step)
+        weight = weight if step == 1 else _dilated(weight, axis, step)
     convolve = ops.Conv3DTranspose(
         weight.shape[0],
         weight.shape[1] * groups,
@@ -259,7 +259,7 @@ def conv_transpose3d(
     return _with_bias(convolve(input, weight), bias)
 
 
-def _spread(weight: Tensor, axis: int, step: int) -> Tensor:
+def _dilated(weight: Tensor, axis: int, step: int) -> Tensor:
     """Return the weight of a dilated convolution as that of another: with zeros between its places."""
     size = weight.shape[axis]
     column = ops.expand_dims(weight, axis + 1)
