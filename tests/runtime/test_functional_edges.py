@@ -489,38 +489,3 @@ def test_a_factor_of_0_leaves_out_whatever_it_stands_before() -> None:
     assert functional.addmm(ones, ones, infinite, alpha=0).asnumpy().tolist() == [[1.0, 1.0]] * 2
     assert functional.addmm(infinite, ones, ones, beta=0).asnumpy().tolist() == [[2.0, 2.0]] * 2
     assert functional.baddbmm(infinite, ones[None], ones[None], beta=0).asnumpy().tolist() == [[[2.0, 2.0]] * 2]
-
-
-def test_norms_by_the_largest_keep_what_is_no_number() -> None:
-    x = ms.Tensor([[1.0, np.nan], [3.0, -1.0]])
-    assert np.isnan(functional.norm(x, np.inf).asnumpy())
-    np.testing.assert_array_equal(functional.vector_norm(x, -np.inf, 1).asnumpy(), [np.nan, 1.0])
-    assert np.isnan(linalg.matrix_norm(x, 1).asnumpy())
-    assert float(functional.norm(ops.abs(x[1]), np.inf)) == 3.0
-
-
-def test_what_is_no_number_is_the_largest_of_a_place() -> None:
-    values, index = ms.Tensor([np.nan, 1.0, 5.0, np.nan, 2.0]), ms.Tensor([0, 2, 2, 2, 1])
-    for reduce, last in (("amax", 2.0), ("amin", 0.0)):
-        found = functional.index_reduce(ops.zeros(4), 0, index, values, reduce)
-        np.testing.assert_array_equal(found.asnumpy(), [np.nan, last, np.nan, 0.0])
-    found = functional.scatter_reduce(ops.zeros(2), 0, ms.Tensor([0, 0, 1]), ms.Tensor([1.0, 7.0, -1.0]), "amax")
-    assert found.asnumpy().tolist() == [7.0, 0.0]
-
-
-def test_a_zero_keeps_its_sign_in_rows_whose_gradient_is_shared() -> None:
-    weight = ms.Tensor([[-0.0, np.inf], [1.1, 2.3]])
-    found = functional.embedding(ms.Tensor([0, 1, 1]), weight, scale_grad_by_freq=True).asnumpy()
-    np.testing.assert_array_equal(np.signbit(found[0]), [True, False])
-    np.testing.assert_array_equal(found, weight.asnumpy()[[0, 1, 1]])
-    slope = gradient(
-        lambda w: functional.embedding(ms.Tensor([0, 1, 1]), w, scale_grad_by_freq=True).sum(), [[1.0], [2.0]]
-    )
-    assert slope == [[1.0], [1.0]]
-
-
-def test_a_pseudo_inverse_is_as_exact_as_its_matrix_allows() -> None:
-    matrix = np.diag([1.0, 2e-3]).astype(np.float32) + 0.5e-3
-    found = linalg.pinv(ms.Tensor(matrix)).asnumpy()
-    np.testing.assert_allclose(found, np.linalg.pinv(matrix.astype(np.float64)), rtol=1e-4)
-    assert np.abs(ms.grad(lambda x: linalg.pinv(x).sum())(ops.ones((2, 3)) + ops.eye(2, 3)).asnumpy()).max() > 0.1

@@ -127,7 +127,10 @@ def _with_factors(whole: Tensor, owners: Any, products: Tensor) -> Tensor:
     np.multiply.at(others, owners, np.where(zero, 1, numbers))
     zeros = np.bincount(owners, zero, len(others))[owners]
     slopes = np.where(zeros == zero, others[owners] / np.where(zero, 1, numbers), 0)  # no zero but this one
-    changes = (whole - ops.stop_gradient(whole)) * Tensor(slopes.astype(numbers.dtype))
+    slopes = np.where(np.isfinite(slopes) & np.isfinite(numbers), slopes, 0).astype(
+        numbers.dtype
+    )  # infinity * 0 is NaN
+    changes = ops.where(Tensor(np.isfinite(numbers)), whole - ops.stop_gradient(whole), 0.0) * Tensor(slopes)
     return ops.stop_gradient(products) + added(ops.zeros_like(products), Tensor(owners, ms.int32), changes)
 
 
