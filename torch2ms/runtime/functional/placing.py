@@ -126,7 +126,8 @@ def _with_factors(whole: Tensor, owners: Any, products: Tensor) -> Tensor:
     others = np.ones(len(products), numbers.dtype)
     np.multiply.at(others, owners, np.where(zero, 1, numbers))
     zeros = np.bincount(owners, zero, len(others))[owners]
-    slopes = np.where(zeros == zero, others[owners] / np.where(zero, 1, numbers), 0)  # no zero but this one
+    with np.errstate(invalid="ignore"):
+        slopes = np.where(zeros == zero, others[owners] / np.where(zero, 1, numbers), 0)  # no zero but this one
     slopes = np.where(np.isfinite(slopes) & np.isfinite(numbers), slopes, 0).astype(
         numbers.dtype
     )  # infinity * 0 is NaN
