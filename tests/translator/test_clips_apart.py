@@ -56,3 +56,19 @@ def test_a_norm_that_may_not_be_computed_leaves_the_step(use: str) -> None:
     norm = "nn.utils.clip_grad_norm_(net.parameters(), 1.0)"
     result = translate_source(HEAD + STEP.replace("norm = clip(net, 1.0)", use.replace("NORM", norm)))
     assert "T2M403" in [found.code for found in result.diagnostics]
+
+
+NORM = "def norm(net):\n    return sum(p.grad.norm() ** 2 for p in net.parameters())\n\n\n"
+ALONE = "net = nn.Linear(2, 1)\nloss = net(torch.ones(4, 2)).sum()\nloss.backward()\n"
+
+
+@pytest.mark.parametrize("read", ["g = net.weight.grad", "g = [p.grad for p in net.parameters()]"])
+def test_gradients_that_another_function_asks_for_are_kept_where_it_finds_them(read: str) -> None:
+    text = translate_source(f"{HEAD}{NORM}{ALONE}found = norm(net)\n{read}\n").text
+    assert "recording.backward(loss)" in text
+    assert "ms.grad(" not in text
+    assert "gradients.of(" in text.rpartition("found =")[2]
+
+
+def test_without_such_a_function_they_come_from_one() -> None:
+    assert "ms.grad(forward_fn" in translate_source(f"{HEAD}{ALONE}g = net.weight.grad\n").text

@@ -27,12 +27,13 @@ def plan_leaves(
     held: Collection[ast.stmt] = (),
     *,
     again: bool = True,
+    keeping: bool = False,
 ) -> LeafPlan:
     """Return the plan for the gradients that a file asks for by hand.
 
     ``planned``: backward calls of training steps; ``parts``: of the module level, which stand for themselves;
     ``held``: statements that leave their places for the functions of training steps; ``again``: whether functions give
-    the gradients that are differentiated again.
+    the gradients that are differentiated again; ``keeping``: whether other functions look for them with the weights.
     """
     if not any(isinstance(node, ast.Call) and is_gradient(node, oracle) for node in walk(tree)):
         return LeafPlan()  # most files ask for none; this is settled before their scopes are looked through
@@ -41,7 +42,7 @@ def plan_leaves(
     functions = [n for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
     refused: set[str] = set()
     while True:
-        plan = LeafPlan(not planned and is_unread(tree, oracle), again, frozenset(held))
+        plan = LeafPlan(not planned and is_unread(tree, oracle), again, frozenset(held), keeping)
         plan.updaters = updaters(tree, refused)
         for scope in [*(parts or [tree]), *functions]:
             _plan_scope(scope, oracle, taken, plan, modules, planned)

@@ -104,7 +104,8 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
             leaves = {leaf for leaf in kept_tensors(self.nodes, self.marks) if self._requires_grad(leaf)}
         if any(not self._is_leafs_own(n) for n in self.grads if self.oracle.kind(n).name != "api"):
             raise Refused
-        if any(self._is_weight(leaf) for leaf in leaves) and self._handles_all():
+        is_found_elsewhere = self.plan.is_keeping and any(not self._is_constant(call) for call in calls)
+        if any(self._is_weight(leaf) for leaf in leaves) and (is_found_elsewhere or self._handles_all()):
             raise Refused
         units = [self._unit(call, leaves) for call in calls]
         kept = {path for unit in units if unit.is_backward for path in unit.leaves}

@@ -37,6 +37,8 @@ class NetworkScope(LeafScope):
         calls = [n for n in self.nodes if isinstance(n, ast.Call) and self._is_gradient(n)]
         if not calls or names & {"step", "retain_grad", "register_hook"}:
             return []
+        if self.plan.is_keeping and any(map(self._is_backward, calls)):
+            raise Refused  # what other functions ask for is kept with the weights
         self.clips = [n for n in self.nodes if isinstance(n, (ast.Expr, ast.Assign)) and self._clipped(n)]
         reads = [n for n in self.grads if self.oracle.kind(n).name != "api"]
         changed = {id(part) for part in changed_parts(self.nodes)}
