@@ -88,3 +88,14 @@ def test_a_parameter_in_the_place_of_another_has_its_path(source: str, expected:
     found = translate_source(LAYERS + "\n".join(f"        {line}" for line in source.splitlines()) + "\n")
     assert expected in found.text
     assert "TORCH2MS" not in found.text
+
+
+def test_parts_that_a_class_puts_into_its_dictionary_are_read_from_it() -> None:
+    text = translate_source(
+        "import torch\nfrom torch import nn\n\n\nclass Chain(nn.Module):\n    def __init__(self, *args):\n"
+        "        super().__init__()\n        for index, module in enumerate(args):\n"
+        "            self._modules[str(index)] = module\n\n    def forward(self, x):\n"
+        "        for block in self._modules.values():\n            x = block(x)\n        return x\n"
+    ).text
+    assert "parts.set_part(self, str(index), module)" in text
+    assert "for block in self._cells.values():" in text

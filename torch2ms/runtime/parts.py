@@ -29,8 +29,12 @@ __all__ = [
 ]
 
 
-def set_part(cell: Any, name: str, value: Any) -> None:
-    """Set an attribute; a Sequential whose part it is runs the new one in the place of the old."""
+def set_part(cell: Any, name: Any, value: Any) -> None:
+    """Set an attribute; a Sequential whose part it is runs the new one in the place of the old.
+
+    What is no name (``net._modules[layer] = layer``) is counted, as the parts of a Sequential are.
+    """
+    name = name if isinstance(name, str) else str(len(cell._cells))
     setattr(cell, name, value)
     if isinstance(cell, nn.SequentialCell) and name in cell._cells:
         while len(cell._is_dynamic_name) < len(cell._cells):

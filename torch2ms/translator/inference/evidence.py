@@ -14,6 +14,7 @@ from functools import lru_cache
 from torch2ms.mapping_tables.catalogue import Catalogue, shared_members
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.translator.binding import accepts
+from torch2ms.translator.inference.containers import NETWORK_DICTIONARIES
 from torch2ms.translator.inference.families import BASE_ROWS, MODULE_BARE, instance_of
 from torch2ms.translator.inference.scopes import Uses, links
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
@@ -62,7 +63,7 @@ def _telling_members(tables: Tables) -> tuple[frozenset[str], _Told, _Told, _Tol
         elif name not in shared_methods and name not in shared_attributes and _is_telling(name):
             attributes[name] = families[0]
     attributes.setdefault("param_groups", "Optimizer")  # set by its __init__, which no catalogue shows; so are these
-    attributes.update(dict.fromkeys(_NETWORK_DICTIONARIES, "Module"))
+    attributes.update(dict.fromkeys(NETWORK_DICTIONARIES, "Module"))
     return frozenset(members["Tensor"]), calls, attributes, alike
 
 
@@ -159,7 +160,6 @@ class Evidence:
 
 # Attributes are common words (device, layout, stride of a configuration); only what no one else would say counts.
 _TELLING = frozenset({"grad", "param_groups"})
-_NETWORK_DICTIONARIES = ("_parameters", "_modules", "_buffers")
 
 
 def _is_telling(name: str) -> bool:

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torch2ms.translator.inference.annotations import annotated
-from torch2ms.translator.inference.containers import PUTTING, added, element_of, is_module_list, item_of
+from torch2ms.translator.inference.containers import (
+    NETWORK_DICTIONARIES,
+    PUTTING,
+    added,
+    element_of,
+    is_module_list,
+    item_of,
+)
 from torch2ms.translator.inference.families import may_be_set
 from torch2ms.translator.inference.own_attributes import targets_made_of_themselves
 from torch2ms.translator.inference.parameters import Parameters
@@ -392,7 +399,7 @@ class Flow(Parameters):
         new = added(held, value)
         if isinstance(container, ast.Name):
             self.env[container.id] = self.seen[container.id] = new
-        elif isinstance(container, ast.Attribute):
+        elif isinstance(container, ast.Attribute) and container.attr not in NETWORK_DICTIONARIES:
             self._store(self.kinds.get(container.value, UNKNOWN), container, new)
 
     def _part(self, kind: Kind, index: int, count: int) -> Kind:
