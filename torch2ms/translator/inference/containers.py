@@ -12,7 +12,7 @@ from torch2ms.translator.trees import walk
 __all__ = [
     "CONTAINERS",
     "NOTHING",
-    "NETWORK_DICTIONARIES",
+    "OF_NETWORKS",
     "PUTTING",
     "TENSOR_MAKERS",
     "added",
@@ -196,7 +196,7 @@ def container_method(base: Kind, name: str) -> Kind:
 
 # Methods that put something into a container.
 # What a network keeps its parts in: ``self._modules["0"] = layer`` makes it no attribute of the class's own
-NETWORK_DICTIONARIES = frozenset({"_parameters", "_modules", "_buffers"})
+OF_NETWORKS = frozenset({"_parameters", "_modules", "_buffers"})
 PUTTING = frozenset({"append", "appendleft", "add", "insert", "setdefault", "extend", "update"})
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from torch2ms.mapping_tables.catalogue import Catalogue, shared_members
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.translator.binding import accepts
-from torch2ms.translator.inference.containers import NETWORK_DICTIONARIES
+from torch2ms.translator.inference.containers import OF_NETWORKS
 from torch2ms.translator.inference.families import BASE_ROWS, MODULE_BARE, instance_of
 from torch2ms.translator.inference.scopes import Uses, links
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
@@ -63,7 +63,7 @@ def _telling_members(tables: Tables) -> tuple[frozenset[str], _Told, _Told, _Tol
         elif name not in shared_methods and name not in shared_attributes and _is_telling(name):
             attributes[name] = families[0]
     attributes.setdefault("param_groups", "Optimizer")  # set by its __init__, which no catalogue shows; so are these
-    attributes.update(dict.fromkeys(NETWORK_DICTIONARIES, "Module"))
+    attributes.update(dict.fromkeys(OF_NETWORKS, "Module"))
     return frozenset(members["Tensor"]), calls, attributes, alike
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.containers import (
-    NETWORK_DICTIONARIES,
+    OF_NETWORKS,
     PUTTING,
     added,
     element_of,
@@ -399,7 +399,7 @@ class Flow(Parameters):
         new = added(held, value)
         if isinstance(container, ast.Name):
             self.env[container.id] = self.seen[container.id] = new
-        elif isinstance(container, ast.Attribute) and container.attr not in NETWORK_DICTIONARIES:
+        elif isinstance(container, ast.Attribute) and container.attr not in OF_NETWORKS:
             self._store(self.kinds.get(container.value, UNKNOWN), container, new)
 
     def _part(self, kind: Kind, index: int, count: int) -> Kind:
