@@ -7,14 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torch2ms.translator.inference.annotations import annotated
-from torch2ms.translator.inference.containers import (
-    OF_NETWORKS,
-    PUTTING,
-    added,
-    element_of,
-    is_module_list,
-    item_of,
-)
+from torch2ms.translator.inference.containers import OF_NETWORKS, PUTTING, added, element_of, is_module_list, item_of
 from torch2ms.translator.inference.families import may_be_set
 from torch2ms.translator.inference.own_attributes import targets_made_of_themselves
 from torch2ms.translator.inference.parameters import Parameters

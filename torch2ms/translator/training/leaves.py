@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 
 from torch2ms.translator.aliases import parts_of, wholes_of
@@ -78,14 +79,10 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
 
     def plan_all(self) -> None:
         """Plan every gradient of the scope, or none."""
-        try:
+        with suppress(Refused):
             units = self._units()
-            if not self.plan.is_again and any(unit.keeps_graph for unit in units):
-                return
-            if units:
+            if units and (self.plan.is_again or not any(unit.keeps_graph for unit in units)):
                 self._enter(units)
-        except Refused:
-            return
 
     def _units(self) -> list[LeafUnit]:
         hooks = hooked_tensors(self.nodes, self.oracle)
@@ -104,12 +101,12 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
             leaves = {leaf for leaf in kept_tensors(self.nodes, self.marks) if self._requires_grad(leaf)}
         if any(not self._is_leafs_own(n) for n in self.grads if self.oracle.kind(n).name != "api"):
             raise Refused
-        is_found_elsewhere = self.plan.is_keeping and any(not self._is_constant(call) for call in calls)
-        if any(self._is_weight(leaf) for leaf in leaves) and (is_found_elsewhere or self._handles_all()):
+        kept = self.plan.is_keeping and not all(map(self._is_constant, calls))  # other functions look for them
+        if any(self._is_weight(leaf) for leaf in leaves) and (kept or self._handles_all()):
             raise Refused
         units = [self._unit(call, leaves) for call in calls]
-        kept = {path for unit in units if unit.is_backward for path in unit.leaves}
-        self._check({path for unit in units for path in unit.leaves}, kept)
+        own = {path for unit in units if unit.is_backward for path in unit.leaves}
+        self._check({path for unit in units for path in unit.leaves}, own)
         if any(s in self.plan.held for unit in units for s in (*unit.body, unit.statement)):
             raise Refused
         self._check_loops(self.looped, units)
