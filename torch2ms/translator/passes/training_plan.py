@@ -130,7 +130,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
     taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
     held = {statement for unit in units if isinstance(unit, TrainingUnit) for statement in unit.removed}
-    plan.leaves = _leaves_of(ctx, taken, stepped, parts, held, graphs=graphs, keeping=keeping and recording)
+    plan.leaves = _leaves_of(ctx, taken, stepped, parts, held, graphs=graphs, recording=recording)
     _enter_leaves(plan)
     deriving = _derived_again(plan, parts, ctx)
     _enter_asked(plan, parts, deriving, ctx, graphs=graphs)
@@ -164,9 +164,10 @@ def _leaves_of(
     held: set[ast.stmt],
     *,
     graphs: bool,
-    keeping: bool,
+    recording: bool,
 ) -> LeafPlan:
     """Return the plan of what is asked for by hand; the record answers what functions would lose a part of."""
+    keeping = ctx.world.symbols.is_near("asks_for_gradients", ctx.path, besides=True) if recording else None
     plan = plan_leaves(ctx.analysis.tree, ctx.analysis, set(taken), stepped, parts, held, keeping=keeping)
     if graphs and any(_is_lossy(unit, ctx) for unit in plan.units):
         return plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped, parts, held, again=False, keeping=keeping)

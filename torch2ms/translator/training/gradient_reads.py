@@ -19,7 +19,16 @@ from torch2ms.translator.trees import children, walk
 if TYPE_CHECKING:
     from torch2ms.translator.training.events import Event
 
-__all__ = ["changed_parts", "clamped_to", "clamping_call", "clears", "find_reads", "place_reads", "zeroed"]
+__all__ = [
+    "asks_whether",
+    "changed_parts",
+    "clamped_to",
+    "clamping_call",
+    "clears",
+    "find_reads",
+    "place_reads",
+    "zeroed",
+]
 
 Read = tuple[ast.stmt, ast.Attribute]
 _WEIGHTS = ("parameters", "named_parameters")
@@ -39,6 +48,14 @@ def find_reads(scope: Scope, oracle: Oracle) -> list[Read]:
             if id(node) not in changed and _is_weight(node.value, statement, scope, oracle):
                 found.append((statement, node))
     return found
+
+
+def asks_whether(nodes: Sequence[ast.AST]) -> bool:
+    """Whether a text asks if there is a gradient: ``p.grad is None``, as of weights that are frozen or not reached."""
+    compared = (
+        node for node in nodes if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot))
+    )
+    return any(isinstance(node.left, ast.Attribute) and node.left.attr == "grad" for node in compared)
 
 
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:

@@ -109,6 +109,7 @@ class LeafPlan:
     is_again: bool = True  # functions give gradients that are differentiated again; else the record does
     held: frozenset[ast.stmt] = frozenset()  # statements that functions of training steps take in
     is_keeping: bool = False  # functions elsewhere ask weights for the gradients of these calls
+    may_record: bool = False  # what functions cannot tell is recorded as it runs
     units: list[LeafUnit] = field(default_factory=list)
     names: dict[ast.AST, str] = field(default_factory=dict)  # x.grad -> the name that holds it
     grad_names: dict[tuple[ast.AST, str], str] = field(default_factory=dict)  # (scope, leaf) -> that name

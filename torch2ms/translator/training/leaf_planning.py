@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
+from torch2ms.translator.asked_gradients import asked_apart
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
 from torch2ms.translator.training.leaves import LeafScope, is_gradient
@@ -27,13 +28,14 @@ def plan_leaves(
     held: Collection[ast.stmt] = (),
     *,
     again: bool = True,
-    keeping: bool = False,
+    keeping: bool | None = None,
 ) -> LeafPlan:
     """Return the plan for the gradients that a file asks for by hand.
 
     ``planned``: backward calls of training steps; ``parts``: of the module level, which stand for themselves;
     ``held``: statements that leave their places for the functions of training steps; ``again``: whether functions give
-    the gradients that are differentiated again; ``keeping``: whether other functions look for them with the weights.
+    the gradients that are differentiated again; ``keeping``: whether functions of other files look for them with the
+    weights, None where nothing can be kept there.
     """
     if not any(isinstance(node, ast.Call) and is_gradient(node, oracle) for node in walk(tree)):
         return LeafPlan()  # most files ask for none; this is settled before their scopes are looked through
@@ -41,9 +43,13 @@ def plan_leaves(
     modules = {(alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names}
     functions = [n for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
     refused: set[str] = set()
+    asked = [node for node, is_own in asked_apart(tree) if not is_own] if keeping is not None else []
     while True:
-        plan = LeafPlan(not planned and is_unread(tree, oracle), again, frozenset(held), keeping)
+        plan = LeafPlan(not planned and is_unread(tree, oracle), again, frozenset(held))
         plan.updaters = updaters(tree, refused)
+        handed = {id(part) for updater in plan.updaters.values() for part in walk(updater.node)}
+        plan.may_record = keeping is not None
+        plan.is_keeping = bool(keeping) or any(id(node) not in handed for node in asked)
         for scope in [*(parts or [tree]), *functions]:
             _plan_scope(scope, oracle, taken, plan, modules, planned)
         partly = {updater.node.name for updater in plan.taking if not _is_whole(updater, tree, plan)}

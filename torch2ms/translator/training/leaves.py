@@ -18,7 +18,7 @@ from torch2ms.translator.dataflow import certain_binds, effects, live_in
 from torch2ms.translator.effects import dotted_path, root
 from torch2ms.translator.training.asked_inputs import AskedInputs, allows_unused, fills_unused
 from torch2ms.translator.training.attached import attached
-from torch2ms.translator.training.gradient_reads import zeroed
+from torch2ms.translator.training.gradient_reads import asks_whether, zeroed
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit, Refused
 from torch2ms.translator.training.looped_leaves import LoopedLeaves
@@ -102,6 +102,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         if any(not self._is_leafs_own(n) for n in self.grads if self.oracle.kind(n).name != "api"):
             raise Refused
         kept = self.plan.is_keeping and not all(map(self._is_constant, calls))  # other functions look for them
+        kept = kept or (self.plan.may_record and asks_whether(self.nodes))
         if any(self._is_weight(leaf) for leaf in leaves) and (kept or self._handles_all()):
             raise Refused
         units = [self._unit(call, leaves) for call in calls]
