@@ -72,3 +72,9 @@ def test_gradients_that_another_function_asks_for_are_kept_where_it_finds_them(r
 
 def test_without_such_a_function_they_come_from_one() -> None:
     assert "ms.grad(forward_fn" in translate_source(f"{HEAD}{ALONE}g = net.weight.grad\n").text
+
+
+def test_whether_a_weight_has_a_gradient_is_asked_of_the_record() -> None:
+    text = translate_source(f"{HEAD}{ALONE}g = net.weight.grad\nempty = net.bias.grad is None\n").text
+    assert "recording.backward(loss)" in text
+    assert "empty = gradients.of(net.bias) is None" in text

@@ -100,13 +100,12 @@ class EmbeddingBag(_Table):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        if scale_grad_by_freq:
-            raise ValueError("scale_grad_by_freq has no equivalent in MindSpore")
         if mode not in ("sum", "mean", "max"):
             raise ValueError("mode has to be one of sum, mean or max")
         super().__init__(num_embeddings, embedding_dim, padding_idx, _weight, dtype)
         self.max_norm, self.norm_type = max_norm, norm_type
         self.mode, self.include_last_offset = mode, include_last_offset
+        self.scale_grad_by_freq = scale_grad_by_freq
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> EmbeddingBag:
@@ -121,6 +120,6 @@ class EmbeddingBag(_Table):
     ) -> Tensor:
         """Return one row a bag: (bags, embedding_dim)."""
         return F.embedding_bag(
-            input, self.embedding_table, offsets, self.max_norm, self.norm_type, False, self.mode, False,
-            per_sample_weights, self.include_last_offset, self.padding_idx,
+            input, self.embedding_table, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode,
+            False, per_sample_weights, self.include_last_offset, self.padding_idx,
         )  # fmt: skip

@@ -100,7 +100,9 @@ def call_now(site: CallSite, ctx: Context) -> Outcome:
     return Replace(cst.Call(function, rest))
 
 
-_CHECKPOINT_SETTINGS = frozenset({"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug"})
+_CHECKPOINT_SETTINGS = frozenset(
+    {"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"}
+)
 
 
 @recipe("checkpoint_sequential")

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from torch2ms.translator.effects import dotted_path
-from torch2ms.translator.training.gradient_reads import changed_parts
+from torch2ms.translator.training.gradient_reads import asks_whether, changed_parts
 from torch2ms.translator.training.leaf_plan import LeafUnit, Refused
 from torch2ms.translator.training.leaves import LeafScope
 from torch2ms.translator.training.names_used import reads
@@ -37,8 +37,9 @@ class NetworkScope(LeafScope):
         calls = [n for n in self.nodes if isinstance(n, ast.Call) and self._is_gradient(n)]
         if not calls or names & {"step", "retain_grad", "register_hook"}:
             return []
-        if self.plan.is_keeping and any(map(self._is_backward, calls)):
-            raise Refused  # what other functions ask for is kept with the weights
+        apart = self.plan.is_keeping or (self.plan.may_record and asks_whether(self.nodes))
+        if apart and any(map(self._is_backward, calls)):
+            raise Refused  # what other functions ask for is kept with the weights; the record knows what has none
         self.clips = [n for n in self.nodes if isinstance(n, (ast.Expr, ast.Assign)) and self._clipped(n)]
         reads = [n for n in self.grads if self.oracle.kind(n).name != "api"]
         changed = {id(part) for part in changed_parts(self.nodes)}
