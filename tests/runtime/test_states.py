@@ -6,6 +6,7 @@ from typing import Any
 
 import mindspore as ms
 import numpy as np
+import pytest
 from mindspore import nn
 from mindspore.experimental import optim
 
@@ -93,3 +94,20 @@ def test_what_has_methods_of_its_own_is_asked() -> None:
     np.testing.assert_array_equal(average.module[0].weight.asnumpy(), other[0].weight.asnumpy())
     states.load_state_dict(counter, states.state_dict(counter) + 1)
     assert counter.count == 2
+
+
+@pytest.mark.parametrize(("first", "wider"), [([True, False], ms.int64), ([1, 2], ms.float32)])
+def test_a_buffer_takes_what_it_is_bound_to(first: Any, wider: Any) -> None:
+    cell = nn.Cell()
+    buffer = modules.register_buffer(cell, "held", ms.Tensor(first))
+    cell.held = ms.Tensor([3, 4], wider) * 1
+    assert cell.held is buffer
+    assert buffer.dtype == wider
+    assert cell.held.asnumpy().tolist() == [3, 4]
+
+
+def test_a_buffer_of_floats_keeps_its_dtype() -> None:
+    cell = nn.Cell()
+    modules.register_buffer(cell, "held", ms.Tensor([1.0, 2.0]))
+    cell.held = ms.Tensor([3, 4])
+    assert cell.held.dtype == ms.float32

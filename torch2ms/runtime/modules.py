@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from operator import attrgetter
+from types import MethodType
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Set, Tuple, Union
 
 import mindspore as ms
@@ -192,7 +193,16 @@ def register_buffer(cell: nn.Cell, name: str, tensor: Any, persistent: bool = Tr
     made = ms.Parameter(tensor if isinstance(tensor, ms.Tensor) else ms.Tensor(tensor), requires_grad=False)
     for held in (name, *(other for other in other_names(cell, name) if other in cell._params)):
         setattr(cell, held, made)  # in place of what a normalisation of MindSpore has under its own name
+    if not made.is_floating_point() and not made.is_complex():
+        made.set_data = MethodType(_take, made)
     return made
+
+
+def _take(buffer: ms.Parameter, data: Any, slice_shape: bool = False) -> Any:
+    """Take what is assigned to a buffer of ints or bools, floats as well: in PyTorch the attribute is bound anew."""
+    if isinstance(data, ms.Tensor) and (_is_floating(data) or buffer.dtype == ms.bool_) and data.dtype != buffer.dtype:
+        buffer.set_dtype(data.dtype)
+    return ms.Parameter.set_data(buffer, data, slice_shape)
 
 
 def distinct(parameters: Iterable[Any]) -> List[Any]:

@@ -118,7 +118,8 @@ def linear_cross_entropy(
 ) -> Tensor:
     """Return the cross entropy of ``input`` times a weight of (classes, features) or (classes, ..., features)."""
     if linear_weight.ndim > 2:
-        logits = ops.tensor_dot(input, linear_weight, ((-1,), (-1,)))
+        shape = linear_weight.shape[:-1]
+        logits = linear(input, linear_weight.reshape((-1, input.shape[-1]))).reshape((*input.shape[:-1], *shape))
         logits = logits if linear_bias is None else logits + linear_bias
     else:
         logits = linear(input, linear_weight, linear_bias)
