@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import mindspore as ms
 import numpy as np
+import pytest
 from mindspore import ops
 
-from torch2ms.runtime import functional
+from torch2ms.runtime import functional, optimizers
 
 
 def test_numbers_alone_have_places_too() -> None:
@@ -57,3 +58,88 @@ def test_fill_leaves_what_it_is_given() -> None:
     tensor = ms.tensor([1.0, 2.0])
     assert functional.fill(tensor, 5).asnumpy().tolist() == [5.0, 5.0]
     assert tensor.asnumpy().tolist() == [1.0, 2.0]
+
+
+def _alike(function: str, shapes: list[tuple[int, ...]], dtype: type, **options: object) -> None:
+    """Hold a function of the runtime against PyTorch's of the same name, with the gradient of its first argument."""
+    torch = pytest.importorskip("torch")
+    draw = np.random.RandomState(0)
+    arrays = [(draw.rand(*shape) * 9 - 4).astype(dtype) for shape in shapes]
+    tensors = [torch.tensor(array) for array in arrays]
+    if np.issubdtype(dtype, np.floating):
+        tensors[0].requires_grad_()
+    wanted = getattr(torch.nn.functional, function)(*tensors, **options)
+    given = [ms.Tensor(array) for array in arrays]
+    made = getattr(functional, function)(*given, **options)
+    assert made.shape == tuple(wanted.shape)
+    assert np.allclose(made.asnumpy(), wanted.detach().numpy(), rtol=1e-4, atol=1e-4)
+    if tensors[0].requires_grad and wanted.numel():
+        (wanted * wanted).sum().backward()
+        slope = ms.grad(lambda x: ops.square(getattr(functional, function)(x, *given[1:], **options)).sum())(given[0])
+        assert np.allclose(slope.asnumpy(), tensors[0].grad.numpy(), rtol=1e-3, atol=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "options"),
+    [
+        ("conv3d", [(2, 3, 4, 4), (5, 2, 2, 2, 2)], {"padding": 1}),
+        ("conv_transpose1d", [(2, 5), (2, 3, 3)], {"stride": 2}),
+        ("conv_transpose2d", [(2, 5, 4), (2, 3, 3, 3)], {"stride": 2, "output_padding": 1}),
+        ("conv_transpose3d", [(2, 3, 3, 3), (2, 3, 2, 2, 2)], {"stride": 2}),
+        ("conv_transpose3d", [(1, 1, 3, 3, 3), (1, 1, 2, 1, 2)], {"stride": 2, "padding": 1, "dilation": (2, 2, 1)}),
+        ("conv_transpose2d", [(1, 2, 5, 4), (2, 3, 1, 3)], {"padding": (1, 0), "stride": 3}),
+        ("avg_pool3d", [(1, 2, 4, 4, 4)], {"kernel_size": 2, "divisor_override": -2}),
+        ("avg_pool2d", [(1, 2, 4, 4)], {"kernel_size": 2, "stride": ()}),
+        ("avg_pool1d", [(0, 2, 4)], {"kernel_size": 2}),
+        ("normalize", [(3, 4)], {"p": 0.0}),
+        ("interpolate", [(1, 2, 5)], {"size": 3, "mode": "area"}),
+        ("interpolate", [(1, 2, 3, 4, 5)], {"size": (2, 3, 7), "mode": "area"}),
+        ("pad", [(0, 3, 3)], {"pad": (1, 2), "mode": "circular"}),
+    ],
+)
+def test_calls_that_few_programs_make(function: str, shapes: list[tuple[int, ...]], options: dict[str, object]) -> None:
+    _alike(function, shapes, np.float32, **options)
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "dtype", "options"),
+    [
+        ("avg_pool1d", [(1, 2, 9)], np.int64, {"kernel_size": 3, "stride": 2}),
+        ("avg_pool2d", [(1, 2, 5, 5)], np.int64, {"kernel_size": 3, "padding": 1}),
+        ("conv_transpose3d", [(1, 2, 3, 3, 3), (2, 3, 2, 2, 2)], np.int64, {"stride": 2}),
+        ("conv_transpose3d", [(1, 2, 3, 3, 3), (2, 3, 2, 2, 2)], np.float64, {"stride": 2}),
+        ("poisson_nll_loss", [(4, 3), (4, 3)], np.int32, {}),
+        ("pad", [(2, 3, 3)], np.bool_, {"pad": (2, 1), "mode": "circular"}),
+    ],
+)
+def test_dtypes_that_few_programs_have(
+    function: str, shapes: list[tuple[int, ...]], dtype: type, options: dict[str, object]
+) -> None:
+    _alike(function, shapes, dtype, **options)
+
+
+def test_losses_of_numbers_alone() -> None:
+    for function in (functional.multi_margin_loss, functional.multilabel_margin_loss):
+        assert float(function(ms.tensor(2.0), ms.tensor(0))) == 0.0
+    divergence = functional.kl_div(ms.tensor(0.5), ms.tensor(1.0), reduction="batchmean")
+    assert float(divergence) == -0.5
+
+
+def test_bags_in_the_order_of_old() -> None:
+    table, places, starts = ms.tensor([[1.0], [2.0], [4.0]]), ms.tensor([0, 2, 1]), ms.tensor([0, 2])
+    assert functional.embedding_bag(table, places, starts, mode="sum").asnumpy().tolist() == [[5.0], [2.0]]
+
+
+@pytest.mark.parametrize("name", ["NAdam", "RAdam"])
+def test_optimizers_that_climb(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    theirs = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+    weight = ms.Parameter(ms.Tensor([1.0, -2.0]), name="weight")
+    options = {"lr": 0.1, "weight_decay": 0.1, "maximize": True}
+    reference = getattr(torch.optim, name)([theirs], **options)
+    optimizer = getattr(optimizers, name)([weight], **options)
+    for step in range(3):
+        theirs.grad = torch.tensor([0.5, 1.0 + step])
+        reference.step()
+        optimizer((ms.Tensor([0.5, 1.0 + step]),))
+    assert np.allclose(weight.asnumpy(), theirs.detach().numpy(), atol=1e-5)

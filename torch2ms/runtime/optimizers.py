@@ -37,13 +37,15 @@ class _WithTorchsArguments:
     """
 
     _defaults: ClassVar[Dict[str, Any]] = {}
+    _knows_maximize: ClassVar[bool] = True
 
     def __init__(self, params: Any, *args: Any, **options: Any) -> None:
         if options.get("differentiable"):
             raise ValueError("differentiable=True has no equivalent in MindSpore's optimizers")
         kept = {name: value for name, value in options.items() if name not in _IMPLEMENTATION}
-        if not kept.get("maximize", True):
-            del kept["maximize"]  # not every optimizer of MindSpore has it
+        climbs = bool(kept.get("maximize"))
+        if not climbs or not self._knows_maximize:
+            kept.pop("maximize", None)
         for name in ("betas", "etas", "step_sizes"):
             if name in kept:
                 kept[name] = tuple(kept[name])
@@ -53,6 +55,7 @@ class _WithTorchsArguments:
         if not args:
             kept = {**self._defaults, **kept}
         super().__init__(params, *args, **kept)  # type: ignore[call-arg]
+        self.climbs = climbs and not self._knows_maximize
         self.decays: List[float] = []
         if options.get("decoupled_weight_decay"):
             for group in self.param_groups:  # type: ignore[attr-defined]
@@ -65,7 +68,8 @@ class _WithTorchsArguments:
         for group, decay in zip(self.param_groups, self.decays):  # type: ignore[attr-defined]
             for parameter in group["params"]:
                 ops.assign(parameter, parameter * (1 - group["lr"] * decay))
-        done = super().construct(gradients)  # type: ignore[misc]
+        given = tuple(ops.neg(gradient) for gradient in gradients) if self.climbs else gradients
+        done = super().construct(given)  # type: ignore[misc]
         for parameter, value in frozen:  # PyTorch's have no gradient, and are neither updated nor decayed
             ops.assign(parameter, value)
         return done
@@ -104,9 +108,13 @@ class Adamax(_WithTorchsArguments, optim.Adamax):
 class NAdam(_WithTorchsArguments, optim.NAdam):
     """MindSpore's NAdam with the arguments of PyTorch's."""
 
+    _knows_maximize: ClassVar[bool] = False
+
 
 class RAdam(_WithTorchsArguments, optim.RAdam):
     """MindSpore's RAdam with the arguments of PyTorch's."""
+
+    _knows_maximize: ClassVar[bool] = False
 
 
 class ASGD(_WithTorchsArguments, optim.ASGD):

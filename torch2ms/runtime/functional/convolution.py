@@ -66,7 +66,8 @@ def _by_places(
             chosen = np.arange(first, first + count * stride[axis], stride[axis])
             part = ops.gather(part, Tensor(chosen.astype(np.int32)), 3 + axis)
         flat = part.reshape((*part.shape[:3], -1))
-        total = total + ops.matmul(rows[(slice(None),) * 3 + place], flat)
+        row = rows[(slice(None),) * 3 + place]
+        total = total + (row * flat if row.shape[2] == 1 else ops.matmul(row, flat))  # that has no gradient of one
     return total.reshape((x.shape[0], weight.shape[0], *part.shape[3:]))
 
 
@@ -143,6 +144,8 @@ def conv3d(
     groups: int = 1,
 ) -> Tensor:
     """Return the convolution of (batch, channels, depth, height, width)."""
+    if input.ndim == 4:
+        return ops.squeeze(conv3d(ops.expand_dims(input, 0), weight, bias, stride, padding, dilation, groups), 0)
     widths: Tuple[int, ...]
     if isinstance(padding, str):
         mode, widths = padding, (0,) * 6
@@ -175,25 +178,43 @@ def conv_transpose2d(
     dilation: IntOrInts = 1,
 ) -> Tensor:
     """Return the transposed convolution of (batch, channels, height, width): spread out, then convolved."""
-    strides, dilations = _ints(stride, 2), _ints(dilation, 2)
-    pads, extras = _ints(padding, 2), _ints(output_padding, 2)
-    kernel = weight.shape[2:]
-    x = input
-    for axis in (0, 1):
-        x = _spread(x, 2 + axis, strides[axis])
-    reach = [dilations[axis] * (kernel[axis] - 1) - pads[axis] for axis in (0, 1)]
-    widths = (max(reach[0], 0), max(reach[0] + extras[0], 0), max(reach[1], 0), max(reach[1] + extras[1], 0))
-    if min(reach) < 0:
-        raise ValueError("padding larger than the reach of the kernel is not supported")
-    rows = weight.shape[0] // groups
-    flipped = ops.flip(weight, (2, 3)).reshape((groups, rows, weight.shape[1], *kernel))
-    flipped = ops.swapaxes(flipped, 1, 2).reshape((groups * weight.shape[1], rows, *kernel))
+    if input.ndim == 3:
+        batch = ops.expand_dims(input, 0)
+        return ops.squeeze(conv_transpose2d(batch, weight, bias, stride, padding, output_padding, groups, dilation), 0)
+    dilations = _ints(dilation, 2)
+    x, flipped, widths = _turned(
+        input, weight, _ints(stride, 2), _ints(padding, 2), _ints(output_padding, 2), groups, dilations
+    )
     if _is_refused(x):
         return _with_bias(_by_places(x, flipped, (1, 1), widths, dilations, groups), bias)
     convolve = ops.Conv2D(
-        flipped.shape[0], kernel, pad_mode="pad", pad=widths, stride=1, dilation=dilations, group=groups
+        flipped.shape[0], weight.shape[2:], pad_mode="pad", pad=widths, stride=1, dilation=dilations, group=groups
     )
     return _with_bias(convolve(x, flipped), bias)
+
+
+def _turned(
+    x: Tensor,
+    weight: Tensor,
+    stride: Tuple[int, ...],
+    padding: Tuple[int, ...],
+    extra: Tuple[int, ...],
+    groups: int,
+    dilation: Tuple[int, ...],
+) -> Tuple[Tensor, Tensor, Tuple[int, ...]]:
+    """Return the input, the weight and the widths of the convolution that a transposed one is."""
+    kernel = weight.shape[2:]
+    widths: Tuple[int, ...] = ()
+    for axis, size in enumerate(kernel):
+        x = _spread(x, 2 + axis, stride[axis])
+        before = dilation[axis] * (size - 1) - padding[axis]
+        after = before + extra[axis]
+        if before < 0 or after < 0:  # more padding than the kernel reaches takes something away
+            x = x[(slice(None),) * (2 + axis) + (slice(max(-before, 0), x.shape[2 + axis] + min(after, 0)),)]
+        widths = (*widths, max(before, 0), max(after, 0))
+    rows = weight.shape[0] // groups
+    flipped = ops.flip(weight, tuple(range(2, weight.ndim))).reshape((groups, rows, weight.shape[1], *kernel))
+    return x, ops.swapaxes(flipped, 1, 2).reshape((groups * weight.shape[1], rows, *kernel)), widths
 
 
 def _spread(x: Tensor, axis: int, step: int) -> Tensor:
@@ -205,7 +226,7 @@ def _spread(x: Tensor, axis: int, step: int) -> Tensor:
     parts += [ops.zeros_like(parts[0])] * (step - 1)
     shape = (*x.shape[:axis], size * step, *x.shape[axis + 1 :])
     spread = ops.concat(parts, axis + 1).reshape(shape)
-    return spread[:, :, : (size - 1) * step + 1] if axis == 2 else spread[:, :, :, : (size - 1) * step + 1]
+    return spread[(slice(None),) * axis + (slice(0, (size - 1) * step + 1),)]
 
 
 def conv_transpose1d(
@@ -243,8 +264,16 @@ def conv_transpose3d(
     dilation: IntOrInts = 1,
 ) -> Tensor:
     """Return the transposed convolution of (batch, channels, depth, height, width)."""
+    if input.ndim == 4:
+        batch = ops.expand_dims(input, 0)
+        return ops.squeeze(conv_transpose3d(batch, weight, bias, stride, padding, output_padding, groups, dilation), 0)
+    dilations = _ints(dilation, 3)
+    if _is_refused(input):
+        sizes = (_ints(stride, 3), _ints(padding, 3), _ints(output_padding, 3))
+        x, flipped, widths = _turned(input, weight, *sizes, groups, dilations)
+        return _with_bias(_by_places(x, flipped, (1, 1, 1), widths, dilations, groups), bias)
     head, top, left = _ints(padding, 3)
-    for axis, step in enumerate(_ints(dilation, 3), start=2):  # MindSpore's kernel takes none along the depth
+    for axis, step in enumerate(dilations, start=2):  # MindSpore's kernel takes none along the depth
         weight = weight if step == 1 else _dilated(weight, axis, step)
     convolve = ops.Conv3DTranspose(
         weight.shape[0],

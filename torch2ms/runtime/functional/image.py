@@ -50,7 +50,7 @@ def interpolate(
         return ops.clamp(ops.floor(found + 0.5), 0, 255).astype(ms.uint8)
     sizes = _output_size(input, size, scale_factor)
     if mode == "area":
-        return ops.interpolate(input, sizes, mode="area")
+        return _means(input, sizes)
     taps = {"nearest": _nearest, "nearest-exact": _nearest_exact, "bicubic": _cubic}.get(mode, _linear)
     scales: Any = (None,) * len(sizes)
     if scale_factor is not None and not recompute_scale_factor:
@@ -67,6 +67,22 @@ def interpolate(
             input = _resampled(input, axis, _antialiased(new, old, ratio, mode))
             continue
         input = _resampled(input, axis, taps(new, old, np.float32(ratio), bool(align_corners)))
+    return input
+
+
+def _means(input: Tensor, sizes: Tuple[int, ...]) -> Tensor:
+    """Return the means of as many windows as asked for along each axis, which may lie over each other."""
+    if len(sizes) == 2:
+        return ops.adaptive_avg_pool2d(input, sizes)
+    for axis, count in enumerate(sizes, start=2):
+        have = input.shape[axis]
+        bounds = [(index * have // count, -((-(index + 1) * have) // count)) for index in range(count)]
+        places = [slice(None)] * input.ndim
+        parts = []
+        for start, stop in bounds:
+            places[axis] = slice(start, stop)
+            parts.append(input[tuple(places)].mean(axis, True))
+        input = ops.concat(parts, axis)
     return input
 
 
@@ -169,14 +185,10 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Option
     if all(width == 0 for width in widths):
         return input
     if mode != "constant":
-        if mode == "replicate" or (input.ndim < 5 and len(widths) < 6):
+        by_kernel = mode == "replicate" or (input.ndim < 5 and len(widths) < 6)
+        if by_kernel and input.dtype != ms.bool_ and 0 not in input.shape:
             return ops.pad(input, tuple(widths), mode=mode)
-        numpy_mode: Any = {"reflect": "reflect", "circular": "wrap"}[mode]
-        for index in range(len(widths) // 2):  # one axis after the other: kernels reflect two at most
-            axis = input.ndim - 1 - index
-            places = np.pad(np.arange(input.shape[axis]), tuple(widths[2 * index : 2 * index + 2]), numpy_mode)
-            input = ops.gather(input, Tensor(places.astype(np.int32)), axis)
-        return input
+        return _padded_by_places(input, widths, mode)
     crop = [slice(None)] * input.ndim
     for index in range(len(widths) // 2):
         before, after = widths[2 * index], widths[2 * index + 1]
@@ -193,6 +205,21 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Option
         ]
         kept = [part for part in parts if part is not None]
         input = kept[0] if len(kept) == 1 else ops.concat(kept, axis)
+    return input
+
+
+def _padded_by_places(input: Tensor, widths: Sequence[int], mode: str) -> Tensor:
+    """Return what :func:`pad` does, one axis after the other: kernels reflect two at most, and know no bools."""
+    numpy_mode: Any = {"reflect": "reflect", "circular": "wrap", "replicate": "edge"}[mode]
+    for index in range(len(widths) // 2):
+        axis = input.ndim - 1 - index
+        before, after = widths[2 * index], widths[2 * index + 1]
+        places = np.pad(np.arange(input.shape[axis]), (max(before, 0), max(after, 0)), numpy_mode)
+        places = places[max(-before, 0) : len(places) + min(after, 0)]
+        if 0 in input.shape:
+            input = ops.zeros((*input.shape[:axis], len(places), *input.shape[axis + 1 :]), input.dtype)
+        else:
+            input = ops.gather(input, Tensor(places.astype(np.int32)), axis)
     return input
 
 

@@ -83,6 +83,8 @@ def embedding_bag(
 
     Indices equal to ``padding_idx`` are left out of their bag. A bag without indices is zero.
     """
+    if input.is_floating_point():  # PyTorch's order of old, which it still takes
+        input, weight = weight, input
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if per_sample_weights is not None and mode != "sum":

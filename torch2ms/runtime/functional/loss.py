@@ -162,8 +162,13 @@ def kl_div(
         safe = ops.where(target == 0, ops.ones_like(target), target)  # of a negative target, torch makes NaN as well
         loss = target * ops.log(safe) - target * input
     if name == "batchmean":
-        return selections.sum(loss) / input.shape[0]
+        return selections.sum(loss) / (input.shape[0] if input.ndim else 1)
     return reduced(loss, name)
+
+
+def _in_floats(input: Tensor) -> Tensor:
+    """Return whole numbers as float32, as functions of floats take them in PyTorch."""
+    return input if input.is_floating_point() or input.is_complex() else input.astype(ms.float32)
 
 
 def poisson_nll_loss(
@@ -177,8 +182,10 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return the Poisson negative log likelihood; ``full``: with Stirling's term for targets above 1."""
-    loss = ops.exp(input) - target * input if log_input else input - target * ops.log(input + eps)
+    values = _in_floats(input)
+    loss = ops.exp(values) - target * input if log_input else input - target * ops.log(values + eps)
     if full:
+        target = _in_floats(target)
         safe = ops.where(target > 1, target, ops.ones_like(target))
         stirling = safe * ops.log(safe) - safe + 0.5 * ops.log(2 * math.pi * safe)
         loss = loss + ops.where(target > 1, stirling, ops.zeros_like(stirling))
@@ -258,6 +265,7 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return ``1 - cos`` for target 1, ``max(0, cos - margin)`` for target -1; squared norms get torch's epsilon."""
+    input1, input2 = (x.astype(ms.float32) if x.dtype == ms.bool_ else x for x in (input1, input2))
     dot = (input1 * input2).sum(-1)
     squares = (ops.square(input1).sum(-1) + 1e-12) * (ops.square(input2).sum(-1) + 1e-12)
     cosine = dot / ops.sqrt(squares)
@@ -339,8 +347,8 @@ def multilabel_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return the multi-label margin loss; a row of ``target`` lists its classes and ends at the first -1."""
-    scores = input if input.ndim == 2 else ops.expand_dims(input, 0)
-    labels = target if target.ndim == 2 else ops.expand_dims(target, 0)
+    scores = input if input.ndim == 2 else input.reshape((1, -1))
+    labels = target if target.ndim == 2 else target.reshape((1, -1))
     classes = scores.shape[1]
     listed = ops.cumprod((labels >= 0).astype(ms.float32), 1)
     held = ops.maximum(labels, ops.zeros_like(labels)).astype(ms.int32)
@@ -350,7 +358,7 @@ def multilabel_margin_loss(
     is_other = ops.logical_and(ops.expand_dims(listed, -1) > 0, ops.expand_dims(hot.sum(1) == 0, 1))
     # NaN, and infinity less infinity, count for nothing
     loss = ops.where(ops.logical_and(is_other, gaps > 0), gaps, ops.zeros_like(gaps)).sum((1, 2)) / classes
-    if input.ndim == 1:
+    if input.ndim < 2:
         loss = loss.reshape(())
     return reduced(loss, reduction_name(size_average, reduce, reduction))
 
@@ -366,7 +374,7 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return the multi-class margin loss of scores (batch, classes) against class indices."""
-    scores = input if input.ndim == 2 else ops.expand_dims(input, 0)
+    scores = input if input.ndim == 2 else input.reshape((1, -1))
     index = target.reshape((-1, 1)).astype(ms.int32)
     gaps = margin - ops.gather_elements(scores, 1, index) + scores
     others = ops.arange(scores.shape[1]).astype(ms.int32) != index

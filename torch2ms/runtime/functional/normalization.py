@@ -13,6 +13,7 @@ from . import selections
 from .activation import softmax
 from .dtypes import abs as magnitude
 from .dtypes import promoted
+from .pointwise import complex_quotient
 
 __all__ = [
     "alpha_dropout",
@@ -205,16 +206,25 @@ def mean_of(total: Tensor, count: int) -> Tensor:
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Tensor:
     """Return ``input / max(norm, eps)`` with the p-norm over ``dim``."""
+    if input.is_complex():
+        return complex_quotient(input, _length(magnitude(input), p, dim, eps))
+    return input / _length(input, p, dim, eps)
+
+
+def _length(input: Tensor, p: float, dim: Any, eps: float) -> Tensor:
+    """Return the p-norm over ``dim``, or ``eps`` where that is larger."""
     if p == 2:
         squares = selections.sum(ops.square(input), dim, True)
         norm = ops.sqrt(ops.maximum(squares, ops.full_like(squares, eps * eps)))
+    elif p == 0:
+        norm = selections.sum((input != 0).astype(input.dtype), dim, True)
     elif p == 1:
         norm = selections.sum(ops.abs(input), dim, True)
     elif p == math.inf:
         norm = ops.amax(ops.abs(input), dim, True)
     else:
         norm = ops.pow(selections.sum(ops.pow(ops.abs(input), p), dim, True), 1.0 / p)
-    return input / ops.maximum(norm, ops.full_like(norm, eps))
+    return ops.maximum(norm, ops.full_like(norm, eps))
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:

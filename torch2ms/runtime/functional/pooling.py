@@ -130,6 +130,16 @@ def max_pool3d(
     return tuple(ops.squeeze(part, 0) for part in result) if return_indices else ops.squeeze(result, 0)
 
 
+def _steps(kernel_size: IntOrInts, stride: Any, count: int) -> Tuple[int, ...]:
+    """Return the stride, which is that of the kernel where none is given, or an empty tuple."""
+    return _ints(kernel_size if stride is None or stride == () or stride == [] else stride, count)
+
+
+def _cut(pool: Any, input: Tensor, *options: Any) -> Tensor:
+    """Return means of whole numbers, cut as a division of whole numbers is in C."""
+    return ops.trunc(pool(input.astype(ms.float64), *options)).astype(input.dtype)
+
+
 def avg_pool2d(
     input: Tensor,
     kernel_size: IntOrInts,
@@ -139,13 +149,18 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: Optional[int] = None,
 ) -> Tensor:
-    """Return the mean of each window of (batch, channels, height, width)."""
+    """Return the mean of each window of (batch, channels, height, width); of ints, cut to a whole number."""
+    if not input.is_floating_point():
+        return _cut(avg_pool2d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    if divisor_override is not None and divisor_override < 0:
+        total = avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, 1)
+        return total / divisor_override
     unbatched = input.ndim == 3
     x = ops.expand_dims(input, 0) if unbatched else input
     result = ops.avg_pool2d(
         x,
         _ints(kernel_size, 2),
-        _ints(kernel_size if stride is None else stride, 2),
+        _steps(kernel_size, stride, 2),
         _twice(_ints(padding, 2)),
         ceil_mode,
         count_include_pad,
@@ -164,7 +179,10 @@ def avg_pool1d(
 ) -> Tensor:
     """Return the mean of each window of (batch, channels, length)."""
     kernel = _ints(kernel_size, 1)[0]
-    step = kernel if stride is None else _ints(stride, 1)[0]
+    step = _steps(kernel_size, stride, 1)[0]
+    if 0 in input.shape:  # no samples: what so many zeros would have
+        like = ops.zeros((1, *input.shape[1:]), input.dtype)
+        return avg_pool1d(like, kernel_size, stride, padding, ceil_mode, count_include_pad)[:0]
     result = avg_pool2d(
         ops.expand_dims(input, -2),
         (1, kernel),
@@ -185,13 +203,21 @@ def avg_pool3d(
     count_include_pad: bool = True,
     divisor_override: Optional[int] = None,
 ) -> Tensor:
-    """Return the mean of each window of (batch, channels, depth, height, width)."""
+    """Return the mean of each window of (batch, channels, depth, height, width); of ints, cut to a whole number."""
+    if not input.is_floating_point():
+        return _cut(avg_pool3d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    if divisor_override is not None and divisor_override < 0:
+        total = avg_pool3d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, 1)
+        return total / divisor_override
+    if not input.shape[0]:  # no samples: what so many zeros would have
+        like = ops.zeros((1, *input.shape[1:]), input.dtype)
+        return avg_pool3d(like, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)[:0]
     widths = _twice(_ints(padding, 3))
     unbatched = input.ndim == 4
     result = ops.avg_pool3d(
         ops.expand_dims(input, 0) if unbatched else input,
         _ints(kernel_size, 3),
-        _ints(kernel_size if stride is None else stride, 3),
+        _steps(kernel_size, stride, 3),
         widths,
         ceil_mode,
         count_include_pad,
