@@ -233,3 +233,13 @@ def test_statistics_that_a_class_of_its_own_registers_are_the_layers() -> None:
     modules.register_buffer(norm, "running_mean", ms.ops.zeros((6,)))
     assert norm.moving_mean.shape == norm.running_mean.shape == (6,)
     assert norm.moving_mean is norm.running_mean
+
+
+def test_a_normal_distribution_is_cut_off_far_from_its_mean() -> None:
+    weight = initializers.trunc_normal_(ms.Parameter(ms.ops.zeros((100, 50))), std=0.05, a=1.0).asnumpy()
+    assert weight.min() >= 1.0
+    assert abs(weight.mean() - 1.0025) < 2e-4
+    near = initializers.trunc_normal_(ms.Parameter(ms.ops.zeros((100, 50))), mean=3.0, a=-1.0, b=1.0).asnumpy()
+    assert near.min() >= -1.0
+    assert near.max() <= 1.0
+    assert abs(near.mean() - 0.6312) < 0.03

@@ -98,6 +98,9 @@ def test_tensors_of_several_dtypes_are_promoted_when_they_are_joined() -> None:
     assert body("def f(a, b):\n    return torch.cat([a, b])").endswith("ops.cat([a, b])")
     one_known = body("def f(labels):\n    return torch.cat([labels, -torch.ones(2)])")
     assert one_known.endswith("functional.cat([labels, -ops.ones(2)])")
+    assert body("a = [torch.ones(2), torch.arange(3)]\ny = torch.cat(a)").endswith("y = functional.cat(a)")
+    assert body("a = [torch.ones(2), torch.zeros(3)]\ny = torch.cat(a)").endswith("y = ops.cat(a)")
+    assert body("def f(b):\n    a = [torch.ones(2), b]\n    return torch.cat(a)").endswith("ops.cat(a)")
 
 
 @pytest.mark.parametrize(

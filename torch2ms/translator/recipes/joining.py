@@ -10,6 +10,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.ranks import assigned
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.shown_values import values_of
 from torch2ms.translator.syntax import build
 
 __all__: list[str] = []
@@ -19,7 +20,7 @@ __all__: list[str] = []
 def common_dtype(site: CallSite, ctx: Context) -> Outcome:
     """``torch.cat([ints, floats])`` promotes, which MindSpore does not: the runtime's function then."""
     given = site.argument("tensors")
-    elements = given.tree.elts if given is not None and isinstance(given.tree, (ast.List, ast.Tuple)) else []
+    elements = _elements(given.tree, ctx) if given is not None else []
     dtypes = {ctx.kind(element).of for element in elements}
     out = site.argument("out")
     empty = out is None and site.row.name == "torch.cat" and any(_may_be_empty(element, ctx) for element in elements)
@@ -38,6 +39,13 @@ def common_dtype(site: CallSite, ctx: Context) -> Outcome:
         return Replace(made.code.deep_replace(given.code, common), made.codes) if isinstance(made, Replace) else made
     name = "stack" if name == "stack" else "cat"
     return Replace(site.updated.with_changes(func=ctx.reference(f"torch2ms.runtime.functional.{name}")))
+
+
+def _elements(tree: ast.expr, ctx: Context) -> list[ast.expr]:
+    """Return the tensors that a list holds; of a name, those of the list it is bound to, as far as dtypes are known."""
+    values = values_of(tree, ctx) if isinstance(tree, ast.Name) else [tree]
+    found = values[0].elts if len(values) == 1 and isinstance(values[0], (ast.List, ast.Tuple)) else []
+    return [part for part in found if ctx.kind(part).of] if isinstance(tree, ast.Name) else found
 
 
 def _may_be_empty(tree: ast.expr, ctx: Context) -> bool:
