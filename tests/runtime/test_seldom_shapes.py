@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mindspore import ops
 
-from torch2ms.runtime import functional, optimizers
+from torch2ms.runtime import functional, linalg, optimizers
 
 
 def test_numbers_alone_have_places_too() -> None:
@@ -143,3 +143,22 @@ def test_optimizers_that_climb(name: str) -> None:
         reference.step()
         optimizer((ms.Tensor([0.5, 1.0 + step]),))
     assert np.allclose(weight.asnumpy(), theirs.detach().numpy(), atol=1e-5)
+
+
+def test_ranks_and_eigenvalues_of_nothing() -> None:
+    assert linalg.matrix_rank(ops.zeros((0, 0))).asnumpy() == 0
+    assert linalg.matrix_rank(ops.zeros((2, 0, 3))).asnumpy().tolist() == [0, 0]
+    assert linalg.matrix_rank(ms.Tensor([[[3.0, 0.0], [0.0, 1.0]]]), atol=ms.tensor([2.0])).asnumpy().tolist() == [1]
+    assert linalg.eigvalsh(ops.zeros((2, 0, 0)), "U").shape == (2, 0)
+
+
+def test_statistics_of_nothing_and_of_a_number() -> None:
+    assert functional.histc(ops.zeros((0,)), 3).asnumpy().tolist() == [0.0, 0.0, 0.0]
+    assert [float(part) for part in functional.nanmedian(ms.tensor(2.0), 0)] == [2.0, 0.0]
+
+
+def test_complex_matrices_have_triangles() -> None:
+    values = ms.Tensor([[1j, 2j], [3j, float("inf")]], ms.complex64)
+    assert functional.triu(values[:1]).asnumpy().tolist() == [[1j, 2j]]
+    assert functional.tril(values[:1]).asnumpy().tolist() == [[1j, 0j]]
+    assert functional.isfinite(values).asnumpy().tolist() == [[True, True], [True, False]]

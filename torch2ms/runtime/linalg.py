@@ -131,7 +131,7 @@ def _transposed(x: Tensor) -> Tensor:
 def eigh(A: Tensor, UPLO: str = "L") -> Eigen:
     """Return eigenvalues (they have a gradient) and eigenvectors of symmetric matrices; the signs are LAPACK's."""
     values, vectors = _by_numpy(lambda a: tuple(np.linalg.eigh(a, "U" if UPLO == "U" else "L")), A)
-    if A.is_complex():
+    if A.is_complex() or 0 in A.shape:
         return Eigen(values, vectors)
     held = A if UPLO == "L" else _transposed(A)
     lower = ops.tril(held)
@@ -260,16 +260,24 @@ def _change_of_pinv(A: Tensor, found: Tensor) -> Tensor:
 
 
 def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
-    """Return the rank of matrices, as int64."""
+    """Return the rank of matrices, as int64; the tolerances may be tensors, one for each matrix."""
+    given = (x.asnumpy()[..., None] if isinstance(x, Tensor) else x for x in (tol, atol, rtol))
+    tol, atol, rtol = given
 
     def rank(a: Any) -> Any:
+        if not min(a.shape[-2:]):
+            return np.zeros(a.shape[:-2], np.int64)
         values = np.abs(np.linalg.eigvalsh(a)) if hermitian else np.linalg.svd(singular.finite(a), compute_uv=False)
-        share = max(a.shape[-2:]) * np.finfo(values.dtype).eps if rtol is None and atol is None else rtol or 0.0
-        limit = tol if tol is not None else np.maximum(atol or 0.0, share * values.max(-1, keepdims=True))
+        share = max(a.shape[-2:]) * np.finfo(values.dtype).eps if rtol is None and atol is None else _or_0(rtol)
+        limit = tol if tol is not None else np.maximum(_or_0(atol), share * values.max(-1, keepdims=True))
         return np.asarray((values > limit).sum(-1), np.int64)
 
     found: Tensor = _by_numpy(rank, A)
     return found
+
+
+def _or_0(value: Any) -> Any:
+    return 0.0 if value is None else value
 
 
 def matrix_norm(

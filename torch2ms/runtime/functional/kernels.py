@@ -16,6 +16,7 @@ __all__ = [
     "diagflat",
     "floor_divide",
     "fmod",
+    "isfinite",
     "lerp",
     "sgn",
     "sign",
@@ -91,13 +92,24 @@ def _nothing(input: Tensor) -> bool:
     return 0 in input.shape
 
 
+def isfinite(input: Tensor) -> Tensor:
+    """Return where the values are finite; of complex ones, both parts."""
+    if input.is_complex():
+        return ops.logical_and(ops.isfinite(ops.real(input)), ops.isfinite(ops.imag(input)))
+    return ops.isfinite(input)
+
+
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return what lies on and below a diagonal; a matrix without elements is one again."""
+    if input.is_complex():
+        return ops.Complex()(tril(ops.real(input), diagonal), tril(ops.imag(input), diagonal))
     return input.copy() if _nothing(input) else ops.tril(input, diagonal)
 
 
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return what lies on and above a diagonal; a matrix without elements is one again."""
+    if input.is_complex():
+        return ops.Complex()(triu(ops.real(input), diagonal), triu(ops.imag(input), diagonal))
     return input.copy() if _nothing(input) else ops.triu(input, diagonal)
 
 

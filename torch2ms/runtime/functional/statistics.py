@@ -113,6 +113,8 @@ def nanmedian(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -
         kept = np.sort(values[~np.isnan(values)])
         found = Tensor(np.asarray(kept[(kept.size - 1) // 2] if kept.size else np.nan, values.dtype))
         return selections.shared(found, input.reshape((-1,))) if kept.size else found
+    if not input.ndim:
+        return Found(input.copy(), Tensor(0, ms.int64))
     order = np.argsort(values, axis=dim, kind="stable")
     count = np.maximum((~np.isnan(values)).sum(dim, keepdims=True), 1)
     index = np.take_along_axis(order, (count - 1) // 2, dim)

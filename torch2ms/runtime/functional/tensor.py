@@ -386,6 +386,8 @@ def bincount(input: Tensor, weights: Optional[Tensor] = None, minlength: int = 0
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """Return how many values fall into each of ``bins`` equal parts of [min, max]; computed by numpy."""
     values = input.asnumpy()
+    if not values.size:
+        return ops.zeros((bins,), input.dtype)
     low, high = (values.min(), values.max()) if min == max else (min, max)
     return Tensor(np.histogram(values, bins, (low, high))[0].astype(values.dtype))
 
