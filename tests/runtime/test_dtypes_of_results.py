@@ -11,7 +11,7 @@ ms = pytest.importorskip("mindspore")
 
 from mindspore import ops  # noqa: E402
 
-from torch2ms.runtime import aten, functional, layers, seed, twice  # noqa: E402
+from torch2ms.runtime import aten, functional, layers, linalg, seed, twice  # noqa: E402
 from torch2ms.runtime.distributions import transforms  # noqa: E402
 
 ROW = np.array([[1.0, 2.0, -3.0, 4.0]], np.float32)
@@ -159,3 +159,12 @@ def test_a_number_widens_no_values_of_its_kind() -> None:
     assert functional.margin_ranking_loss(number, number, ms.Tensor([1.0, -1.0]), reduction="none").dtype == ms.float32
     assert transforms.PowerTransform(number).forward(ms.Tensor([1.0, 2.0])).dtype == ms.float32
     assert transforms.PowerTransform(number).forward(ms.Tensor([4, 9])).asnumpy().tolist() == [2.0, 3.0]
+
+
+def test_powers_as_rows_are_exact() -> None:
+    found = linalg.old_vander(ms.Tensor([301, 2], ms.int32), 4)
+    assert found.dtype == ms.int64
+    assert found.asnumpy().tolist() == [[301**3, 301**2, 301, 1], [8, 4, 2, 1]]
+    double = linalg.vander(ms.Tensor(np.array([1.1, 0.3]))).asnumpy()
+    np.testing.assert_array_equal(double, np.vander(np.array([1.1, 0.3]), increasing=True))
+    assert linalg.old_vander(ms.Tensor([1.0, 2.0]), 0).shape == (2, 0)

@@ -391,16 +391,18 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 
 
 def vander(x: Tensor, *, N: Optional[int] = None) -> Tensor:
-    """Return the powers 0 to N - 1 of each value as rows; a number counts as a vector of one."""
+    """Return the powers 0 to N - 1 of each value as rows, of ints as int64; a number counts as a vector of one."""
     values = ops.expand_dims(x if x.ndim else x.reshape((1,)), -1)
+    if not (x.is_floating_point() or x.is_complex()):
+        values = values.astype(ms.int64)
     count = values.shape[-2] if N is None else N
-    if x.is_complex():
-        powers = [ops.ones_like(values)]
-        powers += [values] * (count > 1)
-        for _ in range(count - 2):
-            powers.append(powers[-1] * values)
-        return ops.concat(powers[:count], -1)
-    return ops.pow(values.astype(ms.float32), Tensor(np.arange(count), ms.float32)).astype(x.dtype)
+    if not count:
+        return ops.zeros((*values.shape[:-1], 0), values.dtype)
+    powers = [ops.ones_like(values)]
+    powers += [values] * (count > 1)
+    for _ in range(count - 2):
+        powers.append(powers[-1] * values)
+    return ops.concat(powers[:count], -1)
 
 
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
