@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import struct
 import wave
 from pathlib import Path
@@ -115,3 +116,14 @@ def test_sounds(tmp_path):
 def test_an_empty_histogram_is_refused(tmp_path):
     with pytest.raises(ValueError, match="no values"):
         events.SummaryWriter(tmp_path).add_histogram("x", [], 1)
+
+
+def test_numbers_drawn_together_are_exported(tmp_path):
+    with events.SummaryWriter(tmp_path / "log") as writer:
+        writer.add_scalar("alone", 1.0, 1)
+        writer.add_scalars("loss", {"train": ms.Tensor(0.5), "test": 2}, 3, walltime=7.0)
+        writer.export_scalars_to_json(tmp_path / "all.json")
+        writer.export_scalars_to_json(tmp_path / "none.json")
+    found = json.loads((tmp_path / "all.json").read_text())
+    assert {Path(tag).name: rows for tag, rows in found.items()} == {"train": [[7.0, 3, 0.5]], "test": [[7.0, 3, 2.0]]}
+    assert json.loads((tmp_path / "none.json").read_text()) == {}

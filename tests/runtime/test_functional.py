@@ -185,6 +185,8 @@ def test_scatter_needs_no_full_source():
     expected[0, 0], expected[2, 1] = source[0, 0], source[0, 1]
     np.testing.assert_array_equal(result, expected)
     np.testing.assert_array_equal(F.scatter(Tensor(x), 1, Tensor(index), 2.0).asnumpy()[0], [2, 0, 2, 0])
+    one = F.scatter(Tensor(x), 1, Tensor(index), Tensor(2.0))  # the one value as a tensor
+    np.testing.assert_array_equal(one.asnumpy()[0], [2, 0, 2, 0])
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from torch2ms import translate_source
+from torch2ms import translate_project, translate_source
 from torch2ms.diagnostics import Severity
 
 HEAD = "import torch\nimport torch.nn.functional as F\nfrom functools import partial\nx = torch.ones(3, 4)\n"
@@ -96,3 +98,60 @@ def test_a_class_of_tensors_is_reported(base: str) -> None:
     result = translate_source(f"import torch\n\n\nclass Tagged({base}):\n    pass\n")
     assert [(d.code, d.line) for d in result.diagnostics if d.severity >= Severity.ERROR] == [("T2M203", 4)]
     assert "class Tagged(ms.Tensor):" in result.text
+
+
+MOVED = """import torch
+
+
+def to_var(x):
+    return to_cuda(x).requires_grad_()
+
+
+def to_cuda(x):
+    if torch.cuda.is_available():
+        x = {moved}
+    return x
+"""
+HANDED = """from copy import deepcopy
+import torch
+from torch import nn
+from tools import to_cuda, to_var
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Trainer:
+    def __init__(self, model):
+        self.model = to_cuda(model)
+
+    def train(self, data):
+        noise = to_var(torch.rand(3, 1).expand(3, 3))
+        images = to_cuda(torch.ones(2, 3))
+        self.best = deepcopy(self.model)
+        kept = deepcopy(images)
+        return noise, kept
+
+
+if __name__ == "__main__":
+    Trainer(model=Net()).train([])
+"""
+
+
+@pytest.mark.parametrize("moved", ["x.cuda()", "x.to('cuda')"])
+def test_each_call_gets_back_what_it_handed_over(moved: str, tmp_path: Path) -> None:
+    source = tmp_path / "src"
+    source.mkdir()
+    (source / "tools.py").write_text(MOVED.replace("{moved}", moved))
+    (source / "main.py").write_text(HANDED)
+    translate_project(source, tmp_path / "out")
+    text = (tmp_path / "out" / "main.py").read_text()
+    assert "self.best = deepcopy(self.model)" in text  # a network
+    assert "kept = images.copy()" in text  # a tensor
+    assert "requires_grad_" not in (tmp_path / "out" / "tools.py").read_text()  # a tensor, of which all are recorded

@@ -7,6 +7,7 @@ buffer encoding that ``tensorboard/compat/proto`` describes. MindSpore's ``Summa
 from __future__ import annotations
 
 import io
+import json
 import os
 import socket
 import struct
@@ -128,6 +129,7 @@ class SummaryWriter:
         self.log_dir = str(log_dir) if log_dir else os.path.join("runs", f"{started}_{socket.gethostname()}{comment}")
         self._suffix = filename_suffix
         self._files: Dict[str, _EventFile] = {}
+        self._together: Dict[str, List[List[Any]]] = {}
         self._file()
 
     def _file(self, below: str = "") -> _EventFile:
@@ -154,9 +156,20 @@ class SummaryWriter:
         walltime: Optional[float] = None,
     ) -> None:
         """Write several numbers that are drawn together, each into a file of its own, as TensorBoard wants it."""
+        when = time.time() if walltime is None else walltime
         for tag, value in tag_scalar_dict.items():
-            below = f"{main_tag.replace('/', '_')}_{tag}"
-            self._file(below).value(main_tag, _float(2, float(_array(value).reshape(()))), global_step, walltime)
+            below, number = f"{main_tag.replace('/', '_')}_{tag}", float(_array(value).reshape(()))
+            self._file(below).value(main_tag, _float(2, number), global_step, when)
+            step = None if global_step is None else int(global_step)
+            self._together.setdefault(os.path.join(self.log_dir, main_tag, tag), []).append([when, step, number])
+
+    def export_scalars_to_json(self, path: PathLike) -> None:
+        """Write what :meth:`add_scalars` was given since the last export as JSON, a list of time, step and value a tag.
+
+        tensorboardX has this; numbers of :meth:`add_scalar` are not among them, there as here.
+        """
+        Path(path).write_text(json.dumps(self._together))
+        self._together.clear()
 
     def add_histogram(
         self, tag: str, values: Any, global_step: Any = None, bins: Any = "tensorflow",

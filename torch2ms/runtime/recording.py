@@ -64,7 +64,7 @@ class _Pauses:
         self.is_own = False  # the gradient that is asked for is that of the record
         self._check_run, self._grad = _pynative_executor.check_run, _pynative_executor.grad
         _pynative_executor.check_run, _pynative_executor.grad = self.check_run, self.grad
-        ms.grad, ms.value_and_grad = self.going_on(ms.grad), self.going_on(ms.value_and_grad)
+        ms.grad, ms.value_and_grad = self.going_on(ms.grad), self.going_on(_apart(ms.value_and_grad))
 
     def check_run(self, *args: Any, **kwargs: Any) -> Any:
         """Stand for what every gradient function calls first."""
@@ -106,6 +106,57 @@ class _Pauses:
             return running
 
         return making
+
+
+def _apart(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``make``, for whose functions of weights what was computed before is a constant, recorded or not.
+
+    A function that holds the whole step says so; the record, which is the program's, would lead on from what it is
+    given, or what it finds around itself, to the same weights, and add gradients that are not the function's.
+    """
+
+    @functools.wraps(make)
+    def making(fn: Any, grad_position: Any = 0, weights: Any = None, *args: Any, **kwargs: Any) -> Any:
+        function = make(fn, grad_position, weights, *args, **kwargs)
+        if grad_position is not None or weights is None:
+            return function
+        trained = [weights] if isinstance(weights, ms.Parameter) else list(weights)
+
+        @functools.wraps(function)
+        def running(*given: Any, **named: Any) -> Any:
+            if _pauses is None or _pauses.depth:  # another function differentiates what this one gives
+                return function(*given, **named)
+            around = [(cell, cell.cell_contents) for cell in getattr(fn, "__closure__", None) or () if _is_set(cell)]
+            around = [(cell, value) for cell, value in around if _settled(value, trained) is not value]
+            for cell, value in around:
+                cell.cell_contents = _settled(value, trained)
+            try:
+                return function(*(_settled(value, trained) for value in given), **named)
+            finally:
+                for cell, value in around:
+                    cell.cell_contents = value
+
+        return running
+
+    return making
+
+
+def _is_set(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:  # a name that is bound later
+        return False
+
+
+def _settled(value: Any, weights: List[ms.Parameter]) -> Any:
+    """Return a value without its record where that leads to one of the weights, the value itself elsewhere."""
+    if type(value) in (list, tuple):
+        parts = [_settled(part, weights) for part in value]
+        return value if all(part is own for part, own in zip(parts, value)) else type(value)(parts)
+    is_computed = isinstance(value, ms.Tensor) and not isinstance(value, ms.Parameter)
+    if not is_computed or not getattr(value, "_requires_grad", False) or getattr(value, "_is_leaf", True):
+        return value
+    return ops.stop_gradient(value) if _reached(value, weights) else value
 
 
 _pauses: Optional[_Pauses] = None

@@ -336,6 +336,8 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Any, *, reduce: Optiona
         return scatter(line, 0, index, src, reduce=reduce).reshape(input.shape)
     if not isinstance(src, Tensor):
         src = ops.full_like(index, src, dtype=input.dtype)
+    if src.ndim == 0 < index.ndim:  # one value for all places, as a tensor
+        src = ops.broadcast_to(src, index.shape)
     if src.shape != index.shape:
         src = src[tuple(slice(0, size) for size in index.shape)]
     if reduce == "multiply":  # MindSpore has no CPU kernel for it

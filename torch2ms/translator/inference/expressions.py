@@ -394,7 +394,7 @@ class Expressions(Callables):
             return common(kinds)
         if callee.name == "function":
             made = common([self.world.returns(key) for key in candidates(callee)])
-            return made if made.known else handed_back(self.world.function(callee.of), arguments)
+            return handed_back(self.world.function(callee.of), arguments, made)
         if callee.name == "Module":
             return self._network_result(callee)
         if callee.name == "Transform" and (callee.items or callee.of.endswith(TENSOR_MAKERS)):

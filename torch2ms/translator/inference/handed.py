@@ -81,13 +81,18 @@ def _mapped(call: ast.Call, kinds: Mapping[ast.AST, Kind]) -> Handed | None:
     return Handed(target, tuple(given), ())
 
 
-def handed_back(info: FunctionInfo | None, arguments: Sequence[Kind]) -> Kind:
-    """Return the kind of what a function gives back as it was handed over: ``def filled(net): ...; return net``."""
+def handed_back(info: FunctionInfo | None, arguments: Sequence[Kind], made: Kind) -> Kind:
+    """Return the kind of what a function gives back as it was handed over, ``made`` where it makes its result.
+
+    Another call of ``def filled(net): ...; return net`` may hand over something else, a tensor here and a network
+    there: each gets back its own.
+    """
     if info is None or not isinstance(info.node, ast.FunctionDef):
-        return UNKNOWN
+        return made
     if info.passed is None:
         info.passed = _passed(info.node, info.filled)
-    return arguments[info.passed] if 0 <= info.passed < len(arguments) else UNKNOWN
+    passed = arguments[info.passed] if 0 <= info.passed < len(arguments) else UNKNOWN
+    return passed if passed.known and passed.name != made.name else made
 
 
 def _passed(function: ast.FunctionDef, filled: list[str]) -> int:
@@ -95,8 +100,20 @@ def _passed(function: ast.FunctionDef, filled: list[str]) -> int:
     nodes = list(walk(function))
     given = {ast.unparse(node.value) for node in nodes if isinstance(node, ast.Return) and node.value is not None}
     name = next(iter(given), "")
-    bound = any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in nodes)
-    return filled.index(name) if len(given) == 1 and name in filled and not bound else -1
+    if len(given) != 1 or name not in filled:
+        return -1
+    bound = sum(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in nodes)
+    moved = sum(isinstance(node, ast.Assign) and _moves(node, name) for node in nodes)
+    return filled.index(name) if bound == moved else -1
+
+
+def _moves(node: ast.Assign, name: str) -> bool:
+    """Whether a statement is ``x = x.cuda()`` or the like: tensors and networks stay what they are."""
+    names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+    func = node.value.func if isinstance(node.value, ast.Call) else None
+    if names != [name] or not isinstance(func, ast.Attribute) or func.attr not in ("cuda", "cpu", "to"):
+        return False
+    return isinstance(func.value, ast.Name) and func.value.id == name
 
 
 def lacks_results(analysis: FileAnalysis) -> bool:
