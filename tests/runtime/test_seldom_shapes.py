@@ -162,3 +162,13 @@ def test_complex_matrices_have_triangles() -> None:
     assert functional.triu(values[:1]).asnumpy().tolist() == [[1j, 2j]]
     assert functional.tril(values[:1]).asnumpy().tolist() == [[1j, 0j]]
     assert functional.isfinite(values).asnumpy().tolist() == [[True, True], [True, False]]
+
+
+def test_factors_that_are_complex() -> None:
+    one = ms.Tensor(np.ones((1, 1)), ms.complex64)
+    for made in (
+        functional.addmm(one, one, one, beta=1j, alpha=2j),
+        functional.addr(one, one[0], one[0], beta=1j, alpha=2j),
+        functional.addbmm(one, one[None], one[None], beta=1j, alpha=2j),
+    ):
+        assert made.asnumpy().tolist() == [[3j]]

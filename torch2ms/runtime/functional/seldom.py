@@ -14,7 +14,7 @@ from . import selections
 from .dtypes import number, promoted
 from .kernels import tensor_split
 from .special import polygamma
-from .tensor import repeat, sort
+from .tensor import repeat, sort, times
 
 __all__ = [
     "addbmm",
@@ -163,8 +163,8 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
         beta, alpha = int(beta), int(alpha)  # as PyTorch takes them beside ints
     product = ops.bmm(batch1, batch2).sum(0)
     product = product if product.dtype == batch1.dtype else product.astype(batch1.dtype)  # small ints add up to int64
-    product = product if alpha == 1 else alpha * product
-    return product + (input if beta == 1 else beta * input) if beta else product
+    product = times(alpha, product)
+    return product + times(beta, input) if beta else product
 
 
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
@@ -173,8 +173,8 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: f
     if product.dtype == ms.bool_ and input.dtype == ms.bool_:
         product = product if alpha else ops.zeros_like(product)
         return ops.logical_or(product, input) if beta else product
-    product = product if alpha == 1 else alpha * product
-    return product + (input if beta == 1 else beta * input) if beta else product
+    product = times(alpha, product)
+    return product + times(beta, input) if beta else product
 
 
 def slogdet(A: Tensor) -> Tuple[Tensor, Tensor]:

@@ -11,6 +11,7 @@ from mindspore import Tensor, ops
 from . import selections
 from .dtypes import abs as modulus
 from .dtypes import number, promoted
+from .pointwise import complex_product
 
 __all__ = [
     "addmm",
@@ -424,8 +425,15 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
 def _weighted(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
     if not input.is_floating_point() and not input.is_complex():
         beta, alpha = int(beta), int(alpha)  # the result keeps the dtype of whole numbers
-    product = product if alpha == 1 else number(alpha, product) * product
-    return (input if beta == 1 else number(beta, input) * input) + product if beta else product
+    product = times(alpha, product)
+    return times(beta, input) + product if beta else product
+
+
+def times(factor: Any, input: Tensor) -> Tensor:
+    """Return ``input`` times a number of Python, which may be complex."""
+    if factor == 1:
+        return input
+    return complex_product(input, factor) if isinstance(factor, complex) else number(factor, input) * input
 
 
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
