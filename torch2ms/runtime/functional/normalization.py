@@ -231,9 +231,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """Return the cosine of the angle along ``dim``; norms are held above ``eps``."""
     if x1.dtype != x2.dtype:
         x1, x2 = promoted((x1, x2))
-    if x1.ndim != x2.ndim or (
-        x1.ndim and x1.shape[dim] != x2.shape[dim]
-    ):  # one number along the axis stands for as many as there are
+    # One number along the axis stands for as many as there are
+    if x1.ndim != x2.ndim or (x1.ndim and x1.shape[dim] != x2.shape[dim]):
         x1, x2 = ops.broadcast_to(x1, (x1 + x2).shape), ops.broadcast_to(x2, (x1 + x2).shape)
     floor = eps * eps
     first, second = selections.sum(ops.square(x1), dim, True), selections.sum(ops.square(x2), dim, True)
