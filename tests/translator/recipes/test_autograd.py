@@ -118,3 +118,10 @@ def test_a_switch_is_the_runtimes_where_all_is_recorded() -> None:
 )
 def test_the_mode_that_the_text_shows(source: str, expected: str) -> None:
     assert expected in body_of(source)
+
+
+def test_a_decorator_for_later_is_neutral() -> None:
+    kept = "keep = torch.amp.custom_fwd(cast_inputs=torch.float32, device_type='cuda')\n"
+    assert body_of(kept) == "keep = lambda function: function"
+    assert body_of("fast = torch.compile(mode='max-autotune')\n") == "fast = lambda function: function"
+    assert body_of("def f(net):\n    return torch.compile(model=net)\n") == "def f(net):\n    return net"

@@ -70,9 +70,9 @@ class Parameters(Expressions):
                 kind = kind if self._is_forward() and _is_plain(default) else self._from_role(arg.arg, kind)
             self.bind(arg.arg, kind)
         if arguments.vararg is not None:
-            tensor = self._is_forward()
-            kind = Kind("list", items=(Kind("Tensor"),)) if tensor else self._rest(arguments.vararg, "list")
-            self.bind(arguments.vararg.arg, kind)
+            rest = self._rest(arguments.vararg, "list")
+            is_told = bool(rest.items) or not self._is_forward()
+            self.bind(arguments.vararg.arg, rest if is_told else Kind("list", items=(Kind("Tensor"),)))
         if arguments.kwarg is not None:
             self.bind(arguments.kwarg.arg, self._rest(arguments.kwarg, "dict"))
 

@@ -19,15 +19,17 @@ __all__: list[str] = []
 
 @recipe("transparent")
 def transparent(site: CallSite, ctx: Context) -> Outcome:
-    """``torch.compile(network)`` is the network; as a decorator or a statement it goes."""
+    """``torch.compile(network)`` is the network; as a decorator or a statement it goes; without one it does nothing."""
     first = None
     if site.bound is not None and site.bound.signature.parameters:
-        first = site.bound.get(site.bound.signature.parameters[0].name) or next(iter(site.bound), None)
+        first = site.bound.get(site.bound.signature.parameters[0].name)
     args = site.updated.args
     if ctx.use_of(site.tree) == "decorator" or (first is None and not args):
         return dropped(site, ctx) or Leave("there is nothing to stand for the call")
     if first is not None:
         return Replace(first.code)
+    if site.bound is not None:  # torch.compile(dynamic=True) without a function: a decorator for later
+        return Replace(parse_expression("lambda function: function"))
     return (
         Replace(args[0].value) if not args[0].star and args[0].keyword is None else Leave("its argument is not named")
     )
