@@ -142,3 +142,30 @@ def test_an_attribute_that_is_counted_on_stays_a_number(value: str) -> None:
 def test_what_something_else_is_added_to_may_be_no_number(value: str) -> None:
     found = translate_source(HEAD + STORAGE.format(value=value)).diagnostics
     assert "T2M203" in [d.code for d in found]
+
+
+def test_attributes_that_cell_sets_on_itself_have_another_name() -> None:
+    source = (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self._params = None\n"
+        "        self._name = 1\n\n    def forward(self, x):\n        self._params = x\n        return x * self._name\n"
+    )
+    text = text_of(source)
+    assert "self._params_ = None" in text
+    assert "self._params_ = x" in text
+    assert "x * self._name" in text
+    plain = "class Store:\n    def __init__(self):\n        self._params = {}\n"
+    assert "self._params = {}" in text_of(plain)
+
+
+def test_a_function_as_an_attribute_of_a_class_does_not_become_a_method() -> None:
+    source = "import torch\n\n\nclass Net(nn.Module):\n    conv = torch.conv2d\n    act: object = torch.relu\n"
+    assert "    conv = staticmethod(functional.conv2d)" in text_of(source)
+    names = "import enum\n\nimport torch\n\n\nclass Act(enum.Enum):\n    RELU = torch.relu\n"
+    assert "    RELU = ops.relu" in text_of(names)
+
+
+def test_the_annotation_of_all_arguments_is_translated() -> None:
+    source = (
+        "import torch\n\n\nclass Net(nn.Module):\n    def forward(self, *xs: torch.Tensor):\n        return xs[0]\n"
+    )
+    assert "def construct(self, *xs: ms.Tensor):" in text_of(source)

@@ -14,7 +14,17 @@ from torch2ms.translator.names import candidates
 
 __all__ = ["METHODS", "RESERVED", "free_name", "is_free", "is_own_method", "rename_call"]
 
-RESERVED = frozenset({"apply", "cells", "cls_name", "construct", "param_prefix", "phase", "register_buffer"})
+# Attributes that Cell sets on itself, in any release, and PyTorch's Module does not know
+_OWN = frozenset(
+    """_amp_level _attr_synced _auto_prefix _backward_hook _bprop_debug _cell_tag _cells _compile_cache _compiled
+    _construct_sig _create_time _exist_names _exist_objs _forward_hook _forward_pre_hook _id _in_strategy _init_flag
+    _jit_config_dict _out_strategy _param_prefix _params _params_list _phase _phase_cache _primitives _recompute_cell
+    _scope _shard_fn _tensor_list _user_parameters arguments_key bprop_debug cell_init_args cell_type compile_cache
+    compile_phase compiled create_time exist_names exist_objs grad_ops_label has_bprop is_top_cell jit_config_dict
+    mixed_precision_type phase_cache pipeline_segment pipeline_stage pynative saved_dynamic_shape
+    to_float_fp16""".split()
+)
+RESERVED = _OWN | {"apply", "cells", "cls_name", "construct", "param_prefix", "phase", "register_buffer"}
 # Methods of Cell that MindSpore, or what is emitted, calls on a network, its layers or their base class
 METHODS = frozenset(
     """_add_attr _add_init_args _add_mixed_precision_flag _call_custom_bprop _call_post_process _call_pre_process

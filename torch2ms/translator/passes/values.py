@@ -130,7 +130,16 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
         return ctx.left(row.name)
     option = _usual(options) if ctx.use_of(tree) == "type" else options[0]
     made: cst.BaseExpression = handed_on(node, tree, row, option, ctx)
+    if row.kind == "function" and _is_of_class(tree, ctx):
+        return build("staticmethod({f})", f=made)
     return made
+
+
+def _is_of_class(tree: ast.AST, ctx: Context) -> bool:
+    """Whether a function is an attribute of a class: torch's are builtins, a Python function would become a method."""
+    parent = ctx.parent(tree)
+    owner = ctx.parent(parent) if isinstance(parent, ast.Assign) and parent.value is tree else None
+    return isinstance(owner, ast.ClassDef) and not any("Enum" in ast.unparse(base) for base in owner.bases)
 
 
 def _usual(options: Sequence[MappedTo]) -> MappedTo:
