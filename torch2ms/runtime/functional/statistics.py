@@ -144,9 +144,9 @@ def nanquantile(
         np.take_along_axis(order, np.moveaxis(end(rank), 0, -1).astype(np.int64), -1) for end in (np.floor, np.ceil)
     )
     low, high = (ops.gather(input.reshape((-1,)), Tensor(np.moveaxis(end, -1, 0)), 0) for end in ends)
-    between = (low + (high - low) * part).reshape(exact.shape)
-    rest = ops.stop_gradient(Tensor(exact) - between)  # rounding, and what is no number
-    return ops.where(ops.isfinite(rest), between + rest, Tensor(exact))
+    between, told = (low + (high - low) * part).reshape((-1,)), Tensor(exact.reshape(-1))  # 2.0 selects along an axis
+    rest = ops.stop_gradient(told - between)  # rounding, and what is no number
+    return ops.where(ops.isfinite(rest), between + rest, told).reshape(exact.shape)
 
 
 def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Tuple[Tensor, ...]:
