@@ -342,3 +342,19 @@ def test_casts_that_share_memory_are_told_where_it_shows(text: str, is_told: boo
 def test_a_state_whose_values_are_all_asked_for_has_the_counter(rest: str, is_counted: bool) -> None:
     text = _translated(f"m = torch.nn.BatchNorm1d(4)\nstate = m.state_dict()\n{rest}")
     assert ("counted.BatchNorm1d" in text) is is_counted
+
+
+@pytest.mark.parametrize(
+    ("place", "moved"),
+    [("None", "y[None].swapaxes(0, 1)"), ("k", "y[k].swapaxes(0, 1)"), ("...", "y[...].swapaxes(0, 1)")],
+)
+def test_what_has_an_axis_after_all_is_not_taken_for_a_number(place: str, moved: str) -> None:
+    source = (
+        f"import torch\n\ny = torch.arange(6.0)\nk = torch.tensor([[0, 1], [2, 3]])\nz = y[{place}].transpose(0, 1)\n"
+    )
+    assert f"z = {moved}" in translate_source(source).text
+
+
+def test_a_number_out_of_a_vector_has_no_axes() -> None:
+    source = "import torch\n\ny = torch.arange(6.0)\nfor i in range(6):\n    z = y[i].transpose(0, 0)\n"
+    assert "z = y[i].copy()" in translate_source(source).text

@@ -40,9 +40,22 @@ def ranks(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> frozenset
         return frozenset({max(both), *(both & {OTHERS})}) if both else both
     if isinstance(tree, ast.UnaryOp):
         return ranks(tree.operand, ctx, depth - 1)
-    if isinstance(tree, ast.Subscript) and isinstance(tree.slice, (ast.Constant, ast.UnaryOp, ast.Name)):
-        return frozenset(rank - (rank > 0) for rank in ranks(tree.value, ctx, depth - 1) if rank)
+    if isinstance(tree, ast.Subscript):
+        return _of_part(tree, ctx, depth)
     return _of_call(tree, ctx, depth) if isinstance(tree, ast.Call) else frozenset()
+
+
+def _of_part(tree: ast.Subscript, ctx: Context, depth: int) -> frozenset[int]:
+    """Return the rank of ``x[0]``, one less, or of ``x[None]``, one more; what other things pick is not known."""
+    place = tree.slice
+    whole = ranks(tree.value, ctx, depth - 1)
+    if isinstance(place, ast.Constant) and place.value is None:
+        return frozenset(rank if rank == OTHERS else rank + 1 for rank in whole)
+    number = place.operand if isinstance(place, ast.UnaryOp) else place
+    is_number = isinstance(number, ast.Constant) and type(number.value) is int
+    if is_number or (isinstance(number, ast.Name) and ctx.kind(number).name == "int"):
+        return frozenset(rank - (rank > 0) for rank in whole if rank)
+    return frozenset()
 
 
 def _of_name(name: str, ctx: Context, depth: int) -> frozenset[int]:
