@@ -358,3 +358,10 @@ def test_what_has_an_axis_after_all_is_not_taken_for_a_number(place: str, moved:
 def test_a_number_out_of_a_vector_has_no_axes() -> None:
     source = "import torch\n\ny = torch.arange(6.0)\nfor i in range(6):\n    z = y[i].transpose(0, 0)\n"
     assert "z = y[i].copy()" in translate_source(source).text
+
+
+def test_what_a_mask_selects_may_be_nothing_in_another_shape() -> None:
+    source = "import torch\n\nx = torch.randn(4, 3)\ny = x[x > 9].view(-1).sum()\nz = x.reshape(0, 3).matmul(x)\n"
+    text = translate_source(source).text
+    assert "y = functional.selections.sum(x[x > 9].view(-1))" in text
+    assert "z = functional.selections.matmul(x.reshape(0, 3), x)" in text

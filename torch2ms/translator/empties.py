@@ -16,9 +16,7 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["input_of", "may_be_empty"]
 
-_MAKERS = frozenset(
-    {"zeros", "ones", "empty", "full", "rand", "randn", "new_zeros", "new_ones", "new_empty", "reshape", "view"}
-)
+_MAKERS = frozenset({"zeros", "ones", "empty", "full", "rand", "randn", "new_zeros", "new_ones", "new_empty"})
 _DATA = frozenset({"tensor", "Tensor", "as_tensor", "new_tensor"})
 _SELECTORS = frozenset({"masked_select", "nonzero", "argwhere"})
 _JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "vstack", "stack"})
@@ -108,8 +106,10 @@ def _makes_nothing(tree: ast.Call, ctx: Context, depth: int) -> bool:
     name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
     if name in _SELECTORS or (name == "where" and len(tree.args) == 1 and not tree.keywords):
         return True
-    if name in _MAKERS:
-        return any(_is_zero(size) for arg in tree.args for size in getattr(arg, "elts", [arg]))
+    if name in _MAKERS or name in ("reshape", "view"):
+        is_told = any(_is_zero(size) for arg in tree.args for size in getattr(arg, "elts", [arg]))
+        if is_told or name in _MAKERS:
+            return is_told
     if name in _DATA:
         given = tree.args[0] if tree.args else None
         return not tree.args or (isinstance(given, (ast.List, ast.Tuple)) and not given.elts)
