@@ -108,12 +108,21 @@ def _passed(function: ast.FunctionDef, filled: list[str]) -> int:
 
 
 def _moves(node: ast.Assign, name: str) -> bool:
-    """Whether a statement is ``x = x.cuda()`` or the like: tensors and networks stay what they are."""
+    """Whether a statement is ``x = x.cuda()`` or the like: tensors and networks stay what they are, dtypes too."""
     names = [target.id for target in node.targets if isinstance(target, ast.Name)]
-    func = node.value.func if isinstance(node.value, ast.Call) else None
-    if names != [name] or not isinstance(func, ast.Attribute) or func.attr not in ("cuda", "cpu", "to"):
+    call = node.value
+    if names != [name] or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return False
-    return isinstance(func.value, ast.Name) and func.value.id == name
+    func = call.func
+    if func.attr == "to" and not (len(call.args) == 1 and not call.keywords and _is_place(call.args[0])):
+        return False
+    return func.attr in ("cuda", "cpu", "to") and isinstance(func.value, ast.Name) and func.value.id == name
+
+
+def _is_place(tree: ast.expr) -> bool:
+    """Whether the text of an argument of ``to`` names a device, not a dtype."""
+    text = ast.unparse(tree)
+    return any(word in text for word in ("device", "cuda", "cpu")) and "dtype" not in text
 
 
 def lacks_results(analysis: FileAnalysis) -> bool:
