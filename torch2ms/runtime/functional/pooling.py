@@ -132,7 +132,9 @@ def max_pool3d(
 
 def _steps(kernel_size: IntOrInts, stride: Any, count: int) -> Tuple[int, ...]:
     """Return the stride, which is that of the kernel where none is given, or an empty tuple."""
-    return _ints(kernel_size if stride is None or stride == () or stride == [] else stride, count)
+    if stride is None or (isinstance(stride, (tuple, list)) and len(stride) == 0):  # a graph compares no int with ()
+        return _ints(kernel_size, count)
+    return _ints(stride, count)
 
 
 def _cut(pool: Any, input: Tensor, *options: Any) -> Tensor:
