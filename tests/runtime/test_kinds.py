@@ -9,9 +9,11 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
 from mindspore import nn
 
 from torch2ms.runtime import layers, modules
+from torch2ms.translator.passes.reserved import METHODS, RESERVED
 
 PAIRS = [
     (layers.BatchNorm2d, nn.BatchNorm2d),
@@ -86,3 +88,10 @@ def test_a_program_may_ask_what_a_layer_takes() -> None:
 
     assert list(inspect.signature(layers.BatchNorm2d).parameters)[:2] == ["num_features", "eps"]
     assert list(inspect.signature(Own).parameters) == ["width", "scale"]
+
+
+def test_names_that_cells_set_on_themselves_are_kept_free() -> None:
+    torch_names = {*vars(torch.nn.Module()), *dir(torch.nn.Module)}
+    own = set(vars(nn.Cell())) - torch_names - {"requires_grad"}  # programs say that of layers, and it is translated
+    assert own
+    assert own <= RESERVED | METHODS

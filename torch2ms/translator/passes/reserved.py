@@ -14,11 +14,18 @@ from torch2ms.translator.names import candidates
 
 __all__ = ["METHODS", "RESERVED", "free_name", "is_free", "is_own_method", "rename_call"]
 
-# Attributes that Cell sets on itself, in any release, and PyTorch's Module does not know
+# Attributes that Cell sets on itself, in any release, and PyTorch's Module does not know; a test asks the one installed
 _OWN = frozenset(
     """_amp_level _attr_synced _auto_prefix _backward_hook _bprop_debug _cell_tag _cells _compile_cache _compiled
     _construct_sig _create_time _exist_names _exist_objs _forward_hook _forward_pre_hook _id _in_strategy _init_flag
     _jit_config_dict _out_strategy _param_prefix _params _params_list _phase _phase_cache _primitives _recompute_cell
+    _cell_backward_hook _cell_backward_pre_hook _compile_phase _dynamic_shape_inputs _has_config_recompute
+    _has_mutable_args_list _is_check_and_refresh _is_recursion_hook _jit_graph_name _lazy_backward_hook
+    _lazy_backward_pre_hook _lazy_construct_sig _lazy_forward_hook _lazy_forward_hook_always_called
+    _lazy_forward_hook_with_kwargs _lazy_forward_pre_hook _lazy_forward_pre_hook_with_kwargs
+    _lazy_load_state_dict_post_hooks _lazy_load_state_dict_pre_hooks _lazy_non_persistent_buffers_set
+    _lazy_state_dict_hooks _lazy_state_dict_pre_hooks _lazy_user_parameters _parallel_parameter_merge_net_dict
+    _parallel_parameter_name_list _parameter_layout_dict _saved_tensors_pack_hook _saved_tensors_unpack_hook
     _scope _shard_fn _tensor_list _user_parameters arguments_key bprop_debug cell_init_args cell_type compile_cache
     compile_phase compiled create_time exist_names exist_objs grad_ops_label has_bprop is_top_cell jit_config_dict
     mixed_precision_type phase_cache pipeline_segment pipeline_stage pynative saved_dynamic_shape
