@@ -3,6 +3,7 @@
     python benchmarks/fuzz.py                        # 300 rows, seed 1, 8 variants each
     python benchmarks/fuzz.py --seed 7 --rows 100    # others
     python benchmarks/fuzz.py --only 'torch.nn.*'    # rows whose name matches
+    python benchmarks/fuzz.py --sweep float64        # every row with one kind of input
 
 Each variant is translated as a user's code would be, both sides run in processes of their own, and value, shape, dtype
 and, where the example has it, gradient are compared. A variant is
@@ -44,7 +45,7 @@ from hypothesis import HealthCheck, Phase
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
-from variation import DOMAINS, Variant, variants  # noqa: E402
+from variation import DOMAINS, SWEEPS, Variant, swept, variants  # noqa: E402
 
 from torch2ms.errors import TableError  # noqa: E402
 from torch2ms.mapping_tables.compare import Verdict, judge  # noqa: E402
@@ -127,12 +128,13 @@ def drawn(tables: Tables, row: Row, example: Example, count: int, seed: int) -> 
 
 
 def cases_of(
-    tables: Tables, chosen: Sequence[tuple[Row, int, Example]], count: int, seed: int
+    tables: Tables, chosen: Sequence[tuple[Row, int, Example]], count: int, seed: int, sweep: str, tolerance: float
 ) -> Iterator[tuple[Row, Example, Variant, Case]]:
     """Give the variants of the examples as cases for both sides; MindSpore's code is still the example's."""
     rules = rules_from_rows(tables.rows())
     for row, index, example in chosen:
-        for number, variant in enumerate(drawn(tables, row, example, count, seed)):
+        found = swept(tables, row, example, sweep) if sweep else drawn(tables, row, example, count, seed)
+        for number, variant in enumerate(found):
             run: dict[str, Any] = {**example.run, "args": dict(variant.args), "grad": bool(example.run.get("grad"))}
             if variant.inputs:
                 run["input"] = list(variant.inputs)
@@ -143,7 +145,7 @@ def cases_of(
                 continue
             if _is_among(row, "whole") and _NOTHING.search(_texts(variant)):
                 continue
-            run["tolerance"] = max(float(run.get("tolerance", 0.0)), TOLERANCE, rough)
+            run["tolerance"] = max(float(run.get("tolerance", 0.0)), tolerance, rough)
             try:
                 case = case_of(row.name, index, replace(example, before=variant.before, run=run), rules)
             except TableError:
@@ -152,9 +154,18 @@ def cases_of(
             yield row, replace(example, run=run), variant, {**case, "id": f"{row.name}#{index}~{number}"}
 
 
-def fuzz(tables: Tables, rows: int, count: int, seed: int, only: Sequence[str] = ()) -> list[Finding]:
-    """Return what came out of ``count`` variants of each of ``rows`` random rows."""
-    drafted = list(cases_of(tables, chosen_examples(tables, rows, seed, only), count, seed))
+def fuzz(
+    tables: Tables,
+    rows: int,
+    count: int,
+    seed: int,
+    only: Sequence[str] = (),
+    sweep: str = "",
+    tolerance: float = TOLERANCE,
+) -> list[Finding]:
+    """Return what came out of ``count`` variants of each of ``rows`` random rows, or of those of a sweep."""
+    chosen = chosen_examples(tables, rows, seed, only)
+    drafted = list(cases_of(tables, chosen, count, seed, sweep, tolerance))
     findings: list[Finding] = []
     with workplace() as place:
         expected = place.run("torch", sys.executable, [case for *_, case in drafted])
@@ -307,13 +318,16 @@ def _is_empty(value: Any) -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fuzz, print what is silent or loud and the counts; return 1 when something is silent."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rows", type=int, default=300, help="how many rows")
+    parser.add_argument("--rows", type=int, help="how many rows (300; of a sweep all)")
     parser.add_argument("--variants", type=int, default=8, help="how many variants of each")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="rows whose name matches")
     parser.add_argument("--show", action="append", default=[], choices=VERDICTS, help="print these as well")
+    parser.add_argument("--sweep", choices=SWEEPS, default="", help="one kind of input instead of random ones")
+    parser.add_argument("--tolerance", type=float, default=TOLERANCE)
     options = parser.parse_args(arguments)
-    findings = fuzz(load(), options.rows, options.variants, options.seed, options.only)
+    rows = options.rows or (sys.maxsize if options.sweep else 300)
+    findings = fuzz(load(), rows, options.variants, options.seed, options.only, options.sweep, options.tolerance)
     for finding in findings:
         if finding.verdict in ("silent", *options.show):
             print(finding)

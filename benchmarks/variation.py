@@ -9,6 +9,7 @@ keep having one size. What PyTorch rejects is outside the domain; nothing here h
 from __future__ import annotations
 
 import ast
+import fnmatch
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover - same code under its older name
     import tomli as tomllib
 
-__all__ = ["DOMAINS", "Variant", "variants"]
+__all__ = ["DOMAINS", "SWEEPS", "Variant", "swept", "variants"]
 
 DOMAINS = tomllib.loads(Path(__file__).with_name("fuzz_domains.toml").read_text(encoding="utf-8"))
 SIZES = frozenset(DOMAINS["sizes"]["names"])
@@ -38,6 +39,8 @@ SHAPED = {
 FLOATS = ("float32", "float64", "float16")
 DTYPES = (*FLOATS, "int64", "int32", "bool")
 FREE = ("randn",)  # any value goes
+VALUES = ("specials", "zeros", "ties", "large")
+SWEEPS = (*DTYPES, *VALUES, "empty", "single", "deeper", "flatter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,43 @@ def variants(tables: Tables, row: Row, example: Example) -> st.SearchStrategy[Va
     return draw_variant()
 
 
+def swept(tables: Tables, row: Row, example: Example, kind: str) -> list[Variant]:
+    """Return the variants of an example in one respect: every tensor, then each alone, or each size in turn."""
+    found: dict[str, Variant] = {}
+    for number in range(4):
+        draft = _Draft(tables, row, example)
+        before = repr((draft.args, draft.inputs))
+        draft.smooth = kind in ("float64", "large", "single", "deeper", "flatter")
+        if kind in DTYPES or kind in VALUES:
+            _sweep(draft, number, kind)
+        elif kind in ("empty", "single"):
+            sizes = sorted({size for _, text, _ in draft.texts() for size in _sizes_in(text)})
+            if number < len(sizes):
+                _resize(draft, sizes[number], 0 if kind == "empty" else 1)
+        elif number == 0:
+            _rank(draft, kind == "deeper")
+        variant = Variant(draft.before, dict(draft.args), tuple(draft.inputs), draft.smooth)
+        if repr((draft.args, draft.inputs)) != before:
+            found.setdefault(repr(variant), variant)
+    return list(found.values())
+
+
+def _sweep(draft: _Draft, number: int, kind: str) -> None:
+    """Change the dtype or the values of every tensor of a draft (number 0), or of one alone (from 1 on)."""
+    is_dtype = kind in DTYPES
+    tensors = []
+    for put, text, name in draft.texts():
+        domain = _domain(draft.row, draft.parameter_of(name))
+        limits = domain if isinstance(domain, dict) else {}
+        is_free = kind in limits.get("dtypes", DTYPES) if is_dtype else "values" not in limits
+        if is_free and _function(text) in (SHAPED if is_dtype else FREE) and _function(text) != "complex":
+            tensors.append((put, text))
+    if number and (len(tensors) == 1 or (is_dtype and draft.row.name.endswith("_"))):
+        return
+    for put, text in tensors if number == 0 else tensors[number - 1 : number]:
+        put(_cast_to(kind, text) if is_dtype else _of_values(kind, text))
+
+
 def _fitting(call: ast.Call, signatures: tuple[Signature, ...]) -> Signature | None:
     """Return the first signature that the call binds to."""
     for signature in signatures:
@@ -125,7 +165,11 @@ def _arguments(call: ast.Call, signature: Signature) -> Iterator[tuple[str, ast.
 
 
 def _domain(row: Row, name: str) -> Any:
-    return row.domain.get(name, DOMAINS["values"].get(name))
+    known = row.domain.get(name, DOMAINS["values"].get(name))
+    is_finite = any(
+        name == finite and fnmatch.fnmatchcase(row.name, rows) for rows, finite in DOMAINS["finite"].items()
+    )
+    return {"values": "-3..3"} if known is None and is_finite else known
 
 
 # Moves: each changes one thing of a draft, or nothing when it finds nothing to change.
@@ -179,6 +223,11 @@ def _vary_sizes(draw: st.DrawFn, draft: _Draft) -> None:
     size = draw(st.sampled_from(sizes))
     other = draw(st.sampled_from([1, 2, 3, 4, 5, 6, 7, 0]))
     draft.smooth = draft.smooth and other > 0
+    _resize(draft, size, other)
+
+
+def _resize(draft: _Draft, size: int, other: int) -> None:
+    """Give the axes of one size another one."""
     for put, text, _ in draft.texts():
         put(_resized(text, {size: other}))
     if draft.call is not None and draft.signature is not None:
@@ -226,23 +275,33 @@ def _vary_values(draw: st.DrawFn, draft: _Draft) -> None:
         return
     put, text, name = draw(st.sampled_from(tensors))
     domain = _domain(draft.row, draft.parameter_of(name))
-    shape = text[text.index("(") :]
-    kind = draw(st.sampled_from(["large", "ties", "specials", "zeros"]))
+    kind = draw(st.sampled_from(["large", "ties", "specials", "zeros"]))  # in this order: a seed is a seed
     if isinstance(domain, dict) and "values" in domain:
         low, high = domain["values"].split("..")
-        put(f"rand{shape} * {float(high) - float(low)} + {float(low)}")
-    elif kind == "large":
-        put(f"{text} * 10")
+        put(f"rand{text[text.index('(') :]} * {float(high) - float(low)} + {float(low)}")
     else:
-        draft.smooth = False
-        inner = shape[1:-1]
-        ties = f"cast(randint(-2, 3{', ' + inner if inner else ''}), 'float32')"
-        put({"ties": ties, "specials": f"specials{shape}", "zeros": f"zeros{shape}"}[kind])
+        draft.smooth = draft.smooth and kind == "large"
+        put(_of_values(kind, text))
+
+
+def _of_values(kind: str, text: str) -> str:
+    """Return the source of a tensor with values of another kind."""
+    shape = text[text.index("(") :]
+    inner = shape[1:-1]
+    return {
+        "large": f"{text} * 10",
+        "ties": f"cast(randint(-2, 3{', ' + inner if inner else ''}), 'float32')",
+        "specials": f"specials{shape}",
+        "zeros": f"zeros{shape}",
+    }[kind]
 
 
 def _vary_rank(draw: st.DrawFn, draft: _Draft) -> None:
     """Give every tensor one axis more in front, or take the first away."""
-    more = draw(st.booleans())
+    _rank(draft, draw(st.booleans()))
+
+
+def _rank(draft: _Draft, more: bool) -> None:
     for put, text, _ in draft.texts():
         if isinstance(text, str):
             tree = ast.parse(text, mode="eval")

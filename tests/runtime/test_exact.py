@@ -172,3 +172,15 @@ def test_the_inverse_of_the_error_function_up_to_its_ends() -> None:
     assert np.isposinf(F.erfinv(ms.Tensor([1.0])).asnumpy()).all()
     assert np.isnan(F.erfinv(ms.Tensor([1.5])).asnumpy()).all()
     assert F.erfinv(ms.Tensor([0.5], ms.float16)).dtype == ms.float16
+
+
+def test_numbers_beside_float64_keep_their_digits() -> None:
+    x = ms.Tensor(np.full(2, -0.1))
+    assert F.leaky_relu(x, 0.1).asnumpy()[0] == -0.1 * 0.1
+    assert F.rrelu(x, 0.1, 0.3).asnumpy()[0] == -0.1 * 0.2
+    normal = F.layer_norm(ms.Tensor([0.1, 0.3], ms.float64), (2,), eps=1e-3).asnumpy()
+    np.testing.assert_allclose(normal, np.array([-0.1, 0.1]) / np.sqrt(0.01 + 1e-3), rtol=1e-14)
+    counted = F.arange(0.1, 1.0, 0.3, dtype=ms.float64).asnumpy()
+    np.testing.assert_allclose(counted, [0.1, 0.4, 0.7], rtol=1e-15)
+    assert F.arange(0.1, -7.9, -4.0, dtype=ms.int64).asnumpy().tolist() == [0, -4]
+    assert F.arange(3, 1.5, dtype=ms.float32).shape == (0,)

@@ -50,3 +50,34 @@ def test_products_into_places_beside_infinity() -> None:
         ms.Tensor([-1.5, 0.25, 2.0]), 0, ms.Tensor([0, 2]), ms.Tensor([np.inf, 3.0]), "prod"
     ).asnumpy()
     assert found.tolist() == [-np.inf, 0.25, 6.0]
+
+
+def test_max_pooling_hands_on_what_is_no_number_with_its_place() -> None:
+    x = np.array([[0.5, np.nan, -np.inf, -np.inf], [np.nan, 1.0, -np.inf, -np.inf]], np.float32)[None, None]
+    values, places = functional.nan_pools.max_pool2d(ms.Tensor(x), 2, return_indices=True)
+    np.testing.assert_array_equal(values.asnumpy().ravel(), [np.nan, -np.inf])
+    assert places.asnumpy().ravel().tolist() == [4, 2]  # of NaN the last, of equals the first
+    values, places = functional.nan_pools.adaptive_max_pool2d(ms.Tensor(x), (1, 2), True)
+    np.testing.assert_array_equal(values.asnumpy().ravel(), [np.nan, -np.inf])
+    assert places.asnumpy().ravel().tolist() == [4, 2]
+    plain = ms.Tensor(np.arange(16).reshape(1, 1, 4, 4), ms.float32)
+    found, expected = functional.nan_pools.max_pool2d(plain, 2), functional.max_pool2d(plain, 2)
+    assert found.asnumpy().tolist() == expected.asnumpy().tolist()
+    drawn = functional.nan_pools.fractional_max_pool2d(plain, 2, 2).asnumpy()
+    assert np.isfinite(drawn).all()
+
+
+def test_a_limit_that_is_no_number_is_handed_on() -> None:
+    x, limit = ms.Tensor([1.0, 2.0, np.nan]), ms.Tensor([2.0, np.nan, 1.0])
+    np.testing.assert_array_equal(functional.clamp_min(x, limit).asnumpy(), [2.0, np.nan, np.nan])
+    np.testing.assert_array_equal(functional.clamp_max(x, limit).asnumpy(), [1.0, np.nan, np.nan])
+    assert functional.clamp_min(ms.Tensor([1, 5]), ms.Tensor([3, 3])).asnumpy().tolist() == [3, 5]
+
+
+def test_norms_of_a_negative_order_beside_zero_have_no_slope() -> None:
+    def slope(values: list[float]) -> list[float]:
+        found: list[float] = ms.grad(lambda x: functional.norm(x, -2))(ms.Tensor(values)).asnumpy().tolist()
+        return found
+
+    assert slope([0.0, 1.0, 2.0]) == [0.0, 0.0, 0.0]
+    np.testing.assert_allclose(slope([1.0, 2.0]), [0.715542, 0.0894427], rtol=1e-5)

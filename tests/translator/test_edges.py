@@ -26,6 +26,8 @@ def _translated(text: str) -> str:
         "def f(a):\n    return torch.nn.functional.relu6(a).conj()",
         "z = torch.fft.fft(x)\nangle = torch.angle(z)\ny = torch.polar(torch.abs(z), z.angle())[0]",
         "y = x.clamp(0, 1)",
+        "best = float('inf')\ny = torch.nn.functional.max_pool2d(x, 2)",  # infinity alone costs no second pooling
+        "y = torch.nn.functional.leaky_relu(x, 0.1)",
         "ok = torch.isnan(x).any()\ny = x.max()",  # a guard against NaN names none
         "name = 'nanette'\ny = torch.relu(x)",
         "y = x.sum()",
@@ -43,6 +45,8 @@ def test_plain_calls_stay_plain(text: str) -> None:
     made = _translated(text)
     assert "nans" not in made
     assert "selections" not in made
+    assert "nan_pools" not in made
+    assert "functional.leaky_relu" not in made
 
 
 @pytest.mark.parametrize(
@@ -101,6 +105,11 @@ def test_plain_calls_stay_plain(text: str) -> None:
         ("y = torch.nn.functional.max_pool2d(torch.ones(3, 8, 8), 2)", "functional.pooling.max_pool2d("),
         ("n = torch.arange(9) * 2654435761\ny = n % 7", "y = functional.remainder(n, 7)"),
         ("n = torch.arange(9) * 2654435761\ny = n.sum()", "y = functional.whole.sum(n)"),
+        ("x[0] = torch.nan\ny = torch.nn.functional.max_pool2d(x[None, None], 2)", "functional.nan_pools.max_pool2d("),
+        ("x[0] = torch.nan\ny = torch.nn.MaxPool1d(2)(x)", "exact.MaxPool1d(2)(x)"),
+        ("y = torch.nn.functional.leaky_relu(x.double(), 0.1)", "functional.leaky_relu(x.astype(ms.float64), 0.1)"),
+        ("y = torch.randn_like(torch.complex(x, x))", "functional.randn_like("),
+        ("y = torch.squeeze(x, ())", "functional.squeeze(x, ())"),
         ("y = torch.randn_like(x.half())", "functional.randn_like(x.half())"),
         ("y = torch.randn_like(x.double())", "functional.randn_like(x.astype(ms.float64))"),
         ("n = torch.arange(9)\ny = n * 16777619\ny %= 2**32", "y = functional.remainder(y, 2**32)"),

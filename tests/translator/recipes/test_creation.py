@@ -121,3 +121,17 @@ def test_tensors_in_a_list_count_as_numbers(source: str, expected: str) -> None:
 def test_what_is_asked_for_its_size_gives_one(source: str, expected: str) -> None:
     result = translate_source(f"import numpy as np\nimport torch\n\n\ndef f(v):\n    return {source}\n")
     assert result.text.splitlines()[-1] == f"    return {expected}"
+
+
+@pytest.mark.parametrize(
+    ("source", "made"),
+    [
+        ("torch.arange(0, 1, 0.1)", "ops.arange(0, 1, 0.1)"),
+        ("torch.arange(5, dtype=torch.float64)", "ops.arange(5, dtype=ms.float64)"),
+        ("torch.arange(0, 1, 0.1, dtype=torch.float32)", "ops.arange(0, 1, 0.1, dtype=ms.float32)"),
+        ("torch.arange(0, 1, 0.1, dtype=torch.float64)", "functional.arange(0, 1, 0.1, dtype=ms.float64)"),
+        ("torch.arange(0.5, 4, dtype=torch.int64)", "functional.arange(0.5, 4, dtype=ms.int64)"),
+    ],
+)
+def test_floats_are_counted_as_pytorch_counts_them(source: str, made: str) -> None:
+    assert value_of(source)[0] == made

@@ -95,7 +95,7 @@ def softsign(input: Tensor) -> Tensor:
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """Return ``input`` where positive, else ``negative_slope * input``, whose gradient at 0 is the slope."""
-    return ops.where(input > 0, input, negative_slope * input)
+    return ops.where(input > 0, input, number(negative_slope, input) * input)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:

@@ -15,7 +15,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from ..seed import default_generator
-from .dtypes import promote_types
+from .dtypes import is_float_type, promote_types
 
 __all__ = [
     "arange",
@@ -137,7 +137,12 @@ def empty_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
 def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, **options: Any) -> Tensor:
     """Return the numbers from ``start`` (0 when only one bound is given) up to, but without, ``end``."""
     low, high = (0, start) if end is None else (start, end)
-    return ops.arange(low, high, step, dtype=dtype)
+    if dtype is None or not any(isinstance(number, float) for number in (low, high, step)):
+        return ops.arange(low, high, step, dtype=dtype)
+    count = max(0, math.ceil((high - low) / step))
+    if not is_float_type(dtype):  # PyTorch cuts what it counts by, once it has counted
+        return ops.arange(count).astype(dtype) * int(step) + int(low)
+    return (ops.arange(count).astype(ms.float64) * Tensor(step, ms.float64) + Tensor(low, ms.float64)).astype(dtype)
 
 
 def resized(x: Tensor, size: Any) -> Tensor:
@@ -213,7 +218,11 @@ def randn(*size: Any, dtype: Any = None, generator: Any = None, **options: Any) 
 
 def randn_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
     """Return normal random numbers in the shape of ``input``, and in its dtype unless one is given."""
-    return ops.randn_like(input, dtype=input.dtype if dtype is None else dtype)
+    wanted = input.dtype if dtype is None else dtype
+    if wanted in _COMPLEX:
+        parts = [ops.randn(input.shape) * 0.5**0.5 for _ in range(2)]
+        return ops.Complex()(parts[0], parts[1]).astype(wanted)
+    return ops.randn_like(input, dtype=wanted)
 
 
 def rand(*size: Any, dtype: Any = None, generator: Any = None, **options: Any) -> Tensor:

@@ -73,6 +73,8 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
 def _held(crosses: Callable[[Tensor, Tensor], Tensor], input: Tensor, limit: Tensor) -> Tensor:
     """Return ``limit`` where ``input`` crosses it, else ``input``; MindSpore's own keeps the input's shape."""
     values, limits = promoted((input, limit))
+    if values.is_floating_point():
+        return ops.where(crosses(values, limits) | (limits != limits), limits, values)  # NaN is handed on
     if values.dtype != ms.bool_:
         return ops.where(crosses(values, limits), limits, values)
     return ops.where(crosses(values.astype(ms.int32), limits.astype(ms.int32)), limits, values)

@@ -131,7 +131,8 @@ def argmin(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> T
 
 
 def _axes(input: Tensor, dim: Any) -> Any:
-    return tuple(range(input.ndim)) if dim is None or dim == () else dim
+    is_empty = isinstance(dim, (tuple, list)) and len(dim) == 0  # a graph compares no int with an empty tuple
+    return tuple(range(input.ndim)) if dim is None or is_empty else dim
 
 
 def amax(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:

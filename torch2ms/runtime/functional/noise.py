@@ -7,6 +7,7 @@ import math
 import mindspore as ms
 from mindspore import Tensor, ops
 
+from .dtypes import number
 from .normalization import alpha_dropped
 
 __all__ = ["cauchy_like", "feature_alpha_dropout", "geometric_like", "log_normal_like", "rrelu"]
@@ -22,9 +23,11 @@ def rrelu(
     """Return ``input`` where positive, else a slope times it: the mean slope, or in training one drawn for each."""
     slope = (lower + upper) / 2
     if training:
-        drawn = ops.rand(input.shape, dtype=ms.float32).astype(input.dtype) * (upper - lower) + lower
+        drawn = ops.rand(input.shape, dtype=ms.float32).astype(input.dtype) * number(upper - lower, input) + number(
+            lower, input
+        )
         return ops.where(input > 0, input, input * drawn)
-    return ops.where(input > 0, input, slope * input)
+    return ops.where(input > 0, input, number(slope, input) * input)
 
 
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:

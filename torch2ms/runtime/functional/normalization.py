@@ -12,7 +12,7 @@ from mindspore import Tensor, ops
 from . import selections
 from .activation import softmax
 from .dtypes import abs as magnitude
-from .dtypes import promoted
+from .dtypes import number, promoted
 from .pointwise import complex_quotient
 
 __all__ = [
@@ -85,9 +85,12 @@ def layer_norm(
     axis = input.ndim - len(shape)
     gamma = ops.ones(shape, input.dtype) if weight is None else weight
     beta = ops.zeros(shape, input.dtype) if bias is None else bias
-    if _EPS_IN_GRADIENT and input.dtype != ms.float16 and 0 not in input.shape:
+    if _EPS_IN_GRADIENT and input.dtype not in (ms.float16, ms.float64) and 0 not in input.shape:
         return ops.LayerNorm(axis, axis, eps)(input, gamma, beta)[0]
     axes = tuple(range(axis, input.ndim))
+    if input.dtype == ms.float64:
+        centred = input - input.mean(axes, True)
+        return centred * ops.rsqrt(ops.square(centred).mean(axes, True) + number(eps, input)) * gamma + beta
     centred = input.astype(ms.float32) - input.astype(ms.float32).mean(axes, True)
     normal = centred * ops.rsqrt(ops.square(centred).mean(axes, True) + eps)
     return (normal * gamma + beta).astype(input.dtype)

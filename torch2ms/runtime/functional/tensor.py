@@ -270,6 +270,11 @@ def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False,
         return selections.sum((values != 0).astype(values.dtype), axes, keepdim)
     if p == 1:
         return selections.sum(values, axes, keepdim)
+    if p < 0:  # beside a 0, the norm is 0 and so is its slope
+        is_zero = values == 0
+        plain = ops.pow(values.masked_fill(is_zero, 1), number(p, values))
+        found = ops.pow(selections.sum(plain, axes, keepdim), number(1.0 / p, values))
+        return found.masked_fill(selections.any(is_zero, axes, keepdim), 0)
     powers = selections.sum(ops.pow(values, number(p, values)), axes, keepdim)
     positive = (powers > 0).astype(powers.dtype)  # at 0 the slope is taken for 0, as by torch
     return ops.pow(powers + (1 - positive), number(1.0 / p, powers)) * positive

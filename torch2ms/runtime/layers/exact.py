@@ -1,8 +1,8 @@
-"""Activations that agree with PyTorch's at the very places where MindSpore's own do not.
+"""Layers that agree with PyTorch's at the very places where MindSpore's own do not.
 
-MindSpore's ReLU passes NaN by, the gradients of its ReLU6 and LeakyReLU at 6 and at 0 are not PyTorch's, and its
-softmax computes nothing at all where a line is -infinity alone. That counts for programs that ask for such numbers; all
-others use MindSpore's own, whose subclasses these are.
+MindSpore's ReLU and max pooling pass NaN by, the gradients of its ReLU6 and LeakyReLU at 6 and at 0 are not PyTorch's,
+and its softmax computes nothing at all where a line is -infinity alone. That counts for programs that ask for such
+numbers; all others use MindSpore's own, whose kinds these are.
 """
 
 from __future__ import annotations
@@ -12,11 +12,25 @@ from typing import Any, Optional
 from mindspore import Tensor, nn
 
 from .. import functional as F
-from ..functional import nans
+from ..functional import nan_pools, nans
 from ..kinds import Kind
-from . import activation, recurrent
+from . import activation, pooling, recurrent
 
-__all__ = ["RNN", "LeakyReLU", "ReLU", "ReLU6", "Softmax"]
+__all__ = [
+    "RNN",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
+    "LeakyReLU",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+    "ReLU",
+    "ReLU6",
+    "Softmax",
+]
 
 
 class ReLU(nn.ReLU, metaclass=Kind):
@@ -74,3 +88,51 @@ def _relu_step(
 ) -> Tensor:
     """Return the next hidden state."""
     return nans.relu(F.linear(x, w_ih, b_ih) + F.linear(before, w_hh, b_hh))
+
+
+class MaxPool1d(pooling.MaxPool1d):
+    """Max pooling that hands on NaN and -infinity."""
+
+    function = staticmethod(nan_pools.max_pool1d)
+
+
+class MaxPool2d(pooling.MaxPool2d):
+    """Max pooling that hands on NaN and -infinity."""
+
+    function = staticmethod(nan_pools.max_pool2d)
+
+
+class MaxPool3d(pooling.MaxPool3d):
+    """Max pooling that hands on NaN and -infinity."""
+
+    function = staticmethod(nan_pools.max_pool3d)
+
+
+class AdaptiveMaxPool1d(pooling.AdaptiveMaxPool1d):
+    """Adaptive max pooling that hands on NaN and -infinity."""
+
+    function = staticmethod(nan_pools.adaptive_max_pool1d)
+
+
+class AdaptiveMaxPool2d(pooling.AdaptiveMaxPool2d):
+    """Adaptive max pooling that hands on NaN and -infinity."""
+
+    function = staticmethod(nan_pools.adaptive_max_pool2d)
+
+
+class AdaptiveMaxPool3d(pooling.AdaptiveMaxPool3d):
+    """Adaptive max pooling that hands on NaN and -infinity."""
+
+    function = staticmethod(nan_pools.adaptive_max_pool3d)
+
+
+class FractionalMaxPool2d(pooling.FractionalMaxPool2d):
+    """Fractional max pooling that hands on NaN and -infinity."""
+
+    function = staticmethod(nan_pools.fractional_max_pool2d)
+
+
+class FractionalMaxPool3d(pooling.FractionalMaxPool3d):
+    """Fractional max pooling that hands on NaN and -infinity."""
+
+    function = staticmethod(nan_pools.fractional_max_pool3d)

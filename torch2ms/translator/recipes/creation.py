@@ -97,6 +97,17 @@ def size_tuple(site: CallSite, ctx: Context) -> Outcome:
     return Replace(site.updated.with_changes(func=func, args=fix_commas(args, original)), tuple(codes))
 
 
+@recipe("range_of_floats")
+def range_of_floats(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.arange(0, 1, 0.1, dtype=torch.float64)`` -> the runtime's: MindSpore's own counts in float32."""
+    dtype = site.argument("dtype")
+    steps = [site.argument(name) for name in ("start", "end", "step")]
+    has_float = any(step is not None and ctx.kind(step.tree).name == "float" for step in steps)
+    if dtype is None or not has_float or ctx.kind(dtype.tree).of in ("torch.float32", "torch.float"):
+        return emit_call(site, ctx)
+    return emit_call(replace(site, option=replace(site.option, target="torch2ms.runtime.functional.arange")), ctx)
+
+
 @recipe("new_tensor")
 def new_tensor(site: CallSite, ctx: Context) -> Outcome:
     """``torch.tensor([1j])`` -> ``ms.tensor([1j], dtype=ms.complex64)``: MindSpore itself takes 128 bits."""
