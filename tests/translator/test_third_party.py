@@ -40,6 +40,11 @@ def test_modules_of_the_project_are_not_packages(make_tree: MakeTree, tmp_path: 
     assert not translate_project(make_tree(tree), tmp_path / "out").diagnostics
 
 
+def test_a_package_that_is_translated_itself_is_not_one(make_tree: MakeTree, tmp_path: Path) -> None:
+    tree = {"torchmetrics/__init__.py": "from torchmetrics import a\n", "torchmetrics/a.py": "x = 1\n"}
+    assert not translate_project(make_tree(tree), tmp_path / "out").diagnostics
+
+
 def test_what_has_rows_is_not_listed() -> None:
     assert not TORCH_ROOTS & set(_packages())
     assert list(_packages()) == sorted(_packages(), key=str.lower)

@@ -40,7 +40,9 @@ def torch_package(symbols: SymbolTable, path: str, module: str, level: int = 0) 
     root = module.partition(".")[0]
     if level or root not in _packages():
         return None
-    own = symbols.find_module(path, root, 0) or symbols.find_module(path, module, 0)  # not itself: p/__init__.py
+    if path.endswith("__init__.py") and Path(path).parent.name == root:
+        return None  # a file is never found from itself, and p/__init__.py imports from p
+    own = symbols.find_module(path, root, 0) or symbols.find_module(path, module, 0)
     return None if own is not None else root
 
 
