@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import mindspore as ms
+import numpy as np
 import pytest
 
 import torch2ms.runtime as runtime
@@ -118,3 +119,13 @@ def test_pythons_types_stand_for_the_widest_dtypes() -> None:
 
 def test_a_release_of_cuda_has_two_parts() -> None:
     assert [int(part) for part in device.split_cuda_version(".")] == [12, 8]
+
+
+@pytest.mark.parametrize("number", [np.float64(2), np.float32(2), np.int64(2)])
+def test_numpys_numbers_leave_the_operation_to_the_tensor(number: np.generic) -> None:
+    x = ms.Tensor([1.0, 2.0])
+    for result in (number * x, number - x, number / x, number > x, sum([number, x])):
+        assert isinstance(result, ms.Tensor)
+    np.testing.assert_array_equal(ms.grad(lambda x: (number * x).sum())(x).asnumpy(), [2.0, 2.0])
+    with pytest.raises(TypeError):
+        np.ones(2) * x  # as PyTorch does

@@ -19,6 +19,9 @@ while a kernel is still at work on it. Ascend and GPU compute beside Python, and
 
 And it lets ``copy.deepcopy`` copy MindSpore's optimizers (``make_maps_copyable``), which agents keep beside their
 networks: the copied optimizer then holds the parameters of the copied network, as in PyTorch.
+
+Finally, a NumPy number on the left of a tensor leaves the operation to the tensor (``let_tensors_decide``), as it does
+in PyTorch. Otherwise NumPy computes ``np.float64(2) * loss``: an array, of which no gradient is known.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ import os
 from importlib import metadata
 from typing import Any, Tuple
 
-__all__ = ["limit_onednn_isa", "make_maps_copyable", "wait_for_kernels"]
+__all__ = ["let_tensors_decide", "limit_onednn_isa", "make_maps_copyable", "wait_for_kernels"]
 
 
 def limit_onednn_isa() -> bool:
@@ -86,6 +89,20 @@ def make_maps_copyable() -> bool:
     return True
 
 
+def let_tensors_decide() -> bool:
+    """Give MindSpore's tensors the priority over NumPy's that PyTorch's have; return whether it was given.
+
+    An array on the left of a tensor then raises, as it does in PyTorch.
+    """
+    try:
+        from mindspore import Tensor
+    except ImportError:
+        return False
+    Tensor.__array_priority__ = 1000
+    return True
+
+
 limit_onednn_isa()
 wait_for_kernels()
 make_maps_copyable()
+let_tensors_decide()
