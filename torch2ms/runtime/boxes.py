@@ -13,6 +13,8 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
+from .functional import selections
+
 __all__ = [
     "batched_nms",
     "box_area",
@@ -134,15 +136,15 @@ def sigmoid_focal_loss(
     loss = entropy * (1 - right) ** gamma
     if alpha >= 0:
         loss = (alpha * targets + (1 - alpha) * (1 - targets)) * loss
-    return _reduced(loss, reduction)
+    return selections.mean(loss) if reduction == "mean" else _reduced(loss, reduction)  # NaN of none
 
 
 def _reduced(loss: Tensor, reduction: str) -> Tensor:
     """Return losses, their mean (0 of none) or their sum. Raises ValueError for another reduction."""
     if reduction == "mean":
-        return loss.mean() if loss.size else loss.sum()
+        return loss.mean() if loss.size else selections.sum(loss)
     if reduction == "sum":
-        return loss.sum()
+        return selections.sum(loss)
     if reduction != "none":
         raise ValueError(f"unknown reduction: {reduction!r}")
     return loss

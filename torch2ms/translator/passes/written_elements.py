@@ -11,6 +11,7 @@ In MindSpore, assigning to what a mask or a list selects gives the tensor memory
 from __future__ import annotations
 
 import ast
+import struct
 from collections.abc import Sequence
 
 import libcst as cst
@@ -39,6 +40,8 @@ from torch2ms.translator.trees import walk
 
 __all__ = ["guarded", "written_elements"]
 
+_LARGEST = 3.4e38  # of float32
+
 
 def written_elements(
     node: cst.Assign | cst.AugAssign, tree: ast.AST, ctx: Context
@@ -54,6 +57,9 @@ def written_elements(
     trained, through = _is_trained_on(place, tree, ctx), _is_written_through(place, ctx)
     if not trained and not through and not ctx.kind(place.value).is_tensor:
         return node
+    if isinstance(node, cst.Assign) and isinstance(tree, ast.Assign) and _is_rounded(tree, place, ctx):
+        wide = {"tensor": ctx.reference("mindspore.tensor"), "dtype": ctx.reference("mindspore.float64")}
+        node = node.with_changes(value=build("{tensor}({x}, {dtype})", x=node.value, **wide))
     every = _is_all(place.slice)
     if trained and (every or what_index_gives(place.slice, ctx) != "part"):
         put, index = ctx.reference("torch2ms.runtime.weight_data.put_at"), cst.Ellipsis() if every else _indices(target)
@@ -211,6 +217,19 @@ def _cuts(part: ast.expr, ctx: Context) -> list[tuple[ast.expr | None, ast.expr 
 def _is_value(bound: ast.expr | None) -> bool:
     bound = bound.operand if isinstance(bound, ast.UnaryOp) else bound
     return isinstance(bound, (ast.Name, ast.Attribute, ast.Subscript))
+
+
+def _is_rounded(tree: ast.Assign, place: ast.Subscript, ctx: Context) -> bool:
+    """Whether a number is written into a tensor of float64 that float32 cannot hold: MindSpore would round it to that."""
+    negative = isinstance(tree.value, ast.UnaryOp) and isinstance(tree.value.op, ast.USub)
+    number = tree.value.operand if negative and isinstance(tree.value, ast.UnaryOp) else tree.value
+    if not isinstance(number, ast.Constant) or not isinstance(number.value, float):
+        return False
+    if ctx.kind(place.value).of not in ("torch.float64", "torch.double"):
+        return False
+    if abs(number.value) > _LARGEST:
+        return True
+    return struct.unpack("f", struct.pack("f", number.value))[0] != number.value
 
 
 def _place(tree: ast.AST) -> ast.Subscript | None:
