@@ -54,6 +54,19 @@ def test_varied_arguments_make_no_silent_difference() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", ["float64", "specials", "empty", "deeper"])
+def test_a_sweep_varies_every_row_in_one_respect(kind: str) -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "fuzz.py", "--sweep", kind, "--only", "torch.t[ar]*"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " right" in done.stdout
+
+
+@pytest.mark.slow
 def test_step_time_compares_emitted_and_hand_written_steps() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "benchmarks" / "step_time.py", "--only", "digits", "--steps", "2", "--rounds", "1"],

@@ -220,7 +220,7 @@ def _is_value(bound: ast.expr | None) -> bool:
 
 
 def _is_rounded(tree: ast.Assign, place: ast.Subscript, ctx: Context) -> bool:
-    """Whether a number is written into a tensor of float64 that float32 cannot hold: MindSpore would round it to that."""
+    """Whether a number that float32 cannot hold is written into float64: MindSpore would round it."""
     negative = isinstance(tree.value, ast.UnaryOp) and isinstance(tree.value.op, ast.USub)
     number = tree.value.operand if negative and isinstance(tree.value, ast.UnaryOp) else tree.value
     if not isinstance(number, ast.Constant) or not isinstance(number.value, float):
