@@ -109,8 +109,8 @@ def variants(tables: Tables, row: Row, example: Example) -> st.SearchStrategy[Va
 
 def swept(tables: Tables, row: Row, example: Example, kind: str) -> list[Variant]:
     """Return the variants of an example in one respect: every tensor, then each alone, or each size in turn."""
-    if example.run.get("compare") == "distribution" or ("reference" in example.run and kind in _SHAPES):
-        return []  # the reference has the sizes in its text
+    if example.run.get("compare") == "distribution" or ("reference" in example.run and kind not in VALUES):
+        return []  # the reference has sizes and dtypes in its text
     found: dict[str, Variant] = {}
     for number in range(4):
         draft = _Draft(tables, row, example)

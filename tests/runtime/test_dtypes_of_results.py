@@ -11,7 +11,7 @@ ms = pytest.importorskip("mindspore")
 
 from mindspore import ops  # noqa: E402
 
-from torch2ms.runtime import aten, functional, layers, linalg, seed, twice  # noqa: E402
+from torch2ms.runtime import aten, boxes, functional, layers, linalg, seed, twice  # noqa: E402
 from torch2ms.runtime.distributions import transforms  # noqa: E402
 
 ROW = np.array([[1.0, 2.0, -3.0, 4.0]], np.float32)
@@ -168,3 +168,17 @@ def test_powers_as_rows_are_exact() -> None:
     double = linalg.vander(ms.Tensor(np.array([1.1, 0.3]))).asnumpy()
     np.testing.assert_array_equal(double, np.vander(np.array([1.1, 0.3]), increasing=True))
     assert linalg.old_vander(ms.Tensor([1.0, 2.0]), 0).shape == (2, 0)
+
+
+def test_power_averages_of_whole_numbers_are_floats() -> None:
+    pooled = functional.lp_pool2d(_of([[[[1, -2], [0, 2]]]], ms.int64), 2, 2)
+    assert pooled.dtype == ms.float32
+    assert float(pooled) == 3.0
+
+
+def test_norms_and_losses_of_nothing() -> None:
+    assert linalg.matrix_norm(ops.zeros((2, 0, 4)), float("inf"), keepdim=True).asnumpy().tolist() == [[[0.0]]] * 2
+    nothing = ops.zeros((0, 4))
+    assert np.isnan(boxes.sigmoid_focal_loss(nothing, nothing, reduction="mean").asnumpy())
+    assert float(boxes.sigmoid_focal_loss(nothing, nothing, reduction="sum")) == 0.0
+    assert float(boxes.generalized_box_iou_loss(nothing, nothing, reduction="mean")) == 0.0

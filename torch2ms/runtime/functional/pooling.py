@@ -264,6 +264,12 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     return x
 
 
+def _power(input: Tensor, norm_type: float) -> Tensor:
+    """Return the powers whose means are taken; those of whole numbers are floats."""
+    is_whole = not (input.is_floating_point() or input.is_complex())
+    return ops.pow(input.astype(ms.float32) if is_whole else input, norm_type)
+
+
 def _power_mean(mean: Tensor, places: int, norm_type: float) -> Tensor:
     """Return the power average of windows of ``places`` values from the mean of their powers."""
     return ops.pow(ops.sign(mean) * ops.abs(mean) * places, 1.0 / norm_type)
@@ -277,7 +283,7 @@ def lp_pool1d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """Return ``(sum of input ** norm_type over the window) ** (1 / norm_type)`` of (batch, channels, length)."""
-    mean = avg_pool1d(ops.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    mean = avg_pool1d(_power(input, norm_type), kernel_size, stride, 0, ceil_mode)
     return _power_mean(mean, _ints(kernel_size, 1)[0], norm_type)
 
 
@@ -290,7 +296,7 @@ def lp_pool2d(
 ) -> Tensor:
     """Return ``(sum of input ** norm_type over the window) ** (1 / norm_type)``."""
     height, width = _ints(kernel_size, 2)
-    mean = avg_pool2d(ops.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    mean = avg_pool2d(_power(input, norm_type), kernel_size, stride, 0, ceil_mode)
     return _power_mean(mean, height * width, norm_type)
 
 
@@ -303,5 +309,5 @@ def lp_pool3d(
 ) -> Tensor:
     """Return ``(sum of input ** norm_type over the window) ** (1 / norm_type)`` of (..., depth, height, width)."""
     depth, height, width = _ints(kernel_size, 3)
-    mean = avg_pool3d(ops.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    mean = avg_pool3d(_power(input, norm_type), kernel_size, stride, 0, ceil_mode)
     return _power_mean(mean, depth * height * width, norm_type)

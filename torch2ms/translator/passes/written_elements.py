@@ -229,7 +229,7 @@ def _is_rounded(tree: ast.Assign, place: ast.Subscript, ctx: Context) -> bool:
         return False
     if abs(number.value) > _LARGEST:
         return True
-    return struct.unpack("f", struct.pack("f", number.value))[0] != number.value
+    return struct.pack("d", *struct.unpack("f", struct.pack("f", number.value))) != struct.pack("d", number.value)
 
 
 def _place(tree: ast.AST) -> ast.Subscript | None:
