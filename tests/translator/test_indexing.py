@@ -491,19 +491,3 @@ def test_a_list_of_layers_takes_ints() -> None:
     text = translate_source(source).text
     assert "x = self.layers[int(i)](x)" in text
     assert "return self.layers[0](x)" in text
-
-
-@pytest.mark.parametrize(
-    ("text", "made"),
-    [
-        ("x = torch.zeros(3).double()\nx[1] = 0.1\n", "x[1] = ms.tensor(0.1, ms.float64)"),
-        ("x = torch.zeros(3, dtype=torch.float64)\nx[x > 1] = -0.3\n", "x[x > 1] = ms.tensor(-0.3, ms.float64)"),
-        ("x = torch.zeros(3).double()\nx[1] = 0.5\n", "x[1] = 0.5"),  # float32 holds it
-        ("x = torch.zeros(3).double()\nx[1] = float('inf')\n", "x[1] = float('inf')"),
-        ("x = torch.zeros(3).double()\nx[1] = 1e300\n", "x[1] = ms.tensor(1e300, ms.float64)"),
-        ("x = torch.zeros(3)\nx[1] = 0.1\n", "x[1] = 0.1"),
-        ("def f(x):\n    x[1] = 0.1\n    return x.exp()\n", "x[1] = 0.1"),
-    ],
-)
-def test_numbers_are_written_into_float64_with_all_their_digits(text: str, made: str) -> None:
-    assert f"{made}\n" in translate_source(f"import torch\n{text}").text

@@ -297,10 +297,8 @@ def matrix_norm(
         return found
     along, over = (rows, columns) if ord in (1, -1) else (columns, rows)
     sums = selections.sum(ops.abs(A), along, True)
-    if A.shape[over]:
-        found = nans.amax(sums, over, True) if ord > 0 else nans.amin(sums, over, True)
-    else:
-        found = selections.sum(sums, over, True)  # of nothing: 0
+    find = (nans.amax if ord > 0 else nans.amin) if A.shape[over] else selections.sum  # of nothing: 0
+    found = find(sums, over, True)
     return found if keepdim else ops.squeeze(found, (rows, columns))
 
 
