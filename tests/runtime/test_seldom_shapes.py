@@ -172,3 +172,33 @@ def test_factors_that_are_complex() -> None:
         functional.addbmm(one, one[None], one[None], beta=1j, alpha=2j),
     ):
         assert made.asnumpy().tolist() == [[3j]]
+
+
+def test_factors_of_complex_matrices() -> None:
+    hermitian = np.array([[2, 1j, 0.5], [-1j, 3, 1 + 1j], [0.5, 1 - 1j, 4]], np.complex64)
+    for upper in (False, True):
+        factor = functional.cholesky(ms.Tensor(hermitian), upper=upper)
+        found = factor.asnumpy()
+        assert found == pytest.approx(np.triu(found) if upper else np.tril(found))
+        product = found.conj().T @ found if upper else found @ found.conj().T
+        assert product == pytest.approx(hermitian, abs=1e-5)
+        inverse = linalg.cholesky_inverse(factor, upper).asnumpy()
+        assert inverse @ hermitian == pytest.approx(np.eye(3), abs=1e-5)
+    with pytest.raises(functional.LinAlgError, match="minor of order 2"):
+        functional.cholesky(ms.Tensor(np.array([[1, 2j], [-2j, 1]], np.complex64)))
+
+
+def test_masked_reductions_of_every_dtype() -> None:
+    mask = ms.tensor([[True, False], [False, False]])
+    ints = ms.tensor([[3, 9], [4, 5]])
+    assert functional.masked.amax(ints, 1, mask=mask).asnumpy().tolist() == [3, np.iinfo(np.int64).min]
+    assert functional.masked.argmin(ints, mask=mask).dtype == ms.int64
+    assert functional.masked.sum(ints.astype(ms.uint8), mask=mask).dtype == ms.int64
+    with pytest.raises(ValueError, match="fully masked out"):
+        functional.masked.median(ints, 1, mask=mask)
+    floats = ints.astype(ms.float32)
+    assert functional.masked.argmax(floats, mask=mask).dtype == ms.float32  # as PyTorch's
+    assert np.isnan(functional.masked.mean(floats, 1, mask=mask).asnumpy()).tolist() == [False, True]
+    numbers = ms.Tensor([[3 + 4j, 9], [4, 5]], ms.complex64)
+    assert functional.masked.mean(numbers, 1, mask=mask)[0].asnumpy() == 3 + 4j
+    assert functional.masked.normalize(numbers, 2.0, 1, mask=mask).asnumpy()[0] == pytest.approx([0.6 + 0.8j, 0])

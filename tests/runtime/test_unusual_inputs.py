@@ -9,6 +9,15 @@ from mindspore import nn, ops
 
 from torch2ms.runtime import functional, layers, modules
 
+BYTES = [
+    ({"mode": "bilinear"}, [[9, 18, 29, 39, 48], [78, 87, 98, 108, 117], [147, 156, 167, 177, 186]]),
+    ({"mode": "bicubic"}, [[6, 15, 27, 38, 47], [77, 86, 98, 109, 118], [148, 157, 169, 180, 189]]),
+    (
+        {"mode": "bilinear", "align_corners": True},
+        [[0, 10, 20, 29, 39], [78, 88, 98, 107, 117], [156, 166, 176, 185, 195]],
+    ),
+    ({"mode": "bicubic", "antialias": True}, [[10, 18, 30, 41, 50], [77, 86, 98, 109, 118], [145, 154, 166, 177, 186]]),
+]
 CLOSE = [1.000000003, 1.000000001, 1.000000002]
 
 
@@ -105,6 +114,20 @@ def test_images_of_bytes_are_rounded() -> None:
     image = ms.Tensor([[[[0, 255], [255, 0]]]], ms.uint8)
     found = functional.interpolate(image, (3, 3), mode="bilinear", align_corners=True)
     assert found.asnumpy().tolist() == [[[[0, 128, 255], [128, 128, 128], [255, 128, 0]]]]
+
+
+def test_images_of_bytes_are_rounded_along_each_axis() -> None:
+    # By torch 2.13, which resizes the width first and rounds what is between
+    image = ms.Tensor(np.arange(16, dtype=np.uint8).reshape(1, 1, 4, 4) * np.uint8(13))
+    for options, rows in BYTES:
+        found = functional.interpolate(image, (3, 5), **options).asnumpy()
+        assert found[0, 0].tolist() == rows, options
+
+
+def test_slopes_have_a_gradient_and_keep_infinity_where_it_is() -> None:
+    x = ms.tensor([1.0, float("inf"), 4.0, 9.0, 16.0])
+    assert functional.gradient(x)[0].asnumpy().tolist() == [float("inf"), 1.5, -float("inf"), 6.0, 7.0]
+    assert gradient(lambda x: functional.gradient(x, spacing=None)[0][1], [1.0, 5.0, 4.0]) == [-0.5, 0.0, 0.5]
 
 
 @pytest.mark.parametrize(

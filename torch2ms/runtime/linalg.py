@@ -13,7 +13,19 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-from .functional import LinAlgError, inverse, linalg_solve, nans, norm, selections, singular, slogdet
+from .functional import (
+    LinAlgError,
+    adjoint,
+    inverse,
+    linalg_solve,
+    nans,
+    norm,
+    selections,
+    singular,
+    slogdet,
+    tril,
+    triu,
+)
 from .functional.algebra import cholesky_codes, not_factored, open_cholesky, open_solve
 from .functional.singular import eliminated, not_inverted, open_inverse, refuse, zero_pivots
 from .substitution import cholesky_solve, lu_solve, solve_triangular  # noqa: F401  handed on
@@ -381,8 +393,8 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
 
 
 def _squared(L: Tensor, upper: bool) -> Tensor:
-    L = ops.triu(L) if upper else ops.tril(L)
-    turned = _transposed(L)
+    L = triu(L) if upper else tril(L)
+    turned = adjoint(L)
     return ops.matmul(turned, L) if upper else ops.matmul(L, turned)
 
 

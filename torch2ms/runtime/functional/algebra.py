@@ -9,6 +9,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from . import selections
+from .pointwise import complex_product, complex_quotient
 from .singular import compiled, open_inverse, refuse, zero_pivots
 from .tensor import norm
 
@@ -107,17 +108,29 @@ def cholesky_codes(factor: Tensor) -> Any:
 def open_cholesky(A: Tensor, upper: bool = False) -> Tensor:
     """Return the Cholesky factor as ``cholesky`` does, NaN from the place on where there is none."""
     size = A.shape[-1]
-    across = ops.swapaxes(A, -1, -2)
+    across = _conjugated(ops.swapaxes(A, -1, -2))
     A, across = (across, A) if upper else (A, across)
     A = (A + across) / 2 + ops.stop_gradient((A - across) / 2)
     if not size:
         return A
-    found = A[..., :, :1] / ops.sqrt(A[..., :1, :1])
+    found = ops.expand_dims(_by_root(A[..., :, 0]), -1)
     for index in range(1, size):
-        rest = A[..., index:, index] - (found[..., index:, :] * found[..., index : index + 1, :]).sum(-1)
-        part = ops.concat((ops.zeros((*A.shape[:-2], index), A.dtype), rest / ops.sqrt(rest[..., :1])), -1)
+        row = _conjugated(found[..., index : index + 1, :])
+        rest = A[..., index:, index] - complex_product(found[..., index:, :], row).sum(-1)
+        part = ops.concat((ops.zeros((*A.shape[:-2], index), A.dtype), _by_root(rest)), -1)
         found = ops.concat((found, ops.expand_dims(part, -1)), -1)
-    return ops.swapaxes(found, -1, -2) if upper else found
+    return _conjugated(ops.swapaxes(found, -1, -2)) if upper else found
+
+
+def _by_root(column: Tensor) -> Tensor:
+    """Return a column divided by the root of its first element, which is real; NaN where that is below 0."""
+    if column.is_complex():
+        return complex_quotient(column, ops.sqrt(ops.real(column[..., :1])))
+    return column / ops.sqrt(column[..., :1])
+
+
+def _conjugated(input: Tensor) -> Tensor:
+    return ops.conj(input) if input.is_complex() else input
 
 
 def _from(x: Tensor, axis: int, start: int) -> Tensor:
@@ -169,8 +182,15 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     return input * scale
 
 
-def cov(input: Tensor, *, correction: int = 1) -> Tensor:
-    """Return the covariance matrix of the rows of ``input``."""
+def cov(
+    input: Tensor, *, correction: int = 1, fweights: Optional[Tensor] = None, aweights: Optional[Tensor] = None
+) -> Tensor:
+    """Return the covariance matrix of the rows of ``input``.
+
+    ``fweights`` says how often each observation was made, ``aweights`` how much it counts.
+    """
+    if fweights is not None or aweights is not None:
+        return _weighted_cov(input, correction, fweights, aweights)
     x = input if input.ndim == 2 else ops.expand_dims(input, 0)
     x = x if x.is_floating_point() or x.is_complex() else x.astype(ms.float32)
     count = x.shape[0]
@@ -183,6 +203,22 @@ def cov(input: Tensor, *, correction: int = 1) -> Tensor:
         freedom = max(x.shape[1] - correction, 0)
         matrix = products / freedom if freedom else products / Tensor(0.0, products.dtype)
     return matrix.reshape(()) if count == 1 else matrix
+
+
+def _weighted_cov(input: Tensor, correction: int, times: Optional[Tensor], aweights: Optional[Tensor]) -> Tensor:
+    x = input if input.ndim == 2 else input.reshape((1, -1))
+    x = x if x.is_floating_point() or x.is_complex() else x.astype(ms.float32)
+    real = ms.float32 if x.is_complex() else x.dtype
+    given = [weights.astype(real) for weights in (times, aweights) if weights is not None]
+    weights = given[0] if len(given) == 1 else given[0] * given[1]
+    total = weights.sum()
+    lost = correction if aweights is None else correction * (weights * aweights.astype(real)).sum() / total
+    freedom = ops.relu(total - lost)
+    centred = x - complex_product(x, weights).sum(1, keepdims=True) / total.astype(x.dtype)
+    weighted = complex_product(centred, weights)
+    matrix = ops.matmul(weighted, _conjugated(centred.swapaxes(0, 1)))
+    matrix = complex_quotient(matrix, freedom)
+    return matrix.reshape(()) if x.shape[0] == 1 else matrix
 
 
 def corrcoef(input: Tensor) -> Tensor:

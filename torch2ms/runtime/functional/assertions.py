@@ -8,7 +8,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor
 
-__all__ = ["assert_allclose", "assert_close", "assert_true", "check"]
+__all__ = ["assert_allclose", "assert_close", "assert_nonzero", "assert_true", "check"]
 
 # Relative and absolute tolerances of torch.testing.assert_close by dtype; everything else must be equal.
 _TOLERANCES = {
@@ -27,6 +27,12 @@ def assert_true(condition: Any, message: str) -> None:
     """Raise AssertionError with ``message`` unless the condition holds."""
     if not condition:
         raise AssertionError(message)
+
+
+def assert_nonzero(input: Tensor, assert_msg: str = "") -> None:
+    """Raise RuntimeError unless the one value of a tensor is not 0."""
+    if not bool(input):
+        raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
 
 
 def check(cond: Any, message: Optional[Callable[[], object]] = None) -> None:

@@ -23,6 +23,9 @@ __all__ = [
 ]
 
 
+Taps = List[Tuple[Any, Any]]  # (index of the source, weight) of each place, as arrays; weight None is 1
+
+
 def _output_size(input: Tensor, size: Any, scale_factor: Any) -> Tuple[int, ...]:
     """Return the spatial size that ``size`` or ``scale_factor`` asks for."""
     rank = input.ndim - 2
@@ -44,7 +47,7 @@ def interpolate(
     antialias: bool = False,
 ) -> Tensor:
     """Return ``input`` (batch, channels, ...) resized."""
-    if input.dtype == ms.uint8 and "nearest" not in mode:
+    if input.dtype == ms.uint8 and mode not in ("nearest", "nearest-exact", "bilinear", "bicubic"):
         whole = input.astype(ms.float32)
         found = interpolate(whole, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
         return ops.clamp(ops.floor(found + 0.5), 0, 255).astype(ms.uint8)
@@ -56,17 +59,39 @@ def interpolate(
     if scale_factor is not None and not recompute_scale_factor:
         scales = (scale_factor,) * len(sizes) if isinstance(scale_factor, (int, float)) else tuple(scale_factor)
     even = all(scale is None or new == old * scale for new, old, scale in zip(sizes, input.shape[2:], scales))
-    if mode == "bilinear" and even and not antialias:
+    is_bytes = input.dtype == ms.uint8 and "nearest" not in mode
+    if mode == "bilinear" and even and not antialias and not is_bytes:
         return ops.interpolate(input, sizes, mode=mode, align_corners=bool(align_corners))
+    steps = []
     for axis, (new, old, scale) in enumerate(zip(sizes, input.shape[2:], scales), start=2):
         if align_corners:
             ratio = (old - 1) / (new - 1) if new > 1 else 0.0
         else:
             ratio = old / new if scale is None else 1 / scale
         if antialias:
-            input = _resampled(input, axis, _antialiased(new, old, ratio, mode))
+            steps.append((axis, _antialiased(new, old, ratio, mode)))
+        else:
+            steps.append((axis, taps(new, old, np.float32(ratio), bool(align_corners))))
+    if is_bytes:
+        return _bytes_resampled(input, steps, sizes)
+    for axis, found_taps in steps:
+        input = _resampled(input, axis, found_taps)
+    return input
+
+
+def _bytes_resampled(input: Tensor, steps: Sequence[Tuple[int, Taps]], sizes: Sequence[int]) -> Tensor:
+    """Return bytes resized as PyTorch does: the width first, each axis with weights of 15 bits, and rounded."""
+    for axis, taps in reversed(steps):
+        have = input.shape[axis]
+        if sizes[axis - 2] == have:
             continue
-        input = _resampled(input, axis, taps(new, old, np.float32(ratio), bool(align_corners)))
+        weights = np.zeros((sizes[axis - 2], have))
+        for places, part in taps:
+            np.add.at(weights, (np.arange(len(places)), places.astype(np.int64)), part)
+        bits = next(bits for bits in range(23) if bits == 22 or int(0.5 + weights.max() * 2 ** (bits + 1)) >= 2**15)
+        whole = np.trunc(weights * 2**bits + np.copysign(0.5, weights))
+        total = _resampled(input.astype(ms.float64), axis, _taps_of(whole))
+        input = ops.clamp(ops.floor((total + 2 ** (bits - 1)) / 2**bits), 0, 255).astype(ms.uint8)
     return input
 
 
@@ -84,9 +109,6 @@ def _means(input: Tensor, sizes: Tuple[int, ...]) -> Tensor:
             parts.append(input[tuple(places)].mean(axis, True))
         input = ops.concat(parts, axis)
     return input
-
-
-Taps = List[Tuple[Any, Any]]  # (index of the source, weight) of each place, as arrays; weight None is 1
 
 
 def _resampled(x: Tensor, axis: int, taps: Taps) -> Tensor:
@@ -155,7 +177,20 @@ def _antialiased(new: int, old: int, ratio: float, mode: str) -> Taps:
             far = ((-0.5 * distance + 2.5) * distance - 4) * distance + 2
             values = np.where(distance < 1, near, np.where(distance < 2, far, 0))
         weights[index, first:last] = values / values.sum()
-    return [(np.full(new, place), weights[:, place]) for place in range(old) if weights[:, place].any()]
+    return _taps_of(weights)
+
+
+def _taps_of(weights: Any) -> Taps:
+    """Return the taps of a matrix of weights (new, old), whose rows are 0 but for a few neighbours."""
+    rows, old = np.arange(len(weights)), weights.shape[1]
+    used = weights != 0
+    first = used.argmax(1)
+    width = int((old - used[:, ::-1].argmax(1) - first).max())
+    taps = []
+    for shift in range(width):
+        places = np.minimum(first + shift, old - 1)
+        taps.append((places, weights[rows, places] * (first + shift < old)))
+    return taps
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:

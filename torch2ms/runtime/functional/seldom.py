@@ -10,7 +10,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, nn, ops
 
-from . import selections
+from . import placing, selections
 from .dtypes import number, promoted
 from .kernels import tensor_split
 from .special import polygamma
@@ -22,6 +22,7 @@ __all__ = [
     "adjoint",
     "apply_elements",
     "as_strided",
+    "as_strided_scatter",
     "assigned",
     "bitwise_left_shift",
     "bitwise_right_shift",
@@ -47,6 +48,7 @@ __all__ = [
     "map_elements",
     "map_pairs",
     "msort",
+    "new_empty_strided",
     "nonzero_static",
     "polygamma_of",
     "rsub",
@@ -278,10 +280,29 @@ def deepcopy(value: Any) -> Any:
 
 def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None) -> Tensor:
     """Return the elements at the given steps through ``input`` in its own order, as a copy."""
+    places = _strided_places(size, stride, storage_offset)
+    return ops.gather(input.reshape((-1,)), Tensor(places), 0).reshape(tuple(size))
+
+
+def as_strided_scatter(
+    input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None
+) -> Tensor:
+    """Return ``input`` with ``src`` at the given steps through it in its own order."""
+    places = _strided_places(size, stride, storage_offset)
+    flat = placing._put(input.reshape((-1,)), Tensor(places), src.reshape((-1,)))
+    return flat.reshape(input.shape)
+
+
+def _strided_places(size: Sequence[int], stride: Sequence[int], storage_offset: Any) -> Any:
     places = np.full(tuple(size), storage_offset or 0, np.int64)
     for axis, (length, step) in enumerate(zip(size, stride)):
         places += (np.arange(length) * step).reshape((-1,) + (1,) * (len(size) - axis - 1))
-    return ops.gather(input.reshape((-1,)), Tensor(places.ravel()), 0).reshape(tuple(size))
+    return places.ravel()
+
+
+def new_empty_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], dtype: Any = None) -> Tensor:
+    """Return a tensor of this size, in the dtype of ``input`` unless one is given; it holds zeros."""
+    return ops.zeros(tuple(size), input.dtype if dtype is None else dtype)
 
 
 def apply_elements(input: Tensor, callable: Callable[[Any], Any]) -> Tensor:

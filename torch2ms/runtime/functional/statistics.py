@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple, Optional, Tuple
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
 import mindspore as ms
 import numpy as np
@@ -150,14 +150,44 @@ def nanquantile(
 
 
 def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Tuple[Tensor, ...]:
-    """Return the slopes along axes by central differences; by numpy."""
+    """Return the slopes along each axis, or each of ``dim``: central differences inside, one-sided ones at the ends.
+
+    ``spacing`` is a step, one step for each axis, or the coordinates along each axis.
+    """
     axes = tuple(range(input.ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
-    values = input.asnumpy()
-    values = values if values.dtype.kind in "fc" else values.astype(np.float32)
-    steps = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(axes)
-    plain = [step.asnumpy() if isinstance(step, Tensor) else step for step in steps]
-    found = [np.gradient(values, s, axis=a, edge_order=1 if edge_order == 1 else 2) for s, a in zip(plain, axes)]
-    return tuple(Tensor(np.asarray(part, values.dtype)) for part in found)
+    values = input if input.is_floating_point() or input.is_complex() else input.astype(ms.float32)
+    steps = spacing if isinstance(spacing, (list, tuple)) else [1 if spacing is None else spacing] * len(axes)
+    return tuple([_slopes(values, axis % input.ndim, step, edge_order) for axis, step in zip(axes, steps)])
+
+
+def _slopes(values: Tensor, axis: int, step: Any, edge_order: int) -> Tensor:
+    """Return the slopes along one axis, whose places lie ``step`` apart, or at these coordinates."""
+    size = values.shape[axis]
+    places = step.asnumpy() if isinstance(step, Tensor) else np.asarray(step)
+    gaps = np.full(size - 1, places, np.float64) if places.ndim == 0 else np.diff(places.astype(np.float64))
+
+    def weighted(start: int, count: int, weights: Sequence[Any]) -> Tensor:
+        """Return the sum over neighbours of ``count`` places from ``start`` on."""
+        total: Any = None
+        for shift, weight in enumerate(weights):
+            if np.any(weight):  # 0 times infinity is NaN
+                shape = (-1,) + (1,) * (values.ndim - 1 - axis)
+                part = _upto(_from(values, axis, start + shift), axis, count)
+                part = part * Tensor(np.reshape(weight, shape), values.dtype)
+                total = part if total is None else total + part
+        return total
+
+    if edge_order == 1:
+        first, last = [-1 / gaps[0], 1 / gaps[0]], [-1 / gaps[-1], 1 / gaps[-1]]
+    else:
+        (a, b), (c, d) = gaps[:2], gaps[-2:]
+        first = [-(2 * a + b) / (a * (a + b)), (a + b) / (a * b), -a / (b * (a + b))]
+        last = [d / (c * (c + d)), -(c + d) / (c * d), (2 * d + c) / (d * (c + d))]
+    parts = [weighted(0, 1, first), weighted(size - len(last), 1, last)]
+    if size > 2:
+        e, f = gaps[:-1], gaps[1:]
+        parts.insert(1, weighted(0, size - 2, [-f / (e * (e + f)), (f - e) / (e * f), e / (f * (e + f))]))
+    return ops.concat(parts, axis)
 
 
 def cumulative_trapezoid(y: Tensor, x: Optional[Tensor] = None, *, dx: Any = None, dim: int = -1) -> Tensor:

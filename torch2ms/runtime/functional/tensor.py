@@ -200,7 +200,8 @@ def _moments(input: Tensor, dim: Any, keepdim: bool, correction: float) -> Tuple
     """Return (variance, mean) over ``dim``."""
     axes = _axes(input, dim)
     if 0 in input.shape:  # NaN, where MindSpore gives what the memory held
-        return selections.mean(input, axes, keepdim), selections.mean(input, axes, keepdim)
+        kind = {ms.complex64: ms.float32, ms.complex128: ms.float64}.get(input.dtype, input.dtype)
+        return selections.mean(input, axes, keepdim, dtype=kind), selections.mean(input, axes, keepdim)
     count = 1
     for axis in axes:
         count *= input.shape[axis]
