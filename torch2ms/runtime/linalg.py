@@ -13,20 +13,9 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-from .functional import (
-    LinAlgError,
-    adjoint,
-    inverse,
-    linalg_solve,
-    nans,
-    norm,
-    selections,
-    singular,
-    slogdet,
-    tril,
-    triu,
-)
+from .functional import LinAlgError, adjoint, inverse, linalg_solve, nans, norm, selections, singular, slogdet
 from .functional.algebra import cholesky_codes, not_factored, open_cholesky, open_solve
+from .functional.kernels import tril, triu
 from .functional.singular import eliminated, not_inverted, open_inverse, refuse, zero_pivots
 from .substitution import cholesky_solve, lu_solve, solve_triangular  # noqa: F401  handed on
 
