@@ -383,8 +383,7 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
 
 def _squared(L: Tensor, upper: bool) -> Tensor:
     L = triu(L) if upper else tril(L)
-    turned = adjoint(L)
-    return ops.matmul(turned, L) if upper else ops.matmul(L, turned)
+    return ops.matmul(adjoint(L), L) if upper else ops.matmul(L, adjoint(L))
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
