@@ -128,7 +128,7 @@ def test_what_an_initializer_fills_is_what_the_program_means(statement: str, exp
 
 
 @pytest.mark.parametrize(
-    "statement", ["nn.init.normal_(torch.flatten(net.weight, 1))", "nn.init.normal_(x.movedim(0, 1))"]
+    "statement", ["nn.init.normal_(torch.flatten(net.weight, 1))", "nn.init.normal_(x.as_strided((2,), (1,)))"]
 )
 def test_an_initializer_of_a_copy_is_told(statement: str) -> None:
     assert "T2M305" in codes(translated(f"net = nn.Linear(4, 4)\nx: torch.Tensor = net.weight\n{statement}\n"))

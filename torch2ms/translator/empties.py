@@ -167,9 +167,9 @@ def _signature(tree: ast.Call, name: str, ctx: Context) -> Signature | None:
 
 
 def _may_select_nothing(part: ast.expr, ctx: Context, depth: int) -> bool:
-    """Whether an index may be a mask that holds nowhere, places that are none, or a slice up to 0."""
+    """Whether an index may be a mask that holds nowhere, places that are none, or a slice of nothing."""
     if isinstance(part, ast.Slice):
-        return part.lower is None and part.upper is not None and _may_be_zero(part.upper, ctx)
+        return _ends_at_once(part, ctx)
     kind = ctx.kind(part)
     if kind.is_tensor and kind.of in ("torch.bool", "torch.uint8"):
         return True
@@ -177,6 +177,23 @@ def _may_select_nothing(part: ast.expr, ctx: Context, depth: int) -> bool:
     if (not kind.known or (kind.is_tensor and not kind.of)) and _MASK.fullmatch(name) is not None:
         return True
     return not isinstance(part, ast.Constant) and may_be_empty(part, ctx, depth)
+
+
+def _ends_at_once(part: ast.Slice, ctx: Context) -> bool:
+    """Whether a slice runs up to 0, on from the last place, ``x[i + 1:]``, or between offsets, ``x[ends[i]:ends[j]]``."""
+    lower, upper = part.lower, part.upper
+    if lower is None:
+        return upper is not None and _may_be_zero(upper, ctx)
+    if upper is None:
+        return _is_next(lower)
+    return any(isinstance(bound, ast.Subscript) or _counts(bound, ctx) for bound in (lower, upper))
+
+
+def _is_next(bound: ast.expr) -> bool:
+    """Whether a slice begins behind a place that a name tells: the place may be the last."""
+    if not isinstance(bound, ast.BinOp) or not isinstance(bound.op, ast.Add) or not isinstance(bound.left, ast.Name):
+        return False
+    return isinstance(bound.right, ast.Constant) and type(bound.right.value) is int and bound.right.value > 0
 
 
 def _may_be_zero(bound: ast.expr, ctx: Context) -> bool:

@@ -81,8 +81,12 @@ def empty(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
 
 
 def new_tensor(data: Any, *, dtype: Any = None, **options: Any) -> Tensor:
-    """Return ``data`` as a new tensor; its dtype follows the data unless it is given."""
-    return Tensor(data, dtype)
+    """Return ``data`` as a new tensor; its dtype follows the data unless it is given.
+
+    From MindSpore 2.8 on, ``Tensor(x)`` of a tensor shares the memory of ``x``.
+    """
+    made = Tensor(data, dtype)
+    return made.copy() if isinstance(data, Tensor) else made
 
 
 def of_numbers(input_data: Any, **options: Any) -> Tensor:

@@ -13,7 +13,9 @@ from torch2ms.translator.recipes.views import is_fresh
 __all__ = ["report_copied_view"]
 
 # Views that MindSpore computes anew
-_COPIED = frozenset({"real", "imag", "flatten", "ravel", "unfold", "unflatten", "view_as_real", "broadcast_tensors"})
+_COPIED = frozenset({
+    "real", "imag", "flatten", "ravel", "unfold", "unflatten", "view_as_real", "broadcast_tensors", "as_strided", "adjoint",
+})  # fmt: skip
 
 # Views that share memory in MindSpore too, but not where it records operations for their gradients: there an index or a
 # slice is a view, and all else is a copy.
@@ -62,7 +64,7 @@ def _left_behind(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
     for (scope, name), bound in ctx.once(_bindings).items():
         if scope is not _scope(tree, ctx) or bound is None or name == value.id or bound.lineno >= tree.lineno:
             continue
-        view = _view(bound, ctx) or (bound if _is_moved(bound, ctx) else None)
+        view = _view(bound, ctx)
         is_cast = isinstance(view, ast.Call) and getattr(view.func, "attr", "") in _CASTS
         if view is None or is_cast or root_of(_viewed(view)) != value.id:
             continue
@@ -79,11 +81,6 @@ def _viewed(view: ast.expr) -> ast.expr:
         return view
     of_torch = isinstance(view, ast.Call) and bool(view.args) and getattr(function.value, "id", "") == "torch"
     return view.args[0] if of_torch and isinstance(view, ast.Call) else function.value
-
-
-def _is_moved(value: ast.expr, ctx: Context) -> bool:
-    name = getattr(value.func, "attr", "") if isinstance(value, ast.Call) else ""
-    return name in ("movedim", "moveaxis") and ctx.kind(value).is_tensor
 
 
 def _copied_in_gradients(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:

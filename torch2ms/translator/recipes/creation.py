@@ -112,7 +112,36 @@ def range_of_floats(site: CallSite, ctx: Context) -> Outcome:
 def new_tensor(site: CallSite, ctx: Context) -> Outcome:
     """``torch.tensor([1j])`` -> ``ms.tensor([1j], dtype=ms.complex64)``: MindSpore itself takes 128 bits."""
     made, data = _new_tensor(site, ctx), site.argument("data")
-    return made if isinstance(made, Leave) or data is None else replace(made, code=cut_off(made.code, data.tree, ctx))
+    if isinstance(made, Leave) or data is None:
+        return made
+    return replace(made, code=cut_off(_apart(made.code, data.tree, site, ctx), data.tree, ctx))
+
+
+def _apart(code: cst.BaseExpression, data: ast.expr, site: CallSite, ctx: Context) -> cst.BaseExpression:
+    """Return a tensor made of another one with memory of its own: from MindSpore 2.8 on, ``ms.tensor(x)`` shares it."""
+    if not isinstance(code, cst.Call) or isinstance(data, (ast.BinOp, ast.UnaryOp, ast.Compare)):
+        return code
+    kind, dtype = ctx.kind(data), site.argument("dtype")
+    if kind.is_tensor:
+        if dtype is None:
+            return build("{x}.copy()", x=code.args[0].value)
+        wanted = ctx.kind(dtype.tree).of
+        return code if kind.of and wanted and kind.of != wanted else build("{x}.copy()", x=code)
+    if kind.name != "unknown" or not isinstance(data, (ast.Name, ast.Attribute, ast.Subscript)):
+        return code
+    small = ctx.small
+    names = {ast.unparse(target) for target in small.targets} if isinstance(small, ast.Assign) else set()
+    if {ast.unparse(data), *names}.isdisjoint(ctx.once(_written_into)):
+        return code
+    return code.with_changes(func=ctx.reference("torch2ms.runtime.functional.new_tensor"))
+
+
+def _written_into(ctx: Context) -> frozenset[str]:
+    """Return what the file changes in place, as it is written: ``x`` of ``x[0] = 1``, of ``x += 1``, of ``x.fill_(1)``."""
+    stored = [x.value for x in ctx.analysis.all(ast.Subscript) if not isinstance(x.ctx, ast.Load)]
+    added = [x.target for x in ctx.analysis.all(ast.AugAssign)]
+    methods = (x for x in ctx.analysis.all(ast.Attribute) if x.attr.endswith("_") and not x.attr.endswith("__"))
+    return frozenset(map(ast.unparse, [*stored, *added, *(x.value for x in methods)]))
 
 
 def _new_tensor(site: CallSite, ctx: Context) -> Outcome:

@@ -57,6 +57,8 @@ def max_min(site: CallSite, ctx: Context) -> Outcome:
             return Replace(_at_run_time(site, tensor, "torch2ms.runtime.functional.min", ctx))
         function = ctx.reference(f"mindspore.ops.{word}imum")
         return Replace(cst.Call(function, fix_commas([cst.Arg(bare(tensor)), cst.Arg(other.code)], site.updated.args)))
+    if second is None and not is_bool and _may_be_bool(site, ctx):
+        return Replace(_at_run_time(site, tensor, f"torch2ms.runtime.functional.{word}", ctx))
     if second is None:
         method = {"max": "any", "min": "all"}[word] if is_bool else word
         return Replace(build("{x}." + method + "()", x=tensor))
@@ -90,6 +92,26 @@ def _is_bool(site: CallSite, ctx: Context) -> bool:
     first = site.argument("input")
     tree = site.receiver_tree if site.receiver is not None else first.tree if first is not None else None
     return tree is not None and family(ctx.kind(tree).of) == "bool"
+
+
+def _may_be_bool(site: CallSite, ctx: Context) -> bool:
+    """Whether a tensor of unknown dtype is reduced, in a file that asks for bools: ``x.dtype in (torch.bool, ...)``."""
+    first = site.argument("input")
+    tree = site.receiver_tree if site.receiver is not None else first.tree if first is not None else None
+    if not isinstance(tree, (ast.Name, ast.Attribute)) or ctx.kind(tree).of:
+        return False
+    return ctx.once(_asks_for_bools)
+
+
+def _asks_for_bools(ctx: Context) -> bool:
+    """Whether the file compares a dtype with ``torch.bool``."""
+    compares = ctx.analysis.all(ast.Compare)
+    return any(
+        isinstance(part, ast.Attribute) and part.attr == "bool"
+        for compare in compares
+        for value in compare.comparators
+        for part in getattr(value, "elts", [value])
+    )
 
 
 def _at_run_time(site: CallSite, tensor: cst.BaseExpression, target: str, ctx: Context) -> cst.BaseExpression:

@@ -48,8 +48,9 @@ VIEWS = REARRANGED | {
     "expand", "expand_as", "chunk", "split", "split_with_sizes", "tensor_split", "unbind", "detach", "data", "flatten",
     "unflatten", "ravel", "contiguous", "to", "cuda", "cpu", "type", "type_as", "float", "half", "double", "bfloat16",
     "int", "long", "bool", "real", "imag", "unfold", "as_tensor", "from_numpy", "asarray", "numpy", "broadcast_to",
-    "atleast_1d", "atleast_2d", "atleast_3d", "requires_grad_", "grad", "hsplit", "vsplit", "view_as_real",
-    "view_as_complex", "adjoint", "H", "squeeze_", "unsqueeze_", "transpose_", "t_", "detach_",
+    "atleast_1d", "atleast_2d", "atleast_3d", "requires_grad_", "grad", "hsplit", "vsplit", "dsplit", "view_as_real",
+    "view_as_complex", "adjoint", "H", "squeeze_", "unsqueeze_", "transpose_", "t_", "detach_", "as_strided",
+    "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
 }  # fmt: skip
 
 
@@ -59,7 +60,11 @@ _SHAPED = REARRANGED | {
 }  # fmt: skip
 
 # Views whose memory MindSpore shares as well, from 2.7 on; that of arrays from 2.10 on.
-_SHARED = REARRANGED - {"movedim", "moveaxis"} | {"chunk", "split", "unbind", "detach", "data"}
+_SHARED = REARRANGED | {
+    "chunk", "split", "unbind", "detach", "data", "expand", "expand_as", "broadcast_to", "split_with_sizes",
+    "tensor_split", "hsplit", "vsplit", "dsplit", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
+    "atleast_1d", "atleast_2d", "atleast_3d",
+}  # fmt: skip
 _VIEWS_SINCE, _ARRAYS_SINCE = (2, 7), (2, 10)
 
 
