@@ -10,9 +10,9 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
-from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.recipes.base import CallSite, Outcome, Replace, recipe
 from torch2ms.translator.recipes.creation import holds_tensors, with_numbers
+from torch2ms.translator.recipes.later_changes import changes_behind, scope_of
 from torch2ms.translator.trees import walk
 from torch2ms.translator.whole_casts import cut_from_floats
 
@@ -22,9 +22,6 @@ _SHARES_SINCE = (2, 10)
 _COPY = "the array and the tensor share their memory in torch: the one does not see changes of the other in MindSpore"
 _LATE = "the array is changed after MindSpore was asked to compute with the tensor, and may be before it has done so"
 
-# Methods of arrays, and functions of numpy with their first argument, that work in place.
-_ARRAY_METHODS = frozenset({"fill", "sort", "put", "itemset", "partition", "setfield"})
-_NUMPY_FUNCTIONS = frozenset({"copyto", "shuffle", "put", "fill_diagonal", "place", "putmask", "at", "put_along_axis"})
 _READERS = frozenset({"print", "str", "repr", "numpy", "item", "tolist", "format"})
 
 
@@ -40,7 +37,7 @@ def array(site: CallSite, ctx: Context) -> Outcome:
     tensor, of = names
     if ctx.kind(site.tree.args[0]).is_tensor:  # torch.as_tensor(t) is t itself
         return Replace(site.updated.args[0].value)
-    changes = [node.lineno for node in _changes(tensor, of, site, ctx)]
+    changes = [node.lineno for node in changes_behind((tensor, of), site.tree, ctx)]
     if not changes:
         return made
     if ctx.target.mindspore < _SHARES_SINCE:
@@ -76,42 +73,9 @@ def _names(site: CallSite, ctx: Context) -> tuple[str, str] | None:
     return (target.id, given.id) if of_array and isinstance(target, ast.Name) and target.id != given.id else None
 
 
-def _scope(ctx: Context) -> ast.AST:
-    function = ctx.functions[-1]
-    return function.node if function is not None else ctx.analysis.tree
-
-
-def _changes(tensor: str, of: str, site: CallSite, ctx: Context) -> Iterator[ast.expr | ast.stmt]:
-    """Yield the places behind the call that change the array or the tensor where it stands."""
-    for node in walk(_scope(ctx)):
-        if getattr(node, "lineno", 0) <= site.tree.lineno:
-            continue
-        if isinstance(node, ast.AugAssign):
-            changed = node.target.id if isinstance(node.target, ast.Name) else None
-        elif isinstance(node, ast.Subscript):
-            changed = root_of(node) if isinstance(node.ctx, ast.Store) else None
-        else:
-            changed = _changed_by(node) if isinstance(node, ast.Call) else None
-        if changed in (tensor, of):
-            assert isinstance(node, (ast.AugAssign, ast.Subscript, ast.Call))
-            yield node
-
-
-def _changed_by(call: ast.Call) -> str | None:
-    """Return the name whose object a call changes: by a method, by ``out=``, by one of numpy's functions."""
-    out = next((keyword.value for keyword in call.keywords if keyword.arg == "out"), None)
-    if out is not None or not isinstance(call.func, ast.Attribute):
-        return root_of(out) if out is not None else None
-    name = call.func.attr
-    if name in _NUMPY_FUNCTIONS and call.args:
-        return root_of(call.args[0])
-    in_place = name in _ARRAY_METHODS or (name.endswith("_") and not name.endswith("__"))
-    return root_of(call.func.value) if in_place else None
-
-
 def _computed_with(tensor: str, site: CallSite, ctx: Context) -> Iterator[ast.Name]:
     """Yield where the tensor is used in a way that MindSpore may finish later."""
-    for node in walk(_scope(ctx)):
+    for node in walk(scope_of(ctx)):
         if isinstance(node, ast.Name) and node.id == tensor and isinstance(node.ctx, ast.Load):
             parent = ctx.parent(node)
             if isinstance(parent, ast.Call):

@@ -15,6 +15,7 @@ from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.passes.complex_numbers import has_complex
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.recipes.later_changes import changes_behind
 from torch2ms.translator.recipes.variables import cut_off
 from torch2ms.translator.syntax import build, fix_commas, keyword_arg
 
@@ -170,7 +171,10 @@ def complex_parameter(site: CallSite, ctx: Context) -> Outcome:
     """``nn.Parameter(x)``; that of a complex tensor has a gradient, but no optimizer of MindSpore takes it."""
     made = emit_call(site, ctx)
     data = site.argument("data")
-    if isinstance(made, Leave) or data is None or family(ctx.kind(data.tree).of) != "complex":
+    if isinstance(made, Leave) or data is None:
+        return made
+    made = _bound_again(made, data.tree, site, ctx)
+    if family(ctx.kind(data.tree).of) != "complex":
         return made
     trained = site.argument("requires_grad")
     if trained is not None and same_literal(trained.tree, "False"):
@@ -180,6 +184,22 @@ def complex_parameter(site: CallSite, ctx: Context) -> Outcome:
         "and view it as complex where it is used"
     )
     return replace(made, codes=(*made.codes, ("T2M303", message)))
+
+
+def _bound_again(made: Replace, data: ast.expr, site: CallSite, ctx: Context) -> Replace:
+    """Bind the name of a tensor to the parameter made of it as well, where it is changed later.
+
+    The two share their memory in PyTorch, ``self.w = nn.Parameter(w); nn.init.normal_(w)``; MindSpore's has its own.
+    """
+    if not isinstance(data, ast.Name) or next(changes_behind((data.id,), site.tree, ctx), None) is None:
+        return made
+    small = ctx.small
+    if not isinstance(small, ast.Assign) or small.value is not site.tree:
+        message = f"{data.id} is changed below, and the parameter that was made of it has memory of its own in MindSpore"
+        return replace(made, codes=(*made.codes, ("T2M305", message)))
+    if data.id not in {ast.unparse(target) for target in small.targets}:
+        ctx.rebind.append(data.id)
+    return made
 
 
 def _holds_numpy(node: ast.expr, ctx: Context) -> bool:

@@ -65,6 +65,7 @@ _SHARED = REARRANGED | {
     "tensor_split", "hsplit", "vsplit", "dsplit", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
     "atleast_1d", "atleast_2d", "atleast_3d",
 }  # fmt: skip
+_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 _VIEWS_SINCE, _ARRAYS_SINCE = (2, 7), (2, 10)
 
 
@@ -439,6 +440,8 @@ def _is_shared(name: str, ctx: Context) -> bool:
 
 def _passed(call: ast.Call, child: ast.AST, ctx: Context) -> Owner | Literal[""]:
     """Say what a call gives of an argument: ``torch.transpose(x, 0, 1)`` is a view, ``same(x)`` may be ``x`` itself."""
+    if set(candidates(ctx.kind(call.func))) & _PARAMETERS and child in call.args[:1]:
+        return "object"  # self.w = w = Parameter(w)
     if ctx.kind(call.func).name == "api" and isinstance(call.func, ast.Attribute):
         is_view = call.func.attr in VIEWS and child is call.args[0]
         made: Owner = "object" if is_itself(call, ctx) else "shared" if _is_shared(call.func.attr, ctx) else "view"
