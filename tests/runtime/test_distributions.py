@@ -173,3 +173,81 @@ def test_a_number_takes_the_dtype_of_the_tensor_beside_it():
         distributions.HalfCauchy(ms.tensor([1.0], ms.float16)).log_prob(ms.tensor([0.5], ms.float16)).dtype
         == ms.float16
     )
+
+
+NAN = float("nan")
+# Mode, cdf and icdf at 0.3 and 0.6, by torch 2.13
+FACTS = [
+    ("Gamma", ([1.0, 2.5], [2.0, 0.5]), [0.0, 3.0], [0.45119, 0.012], None),
+    ("InverseGamma", ([3.0, 2.5], [2.0, 0.5]), [0.5, 0.14286], [0.03804, 0.89307], None),
+    ("Kumaraswamy", ([1.5, 2.0], [1.5, 3.0]), [NAN, NAN], [0.23605, 0.73786], [0.35512, 0.51302]),
+    ("Pareto", ([0.2, 0.1], [3.0, 2.5]), [0.2, 0.1], [0.7037, 0.98866], [0.22525, 0.14427]),
+    ("Weibull", ([1.0, 2.0], [1.5, 2.5]), [0.48075, 1.63039], [0.15153, 0.0481], [0.50294, 1.93127]),
+    ("HalfCauchy", ([1.0, 2.0],), [0.0, 0.0], [0.18555, 0.18555], [0.50953, 2.75276]),
+    ("HalfNormal", ([1.0, 2.0],), [0.0, 0.0], [0.23582, 0.23582], [0.38532, 1.68324]),
+    ("Gumbel", ([0.0, 1.0], [1.0, 2.0]), [0.0, 1.0], [0.47672, 0.29482], [-0.18563, 2.34345]),
+    ("Beta", ([2.0, 0.5], [3.0, 0.5]), [0.33333, 1.0], None, None),
+    ("FisherSnedecor", ([3.0, 6.0], [5.0, 7.0]), [0.2381, 0.51852], None, None),
+    ("Bernoulli", ([0.3, 0.5],), [0.0, NAN], None, None),
+    ("Uniform", ([0.0, 0.1], [1.0, 2.0]), [NAN, NAN], [0.3, 0.26316], [0.3, 1.24]),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "mode", "below", "quantiles"), FACTS)
+def test_modes_and_distribution_functions(name, arguments, mode, below, quantiles):
+    found = getattr(distributions, name)(*map(ms.tensor, arguments))
+    value = ms.tensor([0.3, 0.6])
+    assert found.mode.asnumpy() == pytest.approx(np.array(mode), abs=1e-5, nan_ok=True)
+    for function, expected in ((found.cdf, below), (found.icdf, quantiles)):
+        if expected is not None:
+            assert function(value).asnumpy() == pytest.approx(np.array(expected), abs=1e-5)
+        else:
+            with pytest.raises(NotImplementedError):
+                function(value)
+
+
+def test_events_keep_their_shape_when_the_batch_grows():
+    shares = ms.tensor([0.2, 0.3, 0.5])
+    for one, value in (
+        (distributions.Categorical(shares), ms.tensor([[0, 2], [1, 1]])),
+        (distributions.OneHotCategorical(shares), ms.tensor([0.0, 1.0, 0.0])),
+        (distributions.Multinomial(2, shares), ms.tensor([1.0, 1.0, 0.0])),
+        (distributions.Dirichlet(shares), shares),
+        (distributions.MultivariateNormal(shares, ms.ops.eye(3)), shares),
+        (distributions.Independent(distributions.Normal(shares, 1.0), 1), shares),
+    ):
+        more = one.expand((2, 2))
+        assert more.batch_shape == (2, 2)
+        assert more.event_shape == one.event_shape
+        expected = np.broadcast_to(one.log_prob(value).asnumpy(), (2, 2))
+        assert more.log_prob(value).asnumpy() == pytest.approx(expected, abs=1e-6)
+        assert more.sample((3,)).shape == (3, 2, 2, *one.event_shape)
+
+
+def test_where_values_lie():
+    uniform = distributions.Uniform(ms.tensor([0.0, 1.0]), 2.0)
+    assert uniform.support.check(ms.tensor([0.5, 0.5])).asnumpy().tolist() == [True, False]
+    assert sorted(uniform.arg_constraints) == ["high", "low"]
+    matrices = ms.tensor([[[2.0, 1.0], [1.0, 2.0]], [[1.0, 2.0], [2.0, 1.0]]])
+    check = distributions.MultivariateNormal.arg_constraints["covariance_matrix"].check
+    assert check(matrices).asnumpy().tolist() == [True, False]
+    assert distributions.constraints.lower_cholesky.check(matrices).asnumpy().tolist() == [False, False]
+    assert bool(distributions.OneHotCategorical(ms.tensor([0.5, 0.5])).support.check(ms.tensor([0.0, 1.0])))
+    values = distributions.Categorical(ms.tensor([[0.5, 0.5]])).enumerate_support()
+    assert values.dtype == ms.int64
+    assert values.asnumpy().tolist() == [[0], [1]]
+    assert distributions.Dirichlet(ms.tensor([[0.5, 0.9], [3.0, 2.0]])).mode.asnumpy() == pytest.approx(
+        np.array([[1, 0], [2 / 3, 1 / 3]])
+    )
+
+
+def test_transforms_that_change_the_shape_of_events():
+    sticks = distributions.LogisticNormal(ms.ops.zeros(2), ms.ops.ones(2))
+    assert (sticks.batch_shape, sticks.event_shape) == ((), (3,))
+    assert sticks.sample((4,)).asnumpy().sum(-1) == pytest.approx(np.ones(4), abs=1e-6)
+    turned = distributions.TransformedDistribution(
+        distributions.Normal(0.0, 1.0), [distributions.AffineTransform(0.0, -2.0)]
+    )
+    plain = distributions.Normal(0.0, 2.0)
+    assert float(turned.cdf(ms.tensor(0.3))) == pytest.approx(float(plain.cdf(ms.tensor(0.3))))
+    assert float(turned.icdf(ms.tensor(0.3))) == pytest.approx(float(plain.icdf(ms.tensor(0.3))), abs=1e-6)

@@ -123,7 +123,7 @@ class OneCycleLR(_HostScheduler):
         self.total_steps = total_steps
         self.anneal = _cosine if anneal_strategy == "cos" else _linear
         top = _per_group(max_lr, _count_groups(optimizer))
-        first = [value / div_factor for value in top]
+        first = self.base_lrs = [value / div_factor for value in top]
         last = [value / final_div_factor for value in first]
         rise = float(pct_start * total_steps) - 1
         if three_phase:

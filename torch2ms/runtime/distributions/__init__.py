@@ -32,12 +32,15 @@ from .discrete import (
     RelaxedOneHotCategorical,
 )
 from .divergence import kl_divergence, register_kl
+from .facts import attach
 from .gamma import Beta, Chi2, Gamma, StudentT
 from .multivariate import Dirichlet, MixtureSameFamily, MultivariateNormal
 from .seldom import (
+    ContinuousBernoulli,
     FisherSnedecor,
     InverseGamma,
     Kumaraswamy,
+    LogisticNormal,
     LowRankMultivariateNormal,
     OneHotCategoricalStraightThrough,
     VonMises,
@@ -52,16 +55,33 @@ from .transforms import (
     TanhTransform,
     Transform,
 )
+from .wider_transforms import (
+    AbsTransform,
+    CatTransform,
+    CumulativeDistributionTransform,
+    IndependentTransform,
+    LowerCholeskyTransform,
+    ReshapeTransform,
+    SoftmaxTransform,
+    StackTransform,
+    StickBreakingTransform,
+)
+
+attach()
 
 __all__ = [
+    "AbsTransform",
     "AffineTransform",
     "Bernoulli",
     "Beta",
     "Binomial",
+    "CatTransform",
     "Categorical",
     "Cauchy",
     "Chi2",
     "ComposeTransform",
+    "ContinuousBernoulli",
+    "CumulativeDistributionTransform",
     "Dirichlet",
     "Distribution",
     "ExpTransform",
@@ -73,11 +93,14 @@ __all__ = [
     "HalfCauchy",
     "HalfNormal",
     "Independent",
+    "IndependentTransform",
     "InverseGamma",
     "Kumaraswamy",
     "Laplace",
     "LogNormal",
+    "LogisticNormal",
     "LowRankMultivariateNormal",
+    "LowerCholeskyTransform",
     "MixtureSameFamily",
     "Multinomial",
     "MultivariateNormal",
@@ -90,8 +113,12 @@ __all__ = [
     "PowerTransform",
     "RelaxedBernoulli",
     "RelaxedOneHotCategorical",
+    "ReshapeTransform",
     "SigmoidTransform",
+    "SoftmaxTransform",
     "SoftplusTransform",
+    "StackTransform",
+    "StickBreakingTransform",
     "StudentT",
     "TanhTransform",
     "Transform",

@@ -10,6 +10,7 @@ import mindspore as ms
 from mindspore import Tensor, ops
 
 from ..functional.exact import exp, log
+from . import constraints
 from .transforms import ComposeTransform, Transform, total
 
 __all__ = [
@@ -114,6 +115,23 @@ class Distribution:
         """Return the exponential of the entropy."""
         return exp(self.entropy())
 
+    @property
+    def mode(self) -> Tensor:
+        """The likeliest value."""
+        raise NotImplementedError(f"{type(self).__name__} does not implement mode")
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of at most ``value``."""
+        raise NotImplementedError
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return the quantile of a probability."""
+        raise NotImplementedError
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """Return all values of a discrete distribution along a first axis."""
+        raise NotImplementedError
+
     def expand(self, batch_shape: Sequence[int]) -> Distribution:
         """Return the distribution with its parameters in a larger shape."""
         if not self.parameters:
@@ -121,7 +139,8 @@ class Distribution:
         new = copy.copy(self)
         new.batch_shape = tuple(batch_shape)
         for name in self.parameters:
-            setattr(new, name, ops.broadcast_to(getattr(self, name), new.batch_shape))
+            value = getattr(self, name)
+            setattr(new, name, ops.broadcast_to(value, (*new.batch_shape, *value.shape[len(self.batch_shape) :])))
         return new
 
     def shape_of(self, sample_shape: Sequence[int]) -> Tuple[int, ...]:
@@ -170,6 +189,28 @@ class Independent(Distribution):
         """Return samples that carry the gradients of the parameters."""
         return self.base_dist.rsample(sample_shape)
 
+    @property
+    def mode(self) -> Tensor:
+        """The likeliest value."""
+        return self.base_dist.mode
+
+    @property
+    def support(self) -> Any:
+        """Where events lie."""
+        inner, count = self.base_dist.support, self.reinterpreted_batch_ndims  # type: ignore[attr-defined]
+        return constraints.independent(inner, count) if count else inner
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """Return all values along a first axis, where no axis is part of the event."""
+        if self.reinterpreted_batch_ndims:
+            raise NotImplementedError("Enumeration over cartesian product is not implemented")
+        return self.base_dist.enumerate_support(expand)
+
+    def expand(self, batch_shape: Sequence[int]) -> Distribution:
+        """Return the distribution with its parameters in a larger shape."""
+        count = self.reinterpreted_batch_ndims
+        return Independent(self.base_dist.expand((*batch_shape, *self.event_shape[:count])), count)
+
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density of events."""
         return total(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
@@ -190,7 +231,10 @@ class TransformedDistribution(Distribution):
         self.base_dist = base_distribution
         self.transforms = steps
         self.has_rsample = base_distribution.has_rsample
-        self.batch_shape, self.event_shape = base_distribution.batch_shape, base_distribution.event_shape
+        size = len(base_distribution.batch_shape)
+        whole = (*base_distribution.batch_shape, *base_distribution.event_shape)
+        shape = ComposeTransform(steps).forward_shape(whole)
+        self.batch_shape, self.event_shape = tuple(shape[:size]), tuple(shape[size:])
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples without gradients."""
@@ -210,13 +254,30 @@ class TransformedDistribution(Distribution):
             value = before
         return self.base_dist.log_prob(value) + change
 
+    def expand(self, batch_shape: Sequence[int]) -> Distribution:
+        """Return the distribution with its parameters in a larger shape."""
+        return TransformedDistribution(self.base_dist.expand(batch_shape), self.transforms)
+
+    def _sign(self) -> Any:
+        """Return 1 where all transforms together grow, -1 where they fall."""
+        signs = [transform.sign for transform in self.transforms]
+        for transform, sign in zip(self.transforms, signs):
+            if isinstance(sign, int) and not sign:
+                raise NotImplementedError(f"through {type(transform).__name__}, which does not grow everywhere")
+        return math.prod(signs)
+
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of at most ``value``, for transforms that grow."""
+        """Return the probability of at most ``value``, for transforms that grow or fall."""
+        sign = self._sign()
         for transform in reversed(self.transforms):
-            if transform.sign != 1:
-                raise NotImplementedError(f"cdf through {type(transform).__name__}, which does not grow everywhere")
             value = transform.inv(value)
-        return self.base_dist.cdf(value)  # type: ignore[attr-defined]
+        found = self.base_dist.cdf(value)
+        return sign * (found - 0.5) + 0.5
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return the quantile of a probability, for transforms that grow or fall."""
+        found = self.base_dist.icdf(self._sign() * (value - 0.5) + 0.5)
+        return ComposeTransform(self.transforms)(found)
 
 
 LOG_2PI = math.log(2 * math.pi)

@@ -6,9 +6,12 @@ from typing import Any, Optional
 
 from mindspore import Tensor, ops
 
+from ..functional.algebra import open_cholesky
+
 __all__ = [
     "Constraint",
     "boolean",
+    "dependent",
     "greater_than",
     "greater_than_eq",
     "half_open_interval",
@@ -16,9 +19,14 @@ __all__ = [
     "integer_interval",
     "interval",
     "less_than",
+    "lower_cholesky",
+    "lower_triangular",
+    "multinomial",
     "nonnegative",
     "nonnegative_integer",
+    "one_hot",
     "positive",
+    "positive_definite",
     "positive_integer",
     "real",
     "real_vector",
@@ -93,6 +101,51 @@ class _Simplex(Constraint):
         return ops.logical_and((value >= 0).all(-1), ops.abs(value.sum(-1) - 1) < 1e-6)
 
 
+class _OneHot(Constraint):
+    """Vectors of zeros and one 1."""
+
+    is_discrete = True
+    event_dim = 1
+
+    def check(self, value: Tensor) -> Tensor:
+        """Return which vectors hold a single 1."""
+        return ops.logical_and(boolean.check(value).all(-1), value.sum(-1) == 1)
+
+
+class _Lower(Constraint):
+    """Square matrices with nothing above the diagonal, and positive numbers on it where that is asked for."""
+
+    event_dim = 2
+
+    def __init__(self, is_factor: bool) -> None:
+        self._is_factor = is_factor
+
+    def check(self, value: Tensor) -> Tensor:
+        """Return which matrices are lower triangular."""
+        found = (ops.tril(value) == value).all((-2, -1))
+        return ops.logical_and(found, (ops.diagonal(value, 0, -2, -1) > 0).all(-1)) if self._is_factor else found
+
+
+class _PositiveDefinite(Constraint):
+    """Symmetric matrices whose eigenvalues are positive."""
+
+    event_dim = 2
+
+    def check(self, value: Tensor) -> Tensor:
+        """Return which matrices have a Cholesky factor, and are symmetric."""
+        symmetric = (ops.abs(value - ops.swapaxes(value, -1, -2)) <= 1e-6).all((-2, -1))
+        factor = open_cholesky(value)
+        return ops.logical_and(symmetric, (factor == factor).all((-2, -1)))
+
+
+class _Dependent(Constraint):
+    """What depends on other parameters, and cannot be checked alone."""
+
+    def check(self, value: Tensor) -> Tensor:
+        """Raise ValueError."""
+        raise ValueError("Cannot determine validity of dependent constraint")
+
+
 class interval(_Range):
     """Numbers from ``lower_bound`` to ``upper_bound``."""
 
@@ -135,6 +188,20 @@ class integer_interval(_Integers):
         super().__init__(lower_bound, upper_bound, False, False)
 
 
+class multinomial(Constraint):
+    """Vectors of counts that sum up to ``upper_bound``."""
+
+    is_discrete = True
+    event_dim = 1
+
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
+
+    def check(self, value: Tensor) -> Tensor:
+        """Return which vectors of counts have the right sum."""
+        return ops.logical_and((value >= 0).all(-1), value.sum(-1) <= self.upper_bound)
+
+
 class independent(Constraint):
     """Arrays of ``reinterpreted_batch_ndims`` axes, all of whose elements are allowed."""
 
@@ -164,6 +231,11 @@ positive = greater_than(0.0)
 nonnegative = greater_than_eq(0.0)
 unit_interval = interval(0.0, 1.0)
 boolean = _Boolean()
+dependent = _Dependent()
+lower_cholesky = _Lower(True)
+lower_triangular = _Lower(False)
+one_hot = _OneHot()
+positive_definite = _PositiveDefinite()
 simplex = _Simplex()
 nonnegative_integer = _Integers(0, None, False, False)
 positive_integer = _Integers(1, None, False, False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any, Optional, Sequence, Tuple
 
@@ -209,6 +210,8 @@ class Poisson(Distribution):
 class Categorical(Distribution):
     """Distribution over classes, from probabilities or logits along the last axis."""
 
+    parameters = ("probs", "logits")
+
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: Optional[bool] = None) -> None:
         self.shown = ("logits",) if probs is None else ("probs",)
         self.probs, self.logits = probs_and_logits(probs, logits, False)
@@ -259,19 +262,27 @@ class OneHotCategorical(Distribution):
     """Distribution over classes, whose samples are unit vectors."""
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: Optional[bool] = None) -> None:
-        self._categorical = Categorical(probs, logits)
+        self._categorical: Any = Categorical(probs, logits)
         self.batch_shape = self._categorical.batch_shape
         self.event_shape = self.probs.shape[-1:]
+
+    def expand(self, batch_shape: Sequence[int]) -> Distribution:
+        """Return the distribution with its parameters in a larger shape."""
+        new = copy.copy(self)
+        new._categorical, new.batch_shape = self._categorical.expand(batch_shape), tuple(batch_shape)
+        return new
 
     @property
     def probs(self) -> Tensor:
         """The probabilities."""
-        return self._categorical.probs
+        found: Tensor = self._categorical.probs
+        return found
 
     @property
     def logits(self) -> Tensor:
         """The logarithms of the probabilities."""
-        return self._categorical.logits
+        found: Tensor = self._categorical.logits
+        return found
 
     @property
     def mean(self) -> Tensor:
@@ -300,14 +311,23 @@ class OneHotCategorical(Distribution):
 class Multinomial(Distribution):
     """Counts of ``total_count`` draws of a class."""
 
+    parameters = ("probs", "logits")
+
     def __init__(
         self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: Optional[bool] = None
     ) -> None:
         self.total_count = total_count
+        self.shown = ()
         self._categorical = Categorical(probs, logits)
         self.probs, self.logits = self._categorical.probs, self._categorical.logits
         self.batch_shape = self._categorical.batch_shape
         self.event_shape = self.probs.shape[-1:]
+
+    def expand(self, batch_shape: Sequence[int]) -> Distribution:
+        """Return the distribution with its parameters in a larger shape."""
+        new = super().expand(batch_shape)
+        new._categorical = self._categorical.expand(batch_shape)  # type: ignore[attr-defined]
+        return new
 
     @property
     def mean(self) -> Tensor:
@@ -318,6 +338,15 @@ class Multinomial(Distribution):
     def variance(self) -> Tensor:
         """The variance."""
         return self.total_count * self.probs * (1 - self.probs)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy in nats, with a sum over the counts that a class may have."""
+        counts = Binomial(self.total_count, self.probs)
+        values = ops.arange(1, self.total_count + 1).astype(self.probs.dtype)
+        values = values.reshape((-1, *(1 for _ in self.probs.shape)))
+        lost = (exp(counts.log_prob(values)) * ops.lgamma(values + 1)).sum((0, -1))
+        known: Tensor = self.total_count * self._categorical.entropy()
+        return known - math.lgamma(self.total_count + 1) + lost
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return counts, as floats, of shape (*sample_shape, *batch_shape, classes)."""
@@ -359,6 +388,8 @@ class RelaxedBernoulli(_Binary):
 class RelaxedOneHotCategorical(Distribution):
     """Unit vectors relaxed to the simplex by a ``temperature`` (Gumbel-softmax); samples carry gradients."""
 
+    parameters = ("probs", "logits")
+    shown = ()
     has_rsample = True
 
     def __init__(

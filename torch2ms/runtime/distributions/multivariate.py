@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from typing import Any, Optional, Sequence, Tuple
 
 from mindspore import Tensor, ops
 
@@ -11,7 +11,6 @@ from ..functional.algebra import open_cholesky
 from ..functional.exact import log
 from ..functional.singular import compiled, inverse, refuse_indefinite
 from .base import LOG_2PI, Distribution, floats
-from .discrete import Categorical
 from .gamma import gamma_draws, standard_gamma
 
 __all__ = ["Dirichlet", "MixtureSameFamily", "MultivariateNormal"]
@@ -20,7 +19,7 @@ __all__ = ["Dirichlet", "MixtureSameFamily", "MultivariateNormal"]
 class Dirichlet(Distribution):
     """Dirichlet distribution on the simplex."""
 
-    shown = ("concentration",)
+    parameters = ("concentration",)
 
     has_rsample = True
 
@@ -71,6 +70,7 @@ class Dirichlet(Distribution):
 class MultivariateNormal(Distribution):
     """Normal distribution of vectors: mean ``loc`` (..., n), and one of three forms of the covariance (..., n, n)."""
 
+    parameters: Tuple[str, ...] = ("loc", "scale_tril")
     has_rsample = True
 
     def __init__(
@@ -154,13 +154,24 @@ class MixtureSameFamily(Distribution):
 
     def __init__(
         self,
-        mixture_distribution: Categorical,
+        mixture_distribution: Any,
         component_distribution: Distribution,
         validate_args: Optional[bool] = None,
     ) -> None:
         self.mixture_distribution, self.component_distribution = mixture_distribution, component_distribution
         self.batch_shape = component_distribution.batch_shape[:-1]
         self.event_shape = component_distribution.event_shape
+
+    def expand(self, batch_shape: Sequence[int]) -> Distribution:
+        """Return the distribution with its parameters in a larger shape."""
+        component = self.component_distribution
+        mixture = self.mixture_distribution.expand(batch_shape)
+        return MixtureSameFamily(mixture, component.expand((*batch_shape, component.batch_shape[-1])))
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of at most ``value``."""
+        padded = ops.expand_dims(value, -1 - len(self.event_shape))
+        return (self.component_distribution.cdf(padded) * self.mixture_distribution.probs).sum(-1)
 
     def _weights(self) -> Tensor:
         probs = self.mixture_distribution.probs

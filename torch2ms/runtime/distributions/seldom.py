@@ -11,15 +11,20 @@ from mindspore import Tensor, ops
 
 from ..functional.exact import exp, log
 from ..functional.special import i0e, i1e
-from .base import Distribution, floats, together, uniform
+from .base import EPSILON, Distribution, TransformedDistribution, floats, probs_and_logits, together, uniform
+from .continuous import Normal
 from .discrete import OneHotCategorical
 from .gamma import gamma_draws
 from .multivariate import MultivariateNormal
+from .transforms import softplus
+from .wider_transforms import StickBreakingTransform
 
 __all__ = [
+    "ContinuousBernoulli",
     "FisherSnedecor",
     "InverseGamma",
     "Kumaraswamy",
+    "LogisticNormal",
     "LowRankMultivariateNormal",
     "OneHotCategoricalStraightThrough",
     "VonMises",
@@ -179,6 +184,8 @@ class VonMises(Distribution):
 class LowRankMultivariateNormal(MultivariateNormal):
     """Normal distribution of vectors, with the covariance ``cov_factor @ cov_factor.T + diag(cov_diag)``."""
 
+    parameters = ("loc", "scale_tril", "cov_factor", "cov_diag")
+
     def __init__(self, loc: Any, cov_factor: Any, cov_diag: Any, validate_args: Optional[bool] = None) -> None:
         self.cov_factor, self.cov_diag = cov_factor, cov_diag
         diagonal = ops.expand_dims(cov_diag, -1) * ops.eye(cov_diag.shape[-1], dtype=cov_diag.dtype)
@@ -194,3 +201,87 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return unit vectors with the gradients of the probabilities."""
         return self.sample(sample_shape) + (self.probs - ops.stop_gradient(self.probs))
+
+
+class ContinuousBernoulli(Distribution):
+    """Distribution on (0, 1) whose density is that of a Bernoulli distribution, normalised; near 1 / 2 by a series."""
+
+    parameters = ("probs", "logits")
+    has_rsample = True
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, lims: Any = (0.499, 0.501), validate_args: Optional[bool] = None
+    ) -> None:
+        self.shown = ("logits",) if probs is None else ("probs",)
+        found, self.logits = probs_and_logits(probs, logits, True)
+        self.probs = ops.clamp(found, EPSILON, 1 - EPSILON)
+        self.batch_shape, self._lims = self.logits.shape, lims
+
+    def _outside(self) -> Tensor:
+        return ops.logical_or(self.probs <= self._lims[0], self.probs > self._lims[1])
+
+    def _cut(self) -> Tensor:
+        return ops.where(self._outside(), self.probs, ops.full_like(self.probs, self._lims[0]))
+
+    def _log_normalizer(self) -> Tensor:
+        cut, square = self._cut(), ops.square(self.probs - 0.5)
+        exact = log(ops.abs(ops.log1p(-cut) - log(cut))) - log(ops.abs(1.0 - 2.0 * cut))
+        return ops.where(self._outside(), exact, math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * square) * square)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        cut, rest = self._cut(), self.probs - 0.5
+        exact = cut / (2.0 * cut - 1.0) + 1.0 / (ops.log1p(-cut) - log(cut))
+        return ops.where(self._outside(), exact, 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * ops.square(rest)) * rest)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        cut, square = self._cut(), ops.square(self.probs - 0.5)
+        exact = cut * (cut - 1.0) / ops.square(1.0 - 2.0 * cut) + 1.0 / ops.square(ops.log1p(-cut) - log(cut))
+        return ops.where(self._outside(), exact, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * square) * square)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """Return samples by the quantile of uniform noise."""
+        return self.icdf(uniform(self.shape_of(sample_shape), self.probs))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density."""
+        return value * self.logits - softplus(self.logits) + self._log_normalizer()
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of at most ``value``."""
+        cut = self._cut()
+        exact = (ops.pow(cut, value) * ops.pow(1.0 - cut, 1.0 - value) + cut - 1.0) / (2.0 * cut - 1.0)
+        inside = ops.where(self._outside(), exact, value + ops.zeros_like(exact))
+        return ops.where(value <= 0, ops.zeros_like(inside), ops.where(value >= 1, ops.ones_like(inside), inside))
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return the quantile of a probability."""
+        cut = self._cut()
+        exact = ops.log1p(-cut + value * (2.0 * cut - 1.0)) - ops.log1p(-cut)
+        exact = exact / (log(cut) - ops.log1p(-cut))
+        return ops.where(self._outside(), exact, value + ops.zeros_like(exact))
+
+    def entropy(self) -> Tensor:
+        """Return the entropy in nats."""
+        of_0, of_1 = ops.log1p(-self.probs), log(self.probs)
+        return self.mean * (of_0 - of_1) - self._log_normalizer() - of_0
+
+
+class LogisticNormal(TransformedDistribution):
+    """Distribution on the simplex: stick breaking of normal vectors."""
+
+    def __init__(self, loc: Any, scale: Any, validate_args: Optional[bool] = None) -> None:
+        super().__init__(Normal(loc, scale), StickBreakingTransform())
+
+    @property
+    def loc(self) -> Tensor:
+        """The means of the normal distribution."""
+        return self.base_dist.base_dist.loc  # type: ignore[attr-defined]
+
+    @property
+    def scale(self) -> Tensor:
+        """The standard deviations of the normal distribution."""
+        return self.base_dist.base_dist.scale  # type: ignore[attr-defined]

@@ -78,9 +78,19 @@ class Transform:
         """Return the logarithm of the absolute slope at ``x``, where the value is ``y``."""
         raise NotImplementedError
 
+    def forward_shape(self, shape: Sequence[int]) -> Tuple[int, ...]:
+        """Return the shape of a value, given that of its argument."""
+        return tuple(shape)
+
+    def inverse_shape(self, shape: Sequence[int]) -> Tuple[int, ...]:
+        """Return the shape of an argument, given that of its value."""
+        return tuple(shape)
+
 
 class ExpTransform(Transform):
     """y = exp(x)."""
+
+    bijective = True
 
     def forward(self, x: Tensor) -> Tensor:
         """Return exp(x)."""
@@ -97,6 +107,8 @@ class ExpTransform(Transform):
 
 class AffineTransform(Transform):
     """y = loc + scale * x."""
+
+    bijective = True
 
     def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size)
@@ -130,6 +142,8 @@ def inside_0_1(values: Tensor) -> Tensor:
 class SigmoidTransform(Transform):
     """y = 1 / (1 + exp(-x))."""
 
+    bijective = True
+
     def forward(self, x: Tensor) -> Tensor:
         """Return the sigmoid, held inside (0, 1) as in torch."""
         return inside_0_1(ops.sigmoid(x))
@@ -147,6 +161,8 @@ class SigmoidTransform(Transform):
 class TanhTransform(Transform):
     """y = tanh(x)."""
 
+    bijective = True
+
     def forward(self, x: Tensor) -> Tensor:
         """Return tanh(x)."""
         return ops.tanh(x)
@@ -163,6 +179,8 @@ class TanhTransform(Transform):
 class SoftplusTransform(Transform):
     """y = log(1 + exp(x))."""
 
+    bijective = True
+
     def forward(self, x: Tensor) -> Tensor:
         """Return softplus(x)."""
         return softplus(x)
@@ -178,6 +196,8 @@ class SoftplusTransform(Transform):
 
 class PowerTransform(Transform):
     """y = x ** exponent, for positive x."""
+
+    bijective = True
 
     def __init__(self, exponent: Any, cache_size: int = 0) -> None:
         super().__init__(cache_size)
@@ -204,6 +224,7 @@ class ComposeTransform(Transform):
         super().__init__(cache_size)
         self.parts: List[Transform] = list(parts)
         self.sign = math.prod(part.sign for part in self.parts)
+        self.bijective = all(part.bijective for part in self.parts)
         self.event_dim = max((part.event_dim for part in self.parts), default=0)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -211,6 +232,18 @@ class ComposeTransform(Transform):
         for part in self.parts:
             x = part(x)
         return x
+
+    def forward_shape(self, shape: Sequence[int]) -> Tuple[int, ...]:
+        """Return the shape of the last transform's value."""
+        for part in self.parts:
+            shape = part.forward_shape(shape)
+        return tuple(shape)
+
+    def inverse_shape(self, shape: Sequence[int]) -> Tuple[int, ...]:
+        """Return the shape of the first transform's argument."""
+        for part in reversed(self.parts):
+            shape = part.inverse_shape(shape)
+        return tuple(shape)
 
     def inverse(self, y: Tensor) -> Tensor:
         """Return the argument of the first transform."""
