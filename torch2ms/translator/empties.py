@@ -180,7 +180,7 @@ def _may_select_nothing(part: ast.expr, ctx: Context, depth: int) -> bool:
 
 
 def _ends_at_once(part: ast.Slice, ctx: Context) -> bool:
-    """Whether a slice runs up to 0, on from the last place, ``x[i + 1:]``, or between offsets, ``x[ends[i]:ends[j]]``."""
+    """Whether a slice runs up to 0, on from the last place, ``x[i + 1:]``, or between ``x[ends[i]:ends[j]]``."""
     lower, upper = part.lower, part.upper
     if lower is None:
         return upper is not None and _may_be_zero(upper, ctx)

@@ -138,7 +138,7 @@ def _apart(code: cst.BaseExpression, data: ast.expr, site: CallSite, ctx: Contex
 
 
 def _written_into(ctx: Context) -> frozenset[str]:
-    """Return what the file changes in place, as it is written: ``x`` of ``x[0] = 1``, of ``x += 1``, of ``x.fill_(1)``."""
+    """Return what the file changes in place, as it is written: ``x`` of ``x[0] = 1``, ``x += 1``, ``x.fill_(1)``."""
     stored = [x.value for x in ctx.analysis.all(ast.Subscript) if not isinstance(x.ctx, ast.Load)]
     added = [x.target for x in ctx.analysis.all(ast.AugAssign)]
     methods = (x for x in ctx.analysis.all(ast.Attribute) if x.attr.endswith("_") and not x.attr.endswith("__"))
@@ -195,7 +195,7 @@ def _bound_again(made: Replace, data: ast.expr, site: CallSite, ctx: Context) ->
         return made
     small = ctx.small
     if not isinstance(small, ast.Assign) or small.value is not site.tree:
-        message = f"{data.id} is changed below, and the parameter that was made of it has memory of its own in MindSpore"
+        message = f"{data.id} is changed below; the parameter that was made of it has memory of its own in MindSpore"
         return replace(made, codes=(*made.codes, ("T2M305", message)))
     if data.id not in {ast.unparse(target) for target in small.targets}:
         ctx.rebind.append(data.id)
