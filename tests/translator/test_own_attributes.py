@@ -113,6 +113,18 @@ class Layer(nn.Module):
     assert "super().__setstate__(state)\n" in text
 
 
+def test_a_network_that_makes_its_own_state_is_restored_from_that() -> None:
+    source = "class Layer(nn.Module):\n    def __setstate__(self, state):\n        self.a = state['a']\n"
+    made = "    def __getstate__(self):\n        return {'a': self.a}\n"
+    assert "self.a = state[1]['a']" in text_of(source)
+    assert "self.a = state['a']" in text_of(source + made)
+
+
+def test_an_annotation_makes_no_attribute_of_a_networks_own_dictionaries() -> None:
+    source = "class Layers(nn.ModuleDict):\n    _modules: dict[str, nn.Module]\n    def names(self):\n        "
+    assert "return list(self._cells)" in text_of(source + "return list(self._modules)\n")
+
+
 def test_what_is_no_network_is_restored_as_it_is_stored() -> None:
     source = "class Bag:\n    def __setstate__(self, state):\n        self.a = state['a']\n"
     assert "self.a = state['a']" in text_of(source)

@@ -198,7 +198,8 @@ class Flow(Parameters):
         inner.owner, inner.kinds = info, self.kinds
         inner.run(node.body)
         for name, kind in inner.seen.items():
-            info.constants.setdefault(name, kind)
+            if name not in OF_NETWORKS:  # ``_modules: dict[str, Layer]`` says what they hold, and makes none
+                info.constants.setdefault(name, kind)
 
     def _Assign(self, node: ast.Assign) -> None:
         kind = self.expr(node.value)

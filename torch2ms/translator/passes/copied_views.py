@@ -8,13 +8,15 @@ from torch2ms.translator.aliases import REARRANGED
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.names import candidates
-from torch2ms.translator.recipes.views import is_fresh
+from torch2ms.translator.recipes.differentiation import are_differentiated
+from torch2ms.translator.recipes.views import is_fresh, is_shared_view, what_index_gives
 
-__all__ = ["report_copied_view"]
+__all__ = ["left_view", "report_copied_view"]
 
 # Views that MindSpore computes anew
 _COPIED = frozenset({
-    "real", "imag", "flatten", "ravel", "unfold", "unflatten", "view_as_real", "broadcast_tensors", "as_strided", "adjoint",
+    "real", "imag", "flatten", "ravel", "unfold", "unflatten", "view_as_real", "broadcast_tensors", "as_strided",
+    "adjoint",
 })  # fmt: skip
 
 # Views that share memory in MindSpore too, but not where it records operations for their gradients: there an index or a
@@ -37,6 +39,31 @@ def report_copied_view(tree: ast.AST | None, ctx: Context) -> None:
             if shown:
                 message = f"{shown} shares its memory in torch and is a copy in MindSpore, where only the copy changes"
                 ctx.report("T2M305", tree, message, symbol="torch.Tensor.__setitem__")
+            elif left := _left_by_elements(target, tree, ctx):
+                ctx.report("T2M305", tree, left, symbol="torch.Tensor.__setitem__")
+
+
+def _left_by_elements(target: ast.Subscript, tree: ast.stmt, ctx: Context) -> str:
+    """Return what is to be said where a mask, a list or ``...`` gives a tensor memory of its own, for its gradient."""
+    if not isinstance(target.value, ast.Name):
+        return ""
+    is_whole = isinstance(target.slice, ast.Constant) and target.slice.value is ...
+    return left_view(target.value.id, tree, ctx) if is_whole or what_index_gives(target.slice, ctx) == "copy" else ""
+
+
+def left_view(name: str, use: ast.stmt | ast.expr, ctx: Context) -> str:
+    """Return what is to be said of a view that does not see how a tensor is changed in place, and is read later."""
+    if not are_differentiated(ctx):
+        return ""
+    for (scope, other), bound in ctx.once(_bindings).items():
+        if scope is not _scope(use, ctx) or bound is None or other == name or bound.lineno >= use.lineno:
+            continue
+        if root_of(_viewed(bound)) != name or not is_shared_view(bound, ctx):
+            continue
+        reads = (n for n in ctx.analysis.all(ast.Name) if n.id == other and isinstance(n.ctx, ast.Load))
+        if any(read.lineno > use.lineno for read in reads):
+            return f"{other} keeps its old values: MindSpore gives {name} memory of its own, for the gradient to see it"
+    return ""
 
 
 def _copied(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:

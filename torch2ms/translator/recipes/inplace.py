@@ -14,6 +14,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.old_values import of_old_values
+from torch2ms.translator.passes.copied_views import left_view
 from torch2ms.translator.passes.detached_members import detaches_members
 from torch2ms.translator.passes.weight_data import (
     gives_first_values,
@@ -342,14 +343,17 @@ def _filled(
     if index == "..." and source is not None and is_held(source.tree, ctx):
         made = replace(made, code=build("{f}({x})", f=ctx.reference("mindspore.ops.deepcopy"), x=made.code))
     filled = f"{code_of(target)}[{index}]"
+    whole = isinstance(site.receiver_tree, ast.Name) and index == "..."
+    left = left_view(getattr(site.receiver_tree, "id", ""), site.tree, ctx) if whole else ""
+    made = replace(made, codes=(*made.codes, ("T2M305", left))) if left else made
     if statement:
         ctx.rebind.append(filled)
         return made
     alone = isinstance(ctx.small, (ast.Assign, ast.Return, ast.AnnAssign)) and ctx.small.value is site.tree
     if not alone or ctx.frame.tree is not ctx.small:
         return replace(made, code=_expression(target, made.code, ctx))
-    whole = cst.ensure_type(parse_expression(filled), cst.Subscript)
-    first = cst.Expr(copied) if copies else cst.Assign([cst.AssignTarget(whole)], made.code)
+    place = cst.ensure_type(parse_expression(filled), cst.Subscript)
+    first = cst.Expr(copied) if copies else cst.Assign([cst.AssignTarget(place)], made.code)
     ctx.frame.before.append(cst.SimpleStatementLine([first]))
     return replace(made, code=target)
 

@@ -27,6 +27,7 @@ __all__ = [
     "fills_whole",
     "has_steps",
     "is_fresh",
+    "is_shared_view",
     "is_trained",
     "is_view_of_memory",
     "owner_of",
@@ -187,7 +188,7 @@ def _makes_views(ctx: Context) -> bool:
     given = [part for node in holders for part in _given_to(node)]
     selected = (part for part in given if isinstance(part, ast.Subscript) and ctx.kind(part.value).is_tensor)
     copies = any(what_index_gives(part.slice, ctx) == "copy" for part in selected)
-    return not copies and any(_is_view(part, ctx) for part in given)
+    return not copies and any(is_shared_view(part, ctx) for part in given)
 
 
 def _given_to(node: ast.AST) -> list[ast.expr]:
@@ -198,12 +199,13 @@ def _given_to(node: ast.AST) -> list[ast.expr]:
     return [*node.elts] if isinstance(node, ast.List) else [*getattr(node, "values", ())]
 
 
-def _is_view(tree: ast.expr, ctx: Context) -> bool:
+def is_shared_view(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an expression gives a view of a tensor that shares its memory in MindSpore as well."""
     function = tree.func if isinstance(tree, ast.Call) else tree
     if isinstance(function, ast.Attribute):
         return function.attr in _SHARED and ctx.kind(tree).name not in ("int", "float")
     part = isinstance(tree, ast.Subscript) and (
-        ctx.kind(tree.value).is_tensor or (isinstance(tree.value, ast.Call) and _is_view(tree.value, ctx))
+        ctx.kind(tree.value).is_tensor or (isinstance(tree.value, ast.Call) and is_shared_view(tree.value, ctx))
     )
     return isinstance(tree, ast.Subscript) and part and what_index_gives(tree.slice, ctx) == "part"
 
