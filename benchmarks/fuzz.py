@@ -107,7 +107,7 @@ def chosen_examples(tables: Tables, rows: int, seed: int, only: Sequence[str]) -
     return [dice.choice(able) for able in dice.sample(found, min(rows, len(found)))]
 
 
-def drawn(tables: Tables, row: Row, example: Example, count: int, seed: int) -> list[Variant]:
+def drawn(tables: Tables, row: Row, example: Example, count: int, seed: int, sweep: str) -> list[Variant]:
     """Return different variants of an example, as hypothesis draws them from the row's domain."""
     found: dict[str, Variant] = {}
 
@@ -119,7 +119,7 @@ def drawn(tables: Tables, row: Row, example: Example, count: int, seed: int) -> 
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
-    @hypothesis.given(variants(tables, row, example))
+    @hypothesis.given(variants(tables, row, example, sweep))
     def collect(variant: Variant) -> None:
         found.setdefault(repr(variant), variant)
 
@@ -133,7 +133,8 @@ def cases_of(
     """Give the variants of the examples as cases for both sides; MindSpore's code is still the example's."""
     rules = rules_from_rows(tables.rows())
     for row, index, example in chosen:
-        found = swept(tables, row, example, sweep) if sweep else drawn(tables, row, example, count, seed)
+        is_drawn = sweep in ("", "arguments")
+        found = drawn(tables, row, example, count, seed, sweep) if is_drawn else swept(tables, row, example, sweep)
         for number, variant in enumerate(found):
             run: dict[str, Any] = {**example.run, "args": dict(variant.args), "grad": bool(example.run.get("grad"))}
             if variant.inputs:

@@ -41,7 +41,7 @@ DTYPES = (*FLOATS, "int64", "int32", "bool")
 FREE = ("randn",)  # any value goes
 VALUES = ("specials", "zeros", "ties", "large")
 _SHAPES = ("empty", "single", "deeper", "flatter")
-SWEEPS = (*DTYPES, *VALUES, *_SHAPES)
+SWEEPS = (*DTYPES, *VALUES, *_SHAPES, "arguments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +88,19 @@ class _Draft:
         return "input" if name == "x" else ""
 
 
-def variants(tables: Tables, row: Row, example: Example) -> st.SearchStrategy[Variant]:
-    """Return the strategy that gives variants of an example."""
+def variants(tables: Tables, row: Row, example: Example, sweep: str = "") -> st.SearchStrategy[Variant]:
+    """Return the strategy that gives variants of an example; of the sweep "arguments", with one other argument each."""
     fixed_shapes = example.run.get("compare") == "distribution" or "reference" in example.run
 
     @st.composite
     def draw_variant(draw: st.DrawFn) -> Variant:
         draft = _Draft(tables, row, example)
         moves: list[Callable[[st.DrawFn, _Draft], None]] = [] if "reference" in example.run else [_vary_argument] * 3
-        if not fixed_shapes:
+        if not fixed_shapes and not sweep:
             moves += [_vary_sizes, _vary_dtype, _vary_values, _vary_rank]
         if draft.call is not None and draft.signature is not None and "reference" not in example.run:
             moves += [_add_argument, _add_argument]
-        for move in draw(st.lists(st.sampled_from(moves), min_size=1, max_size=3)) if moves else ():
+        for move in draw(st.lists(st.sampled_from(moves), min_size=1, max_size=1 if sweep else 3)) if moves else ():
             move(draw, draft)
         return Variant(draft.before, dict(draft.args), tuple(draft.inputs), draft.smooth)
 
