@@ -81,3 +81,17 @@ def test_norms_of_a_negative_order_beside_zero_have_no_slope() -> None:
 
     assert slope([0.0, 1.0, 2.0]) == [0.0, 0.0, 0.0]
     np.testing.assert_allclose(slope([1.0, 2.0]), [0.715542, 0.0894427], rtol=1e-5)
+
+
+def test_nuclear_norms_and_complex_numbers() -> None:
+    x = ms.Tensor([[1.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_allclose(functional.norm(x, "nuc").asnumpy(), 5.830952, rtol=1e-5)
+    assert functional.norm(x[None], "nuc", (1, 2), True).shape == (1, 1, 1)
+    a, b = (ms.Tensor(np.array(values, np.complex64)) for values in ([1 + 2j, 3.0, np.inf], [1 + 2.1j, 3.0, np.inf]))
+    assert functional.isclose(a, b).asnumpy().tolist() == [False, True, True]
+    assert functional.isclose(a, b, 0.1).asnumpy().tolist() == [True, True, True]
+    np.testing.assert_allclose(functional.lerp(a[:2], b[:2], 0.5).asnumpy(), [1 + 2.05j, 3.0], rtol=1e-6)
+    expected = np.log(np.exp(a.asnumpy()[:2]) + np.exp(b.asnumpy()[:2]))
+    np.testing.assert_allclose(functional.nans.logaddexp(a[:2], b[:2]).asnumpy(), expected, rtol=1e-5)
+    expected = np.log(np.exp(a.asnumpy()[:2]).sum())
+    np.testing.assert_allclose(functional.nans.logsumexp(a[:2], 0).asnumpy(), expected, rtol=1e-5)

@@ -10,12 +10,14 @@ from typing import Any, Callable, Sequence, Tuple, Union
 import mindspore as ms
 from mindspore import Tensor, ops
 
+from .dtypes import abs as modulus
 from .whole import divided, is_long, remainder
 
 __all__ = [
     "diagflat",
     "floor_divide",
     "fmod",
+    "isclose",
     "isfinite",
     "lerp",
     "sgn",
@@ -58,9 +60,23 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     return in_ints(lambda values: ops.diagflat(values, offset), input)
 
 
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    """Return where ``|input - other| <= atol + rtol * |other|``, of complex numbers by their magnitudes."""
+    if not input.is_complex():
+        return ops.isclose(input, other, rtol, atol, equal_nan)
+    limit = modulus(other)
+    is_near = ops.logical_and(modulus(input - other) <= limit * rtol + atol, limit < float("inf"))
+    is_same = input == other
+    if equal_nan:
+        is_same = ops.logical_or(is_same, ops.logical_and(input != input, other != other))
+    return ops.logical_or(is_near, is_same)
+
+
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """Return ``input + weight * (end - input)``, of any dtype."""
     weight = weight if isinstance(weight, Tensor) else Tensor(weight, input.dtype)  # a number would become float32
+    if input.is_complex():
+        return input + weight * (end - input)
     return ops.where(ops.abs(weight) < 0.5, input + weight * (end - input), end - (end - input) * (1 - weight))
 
 

@@ -220,6 +220,8 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     axes = tuple(dim) if isinstance(dim, list) else dim
     if 0 in input.shape:
         return ops.log(selections.sum(input, axes, keepdim))
+    if input.is_complex():
+        return ops.log(ops.exp(input).sum(axes, keepdims=keepdim))
     largest = ops.stop_gradient(ops.amax(input, axes, True))
     largest = ops.where(ops.isfinite(largest), largest, ops.zeros_like(largest))
     total = ops.log(ops.exp(input - largest).sum(axes, keepdims=keepdim))
@@ -240,6 +242,8 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
 
 def logaddexp(input: Tensor, other: Tensor) -> Tensor:
     """Return ``log(exp(input) + exp(other))``; infinities of one sign stay."""
+    if input.is_complex():
+        return ops.log(ops.exp(input) + ops.exp(other))
     gap = ops.abs(input - other)
     sum = ops.maximum(input, other) + ops.log1p(ops.exp(-gap))
     return ops.where((input == other) & ~ops.isfinite(input), input, sum)

@@ -256,9 +256,11 @@ def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False,
         input = input.astype(dtype)
     if input.dtype == ms.float16:  # the sum of squares is beyond it
         return norm(input.astype(ms.float32), p, dim, keepdim).astype(ms.float16)
-    axes = _axes(input, dim)
     if p == "nuc":
-        raise ValueError("the nuclear norm has no equivalent in MindSpore")
+        from ..linalg import matrix_norm
+
+        return matrix_norm(input, p, tuple(dim) if isinstance(dim, (tuple, list)) else (-2, -1), keepdim)
+    axes = _axes(input, dim)
     if p in ("fro", 2, None):
         squares = selections.sum(ops.square(modulus(input)), axes, keepdim)
         return selections.root(squares)
