@@ -182,3 +182,10 @@ def test_norms_and_losses_of_nothing() -> None:
     assert np.isnan(boxes.sigmoid_focal_loss(nothing, nothing, reduction="mean").asnumpy())
     assert float(boxes.sigmoid_focal_loss(nothing, nothing, reduction="sum")) == 0.0
     assert float(boxes.generalized_box_iou_loss(nothing, nothing, reduction="mean")) == 0.0
+
+
+def test_running_statistics_of_nothing_stay() -> None:
+    layer = layers.InstanceNorm2d(3, track_running_stats=True).set_train()
+    assert layer(ops.zeros((2, 3, 0, 0))).shape == (2, 3, 0, 0)
+    assert layer.moving_mean.asnumpy().tolist() == [0.0, 0.0, 0.0]
+    assert layer.moving_variance.asnumpy().tolist() == [1.0, 1.0, 1.0]

@@ -177,7 +177,7 @@ def instance_norm(
     """Return each channel of each sample normalised over its places; running statistics are updated in place."""
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
-    if running_mean is not None and running_var is not None:
+    if running_mean is not None and running_var is not None and 0 not in input.shape:
         axes = tuple(range(2, input.ndim))
         mean = input.mean(axes, True)
         variance = ops.square(input - mean).mean(axes, True)
