@@ -289,6 +289,17 @@ def set_rng_state(state: Dict[str, Any]) -> None:
     random.setstate((int(python_state["version"]), internal, python_state["gauss"]))
 
 
+@contextmanager
+def fork_rng(*args: Any, enabled: bool = True, **options: Any) -> Iterator[None]:
+    """Draw random numbers without moving on those that are drawn behind the block; arguments name devices."""
+    state = get_rng_state() if enabled else None
+    try:
+        yield
+    finally:
+        if state is not None:
+            set_rng_state(state)
+
+
 def mix(*values: int) -> int:
     """Return a seed of 31 bits that depends on all values (FNV-1a over their bytes, then an avalanche step)."""
     state = 2166136261

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any, Callable, List, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
 
 import mindspore as ms
 from mindspore import nn
 
 from .modules import buffers, parameters, register_buffer, write_into
+from .resets import reset_running_stats
 from .schedulers import _each, _Scheduler
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "get_ema_multi_avg_fn",
     "get_swa_avg_fn",
     "get_swa_multi_avg_fn",
+    "update_bn",
 ]
 
 Average = Callable[[Any, Any, Any], Any]
@@ -148,3 +150,32 @@ class SWALR(_Scheduler):
             first = now if before == 1 else (now - before * swa_lr) / (1 - before)
             rates.append(share * swa_lr + (1 - share) * first)
         return rates
+
+
+def update_bn(loader: Iterable[Any], model: nn.Cell, device: Any = None) -> None:
+    """Set the running statistics of all batch normalisations to their means over the batches of ``loader``.
+
+    Each batch is the network's input, or a list or tuple that begins with it.
+    """
+    cells = [cell for _, cell in model.cells_and_names()]
+    for cell in cells:
+        reset_running_stats(cell)
+    means = {id(getattr(cell, "bn2d", cell)) for cell in cells if getattr(cell, "batches", None) is not None}
+    norms: List[Any] = [cell for cell in cells if isinstance(getattr(cell, "moving_mean", None), ms.Parameter)]
+    norms = [cell for cell in norms if id(cell) not in means]  # those average by themselves
+    was_training, count = model.training, 0
+    totals: List[List[Any]] = [[0.0, 0.0] for _ in norms]
+    model.set_train()
+    for batch in loader:
+        before = [(cell.moving_mean.asnumpy().copy(), cell.moving_variance.asnumpy().copy()) for cell in norms]
+        model(batch[0] if isinstance(batch, (list, tuple)) else batch)
+        count += 1
+        for cell, old, total in zip(norms, before, totals):
+            share = float(cell.momentum)  # of the new statistics, which follow from what they made of the old ones
+            for place, new in enumerate((cell.moving_mean, cell.moving_variance)):
+                total[place] = total[place] + (new.asnumpy().astype("float64") - (1 - share) * old[place]) / share
+    for cell, (mean, variance) in zip(norms, totals):
+        if count:
+            cell.moving_mean.set_data(ms.Tensor(mean / count, cell.moving_mean.dtype))
+            cell.moving_variance.set_data(ms.Tensor(variance / count, cell.moving_variance.dtype))
+    model.set_train(was_training)

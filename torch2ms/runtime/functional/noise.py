@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import mindspore as ms
 from mindspore import Tensor, ops
@@ -10,7 +11,7 @@ from mindspore import Tensor, ops
 from .dtypes import number
 from .normalization import alpha_dropped
 
-__all__ = ["cauchy_like", "feature_alpha_dropout", "geometric_like", "log_normal_like", "rrelu"]
+__all__ = ["cauchy_like", "feature_alpha_dropout", "geometric_like", "log_normal_like", "make_tensor", "rrelu"]
 
 
 def rrelu(
@@ -56,3 +57,19 @@ def cauchy_like(input: Tensor, median: float = 0, sigma: float = 1) -> Tensor:
 def geometric_like(input: Tensor, p: float) -> Tensor:
     """Return the numbers of trials up to the first success, in the shape and dtype of ``input``."""
     return ops.ceil(ops.log(_uniform(input)) / math.log1p(-p)).astype(input.dtype)
+
+
+def make_tensor(*shape: Any, dtype: Any, low: Any = None, high: Any = None, exclude_zero: bool = False) -> Tensor:
+    """Return uniform draws from [``low``, ``high``), by default from -9 to 9; whole ones where the dtype is whole."""
+    size = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    is_whole = dtype in (ms.uint8, ms.int8, ms.int16, ms.int32, ms.int64)
+    if dtype == ms.bool_:
+        return ops.rand(size, dtype=ms.float32) < 0.5
+    least = (0 if dtype == ms.uint8 else -9) if low is None else low
+    most = (10 if is_whole else 9) if high is None else high
+    drawn = ops.rand(size, dtype=ms.float32) * float(most - least) + float(least)
+    if is_whole:
+        drawn = ops.floor(drawn)
+    if exclude_zero:
+        drawn = ops.where(drawn == 0, ops.ones_like(drawn), drawn)
+    return drawn.astype(dtype)

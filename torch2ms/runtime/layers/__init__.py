@@ -37,6 +37,7 @@ from .activation import (
     Tanhshrink,
     Threshold,
 )
+from .adaptive import AdaptiveLogSoftmaxWithLoss
 from .attention import (
     MultiheadAttention,
     Transformer,
@@ -59,6 +60,7 @@ from .convolution import (
     triple_to_6,
 )
 from .embedding import Embedding, EmbeddingBag
+from .fusion import fuse_conv_bn_eval, fuse_linear_bn_eval, skip_init
 from .linear import Bilinear, Identity, Linear
 from .loss import (
     BCELoss,
