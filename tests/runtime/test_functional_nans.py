@@ -95,3 +95,12 @@ def test_nuclear_norms_and_complex_numbers() -> None:
     np.testing.assert_allclose(functional.nans.logaddexp(a[:2], b[:2]).asnumpy(), expected, rtol=1e-5)
     expected = np.log(np.exp(a.asnumpy()[:2]).sum())
     np.testing.assert_allclose(functional.nans.logsumexp(a[:2], 0).asnumpy(), expected, rtol=1e-5)
+
+
+def test_what_is_left_over_infinity() -> None:
+    x = ms.Tensor([1.0, -2.0, 0.0, np.inf, np.nan])
+    np.testing.assert_array_equal(functional.remainder(x, np.inf).asnumpy(), [1.0, np.inf, 0.0, np.nan, np.nan])
+    limits = ms.Tensor([-np.inf, -np.inf, np.inf, np.inf, 2.0])
+    np.testing.assert_array_equal(functional.remainder(x, limits).asnumpy(), [-np.inf, -2.0, 0.0, np.nan, np.nan])
+    np.testing.assert_array_equal(functional.remainder(3, limits[1:3]).asnumpy(), [-np.inf, 3.0])
+    assert functional.remainder(x[:2], 1.5).asnumpy().tolist() == [1.0, 1.0]

@@ -42,8 +42,18 @@ def divided(input: Any, other: Any) -> Tuple[Tensor, Tensor]:
 
 
 def remainder(input: Any, other: Any) -> Any:
-    """Return ``input % other``, the rest of the division, with the sign of ``other``."""
-    return divided(input, other)[1] if is_long(input, other) else input % other
+    """Return ``input % other``, the rest of the division, with the sign of ``other``, which may be infinite."""
+    if is_long(input, other):
+        return divided(input, other)[1]
+    found = input % other
+    if not isinstance(found, Tensor) or not found.is_floating_point():
+        return found
+    if not isinstance(other, Tensor) and abs(other) < float("inf"):
+        return found
+    value, limit = (x.astype(found.dtype) if isinstance(x, Tensor) else Tensor(x, found.dtype) for x in (input, other))
+    is_endless = ops.logical_and(ops.isinf(limit), ops.isfinite(value))
+    crosses = ops.logical_and(value != 0, (value < 0) != (limit < 0))
+    return ops.where(is_endless, ops.where(crosses, limit, value), found)
 
 
 def power(input: Any, exponent: Any) -> Any:

@@ -23,6 +23,8 @@ def rare_operator(updated: cst.BinaryOperation, tree: ast.BinOp, ctx: Context) -
     name = long_operator(tree.op, tree.left, tree.right, ctx)
     if isinstance(tree.op, ast.FloorDiv) and _divides_infinity(tree, ctx):
         name = "floor_divide"
+    if isinstance(tree.op, ast.Mod) and _may_be_endless(tree, ctx):
+        name = "remainder"
     if name:
         function = ctx.reference(f"torch2ms.runtime.functional.{name}")
         return build("{f}({a}, {b})", f=function, a=bare(updated.left), b=bare(updated.right))
@@ -48,6 +50,12 @@ def _divides_infinity(tree: ast.BinOp, ctx: Context) -> bool:
     kinds = [ctx.kind(part) for part in (tree.left, tree.right)]
     tensors = [kind for kind in kinds if kind.is_tensor]
     return any(family(kind.of) in ("", "float") for kind in tensors) and ctx.once(names_infinity)
+
+
+def _may_be_endless(tree: ast.BinOp, ctx: Context) -> bool:
+    """Whether ``x % y`` may have infinity for ``y``, of which MindSpore makes NaN, and PyTorch ``x`` or ``y``."""
+    is_text = not (ctx.kind(tree.left).is_tensor or ctx.kind(tree.left).name in ("int", "float"))
+    return not is_text and not isinstance(tree.right, ast.Constant) and _divides_infinity(tree, ctx)
 
 
 def _is_repeated(tree: ast.BinOp, ctx: Context) -> bool:
