@@ -369,3 +369,19 @@ def test_distances_from_what_is_no_number(p: float) -> None:
     expected = 3.0 if p == float("inf") else np.nan  # PyTorch's largest difference passes it by
     np.testing.assert_array_equal(found[0, 0], np.float32(expected))
     assert found[1, 0] == (1.0 if p == 0 else 3.0)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: F.pad(x, (0, 0)),
+        lambda x: F.pad(x, (0, -1)),
+        lambda x: F.roll(x, 0, 0),
+        lambda x: F.roll(x, 0),
+        F.new_tensor,
+    ],
+)
+def test_what_torch_copies_has_memory_of_its_own(function) -> None:
+    x = ms.Tensor([1.0, 2.0, 3.0])
+    function(x)[0] = 9
+    assert x[0] == 1

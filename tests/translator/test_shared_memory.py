@@ -98,3 +98,17 @@ def test_extrema_of_what_may_be_bools() -> None:
     asked = "def f(t):\n    if t.dtype not in (torch.bool, torch.long):\n        raise ValueError\n    return t.max()\n"
     assert "return functional.max(t)" in translated(asked)[0]
     assert "return t.max()" in translated("def f(t):\n    return t.max()\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ("x.to(torch.float32, copy=True)", "x.astype(ms.float32).copy()"),
+        ("x.to('cpu', copy=True)", "y = x.copy()"),
+        ("x.new_tensor(x)", "ms.Tensor(x, dtype=x.dtype).copy()"),
+        ("x.new_tensor([1.0])", "y = ms.Tensor([1.0], dtype=x.dtype)\n"),
+        ("x.to(torch.float32)", "y = x.astype(ms.float32)\n"),
+    ],
+)
+def test_copies_that_are_asked_for(made: str, expected: str) -> None:
+    assert expected in translated(f"def f(x: torch.Tensor):\n    y = {made}\n    return y\n")[0]

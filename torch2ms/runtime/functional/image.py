@@ -218,7 +218,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Option
     """Return ``input`` padded, or cropped where a width is negative; ``pad`` counts from the last axis."""
     widths = [int(width) for width in pad]
     if all(width == 0 for width in widths):
-        return input
+        return input.copy()
     if mode != "constant":
         by_kernel = mode == "replicate" or (input.ndim < 5 and len(widths) < 6)
         if by_kernel and input.dtype != ms.bool_ and 0 not in input.shape:
@@ -230,7 +230,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Option
         stop = input.shape[-1 - index] + min(after, 0)
         crop[-1 - index] = slice(max(-before, 0), stop)
     if any(width < 0 for width in widths):
-        input = input[tuple(crop)]
+        input = input[tuple(crop)].copy()  # a view otherwise
     for index in range(len(widths) // 2):
         axis = input.ndim - 1 - index
         parts = [

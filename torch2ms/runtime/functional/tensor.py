@@ -129,13 +129,14 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     if dims is None:
         return roll(input.reshape((-1,)), shifts, 0).reshape(input.shape)
     axes = (dims,) if isinstance(dims, int) else tuple(dims)
+    is_moved = False
     for shift, axis in zip(shifts if isinstance(shifts, (tuple, list)) else (shifts,), axes):
         size = input.shape[axis]
         cut = int(shift) % size if size else 0
         if cut:
             head, tail = ops.split(input, [size - cut, cut], axis)
-            input = ops.concat((tail, head), axis)
-    return input
+            input, is_moved = ops.concat((tail, head), axis), True
+    return input if is_moved else input.copy()
 
 
 def full(size: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Tensor:

@@ -19,7 +19,7 @@ from torch2ms.translator.recipes.later_changes import changes_behind
 from torch2ms.translator.recipes.variables import cut_off
 from torch2ms.translator.syntax import build, fix_commas, keyword_arg
 
-__all__ = ["code_tuple", "content", "holds_tensors", "positional", "sizes", "with_numbers"]
+__all__ = ["apart", "code_tuple", "content", "holds_tensors", "positional", "sizes", "with_numbers"]
 
 _SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
@@ -112,21 +112,21 @@ def range_of_floats(site: CallSite, ctx: Context) -> Outcome:
 @recipe("new_tensor")
 def new_tensor(site: CallSite, ctx: Context) -> Outcome:
     """``torch.tensor([1j])`` -> ``ms.tensor([1j], dtype=ms.complex64)``: MindSpore itself takes 128 bits."""
-    made, data = _new_tensor(site, ctx), site.argument("data")
+    made, data, dtype = _new_tensor(site, ctx), site.argument("data"), site.argument("dtype")
     if isinstance(made, Leave) or data is None:
         return made
-    return replace(made, code=cut_off(_apart(made.code, data.tree, site, ctx), data.tree, ctx))
+    return replace(made, code=cut_off(apart(made.code, data.tree, dtype.tree if dtype else None, ctx), data.tree, ctx))
 
 
-def _apart(code: cst.BaseExpression, data: ast.expr, site: CallSite, ctx: Context) -> cst.BaseExpression:
+def apart(code: cst.BaseExpression, data: ast.expr, dtype: ast.expr | None, ctx: Context) -> cst.BaseExpression:
     """Return a tensor made of another one with memory of its own: from MindSpore 2.8 on, ``ms.tensor(x)`` shares it."""
     if not isinstance(code, cst.Call) or isinstance(data, (ast.BinOp, ast.UnaryOp, ast.Compare)):
         return code
-    kind, dtype = ctx.kind(data), site.argument("dtype")
+    kind = ctx.kind(data)
     if kind.is_tensor:
         if dtype is None:
             return build("{x}.copy()", x=code.args[0].value)
-        wanted = ctx.kind(dtype.tree).of
+        wanted = ctx.kind(dtype).of
         return code if kind.of and wanted and kind.of != wanted else build("{x}.copy()", x=code)
     if kind.name != "unknown" or not isinstance(data, (ast.Name, ast.Attribute, ast.Subscript)):
         return code

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import libcst as cst
 
-from torch2ms.translator.binding import BoundArgument
+from torch2ms.translator.binding import BoundArgument, same_literal
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
@@ -96,6 +97,13 @@ def _cast(site: CallSite, ctx: Context) -> tuple[str, cst.BaseExpression | None]
 @recipe("to_tensor")
 def to_tensor(site: CallSite, ctx: Context) -> Outcome:
     """``tensor.to(...)``: the device goes, a dtype becomes ``astype``; what cannot be told is decided at run time."""
+    made, copied = _to(site, ctx), site.argument("copy")
+    if isinstance(made, Leave) or copied is None or not same_literal(copied.tree, "True"):
+        return made
+    return replace(made, code=build("{x}.copy()", x=made.code))  # what has the dtype already is cast to itself
+
+
+def _to(site: CallSite, ctx: Context) -> Outcome:
     assert site.receiver is not None
     read = _cast(site, ctx)
     if read is None:

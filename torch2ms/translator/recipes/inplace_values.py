@@ -245,7 +245,7 @@ def _spread(source: cst.BaseExpression, tensor: cst.BaseExpression, ctx: Context
         old, size = (arg.value for arg in tensor.args)  # ``x.resize_as_(y).copy_(y)``
         same = code_of(size) == f"{code_of(source)}.shape"
         made = source if same else build("{like}({y}, {size})", like=like, y=source, size=size)
-        return build("{y}.astype({x}.dtype)", y=made, x=old)
+        return build("{y}.astype({x}.dtype).copy()", y=made, x=old)
     if not isinstance(tensor, (cst.Name, cst.Attribute)):  # torch.FloatTensor(2, 3).copy_(y)
         return build("{copied}({x}, {y})", copied=ctx.reference(_COPIED), x=tensor, y=source)
     return build("{like}({y}, {x}.shape).astype({x2}.dtype)", like=like, y=source, x=tensor,

@@ -12,7 +12,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.recipes.creation import code_tuple, content, positional, sizes
+from torch2ms.translator.recipes.creation import apart, code_tuple, content, positional, sizes
 from torch2ms.translator.recipes.variables import cut_off
 from torch2ms.translator.syntax import as_tuple, build, parenthesised, undetached
 from torch2ms.translator.trees import walk
@@ -102,7 +102,9 @@ def new_like(site: CallSite, ctx: Context) -> Outcome:
         if values is None:
             return Leave("it is called without values")
         source = given[0][0] if given else site.tree.keywords[0].value
-        return Replace(cut_off(_call("mindspore.Tensor", [values], dtype, ctx), source, ctx))
+        wanted = next((word.value for word in site.tree.keywords if word.arg == "dtype"), site.receiver_tree)
+        made = apart(_call("mindspore.Tensor", [values], dtype, ctx), source, wanted, ctx)
+        return Replace(cut_off(made, source, ctx))
     if word == "new" and content(given, ctx) != "size":
         if len(given) == 1 and given[0][1].star:  # x.new(*given): sizes, or one argument that holds values
             made = _call("torch2ms.runtime.functional.typed_tensor", [given[0][1].value], dtype, ctx)

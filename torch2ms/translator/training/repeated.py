@@ -15,7 +15,7 @@ __all__ = ["draws", "gives_the_same"]
 # In the names of all that draws random numbers: those of the rows that carry T2M306 (a test compares them).
 _RANDOM = re.compile(
     "rand|dropout|bernoulli|binomial|multinomial|normal_?$|poisson|rrelu|gumbel|sample|exponential|uniform|cauchy"
-    "|geometric|fractional|seed|rng_state|generator",
+    "|geometric|fractional|seed|rng_state|generator|make_tensor",
     re.I,
 )
 _KEEPING = frozenset(
