@@ -202,3 +202,30 @@ def test_masked_reductions_of_every_dtype() -> None:
     numbers = ms.Tensor([[3 + 4j, 9], [4, 5]], ms.complex64)
     assert functional.masked.mean(numbers, 1, mask=mask)[0].asnumpy() == 3 + 4j
     assert functional.masked.normalize(numbers, 2.0, 1, mask=mask).asnumpy()[0] == pytest.approx([0.6 + 0.8j, 0])
+
+
+def test_rows_are_told_as_compressed() -> None:
+    matrix = ms.tensor([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [3.0, 0.0, 4.0]])
+    ends, columns = functional.crow_indices(matrix), functional.col_indices(matrix)
+    assert ends.asnumpy().tolist() == [0, 1, 1, 3]
+    assert columns.asnumpy().tolist() == [1, 0, 2]
+    values = functional.sparse_values(matrix)
+    again = functional.sparse_csr_tensor(ends, columns, values)
+    assert again.asnumpy().tolist() == matrix.asnumpy().tolist()
+    assert functional.sparse_csr_tensor([0, 1], [0], [5], (1, 2), dtype=ms.int32).asnumpy().tolist() == [[5, 0]]
+
+
+def test_segments_that_hold_nothing() -> None:
+    # By torch 2.13
+    x = ms.tensor([1.0, 2.0, 3.0])
+    lengths = ms.tensor([2, 0, 1])
+    found = {
+        name: functional.segment_reduce(x, name, lengths=lengths).asnumpy().tolist() for name in ("sum", "prod", "max")
+    }
+    assert found == {"sum": [3.0, 0.0, 3.0], "prod": [2.0, 1.0, 3.0], "max": [2.0, -np.inf, 3.0]}
+    mean = functional.segment_reduce(x, "mean", lengths=lengths, initial=4.0).asnumpy()
+    assert mean.tolist() == [3.5, 4.0, 7.0]
+    offsets = ms.tensor([0, 2, 2, 3])
+    assert functional.segment_reduce(x, "min", offsets=offsets, initial=1.5).asnumpy().tolist() == [1.0, 1.5, 1.5]
+    with pytest.raises(ValueError, match="lengths or offsets"):
+        functional.segment_reduce(x, "sum")

@@ -12,6 +12,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
 
+from .modules import named_buffers, named_parameters
 from .names import torch_names
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "jacobian_of",
     "jvp",
     "linearize",
+    "stack_module_state",
     "vhp",
     "vjp",
     "vmap",
@@ -270,6 +272,15 @@ def functional_call(module: nn.Cell, parameters: Any, args: Any = None, kwargs: 
     finally:
         for owner, last in held:
             del owner.__dict__[last]
+
+
+def stack_module_state(models: Sequence[nn.Cell]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+    """Return the weights and the buffers of networks of one structure, those of one name stacked."""
+    found = []
+    for named in (named_parameters, named_buffers):
+        states = [dict(named(model)) for model in models]
+        found.append({path: ops.stack([ops.stop_gradient(state[path]) for state in states]) for path in states[0]})
+    return found[0], found[1]
 
 
 def by_input(network: Any, *inputs: Any, place: int = 0, seed: Any = None, output: Optional[int] = None) -> Any:

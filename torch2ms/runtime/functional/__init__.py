@@ -38,6 +38,7 @@ from .reductions import *  # noqa: F403
 from .sampling import *  # noqa: F403
 from .seldom import *  # noqa: F403
 from .singular import *  # noqa: F403
+from .sparse_rows import *  # noqa: F403
 from .special import *  # noqa: F403
 from .spectral import *  # noqa: F403
 from .statistics import *  # noqa: F403

@@ -1,0 +1,90 @@
+"""Compressed rows of matrices: what PyTorch's CSR tensors tell of themselves. MindSpore's tensors stay dense here."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+from . import placing
+
+__all__ = ["col_indices", "crow_indices", "segment_reduce", "sparse_csr_tensor", "sparse_dim"]
+
+
+def sparse_dim(x: Tensor) -> int:
+    """Return along how many axes places are stored: all of them."""
+    return len(x.shape)
+
+
+def crow_indices(x: Tensor) -> Tensor:
+    """Return how many values a matrix stores in the rows before each row, and at all."""
+    counts = np.count_nonzero(x.asnumpy(), axis=-1)
+    return Tensor(np.concatenate((np.zeros((*counts.shape[:-1], 1), np.int64), np.cumsum(counts, -1)), -1), ms.int64)
+
+
+def col_indices(x: Tensor) -> Tensor:
+    """Return the columns of the values that a matrix stores, row by row."""
+    return Tensor(np.nonzero(x.asnumpy())[-1], ms.int64)
+
+
+def sparse_csr_tensor(
+    crow_indices: Any, col_indices: Any, values: Any, size: Optional[Sequence[int]] = None, *, dtype: Any = None
+) -> Tensor:
+    """Return the matrix, dense, whose rows are given by how many values are before them."""
+    ends, columns = (
+        part.asnumpy() if isinstance(part, Tensor) else np.asarray(part) for part in (crow_indices, col_indices)
+    )
+    stored = values if isinstance(values, Tensor) else Tensor(values)
+    stored = stored if dtype is None else stored.astype(dtype)
+    shape = (len(ends) - 1, int(columns.max()) + 1 if len(columns) else 0) if size is None else tuple(size)
+    places = np.repeat(np.arange(len(ends) - 1), np.diff(ends)) * shape[1] + columns
+    flat = ops.zeros(shape[0] * shape[1], stored.dtype)
+    return placing.added(flat, Tensor(places, ms.int32), stored).reshape(shape)
+
+
+def segment_reduce(
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Optional[Tensor] = None,
+    offsets: Optional[Tensor] = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: Any = None,
+) -> Tensor:
+    """Return the sum, mean, product or extreme of each of the parts that an axis is cut into."""
+    given = lengths if lengths is not None else offsets
+    if given is None:
+        raise ValueError("segment_reduce(): Either lengths or offsets must be defined.")
+    if given.ndim > 1:  # other cuts for each row before the axis
+        name = "offsets" if lengths is None else "lengths"
+        pairs = zip(ops.unbind(data, 0), ops.unbind(given, 0))
+        rows = [segment_reduce(part, reduce, axis=axis - 1, initial=initial, **{name: cut}) for part, cut in pairs]
+        return ops.stack(rows, 0)
+    cuts = given.asnumpy()
+    ends = np.concatenate(([0], np.cumsum(cuts))) if lengths is not None else cuts
+    parts = [_of_part(data, reduce, axis, int(start), int(stop), initial) for start, stop in zip(ends[:-1], ends[1:])]
+    return ops.stack(parts, axis)
+
+
+_FIRST = {"sum": 0.0, "mean": float("nan"), "prod": 1.0, "max": -float("inf"), "min": float("inf")}
+
+
+def _of_part(data: Tensor, reduce: str, axis: int, start: int, stop: int, initial: Any) -> Tensor:
+    """Return what a reduction makes of the places from ``start`` to ``stop``, beside the value it begins with."""
+    shape = (*data.shape[:axis], *data.shape[axis + 1 :])
+    if start == stop:
+        return ops.zeros(shape, data.dtype) + (_FIRST[reduce] if initial is None else initial)
+    part = data[(slice(None),) * axis + (slice(start, stop),)]
+    if reduce in ("max", "min"):
+        found = ops.amax(part, axis) if reduce == "max" else ops.amin(part, axis)
+        if initial is None:
+            return found
+        bound = ops.zeros(shape, data.dtype) + initial
+        return ops.maximum(found, bound) if reduce == "max" else ops.minimum(found, bound)
+    if reduce == "prod":
+        return part.prod(axis) * (1 if initial is None else initial)
+    total = part.sum(axis) + (0 if initial is None else initial)
+    return total / (stop - start) if reduce == "mean" else total
