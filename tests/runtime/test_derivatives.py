@@ -150,3 +150,11 @@ def test_a_network_computes_with_other_weights_for_one_call():
     with pytest.raises(KeyError):
         derivatives.functional_call(network, {"7.weight": x}, x)
     assert np.array_equal(network(x).asnumpy(), before)
+
+
+def test_an_argument_is_counted_from_the_end_as_well():
+    x, y = ms.Tensor([1.0, 2.0]), ms.Tensor([3.0, 5.0])
+    by_last = derivatives.hessian_of(lambda a, b: (a * b**2).sum(), argnums=-1)(x, y)
+    np.testing.assert_allclose(by_last.asnumpy(), [[2.0, 0.0], [0.0, 4.0]])
+    slopes = derivatives.jacobian_of(lambda a: a**2, argnums=-1)(x)
+    np.testing.assert_allclose(slopes.asnumpy(), [[2.0, 0.0], [0.0, 4.0]])

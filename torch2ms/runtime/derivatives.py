@@ -203,10 +203,12 @@ def jacobian_of(func: Function, argnums: int = 0, **_: Any) -> Function:
     """Return the function that gives the Jacobian of ``func`` by its argument number ``argnums``."""
 
     def derivative(*args: Any) -> Any:
-        def one(value: Any) -> Any:
-            return func(*args[:argnums], value, *args[argnums + 1 :])
+        place = argnums % len(args)
 
-        return jacobian(one, args[argnums])
+        def one(value: Any) -> Any:
+            return func(*args[:place], value, *args[place + 1 :])
+
+        return jacobian(one, args[place])
 
     return derivative
 
@@ -215,10 +217,12 @@ def hessian_of(func: Function, argnums: int = 0) -> Function:
     """Return the function that gives the second derivatives of ``func`` by its argument number ``argnums``."""
 
     def derivative(*args: Any) -> Any:
-        def one(value: Any) -> Any:
-            return func(*args[:argnums], value, *args[argnums + 1 :])
+        place = argnums % len(args)
 
-        return hessian(one, args[argnums])
+        def one(value: Any) -> Any:
+            return func(*args[:place], value, *args[place + 1 :])
+
+        return hessian(one, args[place])
 
     return derivative
 
