@@ -467,3 +467,18 @@ def test_what_is_used_as_a_network_is_moved_as_one(used: str, expected: str) -> 
         """
     )
     assert codes(result) == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("x.to(device=d, dtype=t)", "y = states.of_type(x, t)"),
+        ("x.to(device=x.device, dtype=x.dtype)", "y = states.of_type(x, x.dtype)"),
+        ("x.to(dtype=torch.float32, non_blocking=True)", "y = states.of_type(x, ms.float32)"),
+        ("x.to('cpu', dtype=torch.float16)", "y = states.of_type(x, ms.float16)"),
+    ],
+)
+def test_what_may_be_a_tensor_or_a_network_is_cast_by_the_runtime(call: str, expected: str) -> None:
+    result = translate_source(f"import torch\n\n\ndef f(x, d, t):\n    y = {call}\n    return y\n")
+    assert expected in result.text
+    assert not [d for d in result.diagnostics if d.code == "T2M207"]

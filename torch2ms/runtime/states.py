@@ -42,5 +42,10 @@ def _keeps(own: type, method: str) -> bool:
 
 
 def of_type(value: Any, dtype: Any) -> Any:
-    """Return a tensor of another dtype, or a network whose weights are given it, as ``x.type(dtype)`` does."""
+    """Return a tensor of another dtype, or a network whose weights are given it, as ``x.type(dtype)`` does.
+
+    ``None`` leaves it as it is, as in ``x.to(dtype=None)``.
+    """
+    if dtype is None:
+        return value
     return modules.cast(value, dtype) if isinstance(value, nn.Cell) else value.astype(dtype)

@@ -22,6 +22,7 @@ from torch2ms.translator.inference.families import BASE_ROWS, MODULE_BARE
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
 from torch2ms.translator.names import candidates, is_config
 from torch2ms.translator.passes.recorded_marks import marked_untyped
+from torch2ms.translator.recipes.devices import describes_dtype
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk
 from torch2ms.translator.type_names import floating_type
@@ -258,7 +259,7 @@ def untyped_call(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Cont
         return made
     if (leaf := marked_untyped(updated, tree, ctx)) is not None:
         return leaf
-    if (made := _of_type(updated, tree, ctx)) is not None:
+    if (made := _of_type(updated, tree, ctx) or _cast(updated, tree, ctx)) is not None:
         return made
     for family, word in _FAMILIES:
         name = f"{BASE_ROWS[family]}.{func.attr}"
@@ -291,6 +292,26 @@ def _of_type(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpress
         return None
     of_type = ctx.reference("torch2ms.runtime.states.of_type")
     return build("{of}({x}, {dtype})", of=of_type, x=updated.func.value, dtype=dtype)
+
+
+def _cast(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``states.of_type(x, dtype)`` for ``x.to(device=device, dtype=dtype)`` of a tensor or a network."""
+    words = {keyword.arg for keyword in tree.keywords}
+    if getattr(tree.func, "attr", "") != "to" or not words <= {"dtype", "device", "non_blocking"}:
+        return None
+    trees = [*tree.args, *(keyword.value for keyword in tree.keywords)]
+    if any(arg.star for arg in updated.args) or not isinstance(updated.func, cst.Attribute):
+        return None
+    dtypes = [
+        arg.value
+        for value, arg in zip(trees, updated.args, strict=True)
+        if (arg.keyword is not None and arg.keyword.value == "dtype")
+        or (arg.keyword is None and describes_dtype(value, ctx.kind(value)))
+    ]
+    if len(dtypes) != 1:
+        return None
+    of_type = ctx.reference("torch2ms.runtime.states.of_type")
+    return build("{of}({x}, {dtype})", of=of_type, x=updated.func.value, dtype=dtypes[0])
 
 
 def state_call(updated: cst.Call, func: ast.Attribute, ctx: Context) -> cst.BaseExpression | None:

@@ -18,7 +18,7 @@ from torch2ms.translator.syntax import build, code_of, itself
 from torch2ms.translator.type_names import floating_type
 from torch2ms.translator.whole_casts import cut_from_floats
 
-__all__ = ["describes_device", "moved"]
+__all__ = ["describes_device", "describes_dtype", "moved"]
 
 _MOVED = ("T2M301", "MindSpore runs on the device of its context; the move was dropped")
 _DEVICE_WORDS = ("device", "cuda", "gpu", "rank")
@@ -52,7 +52,8 @@ def describes_device(tree: ast.expr, kind: Kind) -> bool:
     return not kind.is_tensor and kind.name != "dtype" and any(part in word for part in _DEVICE_WORDS)
 
 
-def _describes_dtype(tree: ast.expr, kind: Kind) -> bool:
+def describes_dtype(tree: ast.expr, kind: Kind) -> bool:
+    """Whether an argument says a dtype: one of torch's, or something called a dtype."""
     if kind.name == "dtype" or (kind.name == "api" and kind.of.startswith("torch.")):
         return True
     return any(part in _word(tree).lower() for part in _DTYPE_WORDS)
@@ -81,7 +82,7 @@ def _cast(site: CallSite, ctx: Context) -> tuple[str, cst.BaseExpression | None]
             continue
         if isinstance(tree, ast.Constant) and isinstance(tree.value, bool):
             continue
-        if keyword == "dtype" or _describes_dtype(tree, kind):
+        if keyword == "dtype" or describes_dtype(tree, kind):
             found = ("cast", code)
         elif keyword == "other" or kind.is_tensor:
             found = ("like", code)
