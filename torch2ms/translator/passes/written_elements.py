@@ -58,7 +58,7 @@ def written_elements(
     if not trained and not through and not ctx.kind(place.value).is_tensor:
         return node
     if isinstance(node, cst.Assign) and isinstance(tree, ast.Assign) and _is_rounded(tree, place, ctx):
-        wide = {"tensor": ctx.reference("mindspore.tensor"), "dtype": ctx.reference("mindspore.float64")}
+        wide = {"tensor": ctx.reference("mindspore.Tensor"), "dtype": ctx.reference("mindspore.float64")}
         node = node.with_changes(value=build("{tensor}({x}, {dtype})", x=node.value, **wide))
     every = _is_all(place.slice)
     if trained and (every or what_index_gives(place.slice, ctx) != "part"):
