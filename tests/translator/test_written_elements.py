@@ -26,6 +26,6 @@ def test_numbers_are_written_into_float64_with_all_their_digits(text: str, made:
 
 def test_they_are_for_any_release() -> None:
     """MindSpore 2.0 has no ``mindspore.tensor``."""
-    options = Options(target=Target(mindspore="2.0"))
-    text = translate_source("import torch\nx = torch.zeros(3).double()\nx[1] = 0.1\n", options).text
+    options = Options(Target(mindspore=(2, 0)))
+    text = translate_source("import torch\nx = torch.zeros(3).double()\nx[1] = 0.1\n", options=options).text
     assert "x[1] = ms.Tensor(0.1, ms.float64)\n" in text
