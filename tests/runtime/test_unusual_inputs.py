@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mindspore import nn, ops
 
-from torch2ms.runtime import functional, layers, modules
+from torch2ms.runtime import functional, layers, linalg, modules
 
 BYTES = [
     ({"mode": "bilinear"}, [[9, 18, 29, 39, 48], [78, 87, 98, 108, 117], [147, 156, 167, 177, 186]]),
@@ -148,3 +148,33 @@ def test_a_lazy_layer_takes_a_state_before_it_sees_an_input(make: object, shape:
     assert second(x).asnumpy().tolist() == expected.tolist()
     modules.load_state_dict(second, modules.state_dict(first))
     assert modules.weight(second[0]).shape == modules.weight(first[0]).shape
+
+
+def test_least_squares_tell_what_their_driver_tells() -> None:
+    a, b = ms.tensor([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]]), ms.tensor([[1.0], [2.0], [3.0]])
+    shapes = {}
+    for driver in (None, "gels", "gelsd", "gelss"):
+        found = linalg.lstsq(a, b, driver=driver)
+        assert found.solution.asnumpy().tolist() == [[1.0], [1.0]]
+        shapes[driver] = [part.shape for part in found[1:]]
+    assert shapes == {  # by torch 2.13
+        None: [(0,), (), (0,)],
+        "gels": [(1,), (0,), (0,)],
+        "gelsd": [(1,), (), (2,)],
+        "gelss": [(1,), (), (2,)],
+    }
+    assert found.residuals.asnumpy().tolist() == [9.0]
+    assert (int(found.rank), found.singular_values.asnumpy().tolist()) == (2, [2.0, 1.0])
+    low = linalg.lstsq(ms.tensor([[1.0, 1.0]] * 3), b, driver="gelsd")
+    assert (int(low.rank), low.residuals.shape) == (1, (0,))
+    numbers = ms.Tensor(np.array([[1j, 0], [0, 2]], np.complex64))
+    assert linalg.lstsq(numbers, numbers).solution.asnumpy() == pytest.approx(np.eye(2))
+
+
+def test_pivots_of_complex_matrices() -> None:
+    matrix = ms.Tensor(np.array([[1.2, 1], [0.8 + 0.8j, 2]], np.complex64))  # 1.2 is longer, not the sum of the parts
+    factors, pivots, info = linalg.old_lu(matrix, get_infos=True)
+    assert pivots.asnumpy().tolist() == [2, 2]
+    assert int(info) == 0
+    assert factors.asnumpy()[0].tolist() == pytest.approx([0.8 + 0.8j, 2])
+    assert linalg.old_lu(ops.zeros((0, 3, 3)))[1].shape == (0, 3)

@@ -17,6 +17,7 @@ from .functional import LinAlgError, adjoint, inverse, linalg_solve, nans, norm,
 from .functional.algebra import cholesky_codes, not_factored, open_cholesky, open_solve
 from .functional.kernels import tril, triu
 from .functional.singular import eliminated, not_inverted, open_inverse, refuse, zero_pivots
+from .least_squares import least_share, lstsq  # noqa: F401  handed on
 from .substitution import cholesky_solve, lu_solve, solve_triangular  # noqa: F401  handed on
 
 __all__ = """LinAlgError cholesky_ex cholesky_inverse cholesky_solve cond eig eigh eigvals eigvalsh geqrf inv_ex lstsq
@@ -53,15 +54,6 @@ class Orthogonal(NamedTuple):
 
     Q: Tensor
     R: Tensor
-
-
-class LeastSquares(NamedTuple):
-    """The solution, the sums of squared residuals, the rank and the singular values (empty, as torch's driver)."""
-
-    solution: Tensor
-    residuals: Tensor
-    rank: Tensor
-    singular_values: Tensor
 
 
 class Triangular(NamedTuple):
@@ -209,29 +201,9 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Inverse:
     return Inverse(open_inverse(A), Tensor(info))
 
 
-def _smallest(A: Tensor) -> float:
-    """Return the part of the largest singular value below which PyTorch takes one for zero."""
-    return float(max(A.shape[-2:])) * (2.220446049250313e-16 if A.dtype == ms.float64 else 1.1920929e-07)
-
-
-def lstsq(A: Tensor, B: Tensor, rcond: Optional[float] = None, *, driver: Any = None) -> LeastSquares:
-    """Return the least squares solution of ``A @ X = B``; it has a gradient with respect to ``B``."""
-    vector = B.ndim == A.ndim - 1
-    right = ops.expand_dims(B, -1) if vector else B
-    limit = _smallest(A) if rcond is None else rcond
-    solution = ops.matmul(_by_numpy(lambda a: singular.pseudo_inverse(a, limit), A), right)
-    is_finite = ops.logical_and(right == right, ops.abs(right) < float("inf")).all((-2, -1), True)
-    solution = ops.where(is_finite, solution, ops.full_like(solution, float("nan")))  # LAPACK scales by the largest
-    residuals = ops.zeros((0,), A.dtype)
-    if A.shape[-2] > A.shape[-1]:
-        residuals = ops.square(ops.matmul(A, solution) - right).sum(-2)
-    rank: Tensor = _by_numpy(lambda a: np.asarray(np.linalg.matrix_rank(singular.finite(a))), A)
-    return LeastSquares(ops.squeeze(solution, -1) if vector else solution, residuals, rank, ops.zeros((0,), A.dtype))
-
-
 def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """Return the pseudo-inverse of matrices; it has the gradient by matrices of the same rank, as PyTorch's has."""
-    smallest = 1e-15 if A.dtype == ms.float64 else _smallest(A)
+    smallest = 1e-15 if A.dtype == ms.float64 else least_share(A)
     share = next((value for value in (rcond, rtol) if value is not None), smallest if atol is None else 0.0)
 
     def inverted(a: Any) -> Any:
@@ -329,7 +301,7 @@ def matrix_exp(A: Tensor) -> Tensor:
 
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Compact:
     """Return L and U in one matrix, and the pivots; a zero on the diagonal of U raises."""
-    found = old_lu(A, pivot)
+    found: Compact = old_lu(A, pivot)
     zero = np.diagonal(found.LU.asnumpy(), 0, -2, -1) == 0
     for place in np.argwhere(zero)[:1] + 1:
         says = "using it on lu_solve would result in a division by zero"
@@ -337,17 +309,20 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Compact:
     return found
 
 
-def old_lu(A: Tensor, pivot: bool = True) -> Compact:
-    """Return L and U in one matrix, and the pivots, as ``torch.lu`` does."""
+def old_lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+    """Return L and U in one matrix, and the pivots, as ``torch.lu`` does, and with ``get_infos`` first zeros of U."""
 
     def factor(a: Any) -> Any:
+        if not a.size:
+            return a.copy(), np.zeros((*a.shape[:-2], min(a.shape[-2:])), np.int32)
         flat = a.reshape((-1, *a.shape[-2:]))
         parts = [eliminated(matrix, np.result_type(matrix, np.float64)) for matrix in flat]
         combined = np.stack([part[0] for part in parts]).reshape(a.shape).astype(a.dtype)
         pivots = np.stack([part[1] for part in parts]).reshape((*a.shape[:-2], -1))
         return combined, pivots
 
-    return Compact(*_by_numpy(factor, A))
+    found = Compact(*_by_numpy(factor, A))
+    return (*found, Tensor(zero_pivots(A))) if get_infos else found
 
 
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Triangular:

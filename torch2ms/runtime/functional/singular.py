@@ -70,7 +70,8 @@ def eliminated(matrix: Any, dtype: Any) -> Tuple[Any, Any]:
     count = min(found.shape)
     pivots = np.arange(1, count + 1, dtype=np.int32)
     for column in range(count):
-        best = column + int(np.abs(found[column:, column]).argmax())
+        below = found[column:, column]  # LAPACK measures complex numbers by the sum of their parts
+        best = column + int((np.abs(below.real) + np.abs(below.imag)).argmax())
         pivots[column] = best + 1
         found[[column, best]] = found[[best, column]]
         if found[column, column] != 0:

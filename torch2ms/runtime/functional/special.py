@@ -253,8 +253,10 @@ def igammac(input: Tensor, other: Tensor) -> Tensor:
 
 def zeta(input: Any, other: Any) -> Tensor:
     """Return the Hurwitz zeta function; either may be a number."""
-    tensors = [value if isinstance(value, Tensor) else Tensor(value, ms.float32) for value in (input, other)]
+    tensors = [_wide(value) if isinstance(value, Tensor) else Tensor(value, ms.float32) for value in (input, other)]
     power, start = promoted(tensors)
+    shape = np.broadcast_shapes(power.shape, start.shape)
+    power, start = ops.broadcast_to(power, shape), ops.broadcast_to(start, shape)
     # A term of the sum is 1 / 0; MindSpore has NaN where the power is no whole number
     is_pole = ops.logical_and(power > 1, ops.logical_and(start <= 0, start == ops.floor(start)))
     return ops.where(is_pole, ops.full_like(is_pole.astype(power.dtype), math.inf), ops.zeta(power, start))
