@@ -251,6 +251,12 @@ def std_mean(
     return selections.root(variance), mean
 
 
+def _nuclear_norm(input: Tensor, dim: Axes, keepdim: bool) -> Tensor:
+    from ..linalg import matrix_norm  # a compiled graph takes no import, and this function only where it is called
+
+    return matrix_norm(input, "nuc", tuple(dim) if isinstance(dim, (tuple, list)) else (-2, -1), keepdim)
+
+
 def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
     """Return the p-norm of the values over ``dim`` (all by default); "fro" is 2, also over more than two axes."""
     if dtype is not None:
@@ -258,9 +264,7 @@ def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False,
     if input.dtype == ms.float16:  # the sum of squares is beyond it
         return norm(input.astype(ms.float32), p, dim, keepdim).astype(ms.float16)
     if p == "nuc":
-        from ..linalg import matrix_norm
-
-        return matrix_norm(input, p, tuple(dim) if isinstance(dim, (tuple, list)) else (-2, -1), keepdim)
+        return _nuclear_norm(input, dim, keepdim)
     axes = _axes(input, dim)
     if p in ("fro", 2, None):
         squares = selections.sum(ops.square(modulus(input)), axes, keepdim)
