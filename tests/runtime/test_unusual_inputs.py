@@ -178,3 +178,14 @@ def test_pivots_of_complex_matrices() -> None:
     assert int(info) == 0
     assert factors.asnumpy()[0].tolist() == pytest.approx([0.8 + 0.8j, 2])
     assert linalg.old_lu(ops.zeros((0, 3, 3)))[1].shape == (0, 3)
+
+
+def test_logarithms_of_sums_of_complex_exponentials() -> None:
+    # By torch 2.13: beyond half a turn, and beyond what an exponential holds
+    x = ms.Tensor(np.array([-1.4 + 6.6j, 2 - 8j, 100 + 1j], np.complex64))
+    y = ms.Tensor(np.array([-9.0 + 1j, 4 + 7j, 99 - 2j], np.complex64))
+    assert functional.nans.logaddexp(x, y).asnumpy() == pytest.approx(
+        np.array([(-1.39961 + 6.60032j), (3.8963 + 6.90222j), (99.55045 + 0.91853j)]), rel=1e-5
+    )
+    found = functional.nans.logsumexp(ms.Tensor(np.array([[1000 + 2j, 999 - 1j]], np.complex64)), 1)
+    assert found.asnumpy() == pytest.approx(np.array([(999.5505 + 1.91853j)]), rel=1e-5)

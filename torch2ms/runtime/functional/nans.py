@@ -220,10 +220,12 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     axes = tuple(dim) if isinstance(dim, list) else dim
     if 0 in input.shape:
         return ops.log(selections.sum(input, axes, keepdim))
-    if input.is_complex():
-        return ops.log(ops.exp(input).sum(axes, keepdims=keepdim))
-    largest = ops.stop_gradient(ops.amax(input, axes, True))
+    largest = ops.stop_gradient(ops.amax(ops.real(input) if input.is_complex() else input, axes, True))
     largest = ops.where(ops.isfinite(largest), largest, ops.zeros_like(largest))
+    if input.is_complex():
+        shifted = ops.Complex()(ops.real(input) - largest, ops.imag(input))
+        total = ops.log(ops.exp(shifted).sum(axes, keepdims=keepdim))
+        return ops.Complex()(ops.real(total) + largest.reshape(total.shape), ops.imag(total))
     total = ops.log(ops.exp(input - largest).sum(axes, keepdims=keepdim))
     return total + largest.reshape(total.shape)
 
@@ -240,10 +242,19 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     return found
 
 
+def _complex_logaddexp(input: Tensor, other: Tensor) -> Tensor:
+    """Return ``large + log(1 + exp(small - large))``, large by the real part: so its turns of the circle are kept."""
+    a, b, c, d = ops.real(input), ops.imag(input), ops.real(other), ops.imag(other)
+    is_less = a < c
+    large = ops.Complex()(ops.where(is_less, c, a), ops.where(is_less, d, b))
+    small = ops.Complex()(ops.where(is_less, a, c), ops.where(is_less, b, d))
+    return large + ops.log(ops.exp(small - large) + 1)
+
+
 def logaddexp(input: Tensor, other: Tensor) -> Tensor:
     """Return ``log(exp(input) + exp(other))``; infinities of one sign stay."""
     if input.is_complex():
-        return ops.log(ops.exp(input) + ops.exp(other))
+        return _complex_logaddexp(input, other)
     gap = ops.abs(input - other)
     sum = ops.maximum(input, other) + ops.log1p(ops.exp(-gap))
     return ops.where((input == other) & ~ops.isfinite(input), input, sum)
