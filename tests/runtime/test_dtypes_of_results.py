@@ -189,3 +189,19 @@ def test_running_statistics_of_nothing_stay() -> None:
     assert layer(ops.zeros((2, 3, 0, 0))).shape == (2, 3, 0, 0)
     assert layer.moving_mean.asnumpy().tolist() == [0.0, 0.0, 0.0]
     assert layer.moving_variance.asnumpy().tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_sum_has_the_dtype_that_is_asked_for() -> None:
+    for dtype, expected in ((ms.bool_, True), (ms.float64, 0.5), (None, 0.5)):
+        found = functional.sum(_of([1.5, -1.0, 0.0]), dtype=dtype)
+        assert found.dtype == (ms.float32 if dtype is None else dtype)
+        assert found.asnumpy() == expected
+    assert functional.sum(_of([1, -2, 0], ms.int64), dtype=ms.int32).dtype == ms.int32
+
+
+def test_a_likeliest_class_is_found_beside_infinity() -> None:
+    layer = layers.AdaptiveLogSoftmaxWithLoss(2, 4, [2], div_value=1.0)
+    layer.head.weight.set_data(_of([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]))
+    found = layer.predict(_of([[np.inf, 1.0], [-np.inf, np.inf], [1.0, 0.0], [0.0, 1.0]])).asnumpy()
+    assert found[:3].tolist() == [0, 0, 1]
+    assert found[3] >= 2

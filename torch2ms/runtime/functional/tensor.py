@@ -159,7 +159,8 @@ def sum(input: Tensor, dim: Axes = None, keepdim: bool = False, dtype: Any = Non
         input = input.astype(ms.int64)
     if 0 in input.shape:
         return selections.sum(input, _axes(input, dim), keepdim)
-    return input.sum(_axes(input, dim) or None, keepdims=keepdim)
+    found = input.sum(_axes(input, dim) or None, keepdims=keepdim)
+    return found if found.dtype == input.dtype else found.astype(input.dtype)  # MindSpore counts bools
 
 
 def prod(input: Tensor, dim: Optional[int] = None, keepdim: bool = False, dtype: Any = None) -> Tensor:

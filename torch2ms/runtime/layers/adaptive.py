@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Sequence
 
 from mindspore import Tensor, nn, ops
 
-from ..functional import argmax, gather, log_softmax
+from ..functional import gather, log_softmax, nans
 from ..functional.singular import compiled
 from ..kinds import Kind
 from .container import ModuleList, Sequential
@@ -91,4 +91,5 @@ class AdaptiveLogSoftmaxWithLoss(nn.Cell, metaclass=Kind):
 
     def predict(self, input: Tensor) -> Tensor:
         """Return the likeliest class of each sample."""
-        return argmax(self.log_prob(input), 1)
+        first = nans.argmax(self.head(input), 1)  # the most frequent ones by their scores alone, as in PyTorch
+        return ops.where(first < self.shortlist_size, first, nans.argmax(self.log_prob(input), 1))
