@@ -189,3 +189,10 @@ def test_logarithms_of_sums_of_complex_exponentials() -> None:
     )
     found = functional.nans.logsumexp(ms.Tensor(np.array([[1000 + 2j, 999 - 1j]], np.complex64)), 1)
     assert found.asnumpy() == pytest.approx(np.array([(999.5505 + 1.91853j)]), rel=1e-5)
+
+
+def test_ints_like_a_tensor_are_drawn_below_a_named_bound() -> None:
+    x = ops.zeros((40,), ms.int32)
+    for drawn in (functional.randint_like(x, high=3), functional.randint_like(x, 3), functional.randint_like(x, 0, 3)):
+        assert drawn.dtype == ms.int32
+        assert set(drawn.asnumpy().tolist()) == {0, 1, 2}

@@ -251,9 +251,9 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     return ops.gather(input, Tensor(places), 0)
 
 
-def randint_like(input: Tensor, low: int, high: Optional[int] = None, *, dtype: Any = None, **options: Any) -> Tensor:
-    """Return random integers below ``high`` in the shape and dtype of ``input``."""
-    bounds = (0, low) if high is None else (low, high)
+def randint_like(input: Tensor, low: Any = None, high: Any = None, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Return random integers from ``low`` on, 0 without it, and below ``high``, in the shape and dtype of ``input``."""
+    bounds = (0, low) if high is None else (0 if low is None else low, high)
     drawn = ops.randint(int(bounds[0]), int(bounds[1]), input.shape)
     return drawn.astype(input.dtype if dtype is None else dtype)
 
