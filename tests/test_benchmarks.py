@@ -67,6 +67,21 @@ def test_a_sweep_varies_every_row_in_one_respect(kind: str) -> None:
 
 
 @pytest.mark.slow
+def test_who_sees_a_change_is_the_same_on_both_sides() -> None:
+    command = [
+        sys.executable,
+        ROOT / "benchmarks" / "aliasing.py",
+        "--only",
+        "torch.[e-t]*split*",
+        "--only",
+        "torch.t*",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " 0 silent" in done.stdout
+
+
+@pytest.mark.slow
 def test_step_time_compares_emitted_and_hand_written_steps() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "benchmarks" / "step_time.py", "--only", "digits", "--steps", "2", "--rounds", "1"],

@@ -16,7 +16,7 @@ __all__ = ["left_view", "report_copied_view"]
 # Views that MindSpore computes anew
 _COPIED = frozenset({
     "real", "imag", "flatten", "ravel", "unfold", "unflatten", "view_as_real", "broadcast_tensors", "as_strided",
-    "adjoint",
+    "adjoint", "view_as_complex",
 })  # fmt: skip
 
 # Views that share memory in MindSpore too, but not where it records operations for their gradients: there an index or a

@@ -51,7 +51,7 @@ VIEWS = REARRANGED | {
     "int", "long", "bool", "real", "imag", "unfold", "as_tensor", "from_numpy", "asarray", "numpy", "broadcast_to",
     "atleast_1d", "atleast_2d", "atleast_3d", "requires_grad_", "grad", "hsplit", "vsplit", "dsplit", "view_as_real",
     "view_as_complex", "adjoint", "H", "squeeze_", "unsqueeze_", "transpose_", "t_", "detach_", "as_strided",
-    "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
+    "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "resize", "resize_as",
 }  # fmt: skip
 
 
@@ -64,7 +64,7 @@ _SHAPED = REARRANGED | {
 _SHARED = REARRANGED | {
     "chunk", "split", "unbind", "detach", "data", "expand", "expand_as", "broadcast_to", "split_with_sizes",
     "tensor_split", "hsplit", "vsplit", "dsplit", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
-    "atleast_1d", "atleast_2d", "atleast_3d",
+    "atleast_1d", "atleast_2d", "atleast_3d", "resize", "resize_as",
 }  # fmt: skip
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 _VIEWS_SINCE, _ARRAYS_SINCE = (2, 7), (2, 10)
