@@ -112,3 +112,8 @@ def test_extrema_of_what_may_be_bools() -> None:
 )
 def test_copies_that_are_asked_for(made: str, expected: str) -> None:
     assert expected in translated(f"def f(x: torch.Tensor):\n    y = {made}\n    return y\n")[0]
+
+
+def test_a_copy_that_nobody_takes_goes_with_the_move() -> None:
+    text, _ = translated("x = torch.ones(2)\nx.to('cpu', copy=True)\ny = x\n")
+    assert "x = ops.ones(2)\ny = x\n" in text

@@ -99,7 +99,8 @@ def _cast(site: CallSite, ctx: Context) -> tuple[str, cst.BaseExpression | None]
 def to_tensor(site: CallSite, ctx: Context) -> Outcome:
     """``tensor.to(...)``: the device goes, a dtype becomes ``astype``; what cannot be told is decided at run time."""
     made, copied = _to(site, ctx), site.argument("copy")
-    if isinstance(made, Leave) or copied is None or not same_literal(copied.tree, "True"):
+    is_asked = copied is not None and same_literal(copied.tree, "True")
+    if isinstance(made, Leave) or not is_asked or (isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree):
         return made
     return replace(made, code=build("{x}.copy()", x=made.code))  # what has the dtype already is cast to itself
 
