@@ -288,11 +288,12 @@ def _moved_case(case: Case, seed: int) -> Case:
 
 
 def _moved(value: Any, seed: int) -> Any:
-    """Return an input with the last bits of its floats moved."""
-    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc":
+    """Return an input with its floats moved by last bits of the largest: that is how far a decomposition rounds."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc" or not np.isfinite(value).all():
         return value
     signs = np.random.RandomState(seed).choice([-1.0, 1.0], value.shape)
-    return (value * (1 + 2 * np.finfo(value.dtype).eps * signs)).astype(value.dtype)
+    largest = np.abs(value).max(initial=0.0)
+    return (value + 2 * np.finfo(value.dtype).eps * largest * signs).astype(value.dtype)
 
 
 def _without_sign(value: Any) -> Any:

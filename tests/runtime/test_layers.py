@@ -8,7 +8,7 @@ import pytest
 from mindspore import Tensor, nn, ops
 
 from torch2ms.mapping_tables.loader import load
-from torch2ms.runtime import layers, resets
+from torch2ms.runtime import layers, resets, settings
 
 RANDOM = np.random.RandomState(3)
 
@@ -296,3 +296,9 @@ def test_a_list_of_parameters_may_hold_none() -> None:
     assert made[2] is None
     assert made[1].shape == (2,)
     assert len(list(made.get_parameters())) == 1
+
+
+@pytest.mark.parametrize("layer", [layers.Conv1d, layers.Conv2d, layers.Conv3d])
+def test_a_convolution_tells_how_it_pads(layer):
+    assert settings.padding_mode(layer(3, 4, 3, padding=0, padding_mode="circular")) == "circular"
+    assert settings.padding_mode(layer(3, 4, 3, padding=1)) == "zeros"

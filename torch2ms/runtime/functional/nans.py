@@ -248,7 +248,8 @@ def _complex_logaddexp(input: Tensor, other: Tensor) -> Tensor:
     is_less = a < c
     large = ops.Complex()(ops.where(is_less, c, a), ops.where(is_less, d, b))
     small = ops.Complex()(ops.where(is_less, a, c), ops.where(is_less, b, d))
-    return large + ops.log(ops.exp(small - large) + 1)
+    one = ops.Complex()(ops.ones_like(a), ops.zeros_like(a))  # 2.0 adds no number of Python's to complex ones
+    return large + ops.log(ops.exp(small - large) + one)
 
 
 def logaddexp(input: Tensor, other: Tensor) -> Tensor:

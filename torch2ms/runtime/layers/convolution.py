@@ -145,7 +145,7 @@ class Conv1d(nn.Conv1d, metaclass=Kind):
         self.conv2d = _OverLengths(self.conv2d)
         self.kernel_size, self.stride, self.dilation = kernel, _ints(stride, 1), dilations
         self.torch_padding = padding if isinstance(padding, str) else _ints(padding, 1)
-        self.padded = padded
+        self.padded, self.padding_mode = padded, padding_mode
         draw_own(self)
 
     def construct(self, x: Tensor) -> Tensor:
@@ -193,7 +193,7 @@ class Conv2d(nn.Conv2d, metaclass=Kind):
             **typed(dtype),
         )
         self.torch_padding = padding if isinstance(padding, str) else _ints(padding, 2)
-        self.padded = padded
+        self.padded, self.padding_mode = padded, padding_mode
         draw_own(self)
 
     def construct(self, x: Tensor) -> Tensor:
@@ -241,7 +241,7 @@ class Conv3d(nn.Conv3d, metaclass=Kind):
             **typed(dtype),
         )
         self.torch_padding = padding if isinstance(padding, str) else _ints(padding, 3)
-        self.padded = padded
+        self.padded, self.padding_mode = padded, padding_mode
         draw_own(self)
 
     def construct(self, x: Tensor) -> Tensor:
