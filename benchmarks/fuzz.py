@@ -16,8 +16,8 @@ and, where the example has it, gradient are compared. A variant is
   target of its own for programs that do (``edge``), and that target is right, but the one that others get is not;
 - *told*: something is divided by -0.0, which MindSpore's kernel takes for 0.0, as README says; the variant is right
   when its zeros have no sign;
-- *noise*: a decomposition of a matrix close to singular: PyTorch's own moves a tenth as far when its last bits do
-  (``conditioned`` in fuzz_domains.toml);
+- *noise*: a decomposition of a matrix close to singular: PyTorch's or MindSpore's own moves a tenth as far when the
+  matrix's last bits do (``conditioned`` in fuzz_domains.toml);
 - *silent*: both compute, and the results differ. Exit code 1 when there is one.
 
 PyTorch runs each variant with two seeds, and what differs with six more. Where its own answers differ (dropout in
@@ -266,14 +266,15 @@ def _right_without_signs(place: Workplace, failed: Sequence[_Trial]) -> set[str]
 
 
 def _within_noise(place: Workplace, failed: Sequence[_Trial], expected: Answers, found: Answers) -> set[str]:
-    """Return which decompositions are at most ten times as far as PyTorch's own moves with the matrix's last bits."""
+    """Return which decompositions are at most ten times as far as a side's own moves with the matrix's last bits."""
     cases = [trial.case for trial in failed if _is_among(trial.row, "conditioned")]
     limits = dict.fromkeys((case["id"] for case in cases), 0.0)
     for seed in range(8 if cases else 0):
-        moved = place.run("torch", sys.executable, [_moved_case(case, seed) for case in cases])
-        for name, case in ((case["id"], case) for case in cases):
-            free = {**case, "tolerance": float("inf"), "grad_tolerance": float("inf")}
-            limits[name] = max(limits[name], 10 * (judge(free, expected[name], moved[name]).difference or 0.0))
+        for side, own in (("torch", expected), ("mindspore", found)):
+            moved = place.run(side, sys.executable, [_moved_case(case, seed) for case in cases])
+            for name, case in ((case["id"], case) for case in cases):
+                free = {**case, "tolerance": float("inf"), "grad_tolerance": float("inf")}
+                limits[name] = max(limits[name], 10 * (judge(free, own[name], moved[name]).difference or 0.0))
     held = [{**case, **{key: max(case[key], limits[case["id"]]) for key in _TOLERANCES}} for case in cases]
     return {case["id"] for case in held if not judge(case, expected[case["id"]], found[case["id"]]).failed}
 
