@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import pytest
 
 from torch2ms.config import NEWEST
@@ -75,5 +77,7 @@ def test_the_translator_emits_what_the_examples_say(tables: Tables) -> None:
 
 
 @pytest.mark.slow
-def test_every_example_still_holds(tables: Tables) -> None:
-    assert [f"{item.row}: {item.result}: {item.detail}" for item in prove(tables) if item.failed] == []
+def test_the_examples_of_every_other_row_still_hold(tables: Tables) -> None:
+    sample = [row.name for row in tables.rows() if zlib.crc32(row.name.encode()) % 2 == 0]  # `make prove` runs all
+    assert len(sample) > 1000
+    assert [f"{item.row}: {item.result}: {item.detail}" for item in prove(tables, sample) if item.failed] == []
