@@ -26,6 +26,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
+from fuzz import is_executed_here  # noqa: E402
+
 from torch2ms.mapping_tables.compare import judge  # noqa: E402
 from torch2ms.mapping_tables.execution import Case, workplace  # noqa: E402
 from torch2ms.mapping_tables.loader import load  # noqa: E402
@@ -38,7 +40,7 @@ from torch2ms.weights import rules_from_rows  # noqa: E402
 TOLERANCE = 2e-4
 MAX_EXAMPLES = 3  # of a row
 # What runs something else than the text of the example, and what says nothing of memory
-_OTHERWISE = frozenset({"skip", "raises", "input", "reference", "objects"})
+_OTHERWISE = frozenset({"input", "reference", "objects"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +81,9 @@ def cases_of(tables: Tables, only: Sequence[str]) -> Iterator[tuple[Example, str
         able = [
             (index, example)
             for index, example in enumerate(row.examples)
-            if not _OTHERWISE & set(example.run)
+            if is_executed_here(example)
+            and not _OTHERWISE & set(example.run)
             and example.run.get("compare", "value") == "value"
-            and example.mindspore == "2.10"
-            and example.device in ("portable", "cpu")
-            and ".mint." not in example.after
         ]
         for index, example in able[:MAX_EXAMPLES]:
             plain = replace(example, run={**example.run, "grad": False, "tolerance": TOLERANCE})

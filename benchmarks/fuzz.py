@@ -88,19 +88,18 @@ class Finding:
         return "\n".join([*lines, f"    {self.detail[:400]}"]).replace("\n\n", "\n")
 
 
+def is_executed_here(example: Example) -> bool:
+    """Whether an example is executed by the newest release on CPU, and what it gives is compared."""
+    if {"skip", "raises"} & set(example.run) or example.run.get("compare", "value") == "none":
+        return False
+    return example.mindspore == "2.10" and example.device in ("portable", "cpu") and ".mint." not in example.after
+
+
 def chosen_examples(tables: Tables, rows: int, seed: int, only: Sequence[str]) -> list[tuple[Row, int, Example]]:
     """Return an example each of random rows that can be executed here."""
     found = []
     for row in tables.rows():
-        able = [
-            (row, index, example)
-            for index, example in enumerate(row.examples)
-            if not {"skip", "raises"} & set(example.run)
-            and example.run.get("compare", "value") != "none"
-            and example.mindspore == "2.10"
-            and example.device in ("portable", "cpu")
-            and ".mint." not in example.after
-        ]
+        able = [(row, index, example) for index, example in enumerate(row.examples) if is_executed_here(example)]
         if able and (row.to or row.keep) and (not only or any(fnmatch.fnmatchcase(row.name, p) for p in only)):
             found.append(able)
     dice = random.Random(seed)

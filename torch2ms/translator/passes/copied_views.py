@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from torch2ms.translator.aliases import REARRANGED
 from torch2ms.translator.context import Context
@@ -55,15 +56,21 @@ def left_view(name: str, use: ast.stmt | ast.expr, ctx: Context) -> str:
     """Return what is to be said of a view that does not see how a tensor is changed in place, and is read later."""
     if not are_differentiated(ctx):
         return ""
-    for (scope, other), bound in ctx.once(_bindings).items():
-        if scope is not _scope(use, ctx) or bound is None or other == name or bound.lineno >= use.lineno:
-            continue
-        if root_of(_viewed(bound)) != name or not is_shared_view(bound, ctx):
-            continue
-        reads = (n for n in ctx.analysis.all(ast.Name) if n.id == other and isinstance(n.ctx, ast.Load))
-        if any(read.lineno > use.lineno for read in reads):
+    for other, bound in _held_later(name, use, ctx):
+        if root_of(_viewed(bound)) == name and is_shared_view(bound, ctx):
             return f"{other} keeps its old values: MindSpore gives {name} memory of its own, for the gradient to see it"
     return ""
+
+
+def _held_later(name: str, use: ast.AST, ctx: Context) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the other names of a function that are bound before a place and read behind it, with their values."""
+    line = getattr(use, "lineno", 0)
+    for (scope, other), bound in ctx.once(_bindings).items():
+        if scope is not _scope(use, ctx) or bound is None or other == name or bound.lineno >= line:
+            continue
+        reads = (n for n in ctx.analysis.all(ast.Name) if n.id == other and isinstance(n.ctx, ast.Load))
+        if any(read.lineno > line for read in reads):
+            yield other, bound
 
 
 def _copied(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
@@ -88,15 +95,10 @@ def _left_behind(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
     """Return the copied view that another name holds of the tensor whose elements change, and that is read later."""
     if not isinstance(value, ast.Name) or not ctx.kind(value).is_tensor:
         return ""
-    for (scope, name), bound in ctx.once(_bindings).items():
-        if scope is not _scope(tree, ctx) or bound is None or name == value.id or bound.lineno >= tree.lineno:
-            continue
+    for _, bound in _held_later(value.id, tree, ctx):
         view = _view(bound, ctx)
         is_cast = isinstance(view, ast.Call) and getattr(view.func, "attr", "") in _CASTS
-        if view is None or is_cast or root_of(_viewed(view)) != value.id:
-            continue
-        later = (n for n in ctx.analysis.all(ast.Name) if n.id == name and isinstance(n.ctx, ast.Load))
-        if any(read.lineno > tree.lineno for read in later):
+        if view is not None and not is_cast and root_of(_viewed(view)) == value.id:
             return ast.unparse(view)
     return ""
 

@@ -15,7 +15,7 @@ from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.passes.complex_numbers import has_complex
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.recipes.later_changes import changes_behind
+from torch2ms.translator.recipes.later_changes import changes_behind, written_into
 from torch2ms.translator.recipes.variables import cut_off
 from torch2ms.translator.syntax import build, fix_commas, keyword_arg
 
@@ -132,17 +132,9 @@ def apart(code: cst.BaseExpression, data: ast.expr, dtype: ast.expr | None, ctx:
         return code
     small = ctx.small
     names = {ast.unparse(target) for target in small.targets} if isinstance(small, ast.Assign) else set()
-    if {ast.unparse(data), *names}.isdisjoint(ctx.once(_written_into)):
+    if {ast.unparse(data), *names}.isdisjoint(ctx.once(written_into)):
         return code
     return code.with_changes(func=ctx.reference("torch2ms.runtime.functional.new_tensor"))
-
-
-def _written_into(ctx: Context) -> frozenset[str]:
-    """Return what the file changes in place, as it is written: ``x`` of ``x[0] = 1``, ``x += 1``, ``x.fill_(1)``."""
-    stored = [x.value for x in ctx.analysis.all(ast.Subscript) if not isinstance(x.ctx, ast.Load)]
-    added = [x.target for x in ctx.analysis.all(ast.AugAssign)]
-    methods = (x for x in ctx.analysis.all(ast.Attribute) if x.attr.endswith("_") and not x.attr.endswith("__"))
-    return frozenset(map(ast.unparse, [*stored, *added, *(x.value for x in methods)]))
 
 
 def _new_tensor(site: CallSite, ctx: Context) -> Outcome:

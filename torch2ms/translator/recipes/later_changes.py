@@ -10,7 +10,7 @@ from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.names import candidates
 from torch2ms.translator.trees import walk
 
-__all__ = ["changes_behind", "scope_of"]
+__all__ = ["changes_behind", "scope_of", "written_into"]
 
 # Methods of arrays, and functions of numpy with their first argument, that work in place.
 _ARRAY_METHODS = frozenset({"fill", "sort", "put", "itemset", "partition", "setfield"})
@@ -50,3 +50,11 @@ def _changed_by(call: ast.Call, ctx: Context) -> str | None:
     if (name in _NUMPY_FUNCTIONS or is_function) and call.args:
         return root_of(call.args[0])
     return root_of(call.func.value) if in_place else None
+
+
+def written_into(ctx: Context) -> frozenset[str]:
+    """Return what the file changes in place, as it is written: ``x`` of ``x[0] = 1``, ``x += 1``, ``x.fill_(1)``."""
+    stored = [x.value for x in ctx.analysis.all(ast.Subscript) if not isinstance(x.ctx, ast.Load)]
+    added = [x.target for x in ctx.analysis.all(ast.AugAssign)]
+    methods = (x for x in ctx.analysis.all(ast.Attribute) if x.attr.endswith("_") and not x.attr.endswith("__"))
+    return frozenset(map(ast.unparse, [*stored, *added, *(x.value for x in methods)]))
