@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from torch2ms.translator.pipeline import translate_source
 
 
@@ -96,6 +98,20 @@ def test_numpys_functions_of_tensors() -> None:
 def test_bytes_are_masks() -> None:
     source = "import torch\n\n\ndef f(x: torch.Tensor):\n    return x[(x > 0).byte()]\n"
     assert "return x[(x > 0).astype(ms.uint8).astype(ms.bool_)]" in text_of(source)
+
+
+@pytest.mark.parametrize(
+    ("mask", "is_mask"),
+    [
+        ("torch.ByteTensor([1, 0, 1]).to(device)", True),  # a text given to ``to`` is a device
+        ("torch.tensor([1, 0, 1]).type('torch.ByteTensor')", True),
+        ("torch.ByteTensor([1, 0, 1]).type('torch.LongTensor')", False),  # places
+        ("torch.ByteTensor([1, 0, 1]).type(kind)", False),
+    ],
+)
+def test_masks_of_bytes_stay_masks_on_another_device(mask: str, is_mask: bool) -> None:
+    text = text_of(f"import torch\ndevice = 'cpu'\nkind = str(input())\nm = {mask}\ny = torch.rand(3)[m]\n")
+    assert ("[m.astype(ms.bool_)]" in text) == is_mask
 
 
 def test_a_range_is_no_data() -> None:

@@ -155,12 +155,17 @@ def _created(name: str, node: ast.Call, arguments: list[Kind], keywords: dict[st
 
 
 def _cast(receiver: Kind, node: ast.Call, arguments: list[Kind]) -> str:
-    for kind, tree in zip(arguments, node.args, strict=False):
+    is_move = isinstance(node.func, ast.Attribute) and node.func.attr == "to"
+    text = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else ""
+    if not is_move and isinstance(text, str) and text.rpartition(".")[2] in _TYPES:
+        return _TYPES[text.rpartition(".")[2]]
+    for kind in arguments[: len(node.args)]:
         if _named(kind):
             return _named(kind)
         if kind.name == "api" and kind.of.rpartition(".")[2] in _TYPES:
             return _TYPES[kind.of.rpartition(".")[2]]
-        if kind.name not in ("device", "str", "bool") or (kind.name == "str" and not isinstance(tree, ast.Constant)):
+        # ``to`` reads each text as a device, ``type`` as a dtype
+        if kind.name not in ("device", "str", "bool") or (kind.name == "str" and not is_move):
             return ""
     return receiver.of if node.args or node.keywords else ""
 
