@@ -16,7 +16,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-# Streams are left out on purpose: all they share with torch's objects is detach(), which programs do not call on them.
+# Left out on purpose: streams, which share nothing with torch's objects but detach(), which programs do not call on
+# them, and loggers, whose log() takes what no tensor's does.
 OWNERS = (
     "torch.Tensor",
     "torch.nn.Module",
@@ -30,7 +31,7 @@ builtins.str builtins.bytes builtins.bytearray builtins.list builtins.tuple buil
 builtins.frozenset builtins.int builtins.float builtins.complex builtins.range builtins.slice builtins.type
 collections.deque collections.Counter collections.OrderedDict collections.defaultdict collections.ChainMap
 pathlib.Path re.Pattern
-argparse.ArgumentParser argparse.Namespace logging.Logger random.Random datetime.datetime datetime.timedelta
+argparse.ArgumentParser argparse.Namespace random.Random datetime.datetime datetime.timedelta
 decimal.Decimal fractions.Fraction array.array queue.Queue threading.Thread threading.Event threading.Lock
 multiprocessing.pool.Pool multiprocessing.Process subprocess.Popen configparser.ConfigParser
 concurrent.futures.Executor concurrent.futures.Future zipfile.ZipFile csv.DictWriter sqlite3.Cursor string.Template

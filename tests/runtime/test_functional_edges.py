@@ -489,3 +489,10 @@ def test_a_factor_of_0_leaves_out_whatever_it_stands_before() -> None:
     assert functional.addmm(ones, ones, infinite, alpha=0).asnumpy().tolist() == [[1.0, 1.0]] * 2
     assert functional.addmm(infinite, ones, ones, beta=0).asnumpy().tolist() == [[2.0, 2.0]] * 2
     assert functional.baddbmm(infinite, ones[None], ones[None], beta=0).asnumpy().tolist() == [[[2.0, 2.0]] * 2]
+
+
+def test_a_list_without_places_is_an_index_of_no_rows() -> None:
+    x = ms.Tensor(np.arange(12, dtype=np.float32).reshape(4, 3))
+    assert x[functional.as_index([])].shape == (0, 3)
+    assert x[functional.as_index([]), :2].shape == (0, 2)
+    assert np.array_equal(x[functional.as_index([2, 0])].asnumpy(), x.asnumpy()[[2, 0]])

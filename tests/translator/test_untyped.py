@@ -69,6 +69,20 @@ def test_what_arrays_have_as_well_is_written_in_both_forms_where_it_differs(expr
     assert [str(item.severity) for item in result.diagnostics if item.code == "T2M207"] == ["note"]
 
 
+@pytest.mark.parametrize("call", ["h.exp()", "h.tanh()", "h.clamp(0).log1p()"])
+def test_what_only_sparse_matrices_and_the_like_have_as_well_tells_a_tensor_where_none_are(call: str) -> None:
+    source = f"def f(box):\n    h = box.find()\n    return {call}\n"
+    assert "isinstance" not in translated(f"import random\nimport numpy as np\n{source}").text
+
+
+@pytest.mark.parametrize(
+    ("package", "word"), [("scipy.sparse", "tanh"), ("sklearn.datasets", "log1p"), ("mine", "tanh"), ("decimal", "exp")]
+)
+def test_what_a_package_may_bring_tells_nothing(package: str, word: str) -> None:
+    result = translated(f"import {package}\ndef f(box):\n    h = box.find()\n    return h.{word}()\n")
+    assert f" if isinstance(h, ms.Tensor) else h.{word}()" in result.text
+
+
 @pytest.mark.parametrize("call", ["box.find().repeat(1, 2)", "box.to(3)", "box[i].std()"])
 def test_what_cannot_be_read_twice_or_is_a_networks_as_well_is_reported(call: str) -> None:
     result = translated(f"def f(box, i):\n    return {call}\n")

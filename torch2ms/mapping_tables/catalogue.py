@@ -125,10 +125,14 @@ def torch_catalogue() -> Catalogue:
     return Catalogue(", ".join(part.title for part in parts), names, aliases)
 
 
-@lru_cache(maxsize=1)
-def shared_members() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the methods and the attributes that torch's objects share with others (arrays, strings, frames, ...)."""
+@lru_cache(maxsize=2)
+def shared_members(absent: frozenset[str] = frozenset()) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the methods and the attributes that torch's objects share with others (arrays, strings, frames, ...).
+
+    Types of the packages in ``absent`` are left out.
+    """
     data = json.loads(FOLDER.with_name("shared_members.json").read_text(encoding="utf-8"))
+    data = {name: members for name, members in data.items() if name.partition(".")[0] not in absent}
     methods = frozenset(name for members in data.values() for name in members.get("m", ()))
     return methods, frozenset(name for members in data.values() for name in members.get("a", ()))
 

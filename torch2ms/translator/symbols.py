@@ -6,7 +6,7 @@ business of ``inference``, which reads the files it needs on demand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -128,6 +128,14 @@ class SymbolTable:
     def is_imported(self, path: str) -> bool:
         """Whether another file of the project imports a file."""
         return bool(self._imports()[1].get(path, set()) - {path})
+
+    def packages(self, besides: Collection[str]) -> frozenset[str]:
+        """Return the roots of what the files import from elsewhere, but for those in ``besides``."""
+        named = (
+            (p, module.partition(".")[0]) for p, f in self.files.items() for level, module in f.imports if not level
+        )
+        found = {(path, root) for path, root in named if root and root not in besides}
+        return frozenset(root for path, root in found if not self.find_module(path, root, 0))
 
     def definers(self, name: str) -> frozenset[str]:
         """Return the names of the project's classes that define a method called ``name``."""

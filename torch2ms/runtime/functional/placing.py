@@ -69,8 +69,10 @@ def added(input: Tensor, where: Tensor, source: Tensor) -> Tensor:
 def as_index(value: Any) -> Any:
     """Return an index as MindSpore takes it: NumPy's arrays as tensors, its numbers as Python's; all else as it is.
 
-    What ``np.where(mask)`` gives is one array for each axis.
+    What ``np.where(mask)`` gives is one array for each axis. A list without places is a tensor without any.
     """
+    if isinstance(value, list) and not value:
+        return Tensor(np.zeros(0, np.int64))
     if isinstance(value, tuple):
         return tuple(map(as_index, value))
     if isinstance(value, np.ndarray):

@@ -1,7 +1,7 @@
 """Evidence: what the name of a method says of a receiver that nothing else is known of.
 
 Derived from the catalogues: a method that torch's tensors have, and neither networks nor optimizers nor any other type
-that programs handle (arrays, strings, containers, frames, pictures), tells a tensor; likewise for networks and
+that the program may handle (arrays, strings, containers, frames, pictures), tells a tensor; likewise for networks and
 optimizers. A name that the project itself gives to a method or an attribute tells nothing, unless every class that
 defines it is of one family.
 """
@@ -9,6 +9,7 @@ defines it is of one family.
 from __future__ import annotations
 
 import ast
+import sys
 from functools import lru_cache
 
 from torch2ms.mapping_tables.catalogue import Catalogue, shared_members
@@ -39,8 +40,24 @@ def members_of(catalogue: Catalogue, owner: str) -> dict[str, str]:
 _Told = dict[str, KindName]
 
 
-@lru_cache(maxsize=1)
-def _telling_members(tables: Tables) -> tuple[frozenset[str], _Told, _Told, _Told]:
+# What brings no sparse matrices and the like into a program: with these packages and Python's own alone, a
+# method that only such things share with tensors tells a tensor.
+_PLAIN = frozenset(
+    """torch torchvision torchaudio numpy tqdm PIL matplotlib cv2 einops timm imageio skimage yaml tensorboard
+    tensorboardX visdom wandb torchsummary torchinfo thop fvcore apex six easydict colorama termcolor""".split()
+)
+_FOREIGN = frozenset({"scipy", "h5py", "networkx", "gymnasium"})
+_DECIMAL = frozenset({"decimal"})
+
+
+def _absent(symbols: SymbolTable) -> frozenset[str]:
+    """Return the packages whose objects the project does not handle, by what its files import."""
+    others = symbols.packages(_PLAIN | (sys.stdlib_module_names - _DECIMAL))
+    return (_DECIMAL - others) | (frozenset() if others - _DECIMAL else _FOREIGN)
+
+
+@lru_cache(maxsize=2)
+def _telling_members(tables: Tables, absent: frozenset[str]) -> tuple[frozenset[str], _Told, _Told, _Told]:
     """Return the members of tensors, and which family a call and a read attribute tell.
 
     The last are the methods of several families that become the same on each.
@@ -49,7 +66,7 @@ def _telling_members(tables: Tables) -> tuple[frozenset[str], _Told, _Told, _Tol
     attributes: _Told = {}
     alike: _Told = {}
     members = {family: members_of(tables.catalogue, BASE_ROWS[family]) for family in _FAMILIES}
-    shared_methods, shared_attributes = shared_members()
+    shared_methods, shared_attributes = shared_members(absent)
     for name in {name for found in members.values() for name in found}:
         families = [family for family in _FAMILIES if name in members[family]]
         if len(families) > 1:
@@ -75,7 +92,7 @@ class Evidence:
         self._tables = tables
         self._symbols = symbols
         self._project: dict[tuple[str, KindName], KindName] = {}
-        self._tensor, self._calls, self._attributes, self._alike = _telling_members(tables)
+        self._tensor, self._calls, self._attributes, self._alike = _telling_members(tables, _absent(symbols))
 
     def of_call(self, name: str) -> Kind:
         """Return the kind of ``x`` that a call ``x.name(...)`` tells; UNKNOWN when other things may answer to it."""

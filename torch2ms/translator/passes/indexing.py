@@ -19,7 +19,7 @@ from torch2ms.translator.passes.untyped import told
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.differentiation import asks_for_gradients
 from torch2ms.translator.recipes.views import what_index_gives
-from torch2ms.translator.shown_values import holds_negative, never_negative
+from torch2ms.translator.shown_values import holds_negative, lists_of_the_picked, never_negative
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import are_alike, walk
 
@@ -313,6 +313,10 @@ def _template(tree: ast.expr, ctx: Context) -> str:
     if _is_range(tree):
         return "list({value})"
     kind = ctx.kind(tree)
+    if isinstance(tree, ast.List) and not tree.elts:
+        return "{index}({value})"
+    if kind.name == "list" and isinstance(tree, ast.Name) and tree.id in ctx.once(lists_of_the_picked):
+        return "{index}({value})"  # keep = []; if ...: keep.append(i): MindSpore takes no list without places
     if kind.is_tensor and kind.of == "torch.uint8":
         return "{value}.astype({bool})"  # a mask: numbers to MindSpore
     if kind.name == "iterator" and [item.name for item in kind.items] == ["ndarray"]:
