@@ -47,19 +47,6 @@ def test_arrays_and_ranges(index: str, expected: str) -> None:
     assert f"return x[{expected}]" in translate_source(f"{HEAD}    return x[{index}]\n").text
 
 
-@pytest.mark.parametrize(
-    ("fill", "expected"),
-    [
-        ("for i in range(n):\n        if x[i, 0] > 0:\n            keep.append(i)", "x[functional.as_index(keep), :2]"),
-        ("while u.any():\n        keep.append(u.pop())", "x[functional.as_index(keep), :2]"),
-        ("for i in range(3):\n        keep.append(i)", "x[keep, :2]"),  # never empty, unless nothing is
-    ],
-)
-def test_lists_of_what_was_picked_may_be_empty(fill: str, expected: str) -> None:
-    text = translate_source(f"{HEAD}    keep = []\n    {fill}\n    return x[keep, :2], x[[]]\n").text
-    assert f"return {expected}, x[functional.as_index([])]" in text
-
-
 def test_a_range_beside_another_index_is_a_list_whatever_it_is_an_index_of() -> None:
     source = f"{HEAD}    u[range(n), [0, 1]] = 1\n    return u[range(2)]\n"
     emitted = translate_source(source).text

@@ -145,3 +145,19 @@ def test_a_padding_that_may_be_a_word_is_the_runtimes() -> None:
 def test_a_padding_of_a_file_without_such_words_is_a_size() -> None:
     text = text_of("import torch.nn as nn\n\n\ndef f(n, p):\n    return nn.Conv2d(n, n, 3, padding=p, bias=False)\n")
     assert "nn.Conv2d(n, n, 3, padding=layers.pair_to_tblr(p), has_bias=False, pad_mode='pad')" in text
+
+
+PICKED = "import torch\n\n\ndef f(x: torch.Tensor, u, n: int):\n"
+
+
+@pytest.mark.parametrize(
+    ("fill", "expected"),
+    [
+        ("for i in range(n):\n        if x[i, 0] > 0:\n            keep.append(i)", "x[functional.as_index(keep), :2]"),
+        ("while u.any():\n        keep.append(u.pop())", "x[functional.as_index(keep), :2]"),
+        ("for i in range(3):\n        keep.append(i)", "x[keep, :2]"),  # never empty, unless nothing is
+    ],
+)
+def test_lists_of_what_was_picked_may_be_empty(fill: str, expected: str) -> None:
+    text = text_of(f"{PICKED}    keep = []\n    {fill}\n    return x[keep, :2], x[[]]\n")
+    assert f"return {expected}, x[functional.as_index([])]" in text
