@@ -12,9 +12,11 @@ from mindspore import Tensor, ops
 __all__ = [
     "abs",
     "asarray",
+    "bytes_of_type",
     "can_cast",
     "dtype_name",
     "finfo",
+    "is_complex_type",
     "is_float_type",
     "is_signed",
     "isreal",
@@ -76,6 +78,16 @@ def dtype_name(dtype: Any) -> str:
 def is_float_type(dtype: Any) -> bool:
     """Whether a dtype is one of floating-point numbers; MindSpore's own say so from 2.3 on."""
     return "float" in dtype_name(dtype)
+
+
+def is_complex_type(dtype: Any) -> bool:
+    """Whether a dtype is one of complex numbers; MindSpore's own say so from 2.3 on."""
+    return "complex" in dtype_name(dtype)
+
+
+def bytes_of_type(dtype: Any) -> int:
+    """Return how many bytes an element of a dtype takes: 2 for bfloat16, which NumPy does not know."""
+    return 2 if "bfloat16" in dtype_name(dtype) else np.dtype(ms.dtype_to_nptype(dtype)).itemsize
 
 
 _TYPE_NAMES = {
