@@ -205,3 +205,44 @@ def test_a_likeliest_class_is_found_beside_infinity() -> None:
     found = layer.predict(_of([[np.inf, 1.0], [-np.inf, np.inf], [1.0, 0.0], [0.0, 1.0]])).asnumpy()
     assert found[:3].tolist() == [0, 0, 1]
     assert found[3] >= 2
+
+
+def test_sums_of_sparse_tensors_keep_the_dtype_along_an_axis() -> None:
+    flags = _of([[True, True, False], [True, False, False]], ms.bool_)
+    along = functional.sparse_sum(flags, dim=0)
+    assert along.dtype == ms.bool_
+    assert along.asnumpy().tolist() == [True, True, False]
+    ints = functional.sparse_sum(flags.astype(ms.int32), [1])
+    assert (ints.dtype, ints.asnumpy().tolist()) == (ms.int32, [2, 1])
+    for whole in (functional.sparse_sum(flags), functional.sparse_sum(flags, (0, 1))):
+        assert (whole.dtype, int(whole)) == (ms.int64, 3)
+    assert functional.sparse_sum(flags, 0, ms.float32).asnumpy().tolist() == [2.0, 1.0, 0.0]
+
+
+def test_sinc_of_bools() -> None:
+    found = functional.sinc(_of([True, False], ms.bool_))
+    assert np.allclose(found.asnumpy(), [0.0, 1.0], atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_logarithms_of_complex_determinants_are_real(size: int) -> None:
+    sign, logarithm = functional.slogdet(_of(np.eye(size) * 2j, ms.complex64))
+    assert (sign.dtype, logarithm.dtype) == (ms.complex64, ms.float32)
+    assert np.allclose([sign.asnumpy(), logarithm.asnumpy()], [1j**size, size * np.log(2)], atol=1e-6)
+
+
+def test_a_negative_determinant_has_no_logarithm_and_no_slope() -> None:
+    below = _of([[0.0, 1.0], [1.0, 0.0]])
+    assert np.isnan(functional.logdet(below).asnumpy())
+    assert ms.grad(functional.logdet)(below).asnumpy().tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert ms.grad(functional.logdet)(_of([[2.0, 0.0], [0.0, 1.0]])).asnumpy().tolist() == [[0.5, 0.0], [0.0, 1.0]]
+
+
+def test_shifted_numbers_without_axes_keep_their_dtype() -> None:
+    for dtype in (ms.int32, ms.int64):
+        for found in (
+            functional.bitwise_right_shift(_of(4, dtype), 1),
+            functional.bitwise_left_shift(1, _of(1, dtype)),
+        ):
+            assert (found.dtype, int(found)) == (dtype, 2)
+    assert functional.bitwise_left_shift(_of([True], ms.bool_), 1).dtype == ms.int64

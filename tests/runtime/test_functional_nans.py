@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import mindspore as ms
 import numpy as np
-from mindspore import ops
+from mindspore import nn, ops
 
-from torch2ms.runtime import functional, linalg
+from torch2ms.runtime import functional, linalg, swa
+from torch2ms.runtime.distributions import LowerCholeskyTransform
 
 
 def test_norms_by_the_largest_keep_what_is_no_number() -> None:
@@ -104,3 +105,22 @@ def test_what_is_left_over_infinity() -> None:
     np.testing.assert_array_equal(functional.remainder(x, limits).asnumpy(), [-np.inf, -2.0, 0.0, np.nan, np.nan])
     np.testing.assert_array_equal(functional.remainder(3, limits[1:3]).asnumpy(), [-np.inf, 3.0])
     assert functional.remainder(x[:2], 1.5).asnumpy().tolist() == [1.0, 1.0]
+
+
+def test_infinite_matrices_have_exponentials_that_are_no_numbers() -> None:
+    x = ms.Tensor([[[0.0, np.inf], [0.0, 0.0]], [[0.0, 1.0], [0.0, 0.0]]])
+    found = linalg.matrix_exp(x).asnumpy()
+    assert np.isnan(found[0]).all()
+    assert found[1].tolist() == [[1.0, 1.0], [0.0, 1.0]]
+    assert linalg.matrix_exp(x[:0]).shape == (0, 2, 2)
+
+
+def test_an_infinite_diagonal_leaves_the_triangle_alone() -> None:
+    found = LowerCholeskyTransform()(ms.Tensor([[0.0, 5.0], [2.0, 200.0]]))
+    assert found.asnumpy().tolist() == [[1.0, 0.0], [2.0, np.inf]]
+
+
+def test_an_infinite_mean_of_a_batch_stays_beside_finite_ones() -> None:
+    norm = nn.BatchNorm1d(2)
+    swa.update_bn([ms.Tensor([[np.inf, 1.0], [0.0, 3.0]]), ms.Tensor([[1.0, 2.0], [3.0, 2.0]])], norm)
+    assert norm.moving_mean.asnumpy().tolist() == [np.inf, 2.0]

@@ -286,7 +286,11 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
 
 def matrix_exp(A: Tensor) -> Tensor:
     """Return the exponential of square matrices by scaling, a Taylor polynomial and squaring; it has a gradient."""
-    size = float(np.abs(A.asnumpy()).sum(-1).max()) if A.shape[-1] else 0.0
+    sizes = np.abs(A.asnumpy()).sum(-1)
+    if not (is_finite := np.isfinite(sizes)).all():
+        lost = Tensor(~is_finite.all(-1)[..., None, None])
+        return matrix_exp(A.masked_fill(lost, 0)).masked_fill(lost, float("nan"))
+    size = float(sizes.max(initial=0.0))
     squarings = max(0, int(np.ceil(np.log2(size))) + 3) if size > 0 else 0
     scaled = A / 2.0**squarings
     term = ops.broadcast_to(ops.eye(A.shape[-1], A.shape[-1], A.dtype), A.shape)

@@ -10,6 +10,7 @@ import math
 from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
 
 import mindspore as ms
+import numpy as np
 from mindspore import nn
 
 from .modules import buffers, parameters, register_buffer, write_into
@@ -167,7 +168,7 @@ def update_bn(loader: Iterable[Any], model: nn.Cell, device: Any = None) -> None
     totals: List[List[Any]] = [[0.0, 0.0] for _ in norms]
     model.set_train()
     for batch in loader:
-        before = [(cell.moving_mean.asnumpy().copy(), cell.moving_variance.asnumpy().copy()) for cell in norms]
+        before = [(_finite(cell.moving_mean), _finite(cell.moving_variance)) for cell in norms]
         model(batch[0] if isinstance(batch, (list, tuple)) else batch)
         count += 1
         for cell, old, total in zip(norms, before, totals):
@@ -179,3 +180,12 @@ def update_bn(loader: Iterable[Any], model: nn.Cell, device: Any = None) -> None
             cell.moving_mean.set_data(ms.Tensor(mean / count, cell.moving_mean.dtype))
             cell.moving_variance.set_data(ms.Tensor(variance / count, cell.moving_variance.dtype))
     model.set_train(was_training)
+
+
+def _finite(statistic: ms.Parameter) -> Any:
+    """Return a copy of a statistic; what is not finite in it, of which nothing follows, is set to 0 first."""
+    found = statistic.asnumpy().copy()
+    if not np.isfinite(found).all():
+        found[~np.isfinite(found)] = 0.0
+        statistic.set_data(ms.Tensor(found))
+    return found

@@ -68,6 +68,8 @@ class StickBreakingTransform(Transform):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return a point of the simplex."""
+        if not x.shape[-1]:
+            return ops.ones((*x.shape[:-1], 1), x.dtype)  # all is left
         share = inside_0_1(ops.sigmoid(self._centred(x)))
         one = ops.ones_like(share[..., :1])
         return ops.concat((share, one), -1) * ops.concat((one, cumprod(1 - share, -1)), -1)
@@ -101,7 +103,8 @@ class LowerCholeskyTransform(Transform):
 
     def _with_diagonal(self, x: Tensor, change: Callable[[Tensor], Tensor]) -> Tensor:
         diagonal = change(ops.diagonal(x, 0, -2, -1))
-        return ops.tril(x, -1) + ops.expand_dims(diagonal, -1) * ops.eye(x.shape[-1], x.shape[-1], x.dtype)
+        on_it = ops.eye(x.shape[-1], x.shape[-1], x.dtype) > 0  # a product with it would be NaN beside infinity
+        return ops.where(on_it, ops.expand_dims(diagonal, -1), ops.tril(x, -1))
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the lower triangle with the exponentials of the diagonal."""

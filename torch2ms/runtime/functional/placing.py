@@ -400,6 +400,8 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     places = Tensor(np.arange(input.shape[dim]), ms.int64)
     hit = ops.expand_dims(places, 1) == ops.expand_dims(index.astype(ms.int64), 0)
     mask = hit.astype(ms.float32).sum(1) > 0
+    if isinstance(value, float) and not (input.is_floating_point() or input.is_complex()):
+        value = bool(value) if input.dtype == ms.bool_ else int(value)  # as PyTorch cuts it
     return masked_fill(input, ops.broadcast_to(mask.reshape(tuple(shape)), input.shape), value)
 
 

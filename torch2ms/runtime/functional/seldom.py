@@ -11,6 +11,7 @@ import numpy as np
 from mindspore import Tensor, nn, ops
 
 from . import placing, selections
+from .dtypes import abs as magnitude
 from .dtypes import number, promoted
 from .kernels import tensor_split
 from .special import polygamma
@@ -96,7 +97,11 @@ def bitwise_right_shift(input: Any, other: Any) -> Tensor:
 
 def _shifted(move: Callable[..., Any], input: Any, other: Any) -> Tensor:
     """Return what numpy makes of the bits: its dtypes are PyTorch's for ints and bools; no gradient is lost."""
-    values = (value.asnumpy() if isinstance(value, Tensor) else value for value in (input, other))
+    like = next(value.asnumpy().dtype for value in (input, other) if isinstance(value, Tensor))
+    kind = (
+        np.dtype(np.int64) if like.kind == "b" else like
+    )  # beside an array without axes, numpy counts numbers as int64
+    values = (value.asnumpy() if isinstance(value, Tensor) else np.asarray(value, kind) for value in (input, other))
     return Tensor(np.asarray(move(*values)))
 
 
@@ -186,15 +191,16 @@ def slogdet(A: Tensor) -> Tuple[Tensor, Tensor]:
     """
     if A.shape[-1] < 2:
         determinant = det(A)
-        return ops.sign(determinant), ops.log(ops.abs(determinant))
+        return ops.sign(determinant), ops.log(magnitude(determinant))
     sign, logarithm = ops.log_matrix_determinant(A)
-    return ops.sign(sign), logarithm
+    return ops.sign(sign), ops.real(logarithm) if logarithm.is_complex() else logarithm
 
 
 def logdet(input: Tensor) -> Tensor:
-    """Return the logarithm of determinants; NaN below zero."""
+    """Return the logarithm of determinants; NaN below zero, with a gradient of 0."""
     sign, logarithm = slogdet(input)
-    return logarithm + ops.log(ops.stop_gradient(sign))
+    found = logarithm.astype(sign.dtype) + ops.log(ops.stop_gradient(sign))
+    return found if sign.is_complex() else found.masked_fill(sign < 0, math.nan)
 
 
 def det(input: Tensor) -> Tensor:

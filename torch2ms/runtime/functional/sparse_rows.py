@@ -8,14 +8,23 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-from . import placing
+from . import placing, tensor
 
-__all__ = ["col_indices", "crow_indices", "segment_reduce", "sparse_csr_tensor", "sparse_dim"]
+__all__ = ["col_indices", "crow_indices", "segment_reduce", "sparse_csr_tensor", "sparse_dim", "sparse_sum"]
 
 
 def sparse_dim(x: Tensor) -> int:
     """Return along how many axes places are stored: all of them."""
     return len(x.shape)
+
+
+def sparse_sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
+    """Return the sum; along some axes alone, bools and ints stay of their dtype, as PyTorch's of sparse tensors do."""
+    axes = (
+        range(input.ndim) if dim is None else {axis % input.ndim for axis in ([dim] if isinstance(dim, int) else dim)}
+    )
+    total = tensor.sum(input, dim, dtype=dtype)
+    return total.astype(input.dtype) if dtype is None and len(axes) < input.ndim else total
 
 
 def crow_indices(x: Tensor) -> Tensor:

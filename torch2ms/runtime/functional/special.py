@@ -33,6 +33,7 @@ __all__ = [
     "ndtr",
     "ndtri",
     "polygamma",
+    "sinc",
     "xlog1py",
     "xlogy",
     "zeta",
@@ -65,6 +66,11 @@ def _lgamma_positive(x: Tensor) -> Tensor:
         total = total + number(coefficient, x) / (shifted + place)
     base = shifted + 7.5
     return number(0.5 * math.log(2 * math.pi), x) + (shifted + 0.5) * ops.log(base) - base + ops.log(total)
+
+
+def sinc(input: Tensor) -> Tensor:
+    """Return ``sin(pi * x) / (pi * x)``, 1 at 0; of bools MindSpore's own is NaN."""
+    return ops.sinc(input if input.is_complex() else _wide(input))
 
 
 def lgamma(input: Tensor) -> Tensor:
