@@ -178,6 +178,10 @@ def test_limits_of_bfloat16_are_none_of_numpys() -> None:
     [
         ("v = torch.__version__.split('+')[0]", "v = device.VERSION.split('+')[0]"),
         ("v = torch.version.__version__.startswith('1.')", "v = device.VERSION.startswith('1.')"),
+        (
+            "v = torch.distributions.constraints.positive.check(x)",
+            "v = distributions.constraints.positive.check(x)",
+        ),
         ("def f(x: torch.Tensor, a):\n    return x.transpose(*a)", "    return x.swapaxes(*a)"),
         ("p = torch.nn.ZeroPad2d((0, 0, 1, -1))", "p = layers.ZeroPad2d((0, 0, 1, -1))"),
         ("class R(torch.nn.Module):\n    def forward(self, n, device):\n        return torch.ones(3).to(device)",

@@ -147,9 +147,9 @@ def may_be_set(tables: Tables, base: Kind, name: str) -> bool:
 
 
 def api_attribute(tables: Tables, base: Kind, name: str) -> Kind | None:
-    """Return the torch name ``base.name``; None for a method of a text: ``torch.__version__.split``."""
+    """Return the torch name ``base.name``; None for a member of a value: ``torch.__version__.split``."""
     row = tables.row(base.of)
-    if row is not None and row.kind == "constant" and row.returns == "str":
+    if row is not None and row.kind == "constant" and row.returns in ("str", "python"):
         return None
     names = sorted({tables.canonical(f"{owner}.{name}") for owner in base.of.split("|")})
     return Kind("api", "|".join(names), evidence=base.evidence)
