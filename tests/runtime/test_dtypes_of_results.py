@@ -12,7 +12,7 @@ ms = pytest.importorskip("mindspore")
 from mindspore import ops  # noqa: E402
 
 from torch2ms.runtime import aten, boxes, functional, layers, linalg, seed, twice  # noqa: E402
-from torch2ms.runtime.distributions import transforms  # noqa: E402
+from torch2ms.runtime.distributions import Exponential, HalfCauchy, Normal, transforms  # noqa: E402
 
 ROW = np.array([[1.0, 2.0, -3.0, 4.0]], np.float32)
 
@@ -246,3 +246,18 @@ def test_shifted_numbers_without_axes_keep_their_dtype() -> None:
         ):
             assert (found.dtype, int(found)) == (dtype, 2)
     assert functional.bitwise_left_shift(_of([True], ms.bool_), 1).dtype == ms.int64
+
+
+def test_halves_stay_halves_beside_distributions_of_numbers() -> None:
+    halves = _of([0.25, 0.5], ms.float16)
+    for found in (Normal(0.0, 1.0).cdf(halves), Normal(0.0, 1.0).log_prob(halves), Exponential(1.0).icdf(halves)):
+        assert found.dtype == ms.float16
+    assert np.allclose(Normal(0.0, 1.0).icdf(halves).asnumpy(), [-0.6745, 0.0], atol=1e-3)
+    assert HalfCauchy(1.0).log_prob(halves).dtype == ms.float32
+    assert Normal(_of([0.0, 0.0]), 1.0).log_prob(halves).dtype == ms.float32
+    assert Normal(0.0, 1.0).log_prob(halves.astype(ms.float64)).dtype == ms.float64
+
+
+def test_norms_along_no_axis_are_magnitudes() -> None:
+    assert aten.norm_except_dim(_of([3.0, -4.0]), 2, 0).asnumpy().tolist() == [3.0, 4.0]
+    assert aten.norm_except_dim(_of([[3.0, -4.0]]), 2, 0).asnumpy().tolist() == [[5.0]]

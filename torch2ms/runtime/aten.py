@@ -185,6 +185,8 @@ def norm_except_dim(v: Tensor, pow: float = 2, dim: int = 0) -> Tensor:
     """Return the norm over all axes but one, which keep their places; over all of them for -1."""
     if dim == -1:
         return F.vector_norm(v, pow)
+    if v.ndim == 1:
+        return F.abs(v)  # no axis is left, which would mean all of them
     return F.vector_norm(v, pow, tuple(axis for axis in range(v.ndim) if axis != dim % v.ndim), True)
 
 

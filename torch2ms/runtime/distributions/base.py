@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any, List, Optional, Sequence, Tuple
+from functools import wraps
+from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 import mindspore as ms
 from mindspore import Tensor, ops
@@ -18,11 +19,13 @@ __all__ = [
     "Independent",
     "TransformedDistribution",
     "floats",
+    "narrow",
     "probs_and_logits",
     "together",
     "uniform",
 ]
 
+_HALVES = (ms.float16, getattr(ms, "bfloat16", ms.float16))  # 2.0 has the one alone
 EPSILON = 1.1920929e-07  # float32's, as torch bounds probabilities
 
 
@@ -37,6 +40,18 @@ def together(*values: Any) -> Tuple[Tensor, ...]:
     tensors = [value if isinstance(value, Tensor) else Tensor(value, like) for value in values]
     shape = sum(tensors[1:], tensors[0]).shape
     return tuple(ops.broadcast_to(t, shape) if t.shape != shape else t for t in tensors)
+
+
+def narrow(method: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return a method whose results are halves for halves, which parameters without axes do not widen in PyTorch."""
+
+    @wraps(method)
+    def told(self: Any, value: Any) -> Tensor:
+        found = method(self, value)
+        is_half = isinstance(value, Tensor) and value.ndim and value.dtype in _HALVES
+        return found.astype(value.dtype) if is_half and not self.batch_shape else found
+
+    return told
 
 
 def uniform(shape: Sequence[int], like: Tensor) -> Tensor:

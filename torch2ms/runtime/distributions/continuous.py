@@ -9,7 +9,7 @@ import mindspore as ms
 from mindspore import Tensor, ops
 
 from ..functional.exact import erfinv, exp, log
-from .base import LOG_2PI, Distribution, floats, together, uniform
+from .base import LOG_2PI, Distribution, floats, narrow, together, uniform
 
 __all__ = [
     "Cauchy",
@@ -74,6 +74,7 @@ class Normal(_LocationScale):
         noise = ops.standard_normal(self.shape_of(sample_shape))
         return self.loc + noise.astype(self.loc.dtype) * self.scale
 
+    @narrow
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
         return -0.5 * ops.square(self.standard(value)) - log(self.scale) - 0.5 * LOG_2PI
@@ -82,10 +83,12 @@ class Normal(_LocationScale):
         """Return the entropy in nats."""
         return 0.5 + 0.5 * LOG_2PI + log(self.scale)
 
+    @narrow
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of at most ``value``."""
         return 0.5 * (1 + ops.erf(self.standard(value) / math.sqrt(2)))
 
+    @narrow
     def icdf(self, value: Tensor) -> Tensor:
         """Return the quantile."""
         return self.loc + self.scale * erfinv(2 * value - 1) * math.sqrt(2)
@@ -114,6 +117,7 @@ class LogNormal(_LocationScale):
         """Return exp of normal samples."""
         return exp(self._normal().rsample(sample_shape))
 
+    @narrow
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
         exponent = log(value)
@@ -123,10 +127,12 @@ class LogNormal(_LocationScale):
         """Return the entropy in nats."""
         return self._normal().entropy() + self.loc
 
+    @narrow
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of at most ``value``."""
         return self._normal().cdf(log(value))
 
+    @narrow
     def icdf(self, value: Tensor) -> Tensor:
         """Return the quantile of a probability."""
         return exp(self._normal().icdf(value))
@@ -144,6 +150,7 @@ class Laplace(_LocationScale):
         """Return samples by the quantile of uniform noise."""
         return self.icdf(uniform(self.shape_of(sample_shape), self.loc))
 
+    @narrow
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
         return -log(2 * self.scale) - ops.abs(value - self.loc) / self.scale
@@ -152,11 +159,13 @@ class Laplace(_LocationScale):
         """Return the entropy in nats."""
         return 1 + log(2 * self.scale)
 
+    @narrow
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of at most ``value``."""
         from_middle = self.standard(value)
         return 0.5 - 0.5 * ops.sign(from_middle) * ops.expm1(-ops.abs(from_middle))
 
+    @narrow
     def icdf(self, value: Tensor) -> Tensor:
         """Return the quantile."""
         term = value - 0.5
@@ -180,6 +189,7 @@ class Cauchy(_LocationScale):
         """Return samples by the quantile of uniform noise."""
         return self.icdf(uniform(self.shape_of(sample_shape), self.loc))
 
+    @narrow
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
         return -math.log(math.pi) - log(self.scale) - ops.log1p(ops.square(self.standard(value)))
@@ -188,10 +198,12 @@ class Cauchy(_LocationScale):
         """Return the entropy in nats."""
         return math.log(4 * math.pi) + log(self.scale)
 
+    @narrow
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of at most ``value``."""
         return ops.atan(self.standard(value)) / math.pi + 0.5
 
+    @narrow
     def icdf(self, value: Tensor) -> Tensor:
         """Return the quantile."""
         return self.loc + self.scale * ops.tan(math.pi * (value - 0.5))
@@ -215,6 +227,7 @@ class Gumbel(_LocationScale):
         noise = uniform(self.shape_of(sample_shape), self.loc)
         return self.loc - self.scale * log(-log(noise))
 
+    @narrow
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
         exponent = -self.standard(value)
@@ -224,6 +237,7 @@ class Gumbel(_LocationScale):
         """Return the entropy in nats."""
         return log(self.scale) + (1 + EULER)
 
+    @narrow
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of at most ``value``."""
         return exp(-exp(-self.standard(value)))
@@ -263,10 +277,12 @@ class Uniform(Distribution):
         """Return the entropy in nats."""
         return log(self.high - self.low)
 
+    @narrow
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of at most ``value``."""
         return ops.clamp((value - self.low) / (self.high - self.low), 0, 1)
 
+    @narrow
     def icdf(self, value: Tensor) -> Tensor:
         """Return the quantile."""
         return value * (self.high - self.low) + self.low
@@ -301,6 +317,7 @@ class Exponential(Distribution):
         """Return samples by the quantile of uniform noise."""
         return -log(uniform(self.shape_of(sample_shape), self.rate)) / self.rate
 
+    @narrow
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
         return log(self.rate) - self.rate * value
@@ -309,10 +326,12 @@ class Exponential(Distribution):
         """Return the entropy in nats."""
         return 1.0 - log(self.rate)
 
+    @narrow
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of at most ``value``."""
         return 1 - exp(-self.rate * value)
 
+    @narrow
     def icdf(self, value: Tensor) -> Tensor:
         """Return the quantile."""
         return -ops.log1p(-value) / self.rate
@@ -344,12 +363,14 @@ class HalfNormal(Distribution):
         """Return absolute normal samples."""
         return ops.abs(Normal(0.0, self.scale).rsample(sample_shape))
 
+    @narrow
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density; minus infinity below 0."""
         value = floats(value)
         density = Normal(0.0, self.scale).log_prob(value) + math.log(2)
         return _inside(ops.broadcast_to(value >= 0, density.shape), density)
 
+    @narrow
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of at most ``value``."""
         return 2 * Normal(0.0, self.scale).cdf(value) - 1
