@@ -181,3 +181,26 @@ def test_the_annotation_of_all_arguments_is_translated() -> None:
         "import torch\n\n\nclass Net(nn.Module):\n    def forward(self, *xs: torch.Tensor):\n        return xs[0]\n"
     )
     assert "def construct(self, *xs: ms.Tensor):" in text_of(source)
+
+
+def test_an_answer_that_the_programs_own_objects_give_is_theirs() -> None:
+    source = (
+        "import torch\n\n\nclass Counts:\n    def __init__(self, is_sparse):\n        self.is_sparse = is_sparse\n\n"
+        "    def same(self, other):\n        new = other.copied()\n        new.is_sparse = self.is_sparse\n"
+        "        return other.is_sparse, torch.ones(2).is_sparse\n"
+    )
+    text = translate_source(source).text
+    assert "new.is_sparse = self.is_sparse\n" in text
+    assert "return other.is_sparse, False\n" in text
+
+
+def test_an_answer_that_only_tensors_give_is_settled() -> None:
+    source = "import torch\n\n\ndef dense(x):\n    return x if not x.is_sparse else torch.abs(x)\n"
+    assert "return x\n" in translate_source(source).text
+
+
+def test_what_no_tensor_lets_be_written_is_told() -> None:
+    source = "import torch\n\n\ndef mark(x: torch.Tensor):\n    x.is_sparse = True\n"
+    result = translate_source(source)
+    assert "    x.is_sparse = True\n" in result.text
+    assert [d.code for d in result.diagnostics] == ["T2M203"]

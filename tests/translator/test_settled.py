@@ -27,6 +27,14 @@ def body(lines: str) -> str:
         ("if torch.jit.is_scripting():\n    x = 1\nelif y:\n    x = 2\nreturn x", "if y:\n    x = 2\nreturn x"),
         ("if not torch.jit.is_scripting(): return y\nreturn x", "return y\nreturn x"),
         ("return (x\n            if not torch.jit.is_scripting()\n            else y)", "return x"),
+        (
+            "if (not torch.jit.is_scripting() and y\n        != 2):\n    return y\nreturn x",
+            "if (y\n        != 2):\n    return y\nreturn x",
+        ),
+        (
+            "if (y\n        != 2 and not torch.jit.is_scripting()):\n    return y\nreturn x",
+            "if (y\n        != 2):\n    return y\nreturn x",
+        ),
         ("while y and not torch.jit.is_scripting():\n    y -= 1\nreturn y", "while y:\n    y -= 1\nreturn y"),
         ("ok = not torch.jit.is_scripting()\nreturn ok", "ok = True\nreturn ok"),
         ("if torch.jit.is_scripting():\n    yield x\nreturn x", "if False:\n    yield x\nreturn x"),

@@ -117,3 +117,13 @@ def test_copies_that_are_asked_for(made: str, expected: str) -> None:
 def test_a_copy_that_nobody_takes_goes_with_the_move() -> None:
     text, _ = translated("x = torch.ones(2)\nx.to('cpu', copy=True)\ny = x\n")
     assert "x = ops.ones(2)\ny = x\n" in text
+
+
+def test_a_list_that_a_loop_shortens_is_asked_about_once() -> None:
+    source = (
+        "def fold(x, y):\n    parts = torch.split(x, 2)\n    while len(parts) > 1:\n        first = parts[0]\n"
+        "        first.add_(parts[1])\n        parts = parts[1:]\n    return parts\n"
+    )
+    text, codes = translated(source)
+    assert "        first[()] = first + parts[1]\n" in text
+    assert codes == []

@@ -9,15 +9,16 @@ import functools
 from typing import Any, Callable, Dict, List
 
 from mindspore import nn
+from mindspore.common.hook_handle import HookHandle as RemovableHandle
 
 from .names import parts
 
-__all__ = ["register_load_hook", "run_load_hooks"]
+__all__ = ["RemovableHandle", "register_load_hook", "run_load_hooks"]
 
 _HOOKS = "_torch2ms_load_hooks"
 
 
-class _Handle:
+class _Handle(RemovableHandle):
     """Takes its hook away again."""
 
     def __init__(self, hooks: Dict[int, Callable[..., Any]], number: int) -> None:

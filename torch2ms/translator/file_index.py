@@ -58,6 +58,7 @@ class FileIndex:
     set_on_others: frozenset[str] = frozenset()  # attributes bound on anything but ``self``: ``head.anchors /= stride``
     kept: frozenset[str] = frozenset()  # attributes and literal keys that values are stored under, layers left out
     has_gradients: bool = False  # whether anything is asked for an attribute called ``grad``, or such a function called
+    answers: frozenset[str] = frozenset()  # attributes called ``is_...`` that the file gives to objects
     asks_for_given: bool = False  # whether a function asks for gradients, to derive again, of what it is handed
 
     @property
@@ -126,6 +127,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         frozenset(attributes.set_on_others),
         frozenset(attributes.kept),
         attributes.has_gradients or "grad" in calls.shapes,
+        frozenset(attributes.answers),
         any("create_graph" in shape.keywords for shape in calls.shapes.get("grad", ())) and asks_for_given(tree),
     )
 
@@ -198,6 +200,7 @@ class _Attributes:
         self.has_gradients = False  # whether anything is asked for an attribute called ``grad``
         self.set_on_others: set[str] = set()
         self.kept: set[str] = set()
+        self.answers: set[str] = set()
 
     def see(self, node: ast.AST) -> None:
         """Take in one node."""
@@ -217,8 +220,14 @@ class _Attributes:
         elif isinstance(node, ast.Attribute):
             self.has_gradients = self.has_gradients or node.attr == "grad"
             self.has_marks = self.has_marks or node.attr in ("requires_grad", "requires_grad_")
-            if isinstance(node.ctx, ast.Store) and _last(node.value) != "self":
-                self.set_on_others.add(node.attr)
+            if isinstance(node.ctx, ast.Store):
+                self._stored(node)
+
+    def _stored(self, node: ast.Attribute) -> None:
+        if _last(node.value) != "self":
+            self.set_on_others.add(node.attr)
+        if node.attr.startswith("is_"):
+            self.answers.add(node.attr)
 
     def callable(self) -> frozenset[str]:
         """Return those that are set to something that may be called, or set and called, or called like a network's."""

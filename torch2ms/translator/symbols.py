@@ -151,6 +151,10 @@ class SymbolTable:
         """Whether a file binds an attribute of anything but ``self``: ``head.anchors /= stride``."""
         return name in self._anywhere("set_on_others")
 
+    def answers(self, name: str) -> bool:
+        """Whether the project gives objects an attribute ``is_...`` of this name, which no tensor lets be written."""
+        return name in self._anywhere("answers")
+
     @property
     def kept(self) -> frozenset[str]:
         """The attributes and literal keys that anything but layers is stored under, anywhere in the project."""

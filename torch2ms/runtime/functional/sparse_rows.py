@@ -10,7 +10,53 @@ from mindspore import Tensor, ops
 
 from . import placing, tensor
 
-__all__ = ["col_indices", "crow_indices", "segment_reduce", "sparse_csr_tensor", "sparse_dim", "sparse_sum"]
+__all__ = [
+    "SPARSE_BSC",
+    "SPARSE_BSR",
+    "SPARSE_COO",
+    "SPARSE_CSC",
+    "SPARSE_CSR",
+    "STRIDED",
+    "col_indices",
+    "crow_indices",
+    "ends_to_rows",
+    "layout",
+    "rows_to_ends",
+    "segment_reduce",
+    "sparse_csr_tensor",
+    "sparse_dim",
+    "sparse_sum",
+]
+
+STRIDED = "torch.strided"
+SPARSE_COO = "torch.sparse_coo"
+SPARSE_CSR = "torch.sparse_csr"
+SPARSE_CSC = "torch.sparse_csc"
+SPARSE_BSR = "torch.sparse_bsr"
+SPARSE_BSC = "torch.sparse_bsc"
+
+
+def layout(x: Tensor) -> str:
+    """Return the name of PyTorch's layout: of a tensor that was made as a sparse one what it was made as."""
+    if getattr(x, "stored_rows", False):
+        return SPARSE_CSR
+    return STRIDED if getattr(x, "stored_places", None) is None else SPARSE_COO
+
+
+def rows_to_ends(input: Tensor, size: int, *, out_int32: bool = False) -> Tensor:
+    """Return how many of the rows given, in order, come before each of ``size`` rows, and at all."""
+    ends = np.searchsorted(input.asnumpy(), np.arange(size + 1))
+    return Tensor(ends.astype(np.int32 if out_int32 else np.int64))
+
+
+def ends_to_rows(
+    crow_indices: Tensor, col_indices: Tensor, *, out_int32: bool = False, transpose: bool = False
+) -> Tensor:
+    """Return the row and the column of each value that is stored, or the other way round."""
+    ends, columns = crow_indices.asnumpy(), col_indices.asnumpy()
+    rows = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    pair = (columns, rows) if transpose else (rows, columns)
+    return Tensor(np.stack(pair).astype(np.int32 if out_int32 else np.int64))
 
 
 def sparse_dim(x: Tensor) -> int:
@@ -50,7 +96,9 @@ def sparse_csr_tensor(
     shape = (len(ends) - 1, int(columns.max()) + 1 if len(columns) else 0) if size is None else tuple(size)
     places = np.repeat(np.arange(len(ends) - 1), np.diff(ends)) * shape[1] + columns
     flat = ops.zeros(shape[0] * shape[1], stored.dtype)
-    return placing.added(flat, Tensor(places, ms.int32), stored).reshape(shape)
+    made = placing.added(flat, Tensor(places, ms.int32), stored).reshape(shape)
+    made.stored_rows = True
+    return made
 
 
 def segment_reduce(

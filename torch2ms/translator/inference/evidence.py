@@ -104,7 +104,7 @@ class Evidence:
 
     def of_attribute(self, name: str) -> Kind:
         """Return the kind of ``x`` that reading ``x.name`` tells."""
-        return self._told(name, self._attributes)
+        return UNKNOWN if self._symbols.answers(name) else self._told(name, self._attributes)
 
     def of_uses(self, uses: Uses) -> Kind:
         """Return the kind of ``x`` that what is done with it tells."""

@@ -6,7 +6,7 @@ import ast
 
 import libcst as cst
 
-from torch2ms.mapping_tables.schema import RECEIVER, Row
+from torch2ms.mapping_tables.schema import RECEIVER, MappedTo, Row
 from torch2ms.translator import recording
 from torch2ms.translator.asked_gradients import looks_like_weight
 from torch2ms.translator.context import Context
@@ -82,8 +82,7 @@ def rewrite_attribute(
         call = ast.copy_location(ast.Call(tree, [], []), tree)
         site = CallSite(row, option, call, cst.Call(updated), None, updated.value, base)
         made = recipe(site, ctx) if recipe is not None else None
-        is_value = isinstance(made, Replace) and (isinstance(made.code, cst.Call) or option.recipe == "literal")
-        if is_value and not isinstance(tree.ctx, ast.Load):
+        if isinstance(made, Replace) and not isinstance(tree.ctx, ast.Load) and _is_value(made, option):
             made = written_groups(updated, tree, row.name, ctx)
         if isinstance(made, Replace):
             ctx.account(tree, row.name, "mapped", option.target, option.fidelity)
@@ -104,6 +103,11 @@ def rewrite_attribute(
         return _handed_on(walked, updated, tree, row, ctx)
     name = option.target.rpartition(".")[2]
     return updated if updated.attr.value == name else updated.with_changes(attr=cst.Name(name))
+
+
+def _is_value(made: Replace, option: MappedTo) -> bool:
+    """Whether a recipe made something of an attribute that nothing can be assigned to."""
+    return isinstance(made.code, (cst.Call, cst.Name)) or option.recipe == "literal"
 
 
 def _own_name(tree: ast.Attribute, row: Row, ctx: Context) -> str:

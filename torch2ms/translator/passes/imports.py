@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
-from torch2ms.translator.context import Context
+from torch2ms.translator.context import Context, Frame
 from torch2ms.translator.passes.devices import tries_nothing
 from torch2ms.translator.references import GUARD, Needed, hands_on
 from torch2ms.translator.syntax import comments, names_read
@@ -52,6 +52,8 @@ class _ImportRewriter:
         self.ctx = ctx
         self.found = False
         self.depth = 0
+        self.tried = False  # whether an import that fails here is caught
+        self.marks: list[cst.EmptyLine] = []  # of the line at hand
         self.guarded: set[str] = set()  # imports that a translated file has already
 
     def block(self, statements: Sequence[Any], depth: int) -> Sequence[Any]:
@@ -90,7 +92,9 @@ class _ImportRewriter:
         for name in ("body", "orelse", "finalbody", "handlers"):
             part = getattr(node, name, None)
             if part.__class__ is cst.IndentedBlock:
+                tried, self.tried = self.tried, self.tried or bool(getattr(node, "handlers", ()))
                 body = self.block(part.body, depth + 1)
+                self.tried = tried
                 if body is not part.body:
                     changes[name] = part.with_changes(body=body)
             elif part.__class__ in (cst.If, cst.Else, cst.Finally):
@@ -110,6 +114,9 @@ class _ImportRewriter:
         if all(new is part for part, new in imports):
             return [node]
         kept: list[Any] = [part for _, new in imports for part in (new if isinstance(new, list) else [new]) if part]
+        marks, self.marks = self.marks, []
+        if marks:
+            node = node.with_changes(leading_lines=[*node.leading_lines, *marks])
         first = not self.found and self.depth == 0
         self.found = self.found or first
         if kept:
@@ -146,7 +153,7 @@ class _ImportRewriter:
         if node.relative or not self._is_torch(_module_of(node)):
             kept = [alias for alias in node.names if not self._hands_on(node, alias)]
             return _with_names(node, kept, node.names)
-        bound = [line for alias in node.names if (line := self._fallback(_module_of(node), alias)) is not None]
+        bound = [line for alias in node.names if (line := self._fallback(node, alias)) is not None]
         return bound or None
 
     def _hands_on(self, node: cst.ImportFrom, alias: cst.ImportAlias) -> bool:
@@ -157,20 +164,36 @@ class _ImportRewriter:
         level = len(node.relative)
         return hands_on(self.ctx.world, self.ctx.path, _module_of(node), level, alias.evaluated_name)
 
-    def _fallback(self, module: str, alias: cst.ImportAlias) -> cst.BaseSmallStatement | None:
+    def _fallback(self, node: cst.ImportFrom, alias: cst.ImportAlias) -> cst.BaseSmallStatement | None:
         """Return what keeps a name bound that the file binds otherwise as well: ``try: from torch import x``.
 
         Its uses stay as they are, since they may mean either. Where MindSpore has nothing, the import fails as it does
-        where torch lacks the name, and the source's own fallback is taken.
+        where torch lacks the name, and the source's own fallback is taken; where nothing catches that, the name stays.
         """
         name = alias.evaluated_alias or alias.evaluated_name
         here = self.ctx.analysis.names.get(name)
         if self.depth == 0 or here is None or here.name == "api":
             return None
-        target = _target_of(self.ctx, self.ctx.tables.canonical(f"{module}.{alias.evaluated_name}"))
+        canonical = self.ctx.tables.canonical(f"{_module_of(node)}.{alias.evaluated_name}")
+        target = _target_of(self.ctx, canonical)
+        if target is None and not self.tried:
+            self._mark(node, canonical)
+            return cst.Assign([cst.AssignTarget(cst.Name(name))], self.ctx.left(canonical))
         if target is None:
             return cst.ensure_type(_statement(f"raise ImportError({alias.evaluated_name!r})").body[0], cst.Raise)
         return cst.Assign([cst.AssignTarget(cst.Name(name))], self.ctx.reference(target))
+
+    def _mark(self, node: cst.ImportFrom, name: str) -> None:
+        """Say of a name that stays torch's why it does, before the line that binds it."""
+        tree = self.ctx.alignment.tree(node)
+        row = self.ctx.tables.row(name)
+        self.ctx.frames.append(Frame(tree))
+        if tree is not None and row is None:
+            self.ctx.report("T2M202", tree, f"{name} is not in the mapping tables", symbol=name)
+        elif tree is not None and row is not None:
+            message = f"{name} has no MindSpore equivalent that stands for it where another name may"
+            self.ctx.report("T2M201", tree, message, symbol=name, advice=row.unsupported or "")
+        self.marks += [cst.EmptyLine(comment=cst.Comment(mark)) for mark in self.ctx.frames.pop().marks]
 
 
 def _module_of(node: cst.ImportFrom) -> str:

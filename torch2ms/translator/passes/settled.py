@@ -85,12 +85,19 @@ def _simple(before: cst.BaseExpression, test: cst.BaseExpression) -> cst.BaseExp
     left, right = _simple(before.left, test.left), _simple(before.right, test.right)
     passes, settles = ("True", "False") if isinstance(test.operator, cst.And) else ("False", "True")
     if left is not before.left and _is(left, passes):
-        return right
+        return _in_place_of(test, right)
     if right is not before.right and _is(right, passes):
-        return left
+        return _in_place_of(test, left)
     if left is not before.left and _is(left, settles):
         return left
     return test
+
+
+def _in_place_of(whole: cst.BooleanOperation, part: cst.BaseExpression) -> cst.BaseExpression:
+    """Return what is left of a condition, in its brackets where they hold several lines together."""
+    if not whole.lpar or part.lpar or "\n" not in code_of(part):
+        return part
+    return part.with_changes(lpar=whole.lpar, rpar=whole.rpar)
 
 
 def _is(test: cst.BaseExpression, *names: str) -> bool:

@@ -33,3 +33,16 @@ def _binds_surely(name: str, statement: ast.stmt) -> bool:
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     own = any(binds(target, name) for target in targets)
     return own or (isinstance(statement, (ast.If, ast.With)) and is_certain(name, statement))
+
+
+def element_of(target: ast.expr, value: ast.expr, name: str) -> ast.expr:
+    """Return the part of a value that a name of the target gets: ``a, b = f(), g()``."""
+    pair = (ast.Tuple, ast.List)
+    if not (isinstance(target, pair) and isinstance(value, pair)) or len(target.elts) != len(value.elts):
+        return value
+    if any(isinstance(part, ast.Starred) for part in [*target.elts, *value.elts]):
+        return value
+    for part, given in zip(target.elts, value.elts, strict=True):
+        if binds(part, name):
+            return element_of(part, given, name)
+    return value

@@ -16,7 +16,7 @@ from torch2ms.translator.passes.weight_data import has_memory, is_parameter
 from torch2ms.translator.recipes.differentiation import are_differentiated
 from torch2ms.translator.recipes.own_results import makes_its_result
 from torch2ms.translator.recipes.passed_tensors import is_itself, is_moved, passed_on, passes_on
-from torch2ms.translator.recipes.sure_bindings import binds, is_certain
+from torch2ms.translator.recipes.sure_bindings import binds, element_of, is_certain
 from torch2ms.translator.syntax import build, parenthesised
 from torch2ms.translator.training.trained import trained_tensors
 from torch2ms.translator.trees import walk
@@ -262,19 +262,24 @@ def _asked(ctx: Context) -> set[ast.Name]:
     return set()  # the names that are being asked about, each where it is read
 
 
+def _owner_once(tree: ast.Name, ctx: Context) -> Owner:
+    """Say who may see what a name holds; round a loop, where the question came from, the other assignments decide."""
+    asked = ctx.once(_asked)
+    if tree in asked:
+        return "fresh"
+    asked.add(tree)
+    try:
+        return owner_of(tree.id, tree, ctx)
+    finally:
+        asked.discard(tree)
+
+
 def _shares(tree: ast.expr, ctx: Context) -> bool:
     """Whether a view is one in MindSpore too: by an index, or by methods that do not copy, of a tensor that is one."""
     if ctx.target.mindspore < _VIEWS_SINCE:
         return False
     if isinstance(tree, ast.Name):
-        asked = ctx.once(_asked)
-        if tree in asked:
-            return True  # round a loop to where the question came from: the other assignments decide
-        asked.add(tree)
-        try:
-            return owner_of(tree.id, tree, ctx) != "view"
-        finally:
-            asked.discard(tree)
+        return _owner_once(tree, ctx) != "view"
     if isinstance(tree, ast.Subscript):
         of_tensor = ctx.kind(tree.value).is_tensor or (isinstance(tree.value, ast.Call) and _views(tree.value))
         part = what_index_gives(tree.slice, ctx) == "part" and not has_steps(tree.slice)
@@ -340,26 +345,13 @@ def _bindings(name: str, statement: ast.stmt, ctx: Context) -> Iterator[Owner]:
         if isinstance(node, ast.Assign) and not is_moved(name, node.value, ctx):
             for target in node.targets:
                 if binds(target, name):
-                    yield _made(name, _element(target, node.value, name), isinstance(target, ast.Name), ctx)
+                    yield _made(name, element_of(target, node.value, name), isinstance(target, ast.Name), ctx)
         elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None and binds(node.target, name):
             yield _made(name, node.value, True, ctx)
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)) and binds(node.target, name):
             yield _given(node.iter, ctx)
         elif isinstance(node, ast.withitem) and node.optional_vars is not None and binds(node.optional_vars, name):
             yield "object"
-
-
-def _element(target: ast.expr, value: ast.expr, name: str) -> ast.expr:
-    """Return the part of a value that a name of the target gets: ``a, b = f(), g()``."""
-    pair = (ast.Tuple, ast.List)
-    if not (isinstance(target, pair) and isinstance(value, pair)) or len(target.elts) != len(value.elts):
-        return value
-    if any(isinstance(part, ast.Starred) for part in [*target.elts, *value.elts]):
-        return value
-    for part, given in zip(target.elts, value.elts, strict=True):
-        if binds(part, name):
-            return _element(part, given, name)
-    return value
 
 
 def _made(name: str, value: ast.expr, whole: bool, ctx: Context) -> Owner:
@@ -370,7 +362,7 @@ def _made(name: str, value: ast.expr, whole: bool, ctx: Context) -> Owner:
         base = value.value
         part = ctx.kind(base).is_tensor or (isinstance(base, ast.Call) and _views(base))
         if isinstance(base, ast.Name) and ctx.kind(base).name in ("list", "tuple"):
-            holder = owner_of(base.id, base, ctx)
+            holder = _owner_once(base, ctx)
             return holder if holder in ("shared", "view") else "object"
     if part or (isinstance(value, (ast.Call, ast.Attribute)) and _views(value) and not is_itself(value, ctx)):
         return "shared" if _shares(value, ctx) else "view"

@@ -1,0 +1,40 @@
+"""Imports in branches that nothing catches, and decorators of the compiler that are handed on."""
+
+from __future__ import annotations
+
+from torch2ms import translate_source
+
+
+def text_of(source: str) -> str:
+    return translate_source(source).text
+
+
+def codes_of(source: str) -> list[str]:
+    return [d.code for d in translate_source(source).diagnostics]
+
+
+def test_an_import_in_a_branch_without_a_fallback_binds_its_name() -> None:
+    branch = "import typing\nif typing.TYPE_CHECKING:\n    from typing import overload\nelse:\n    {line}\n"
+    known = text_of(branch.format(line="from torch.jit import _overload as overload"))
+    assert "    overload = unchanged.unchanged\n" in known
+    assert "TORCH2MS" not in known
+    source = branch.format(line="from torch.compiler import no_such as overload")
+    assert "    overload = torch.compiler.no_such\n" in text_of(source)
+    assert "T2M202" in codes_of(source)
+
+
+def test_a_branch_of_a_try_that_catches_still_fails() -> None:
+    branch = (
+        "    if typing.TYPE_CHECKING:\n        from typing import f\n    else:\n        from torch.compiler import f\n"
+    )
+    source = f"try:\n{branch}except ImportError:\n    f = None\n"
+    assert "        raise ImportError('f')\n" in text_of(source)
+    assert "T2M202" not in codes_of(source)
+
+
+def test_a_decorator_of_the_compiler_can_be_handed_on() -> None:
+    source = "import torch\nwrap = torch.jit.script if fast else cache\nparts = [torch.compile, torch.jit.ignore]\n"
+    text = text_of(source)
+    assert "wrap = unchanged.unchanged if fast else cache\n" in text
+    assert "parts = [unchanged.unchanged, unchanged.unchanged]\n" in text
+    assert "@torch" not in text_of("import torch\n@torch.jit.ignore\ndef f(x):\n    return x\n")
