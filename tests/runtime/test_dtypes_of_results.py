@@ -261,3 +261,22 @@ def test_halves_stay_halves_beside_distributions_of_numbers() -> None:
 def test_norms_along_no_axis_are_magnitudes() -> None:
     assert aten.norm_except_dim(_of([3.0, -4.0]), 2, 0).asnumpy().tolist() == [3.0, 4.0]
     assert aten.norm_except_dim(_of([[3.0, -4.0]]), 2, 0).asnumpy().tolist() == [[5.0]]
+
+
+@pytest.mark.parametrize(
+    ("wide", "alone", "expected"),
+    [
+        (ms.float32, ms.float64, ms.float32),
+        (ms.float16, ms.float32, ms.float16),
+        (ms.int32, ms.int64, ms.int32),
+        (ms.int32, ms.float64, ms.float64),
+        (ms.bool_, ms.int32, ms.int32),
+        (ms.float64, ms.complex64, ms.complex128),
+        (ms.float64, ms.float32, ms.float64),
+    ],
+)
+def test_what_has_no_axes_widens_only_another_kind(wide: Any, alone: Any, expected: Any) -> None:
+    row, single = ops.ones(2, dtype=ms.float32).astype(wide), _of(1.0).astype(alone)
+    assert {value.dtype for value in functional.promoted((row, single))} == {expected}
+    assert {value.dtype for value in functional.promoted((single, row))} == {expected}
+    assert functional.promoted((single, single))[0].dtype == alone

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any, List, NamedTuple, Sequence
+from typing import Any, List, NamedTuple, Sequence, Tuple
 
 import mindspore as ms
 import numpy as np
@@ -174,9 +174,21 @@ def asarray(obj: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     return tensor if dtype is None else tensor.astype(dtype)
 
 
+def _by_axes(tensors: Sequence[Tensor]) -> Tuple[List[Any], List[Any]]:
+    """Return the dtypes of the tensors without axes, and those of the others."""
+    return [tensor.dtype for tensor in tensors if not tensor.ndim], [tensor.dtype for tensor in tensors if tensor.ndim]
+
+
 def promoted(tensors: Sequence[Tensor]) -> List[Tensor]:
-    """Return the tensors in the dtype that they have in common."""
-    common = reduce(promote_types, (tensor.dtype for tensor in tensors))
+    """Return the tensors in the dtype that they have in common.
+
+    Those without axes count only where they are of a higher kind, as an int beside bools or a float beside ints.
+    """
+    alone, wide = (reduce(promote_types, kinds) if kinds else None for kinds in _by_axes(tensors))
+    common = alone if wide is None else wide
+    if alone is not None and wide is not None and _RANKS[_kind(alone)] > _RANKS[_kind(wide)]:
+        width = ms.complex128 if wide == ms.float64 else ms.complex64
+        common = width if _kind(wide) == "f" else alone
     return [tensor if tensor.dtype == common else tensor.astype(common) for tensor in tensors]
 
 
