@@ -158,3 +158,25 @@ def test_an_argument_is_counted_from_the_end_as_well():
     np.testing.assert_allclose(by_last.asnumpy(), [[2.0, 0.0], [0.0, 4.0]])
     slopes = derivatives.jacobian_of(lambda a: a**2, argnums=-1)(x)
     np.testing.assert_allclose(slopes.asnumpy(), [[2.0, 0.0], [0.0, 4.0]])
+
+
+def test_one_tensor_in_several_places_is_several_arguments():
+    x = ms.Tensor(2.0)
+
+    def weighed(a, b):
+        return 1 * a[0] + 2 * a[1] + 3 * b["foo"]
+
+    (first, second), third = derivatives.grad(weighed, argnums=(0, 1))((x, x), {"foo": x})
+    assert [float(first), float(second), float(third["foo"])] == [1.0, 2.0, 3.0]
+    value, pull = derivatives.vjp_of(lambda a: a[0] * a[1][0], (x, (x, x)))
+    ((by_first, (by_second, by_third)),) = pull(ms.Tensor(1.0))
+    assert [float(value), float(by_first), float(by_second), float(by_third)] == [4.0, 2.0, 2.0, 0.0]
+
+
+def test_what_comes_beside_the_value_stays_as_it_is():
+    x = ms.Tensor([1.0, 2.0])
+    slope, beside = derivatives.grad(lambda a, k=1: (k * (a * a).sum(), {"twice": a * 2}), has_aux=True)(x, k=3)
+    assert slope.asnumpy().tolist() == [6.0, 12.0]
+    assert beside["twice"].asnumpy().tolist() == [2.0, 4.0]
+    slope, (value, beside) = derivatives.grad_and_value(lambda a: ((a * a).sum(), a * 3), has_aux=True)(x)
+    assert (slope.asnumpy().tolist(), float(value), beside.asnumpy().tolist()) == ([2.0, 4.0], 5.0, [3.0, 6.0])

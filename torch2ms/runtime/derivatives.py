@@ -14,6 +14,7 @@ from mindspore import nn, ops
 
 from .modules import named_buffers, named_parameters
 from .names import torch_names
+from .trees import distinct, leaves, rebuilt
 
 __all__ = [
     "by_input",
@@ -30,6 +31,7 @@ __all__ = [
     "stack_module_state",
     "vhp",
     "vjp",
+    "vjp_of",
     "vmap",
 ]
 
@@ -151,52 +153,64 @@ def grad(func: Function, argnums: Positions = 0, has_aux: bool = False) -> Funct
     The gradient by a dictionary or list of tensors is one as well.
     """
 
-    def derivative(*args: Any) -> Any:
-        held = args[argnums] if isinstance(argnums, int) else None
-        if not isinstance(held, (dict, list, tuple)):
-            return ms.grad(func, _counted(argnums, args), has_aux=has_aux)(*args)
-        found = ms.grad(_unpacked(func, args, argnums), tuple(range(len(held))), has_aux=has_aux)(*_tensors(held))
-        if has_aux:
-            return _like(held, found[0]), found[1]
-        return _like(held, found)
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        if has_aux or kwargs or not _are_plain(argnums, args):
+            value, slopes = _value_and_slopes(func, argnums, has_aux, args, kwargs)
+            return (slopes, value[1]) if has_aux else slopes
+        return ms.grad(func, _counted(argnums, args))(*args)
 
     return derivative
-
-
-def _tensors(held: Any) -> List[Any]:
-    """Return the tensors of a dictionary or list; a parameter's value, which a gradient can be taken by."""
-    values = list(held.values() if isinstance(held, dict) else held)
-    return [ops.stop_gradient(value) if isinstance(value, ms.Parameter) else value for value in values]
-
-
-def _like(held: Any, values: Any) -> Any:
-    """Return ``values`` in the container that ``held`` is."""
-    whole = _as_tuple(values)
-    return dict(zip(held, whole)) if isinstance(held, dict) else type(held)(whole)
-
-
-def _unpacked(func: Function, args: Tuple[Any, ...], place: Any) -> Function:
-    """Return ``func`` as a function of the tensors that its argument number ``place`` holds."""
-
-    def flat(*values: Any) -> Any:
-        return func(*args[:place], _like(args[place], values), *args[place + 1 :])
-
-    return flat
 
 
 def grad_and_value(func: Function, argnums: Positions = 0, has_aux: bool = False) -> Function:
     """Return the function that gives gradient and value of ``func``."""
 
-    def both(*args: Any) -> Any:
-        held = args[argnums] if isinstance(argnums, int) else None
-        if isinstance(held, (dict, list, tuple)):
-            flat = _unpacked(func, args, argnums)
-            value, slope = ms.value_and_grad(flat, tuple(range(len(held))), has_aux=has_aux)(*_tensors(held))
-            return _like(held, slope), value
-        value, slope = ms.value_and_grad(func, _counted(argnums, args), has_aux=has_aux)(*args)
-        return slope, value
+    def both(*args: Any, **kwargs: Any) -> Any:
+        return _value_and_slopes(func, argnums, has_aux, args, kwargs)[::-1]
 
     return both
+
+
+def _are_plain(argnums: Positions, args: Tuple[Any, ...]) -> bool:
+    """Whether the arguments to derive by are tensors, each given once."""
+    held = [args[place] for place in ((argnums,) if isinstance(argnums, int) else argnums)]
+    tensors = all(isinstance(value, ms.Tensor) and not isinstance(value, ms.Parameter) for value in held)
+    given = [id(value) for value in leaves(args)]
+    return tensors and all(given.count(id(value)) == 1 for value in held)
+
+
+def _value_and_slopes(
+    func: Function, argnums: Positions, has_aux: bool, args: Tuple[Any, ...], kwargs: Dict[str, Any]
+) -> Tuple[Any, Any]:
+    """Return what ``func`` gives, and the gradients in the containers that the arguments are."""
+    places = _counted(argnums, args)
+    held = args[places] if isinstance(places, int) else tuple(args[place] for place in places)
+
+    def flat(*values: Any) -> Any:
+        given = rebuilt(held, iter(values))
+        filled = dict(zip((places,), (given,)) if isinstance(places, int) else zip(places, given))
+        return func(*(filled.get(place, value) for place, value in enumerate(args)), **kwargs)
+
+    values = distinct(leaves(held), leaves(args))
+    value, slopes = ms.value_and_grad(flat, tuple(range(len(values))), has_aux=has_aux)(*values)
+    return value, rebuilt(held, iter(_as_tuple(slopes)))
+
+
+def vjp_of(func: Function, *primals: Any, has_aux: bool = False) -> Tuple[Any, ...]:
+    """Return the value of ``func``, and the function that gives the sum of its Jacobian's rows with some weights.
+
+    With ``has_aux`` what ``func`` gives beside the value follows. Arguments may be containers of tensors.
+    """
+
+    def flat(*values: Any) -> Any:
+        return func(*rebuilt(primals, iter(values)))
+
+    found = ms.vjp(flat, *distinct(leaves(primals), leaves(primals)), has_aux=has_aux)
+
+    def pull(*weights: Any) -> Any:
+        return rebuilt(primals, iter(_as_tuple(found[1](*weights))))
+
+    return (found[0], pull, *found[2:])
 
 
 def jacobian_of(func: Function, argnums: int = 0, **_: Any) -> Function:

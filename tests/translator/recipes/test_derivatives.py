@@ -40,3 +40,50 @@ def test_first_derivatives_and_plain_second_ones_are_not_marked(source: str) -> 
 )
 def test_second_derivatives_that_may_lack_parts_are_marked(source: str) -> None:
     assert codes_of(source) == ["T2M303"]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "torch.func.grad(f)(x)",
+        "torch.func.vjp(g, x)",
+        "torch.autograd.functional.jacobian(lambda a: a * g(a), x)",
+        "torch.func.jacrev(g, argnums=0)(x)",
+    ],
+)
+def test_what_is_cut_off_inside_of_a_function_stays_so_where_it_is_differentiated(use: str) -> None:
+    source = "import torch\n\n\ndef f(x):\n    with torch.no_grad():\n        y = x ** 2\n    return x ** 2 - y\n\n\n"
+    source += (
+        "def g(x):\n    return x * f(x)\n\n\ndef evaluate(x):\n    with torch.no_grad():\n        return f(x)\n\n\n"
+    )
+    text = translate_source(f"{source}x = torch.tensor(3.0)\nprint({use})\n").text
+    assert text.count("with autograd.no_grad():") == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("x, y", "vjp(f, x, y)"),
+        ("x, x", "derivatives.vjp_of(f, x, x)"),
+        ("{'a': x}", "derivatives.vjp_of(f, {'a': x})"),
+    ],
+)
+def test_mindspores_own_vjp_is_of_tensors(given: str, expected: str) -> None:
+    source = (
+        f"import torch\n\nx, y = torch.randn(3), torch.randn(3)\nf = lambda *a: 1\nv = torch.func.vjp(f, {given})\n"
+    )
+    assert f"v = {expected}" in translate_source(source).text
+
+
+@pytest.mark.parametrize(
+    ("made", "is_deep"),
+    [
+        ("torch.ones(3, requires_grad=True)", True),
+        ("torch.nn.Parameter(torch.ones(3))", True),
+        ("torch.ones(3).requires_grad_()", True),
+        ("torch.ones(3)", False),
+    ],
+)
+def test_no_gradient_gets_through_the_copy_of_a_parameter(made: str, is_deep: bool) -> None:
+    text = translate_source(f"import torch\n\nw = {made}\nv = w.clone()\nprint(v)\n").text
+    assert ("ops.deepcopy(w)" in text) == is_deep

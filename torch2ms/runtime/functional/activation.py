@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Optional
 
 import mindspore as ms
+import numpy as np
 from mindspore import Tensor, ops
 
 from .dtypes import abs as modulus
@@ -24,6 +26,7 @@ __all__ = [
     "log_softmax",
     "log_softmax_backward",
     "logsigmoid",
+    "masked_softmax",
     "mish",
     "prelu",
     "relu6",
@@ -161,6 +164,19 @@ def softmax(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtyp
         # a CPU kernel made for the gradient along one place computes wrong ones ever after; not a number stays
         return ops.where(input == input, ops.ones_like(input), input)
     return ops.softmax(input, axis)
+
+
+def masked_softmax(scores: Tensor, mask: Optional[Tensor], blind: float) -> Tensor:
+    """Return the softmax over the last axis of ``scores + mask``; what sees nothing at all gets ``blind``, NaN or 0.
+
+    MindSpore's kernel for the CPU stops at the first row of -infinity alone: whatever the memory held is in all rows
+    from there on (seen in 2.7 to 2.10). Of NaN it computes NaN, and goes on.
+    """
+    if mask is None or not mask.shape[-1]:
+        return softmax(scores, -1)
+    sees_nothing = ops.amax(ops.stop_gradient(mask), -1, True) == Tensor(-np.inf, mask.dtype)
+    weights = softmax(scores + ops.masked_fill(mask, sees_nothing, Tensor(blind, mask.dtype)), -1)
+    return weights if math.isnan(blind) else ops.masked_fill(weights, sees_nothing, Tensor(blind, weights.dtype))
 
 
 def softmin(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:

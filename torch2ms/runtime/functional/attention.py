@@ -9,7 +9,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
-from .activation import softmax
+from .activation import masked_softmax
 from .normalization import linear
 
 __all__ = ["multi_head_attention_forward"]
@@ -60,11 +60,13 @@ def multi_head_attention_forward(
     added = k.shape[0] - length
     q, k, v = (_heads(part, num_heads) for part in (q, k, v))
     scores = ops.matmul(q * (1.0 / math.sqrt(q.shape[-1])), k.swapaxes(-2, -1))
+    mask: Any = None
     if attn_mask is not None:
-        scores = scores + _added_to_scores(_over_heads(attn_mask, num_heads), added, scores.dtype)
+        mask = _added_to_scores(_over_heads(attn_mask, num_heads), added, scores.dtype)
     if key_padding_mask is not None:
-        scores = scores + _added_to_scores(key_padding_mask[:, None, None], added, scores.dtype)
-    attention = softmax(scores, -1)
+        padding = _added_to_scores(key_padding_mask[:, None, None], added, scores.dtype)
+        mask = padding if mask is None else mask + padding
+    attention = masked_softmax(scores, mask, math.nan if need_weights else 0.0)
     dropped = ops.dropout(attention, dropout_p, training=training) if training and dropout_p > 0 else attention
     found = ops.matmul(dropped, v) if v.shape[-2] else ops.zeros_like(q)  # over nothing: whatever the memory held
     output = found.transpose(2, 0, 1, 3).reshape(query.shape)

@@ -10,7 +10,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from . import selections
-from .activation import softmax
+from .activation import masked_softmax
 from .dtypes import abs as magnitude
 from .dtypes import number, promoted
 from .pointwise import complex_quotient
@@ -332,12 +332,10 @@ def scaled_dot_product_attention(
     if is_causal:
         allowed = ops.ones((query.shape[-2], key.shape[-2]), ms.float32).tril().astype(ms.bool_)
         scores = scores.masked_fill(ops.logical_not(allowed), float("-inf"))
-    if attn_mask is not None:
-        if attn_mask.dtype == ms.bool_:
-            scores = scores.masked_fill(ops.logical_not(attn_mask), float("-inf"))
-        else:
-            scores = scores + attn_mask
-    weights = softmax(scores, -1)
+    if attn_mask is not None and attn_mask.dtype == ms.bool_:
+        hidden = ops.logical_not(attn_mask)
+        attn_mask = ops.zeros(attn_mask.shape, scores.dtype).masked_fill(hidden, float("-inf"))
+    weights = masked_softmax(scores, attn_mask, 0.0)
     if dropout_p > 0:
         weights = dropout(weights, dropout_p)
     if not value.shape[-2]:

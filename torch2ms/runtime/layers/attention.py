@@ -73,13 +73,15 @@ class MultiheadAttention(nn.MultiheadAttention, metaclass=Kind):
         """Return (output, attention weights or None)."""
         if attn_mask is not None and key_padding_mask is not None:
             attn_mask, key_padding_mask = _alike(attn_mask, key_padding_mask)
-        if key.shape[1 if self.batch_first and key.ndim == 3 else 0] < 2:
-            # MindSpore's softmax over one place spoils the gradient of all later ones; a product over none is not 0
-            return self._of_few(query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights)
+        is_masked = attn_mask is not None or key_padding_mask is not None
+        if is_masked or key.shape[1 if self.batch_first and key.ndim == 3 else 0] < 2:
+            # MindSpore's softmax over one place spoils the gradient of all later ones; a product over none is not 0;
+            # and a row that a mask hides whole spoils all others
+            return self._with_care(query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights)
         result = super().construct(query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights)
         return (result[0], result[1]) if need_weights else (result[0], None)
 
-    def _of_few(
+    def _with_care(
         self,
         query: Tensor,
         key: Tensor,
@@ -89,7 +91,7 @@ class MultiheadAttention(nn.MultiheadAttention, metaclass=Kind):
         attn_mask: Optional[Tensor],
         average_attn_weights: bool,
     ) -> Tuple[Tensor, Optional[Tensor]]:
-        """Return (output, attention weights or None) over one key, or none at all."""
+        """Return (output, attention weights or None) by the runtime's own function."""
         turned = self.batch_first and query.ndim == 3
         query, key, value = (part.swapaxes(0, 1) if turned else part for part in (query, key, value))
         output, weights = F.multi_head_attention_forward(

@@ -8,6 +8,7 @@ from dataclasses import replace
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.contexts import dropped
 from torch2ms.translator.recipes.views import owner_of
@@ -64,6 +65,16 @@ _NO_RECORD = (
     "a gradient that is differentiated again (create_graph=True), or by a tensor that is changed in place, is no part "
     "of MindSpore's records: mindspore.grad of a function gives it, compiled by mindspore.jit where it is to go on"
 )
+
+
+@recipe("vjp", takes_stars=True)
+def vjp(site: CallSite, ctx: Context) -> Outcome:
+    """``vjp(f, x)`` of tensors is MindSpore's, which knows no containers, and takes a tensor given twice for one."""
+    given = site.tree.args[1:]
+    names = [ast.unparse(argument) for argument in given]
+    if all(ctx.kind(argument).is_tensor for argument in given) and len(set(names)) == len(names):
+        return emit_call(site, ctx)
+    return Replace(site.updated.with_changes(func=ctx.reference("torch2ms.runtime.derivatives.vjp_of")))
 
 
 @recipe("literal")

@@ -140,13 +140,20 @@ _BACKWARD = frozenset({"backward"})
 
 
 def _differentiated(ctx: Context) -> frozenset[ast.AST]:
-    """Return the statements that training steps take in, and the file's functions that these call, in any depth."""
+    """Return the statements that training steps take in, and the functions handed to what differentiates them.
+
+    And the file's functions that these call, in any depth.
+    """
     functions: dict[str, list[ast.AST]] = {}
     for node in ctx.analysis.nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             functions.setdefault(node.name, []).append(node)
     found: set[ast.AST] = set()
     queue: list[ast.AST] = [statement for unit in ctx.training.units for statement in unit.body]
+    for call in ctx.analysis.all(ast.Call):
+        if call.args and _last_name(call.func) in _DERIVATIVES:
+            first = call.args[0]
+            queue += [first] if isinstance(first, ast.Lambda) else functions.get(_last_name(first), [])
     while queue:
         node = queue.pop()
         if node in found:
@@ -155,6 +162,9 @@ def _differentiated(ctx: Context) -> frozenset[ast.AST]:
         called = {_last_name(part.func) for part in walk(node) if isinstance(part, ast.Call)}
         queue.extend(function for name in called for function in functions.get(name, ()))
     return frozenset(found)
+
+
+_DERIVATIVES = frozenset("grad grad_and_value vjp jvp linearize jacrev jacfwd hessian jacobian hvp vhp".split())
 
 
 def _last_name(node: ast.expr) -> str:

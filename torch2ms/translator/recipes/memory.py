@@ -140,7 +140,7 @@ def clone(site: CallSite, ctx: Context) -> Outcome:
 def _may_be_parameter(tree: ast.expr, ctx: Context) -> bool:
     """Whether a tensor may be a parameter, and is not what was computed just here."""
     if isinstance(tree, ast.Name):
-        return owner_of(tree.id, tree, ctx) != "fresh"
+        return owner_of(tree.id, tree, ctx) != "fresh" or tree.id in ctx.once(_leaves)
     if isinstance(tree, ast.Attribute):
         return tree.attr not in _COMPUTED
     if isinstance(tree, ast.Subscript):
@@ -156,6 +156,19 @@ def _may_be_parameter(tree: ast.expr, ctx: Context) -> bool:
         of_torch = ctx.kind(function).name == "api" or ctx.kind(function).name == "Module"
         return not (of_torch or (isinstance(function, ast.Attribute) and ctx.kind(function.value).is_tensor))
     return not isinstance(tree, (ast.BinOp, ast.UnaryOp, ast.Compare))
+
+
+def _leaves(ctx: Context) -> frozenset[str]:
+    """Return the names of a file that a parameter is bound to, or a tensor whose gradient is asked for."""
+    made = (node for node in ctx.analysis.all(ast.Assign) if isinstance(node.value, ast.Call) and _is_leaf(node.value))
+    names = {target.id for node in made for target in node.targets if isinstance(target, ast.Name)}
+    asked = (node for node in ctx.analysis.all(ast.Attribute) if node.attr in ("requires_grad", "requires_grad_"))
+    return frozenset(names | {node.value.id for node in asked if isinstance(node.value, ast.Name)})
+
+
+def _is_leaf(call: ast.Call) -> bool:
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    return name in ("Parameter", "requires_grad_") or any(word.arg == "requires_grad" for word in call.keywords)
 
 
 _COMPUTED = frozenset({"data", "grad", "T", "mT", "H", "mH", "real", "imag"})
