@@ -38,3 +38,23 @@ def test_a_decorator_of_the_compiler_can_be_handed_on() -> None:
     assert "wrap = unchanged.unchanged if fast else cache\n" in text
     assert "parts = [unchanged.unchanged, unchanged.unchanged]\n" in text
     assert "@torch" not in text_of("import torch\n@torch.jit.ignore\ndef f(x):\n    return x\n")
+
+
+def test_a_module_that_either_branch_imports_stays_bound() -> None:
+    source = "try:\n    import {own} as m\nexcept ImportError:\n    import {torchs} as m\n\nx = m.Normal(0.0, 1.0)\n"
+    found = text_of(source.format(own="pyro.distributions", torchs="torch.distributions"))
+    assert "except ImportError:\n    m = distributions\n" in found
+    left = source.format(own="own.fft", torchs="torch.fft")
+    assert "    m = torch.fft\n" in text_of(left)
+    assert "T2M202" in codes_of(left)
+
+
+def test_a_module_that_only_torch_has_needs_no_name() -> None:
+    source = "try:\n    import torch.fft as m\nexcept ImportError:\n    m = None\n\nx = m.fft(y)\n"
+    assert "m = torch" not in text_of(source)
+
+
+def test_distributions_can_be_handed_on() -> None:
+    source = "import torch.distributions as D\nregister(D)\n"
+    assert "register(distributions)\n" in text_of(source)
+    assert codes_of(source) == []

@@ -11,6 +11,7 @@ from libcst.helpers import get_full_name_for_node
 
 from torch2ms.translator.context import Context, Frame
 from torch2ms.translator.passes.devices import tries_nothing
+from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.references import GUARD, Needed, hands_on
 from torch2ms.translator.syntax import comments, names_read
 from torch2ms.translator.third_party import spare_missing
@@ -145,7 +146,26 @@ class _ImportRewriter:
             if not self._is_torch(name) or guarded:
                 kept.append(alias)
                 self.guarded |= {name} if guarded else set()
-        return _with_names(node, kept, node.names)
+        bound = [line for alias in node.names if alias not in kept and (line := self._module(node, alias)) is not None]
+        if not bound:
+            return _with_names(node, kept, node.names)
+        rest = _with_names(node, kept, node.names)
+        return [*([rest] if rest is not None else []), *bound]
+
+    def _module(self, node: cst.Import, alias: cst.ImportAlias) -> cst.BaseSmallStatement | None:
+        """Return what keeps the name of a module bound that another branch imports from elsewhere.
+
+        ``try: import pyro.distributions as d``, ``except ImportError: import torch.distributions as d``.
+        """
+        name = alias.evaluated_alias
+        here = self.ctx.analysis.names.get(name or "")
+        if self.depth == 0 or name is None or here is None or here.name in ("api", "module"):
+            return None
+        target = MODULES.get(alias.evaluated_name)
+        if target is None or alias.evaluated_name not in SAME_CALLS:
+            self._mark(node, alias.evaluated_name)
+            return cst.Assign([cst.AssignTarget(cst.Name(name))], self.ctx.left(alias.evaluated_name))
+        return cst.Assign([cst.AssignTarget(cst.Name(name))], self.ctx.reference(target))
 
     def _from(self, node: cst.ImportFrom) -> Any:
         if isinstance(node.names, cst.ImportStar):
@@ -183,13 +203,17 @@ class _ImportRewriter:
             return cst.ensure_type(_statement(f"raise ImportError({alias.evaluated_name!r})").body[0], cst.Raise)
         return cst.Assign([cst.AssignTarget(cst.Name(name))], self.ctx.reference(target))
 
-    def _mark(self, node: cst.ImportFrom, name: str) -> None:
+    def _mark(self, node: cst.Import | cst.ImportFrom, name: str) -> None:
         """Say of a name that stays torch's why it does, before the line that binds it."""
         tree = self.ctx.alignment.tree(node)
         row = self.ctx.tables.row(name)
         self.ctx.frames.append(Frame(tree))
         if tree is not None and row is None:
-            self.ctx.report("T2M202", tree, f"{name} is not in the mapping tables", symbol=name)
+            is_module = self.ctx.tables.is_module(name)
+            message = (
+                f"the module {name} is handed on as a value" if is_module else f"{name} is not in the mapping tables"
+            )
+            self.ctx.report("T2M202", tree, message, symbol=name)
         elif tree is not None and row is not None:
             message = f"{name} has no MindSpore equivalent that stands for it where another name may"
             self.ctx.report("T2M201", tree, message, symbol=name, advice=row.unsupported or "")

@@ -11,8 +11,9 @@ MODULES = {
     "torch.optim": "torch2ms.runtime.optimizers",
     "torch.optim.lr_scheduler": "mindspore.experimental.optim.lr_scheduler",
     "torch.nn.init": "mindspore.common.initializer",
+    "torch.distributions": "torch2ms.runtime.distributions",
     "torchvision.datasets": "torch2ms.runtime.datasets",
 }
 
 # What these become has PyTorch's names and arguments, so that calls through it need no change.
-SAME_CALLS = frozenset({"torch.optim", "torchvision.datasets"})
+SAME_CALLS = frozenset({"torch.optim", "torch.distributions", "torchvision.datasets"})

@@ -10,8 +10,15 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.ranks import ranks
-from torch2ms.translator.recipes.views import is_fresh, reaches_views, writes_through
-from torch2ms.translator.syntax import bare, build, fix_commas, parenthesised, parse_expression
+from torch2ms.translator.recipes.views import (
+    is_fresh,
+    is_shared_view,
+    is_view_of_memory,
+    reaches_views,
+    what_index_gives,
+    writes_through,
+)
+from torch2ms.translator.syntax import bare, build, code_of, fix_commas, parenthesised, parse_expression
 from torch2ms.translator.trees import walk
 
 __all__ = ["rewrite_out"]
@@ -35,10 +42,15 @@ def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrit
     if (kin := _kin(given)) is not None:
         made = _without_place(updated, tree, position, rewrite)
         return build("{x}.astype({y}.dtype)", x=parenthesised(bare(made)), y=parse_expression(kin))
+    alone = isinstance(ctx.small, ast.Expr) and ctx.small.value is tree
+    if alone and isinstance(given, (ast.Call, ast.Subscript)) and _is_part(given, ctx):
+        made = _without_place(updated, tree, position, rewrite)
+        place = code_of(updated.args[position].value)
+        ctx.rebind.append(place if isinstance(given, ast.Subscript) else f"{place}[()]")
+        return made
     places = given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
     if not places or not all(_is_writable(place, ctx) for place in places):
         return None
-    alone = isinstance(ctx.small, ast.Expr) and ctx.small.value is tree
     if not alone and not _comes_first(tree, places, ctx):
         return None
     code = updated.args[position].value
@@ -92,6 +104,13 @@ def _is_cast(tree: ast.expr) -> bool:
     """Whether a tensor may have another dtype than the result, which torch casts."""
     maker = tree.func.attr if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) else ""
     return maker not in ("empty", "empty_like") or any(word.arg == "dtype" for word in getattr(tree, "keywords", ()))
+
+
+def _is_part(place: ast.Call | ast.Subscript, ctx: Context) -> bool:
+    """Whether a place is a part of a tensor that an assignment reaches: ``buffer[2:]``, ``buffer.narrow(0, 2, n)``."""
+    if isinstance(place, ast.Subscript):
+        return ctx.kind(place.value).is_tensor and what_index_gives(place.slice, ctx) == "part"
+    return is_shared_view(place, ctx) and is_view_of_memory(place, ctx)
 
 
 def _is_writable(place: ast.expr, ctx: Context) -> bool:
