@@ -21,7 +21,9 @@ def line_of(statement: str) -> tuple[str, list[str]]:
     [
         ("torch.add(x, 1, out=y[i])", "y[i] = ops.add(x, 1)"),
         ("torch.mul(x, 2, out=y[1:3, 0])", "y[1:3, 0] = ops.mul(x, 2)"),
-        ("torch.mul(x, 2, out=y.narrow(0, 1, i))", "ops.narrow(y, 0, 1, i)[()] = ops.mul(x, 2)"),
+        ("torch.mul(x, 2, out=y.narrow(1, 1, i))", "y[:, 1:1 + i] = ops.mul(x, 2)"),
+        ("torch.mul(x, 2, out=y.narrow(i, 1, 2))", "y[functional.along(y, i, 1, 2)] = ops.mul(x, 2)"),
+        ("y.select(i, 1).add_(x)", "y[functional.along(y, i, 1)] = functional.select(y, i, 1) + x"),
         ("torch.mul(x, 2, out=y.view(-1))", "y.view(-1)[()] = ops.mul(x, 2)"),
     ],
 )
@@ -58,3 +60,46 @@ def test_a_copy_that_nobody_sees_is_computed(statement: str, expected: str) -> N
 
 def test_a_copy_that_is_changed_for_nothing_is_told() -> None:
     assert line_of("x[x > 0].pow_(2)") == ("x[x > 0].pow_(2)", ["T2M203"])
+
+
+NETWORK = """
+import torch
+from torch import nn
+
+
+def used(y, i):
+    z = torch.zeros_like(y)
+    v = z.view(-1)
+    v[i] = 1.0
+    return z
+
+
+def data(y, i):
+    z = torch.zeros_like(y)
+    v = z.view(-1)
+    v[i] = 2.0
+    return z
+
+
+class Net(nn.Module):
+    def beside(self, y):
+        z = torch.zeros_like(y)
+        v = z.view(-1)
+        v[0] = 3.0
+        return z
+
+    def reset_parameters(self):
+        z = torch.zeros(3)
+        v = z.view(-1)
+        v[0] = 4.0
+        return z
+
+    def forward(self, x):
+        return self.beside(x) * used(x, 2)
+"""
+
+
+def test_views_are_told_in_all_that_a_forward_pass_runs() -> None:
+    result = translate_source(NETWORK)
+    told = [d.line for d in result.diagnostics if d.code == "T2M305"]
+    assert told == [9, 24]

@@ -9,6 +9,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 __all__ = [
+    "along",
     "as_index",
     "coalesced",
     "diagonal_scatter",
@@ -421,3 +422,11 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     if input.is_complex():
         return ops.where(mask, value if isinstance(value, Tensor) else Tensor(value, input.dtype), input)
     return ops.masked_fill(input, mask, value)
+
+
+def along(x: Tensor, dim: int, start: Any, length: Any = None) -> Tuple[Any, ...]:
+    """Return the index of a part of an axis, or of one place: what ``x[index] = value`` changes gradients see."""
+    axis: int = dim % x.ndim
+    first = int(start) + (x.shape[axis] if int(start) < 0 else 0)
+    part: Any = first if length is None else slice(first, first + int(length))
+    return (*[slice(None)] * axis, part)

@@ -93,9 +93,10 @@ def sparse_csr_tensor(
     )
     stored = values if isinstance(values, Tensor) else Tensor(values)
     stored = stored if dtype is None else stored.astype(dtype)
-    shape = (len(ends) - 1, int(columns.max()) + 1 if len(columns) else 0) if size is None else tuple(size)
+    own = (len(ends) - 1, int(columns.max()) + 1 if len(columns) else 0, *stored.shape[1:])
+    shape = own if size is None else tuple(size)
     places = np.repeat(np.arange(len(ends) - 1), np.diff(ends)) * shape[1] + columns
-    flat = ops.zeros(shape[0] * shape[1], stored.dtype)
+    flat = ops.zeros((shape[0] * shape[1], *stored.shape[1:]), stored.dtype)
     made = placing.added(flat, Tensor(places, ms.int32), stored).reshape(shape)
     made.stored_rows = True
     return made
@@ -112,6 +113,7 @@ def segment_reduce(
     initial: Any = None,
 ) -> Tensor:
     """Return the sum, mean, product or extreme of each of the parts that an axis is cut into."""
+    reduce = {"amax": "max", "amin": "min"}.get(reduce, reduce)
     given = lengths if lengths is not None else offsets
     if given is None:
         raise ValueError("segment_reduce(): Either lengths or offsets must be defined.")

@@ -11,6 +11,7 @@ from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.names import candidates
 from torch2ms.translator.recipes.differentiation import are_differentiated
 from torch2ms.translator.recipes.views import is_fresh, is_shared_view, what_index_gives
+from torch2ms.translator.trees import walk
 
 __all__ = ["left_view", "report_copied_view"]
 
@@ -123,11 +124,29 @@ def _copied_in_gradients(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
 
 def _is_differentiated(tree: ast.stmt, ctx: Context) -> bool:
     """Whether MindSpore may record a statement: in a forward pass, in a function of one, where all is recorded."""
-    scope = _scope(tree, ctx)
-    if getattr(scope, "name", "") == "forward" and scope is not None and isinstance(ctx.parent(scope), ast.ClassDef):
+    if _scope(tree, ctx) in ctx.once(_forward_passes):
         return True
     plan = ctx.training
     return plan.is_recording or any(tree in unit.body for unit in (*plan.leaves.units, *plan.units))
+
+
+_SETTING_UP = frozenset({"__init__", "reset_parameters", "init_weights", "_init_weights"})
+
+
+def _forward_passes(ctx: Context) -> frozenset[ast.AST]:
+    """Return the functions that a file's networks run: ``forward``, the methods beside it, and what those call."""
+    found: list[ast.AST] = []
+    for owner in ctx.analysis.all(ast.ClassDef):
+        methods = [node for node in owner.body if isinstance(node, ast.FunctionDef)]
+        if any(method.name == "forward" for method in methods):
+            found += [method for method in methods if method.name not in _SETTING_UP]
+    functions = {node.name: node for node in ctx.analysis.tree.body if isinstance(node, ast.FunctionDef)}
+    for function in found:  # it grows while it is read
+        calls = (node.func for node in walk(function) if isinstance(node, ast.Call))
+        found += [
+            functions.pop(called.id) for called in calls if isinstance(called, ast.Name) and called.id in functions
+        ]
+    return frozenset(found)
 
 
 def _view(value: ast.expr, ctx: Context) -> ast.expr | None:

@@ -10,11 +10,12 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.ranks import ranks
+from torch2ms.translator.recipes.narrowed_parts import narrowed_part
 from torch2ms.translator.recipes.views import (
     is_fresh,
     is_shared_view,
-    is_view_of_memory,
     reaches_views,
+    shares_memory,
     what_index_gives,
     writes_through,
 )
@@ -43,10 +44,12 @@ def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrit
         made = _without_place(updated, tree, position, rewrite)
         return build("{x}.astype({y}.dtype)", x=parenthesised(bare(made)), y=parse_expression(kin))
     alone = isinstance(ctx.small, ast.Expr) and ctx.small.value is tree
-    if alone and isinstance(given, (ast.Call, ast.Subscript)) and _is_part(given, ctx):
+    if alone and isinstance(given, (ast.Call, ast.Subscript)) and _is_part(given, updated.args[position].value, ctx):
         made = _without_place(updated, tree, position, rewrite)
-        place = code_of(updated.args[position].value)
-        ctx.rebind.append(place if isinstance(given, ast.Subscript) else f"{place}[()]")
+        held = updated.args[position].value
+        part = narrowed_part(given, held, ctx)
+        place = f"{code_of(part[0])}[{part[1]}]" if part is not None else code_of(held)
+        ctx.rebind.append(place if part is not None or isinstance(given, ast.Subscript) else f"{place}[()]")
         return made
     places = given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
     if not places or not all(_is_writable(place, ctx) for place in places):
@@ -106,11 +109,11 @@ def _is_cast(tree: ast.expr) -> bool:
     return maker not in ("empty", "empty_like") or any(word.arg == "dtype" for word in getattr(tree, "keywords", ()))
 
 
-def _is_part(place: ast.Call | ast.Subscript, ctx: Context) -> bool:
+def _is_part(place: ast.Call | ast.Subscript, code: cst.BaseExpression, ctx: Context) -> bool:
     """Whether a place is a part of a tensor that an assignment reaches: ``buffer[2:]``, ``buffer.narrow(0, 2, n)``."""
     if isinstance(place, ast.Subscript):
         return ctx.kind(place.value).is_tensor and what_index_gives(place.slice, ctx) == "part"
-    return is_shared_view(place, ctx) and is_view_of_memory(place, ctx)
+    return narrowed_part(place, code, ctx) is not None or (is_shared_view(place, ctx) and shares_memory(place, ctx))
 
 
 def _is_writable(place: ast.expr, ctx: Context) -> bool:

@@ -27,7 +27,9 @@ def narrowed_part(tree: ast.expr, code: cst.BaseExpression, ctx: Context) -> tup
     if len(given) != len(wanted) or not isinstance(code, cst.Call) or len(code.args) != len(wanted) + 1:
         return None
     axis, start = given["dim"], given[wanted[1]]
-    if not isinstance(axis, ast.Constant) or not isinstance(axis.value, int) or not repeatable(start):
+    if not isinstance(axis, ast.Constant) or not isinstance(axis.value, int):
+        return _along(base, [given[name] for name in wanted], code, ctx)
+    if not repeatable(start):
         return None
     if isinstance(start, ast.UnaryOp) and len(wanted) == 3:  # from the end: ``x[-2:-2 + 2]`` has nothing
         return None
@@ -39,6 +41,18 @@ def narrowed_part(tree: ast.expr, code: cst.BaseExpression, ctx: Context) -> tup
     numbers = [_spelled(named[name] if name in named else places[i]) for i, name in enumerate(wanted[1:], 2)]
     part = numbers[0] if len(numbers) == 1 else ":{1}" if numbers[0] == "0" else "{0}:{0} + {1}"
     return holder, ", ".join([*before, *[":"] * axis.value, part.format(*numbers)])
+
+
+def _along(
+    base: ast.expr, given: list[ast.expr], code: cst.Call, ctx: Context
+) -> tuple[cst.BaseExpression, str] | None:
+    """Return ``x`` and ``functional.along(x, dim, a, n)`` of ``x.narrow(dim, a, n)``, whatever axis ``dim`` names."""
+    holder, before = _holder(base, code.args[0].value, ctx)
+    plain = all(arg.keyword is None and not arg.star for arg in code.args)
+    if holder is None or before or not plain or not all(repeatable(part) for part in given):
+        return None
+    along = code_of(ctx.reference("torch2ms.runtime.functional.along"))
+    return holder, f"{along}({', '.join(code_of(arg.value) for arg in code.args)})"
 
 
 def _spelled(code: cst.BaseExpression) -> str:
