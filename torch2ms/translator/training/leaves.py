@@ -330,7 +330,8 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
                 self._stay(unit)
             elif touching:
                 unit.at = block[last + 1]
-                if unit.seed is not None or any(n in self.grads for i in touching for n in walk(block[i])):
+                in_place = unit.seed is not None or not unit.is_backward  # autograd.grad stays in its statement
+                if in_place or any(n in self.grads for i in touching for n in walk(block[i])):
                     self._stay(unit)
         if unit.is_moved:
             inside = {id(n) for s in [*unit.body, unit.inner or unit.statement] for n in walk(s)}
@@ -344,7 +345,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         """Whether the gradient may be computed before what reads a part of the body in between, a prediction say."""
         block, last = unit.block, unit.block.index(unit.body[-1])
         between = [i for i in touching if i < last]
-        if not between or unit.seed is not None or any(self._binds(block[i]) & names for i in others):
+        if not between or unit.seed or not unit.is_backward or any(self._binds(block[i]) & names for i in others):
             return False
         if any(n in self.grads for i in touching for n in walk(block[i])):
             return False
