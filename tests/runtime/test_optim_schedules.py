@@ -6,7 +6,7 @@ import pytest
 from mindspore import nn
 from mindspore.experimental import optim as experimental
 
-from torch2ms.runtime import checkpoint, optim, schedules
+from torch2ms.runtime import checkpoint, optim, optimizers, schedules
 
 NAMES = ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "ASGD", "Rprop"]
 
@@ -234,3 +234,19 @@ def test_lists_of_rates():
     assert schedules.step_lr(1.0, 4, [2, 3]) == pytest.approx([1, 1, 0.1, 0.01])
     assert schedules.exponential_lr(1.0, 4, 0.5, 2) == [1, 1, 0.5, 0.5]
     assert schedules.polynomial_lr(1.0, 4) == [1, 0.75, 0.5, 0.25]
+
+
+@pytest.mark.parametrize("name", ["RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "ASGD", "Rprop"])
+def test_a_rate_of_zero_rests(name):
+    kind = getattr(optimizers, name)
+    own, rest = network().trainable_params(), network().trainable_params()
+    optimizer = kind([{"params": own[:2], "lr": 0.5}, {"params": rest[2:]}], lr=0.0)
+    assert [float(rate.asnumpy()) for rate in optimizer.lrs] == [0.5, 0.0]
+    before = [parameter.asnumpy().copy() for parameter in optimizer.parameters]
+    after = take_steps(optimizer, 2)
+    same = [
+        np.allclose(*pair, rtol=0, atol=1e-5) for pair in zip(before, after, strict=True)
+    ]  # Rprop's least step is 1e-6
+    assert same == [False, False, True, True]
+    assert float(kind(rest, 0).lrs[0].asnumpy()) == 0.0
+    assert float(kind(rest, 0.25).lrs[0].asnumpy()) == 0.25

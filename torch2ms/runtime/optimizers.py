@@ -54,13 +54,27 @@ class _WithTorchsArguments:
                 kept[name] = float(kept[name])  # MindSpore's check the type
         if not args:
             kept = {**self._defaults, **kept}
+        rests = bool((args[0] if args else kept.get("lr")) == 0)  # MindSpore's own refuse it; a schedule may begin so
+        if rests:
+            params = list(params)
+            own = [isinstance(group, dict) and "lr" in group for group in params]  # MindSpore adds it to the others
+            args, kept = (1.0, *args[1:]) if args else (), kept if args else {**kept, "lr": 1.0}
         super().__init__(params, *args, **kept)  # type: ignore[call-arg]
+        if rests:
+            self._rest(own)
         self.climbs = climbs and not self._knows_maximize
         self.decays: List[float] = []
         if options.get("decoupled_weight_decay"):
             for group in self.param_groups:  # type: ignore[attr-defined]
                 self.decays.append(float(group["weight_decay"]))
                 group["weight_decay"] = 0.0
+
+    def _rest(self, own: List[bool]) -> None:
+        """Set the learning rate to 0, but of groups that have their own."""
+        self.defaults["lr"] = 0.0  # type: ignore[attr-defined]
+        for rate, is_own in zip(self.lrs, own):  # type: ignore[attr-defined]
+            if not is_own:
+                ops.assign(rate, 0.0)
 
     def construct(self, gradients: Any) -> Any:
         """Change the parameters; a decoupled decay shrinks them first, as in AdamW. Frozen ones stay what they are."""
