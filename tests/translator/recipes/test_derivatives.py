@@ -63,7 +63,7 @@ def test_what_is_cut_off_inside_of_a_function_stays_so_where_it_is_differentiate
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ("x, y", "vjp(f, x, y)"),
+        ("x, y", "ms.vjp(f, x, y)"),
         ("x, x", "derivatives.vjp_of(f, x, x)"),
         ("{'a': x}", "derivatives.vjp_of(f, {'a': x})"),
     ],

@@ -125,7 +125,7 @@ def test_a_chain_starts_at_what_a_function_is_given(statement: str, expected: st
         (["y = x * 1", "return y.add_(1) + y"], "return functional.filled(y, y + 1) + y"),
         (
             ["y = x * 1", "if y.add_(1).any():", "    return y"],
-            "if functional.filled(y, y + 1).astype(ms.bool_).any():",
+            "if functional.any(functional.filled(y, y + 1)):",
         ),
         (["return x.mul_(2).sum()"], "return functional.filled(x, x * 2).sum()"),
         (["return list(map(lambda t: t.zero_(), [x]))"], "return list(map(lambda t: functional.filled(t, 0), [x]))"),

@@ -146,8 +146,12 @@ def cummax(input: Tensor, dim: int) -> Tuple[Tensor, Tensor]:
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """Return the products so far along ``dim``; with a gradient where a factor is 0, by which MindSpore's divides."""
-    whole = input if dtype is None else input.astype(dtype)
+    """Return the products so far along ``dim``, of whole numbers and bools as int64.
+
+    With a gradient where a factor is 0, by which MindSpore's divides.
+    """
+    is_whole = not (input.is_floating_point() or input.is_complex())
+    whole = input.astype(dtype if dtype is not None else ms.int64) if is_whole or dtype is not None else input
     if input.ndim == 0 or 0 in input.shape:
         return whole.copy()
     parts = ops.unbind(whole, dim)
@@ -243,6 +247,8 @@ def fill_diagonal(input: Tensor, fill_value: float) -> Tensor:
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Return whether each element is among ``test_elements``; either may be a number."""
     elements, test_elements = (x if isinstance(x, Tensor) else Tensor(x) for x in (elements, test_elements))
+    if not test_elements.size:
+        return ops.full(elements.shape, invert, dtype=ms.bool_)
     hit = (ops.expand_dims(elements, -1) == test_elements.reshape((-1,))).astype(ms.float32).sum(-1) > 0
     return ops.logical_not(hit) if invert else hit
 
