@@ -124,3 +124,9 @@ def test_an_infinite_mean_of_a_batch_stays_beside_finite_ones() -> None:
     norm = nn.BatchNorm1d(2)
     swa.update_bn([ms.Tensor([[np.inf, 1.0], [0.0, 3.0]]), ms.Tensor([[1.0, 2.0], [3.0, 2.0]])], norm)
     assert norm.moving_mean.asnumpy().tolist() == [np.inf, 2.0]
+
+
+def test_norms_that_count_are_numbers_beside_what_is_none() -> None:
+    x = ms.Tensor([[np.nan, 2.0, 0.0], [1.0, 2.0, 0.0]])
+    np.testing.assert_array_equal(functional.nans.normalize(x, 0.0).asnumpy(), [[np.nan, 1.0, 0.0], [0.5, 1.0, 0.0]])
+    assert np.isnan(functional.nans.normalize(x).asnumpy()[0]).all()

@@ -163,8 +163,11 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
-    """Return ``input / max(norm, eps)`` with the p-norm over ``dim``; all of a line that holds NaN is NaN."""
-    nan = (input != input).any(dim, True)
+    """Return ``input / max(norm, eps)`` with the p-norm over ``dim``; all of a line that holds NaN is NaN.
+
+    The norm of order 0 counts what is not 0, NaN among it.
+    """
+    nan = (input != input).any(dim, True) if p else input != input
     return _marked(normalization.normalize(input, p, dim, eps), nan.broadcast_to(input.shape))
 
 
