@@ -280,3 +280,18 @@ def test_what_has_no_axes_widens_only_another_kind(wide: Any, alone: Any, expect
     assert {value.dtype for value in functional.promoted((row, single))} == {expected}
     assert {value.dtype for value in functional.promoted((single, row))} == {expected}
     assert functional.promoted((single, single))[0].dtype == alone
+
+
+def test_of_nothing_none_holds_and_nothing_is_in_it() -> None:
+    nothing = ms.Tensor(np.zeros(0, np.float32))
+    assert not bool(functional.any(nothing > 0))
+    assert functional.any(ms.Tensor(np.zeros((0, 3), bool)), 0).asnumpy().tolist() == [False] * 3
+    x = ms.Tensor([1.0, 2.0])
+    assert functional.isin(x, nothing).asnumpy().tolist() == [False, False]
+    assert functional.isin(x, nothing, invert=True).asnumpy().tolist() == [True, True]
+
+
+def test_running_products_of_bools_count() -> None:
+    found = functional.cumprod(ms.Tensor([[True, True, False], [True, False, True]]), 1)
+    assert found.dtype == ms.int64
+    assert found.asnumpy().tolist() == [[1, 1, 0], [1, 0, 0]]

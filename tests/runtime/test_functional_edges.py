@@ -496,18 +496,3 @@ def test_a_list_without_places_is_an_index_of_no_rows() -> None:
     assert x[functional.as_index([])].shape == (0, 3)
     assert x[functional.as_index([]), :2].shape == (0, 2)
     assert np.array_equal(x[functional.as_index([2, 0])].asnumpy(), x.asnumpy()[[2, 0]])
-
-
-def test_of_nothing_none_holds_and_nothing_is_in_it() -> None:
-    nothing = ms.Tensor(np.zeros(0, np.float32))
-    assert not bool(functional.any(nothing > 0))
-    assert functional.any(ms.Tensor(np.zeros((0, 3), bool)), 0).asnumpy().tolist() == [False] * 3
-    x = ms.Tensor([1.0, 2.0])
-    assert functional.isin(x, nothing).asnumpy().tolist() == [False, False]
-    assert functional.isin(x, nothing, invert=True).asnumpy().tolist() == [True, True]
-
-
-def test_running_products_of_bools_count() -> None:
-    found = functional.cumprod(ms.Tensor([[True, True, False], [True, False, True]]), 1)
-    assert found.dtype == ms.int64
-    assert found.asnumpy().tolist() == [[1, 1, 0], [1, 0, 0]]
