@@ -18,6 +18,7 @@ from torch2ms.translator.passes.members import changed_members, member_names
 from torch2ms.translator.passes.untyped import told
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.differentiation import asks_for_gradients
+from torch2ms.translator.recipes.sure_bindings import element_of
 from torch2ms.translator.recipes.views import what_index_gives
 from torch2ms.translator.shown_values import holds_negative, lists_of_the_picked, never_negative
 from torch2ms.translator.syntax import build, code_of
@@ -57,8 +58,13 @@ def _is_changed_later(tree: ast.Subscript, ctx: Context) -> bool:
     In MindSpore ``y = x[mask]; y[0] = 1`` writes into ``x`` as well, which torch does for a part of ``x`` only.
     """
     parent = ctx.parent(tree)
-    names = [t.id for t in parent.targets if isinstance(t, ast.Name)] if isinstance(parent, ast.Assign) else []
-    if not names or not isinstance(parent, ast.Assign) or parent.value is not tree:
+    targets = parent.targets if isinstance(parent, ast.Assign) and parent.value is tree else []
+    above = ctx.parent(parent) if isinstance(parent, ast.Tuple) else None
+    if isinstance(above, ast.Assign) and isinstance(parent, ast.Tuple):  # ``row, col = row[mask], col[mask]``
+        parts = [part for target in above.targets for part in getattr(target, "elts", ())]
+        targets = [n for n in parts if isinstance(n, ast.Name) and element_of(above.targets[0], parent, n.id) is tree]
+    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    if not names:
         return bool(ctx.once(changed_members) & member_names(tree, ctx))
     return any(_changes(node, names, ctx) for node in ctx.analysis.nodes)
 
