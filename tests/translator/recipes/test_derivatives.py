@@ -85,5 +85,6 @@ def test_mindspores_own_vjp_is_of_tensors(given: str, expected: str) -> None:
     ],
 )
 def test_no_gradient_gets_through_the_copy_of_a_parameter(made: str, is_deep: bool) -> None:
-    text = translate_source(f"import torch\n\nw = {made}\nv = w.clone()\nprint(v)\n").text
-    assert ("ops.deepcopy(w)" in text) == is_deep
+    for name in ("w", "w: torch.Tensor"):
+        text = translate_source(f"import torch\n\n{name} = {made}\nv = w.clone()\nprint(v)\n").text
+        assert ("ops.deepcopy(w)" in text) == is_deep

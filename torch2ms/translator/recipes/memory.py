@@ -160,8 +160,9 @@ def _may_be_parameter(tree: ast.expr, ctx: Context) -> bool:
 
 def _leaves(ctx: Context) -> frozenset[str]:
     """Return the names of a file that a parameter is bound to, or a tensor whose gradient is asked for."""
-    made = (node for node in ctx.analysis.all(ast.Assign) if isinstance(node.value, ast.Call) and _is_leaf(node.value))
-    names = {target.id for node in made for target in node.targets if isinstance(target, ast.Name)}
+    bound = [(target, node.value) for node in ctx.analysis.all(ast.Assign) for target in node.targets]
+    bound += [(node.target, node.value) for node in ctx.analysis.all(ast.AnnAssign) if node.value is not None]
+    names = {t.id for t, value in bound if isinstance(t, ast.Name) and isinstance(value, ast.Call) and _is_leaf(value)}
     asked = (node for node in ctx.analysis.all(ast.Attribute) if node.attr in ("requires_grad", "requires_grad_"))
     return frozenset(names | {node.value.id for node in asked if isinstance(node.value, ast.Name)})
 
