@@ -388,7 +388,9 @@ def _resized(text: Any, sizes: Mapping[int, int]) -> Any:
         return text
     tree = ast.parse(text, mode="eval")
     for call in _shape_calls(tree):
-        for item in call.args[SHAPED[call.func.id] :]:  # type: ignore[attr-defined]
+        name = call.func.id  # type: ignore[attr-defined]
+        # Labels below a number of classes stay below it: PyTorch reads behind the memory for others
+        for item in call.args[1 if name == "randint" else SHAPED[name] :]:
             if isinstance(item, ast.Constant) and item.value in sizes:
                 item.value = sizes[item.value]
     return ast.unparse(tree)

@@ -266,6 +266,8 @@ def _recurrent(
     has_biases, num_layers, dropout, train, bidirectional, batch_first = settings
     if not isinstance(has_biases, bool):
         raise NotImplementedError("packed sequences: hand torch2ms_runtime.packing's to a layer instead")
+    if any(weight.ndim > 2 for weight in params):
+        raise ValueError("weights are matrices and biases vectors; PyTorch computes something else of others")
     output = ops.swapaxes(input, 0, 1) if batch_first else input
     directions, count = 2 if bidirectional else 1, 4 if has_biases else 2
     last: List[State] = []
