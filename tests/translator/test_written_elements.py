@@ -29,3 +29,17 @@ def test_they_are_for_any_release() -> None:
     options = Options(Target(mindspore=(2, 0)))
     text = translate_source("import torch\nx = torch.zeros(3).double()\nx[1] = 0.1\n", options=options).text
     assert "x[1] = ms.Tensor(0.1, ms.float64)\n" in text
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("z[0] = 1 + 0.5j", "z[0] = ms.Tensor(1 + 0.5j, ms.complex64)"),
+        ("z[1:] = 2j", "z[1:] = ms.Tensor(2j, ms.complex64)"),
+        ("w[0] = -1j", "w[0] = ms.Tensor(-1j, ms.complex128)"),
+        ("z[0] = 4.0", "z[0] = 4.0"),
+    ],
+)
+def test_complex_numbers_are_written_as_tensors(statement: str, expected: str) -> None:
+    source = "import torch\nz = torch.tensor([1, 2 + 1j])\nw = torch.zeros(2, dtype=torch.complex128)\n"
+    assert translate_source(f"{source}{statement}\nprint(z, w)\n").text.splitlines()[-2] == expected

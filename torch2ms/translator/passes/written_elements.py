@@ -17,6 +17,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.dtypes import COMPLEX
 from torch2ms.translator.passes.leading_axes import without_leading_axes
 from torch2ms.translator.passes.weight_data import (
     gives_first_values,
@@ -57,8 +58,9 @@ def written_elements(
     trained, through = _is_trained_on(place, tree, ctx), _is_written_through(place, ctx)
     if not trained and not through and not ctx.kind(place.value).is_tensor:
         return node
-    if isinstance(node, cst.Assign) and isinstance(tree, ast.Assign) and _is_rounded(tree, place, ctx):
-        wide = {"tensor": ctx.reference("mindspore.Tensor"), "dtype": ctx.reference("mindspore.float64")}
+    wide_dtype = _wide(tree, place, ctx) if isinstance(node, cst.Assign) and isinstance(tree, ast.Assign) else ""
+    if wide_dtype:
+        wide = {"tensor": ctx.reference("mindspore.Tensor"), "dtype": ctx.reference(wide_dtype)}
         node = node.with_changes(value=build("{tensor}({x}, {dtype})", x=node.value, **wide))
     every = _is_all(place.slice)
     if trained and (every or what_index_gives(place.slice, ctx) != "part"):
@@ -217,6 +219,13 @@ def _cuts(part: ast.expr, ctx: Context) -> list[tuple[ast.expr | None, ast.expr 
 def _is_value(bound: ast.expr | None) -> bool:
     bound = bound.operand if isinstance(bound, ast.UnaryOp) else bound
     return isinstance(bound, (ast.Name, ast.Attribute, ast.Subscript))
+
+
+def _wide(tree: ast.Assign, place: ast.Subscript, ctx: Context) -> str:
+    """Return the dtype that a number needs to be written as a tensor in; MindSpore refuses complex numbers."""
+    if ctx.kind(tree.value).same(COMPLEX):
+        return "mindspore.complex128" if ctx.kind(place.value).of == "torch.complex128" else "mindspore.complex64"
+    return "mindspore.float64" if _is_rounded(tree, place, ctx) else ""
 
 
 def _is_rounded(tree: ast.Assign, place: ast.Subscript, ctx: Context) -> bool:
