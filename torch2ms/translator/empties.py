@@ -1,4 +1,4 @@
-"""Tensors that may have no elements, as far as the text of a file shows: what a mask selects, a length of 0.
+"""Tensors and lists that may have no elements, as far as the text of a file shows: what a mask selects, a length of 0.
 
 MindSpore's sums, means and ``any`` of those are whatever the memory held, so that they get the runtime's functions.
 What a program makes of such a tensor may be empty as well; signatures tell the calls that reduce it to one number.
@@ -14,7 +14,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.shown_values import values_of
 from torch2ms.translator.trees import walk
 
-__all__ = ["input_of", "may_be_empty"]
+__all__ = ["input_of", "lists_of_the_picked", "may_be_empty"]
 
 _MAKERS = frozenset({"zeros", "ones", "empty", "full", "rand", "randn", "new_zeros", "new_ones", "new_empty"})
 _DATA = frozenset({"tensor", "Tensor", "as_tensor", "new_tensor"})
@@ -231,3 +231,25 @@ def _from_zero(ctx: Context) -> frozenset[str]:
 
 def _is_zero(tree: ast.expr) -> bool:
     return isinstance(tree, ast.Constant) and tree.value == 0 and type(tree.value) is int
+
+
+def lists_of_the_picked(ctx: Context) -> frozenset[str]:
+    """Return the names of the lists of a file that start empty, and get something under a condition."""
+    starts = (node for node in ctx.analysis.all(ast.Assign) if isinstance(node.value, ast.List) and not node.value.elts)
+    names = frozenset(target.id for node in starts for target in node.targets if isinstance(target, ast.Name))
+    return frozenset(name for name in names if any(_is_conditional(call, ctx) for call in _appends(name, ctx)))
+
+
+def _appends(name: str, ctx: Context) -> list[ast.Call]:
+    """Return the calls ``name.append(...)`` of a file."""
+    calls = (node for node in ctx.analysis.all(ast.Call) if getattr(node.func, "attr", "") == "append")
+    return [call for call in calls if getattr(getattr(call.func, "value", None), "id", "") == name]
+
+
+def _is_conditional(node: ast.AST | None, ctx: Context) -> bool:
+    """Whether a condition, or a loop with one, stands around a node in its function."""
+    while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        if isinstance(node, (ast.If, ast.While)):
+            return True
+        node = ctx.parent(node)
+    return False

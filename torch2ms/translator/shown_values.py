@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from torch2ms.translator.context import Context
 
-__all__ = ["holds_nan", "holds_negative", "is_void", "lists_of_the_picked", "never_negative", "values_of"]
+__all__ = ["holds_nan", "holds_negative", "is_void", "never_negative", "values_of"]
 
 _DEPTH = 6  # how many steps an expression is followed
 _MANY = 64  # elements of a tensor that are looked at
@@ -204,25 +204,3 @@ _PARTIAL: dict[str, Callable[[float], float]] = {
     "acosh": _inside(1, math.inf),
 }
 _PASSING = frozenset("float double clone detach reshape view unsqueeze squeeze flatten to contiguous t".split())
-
-
-def lists_of_the_picked(ctx: Context) -> frozenset[str]:
-    """Return the names of the lists of a file that start empty, and get something under a condition."""
-    starts = (node for node in ctx.analysis.all(ast.Assign) if isinstance(node.value, ast.List) and not node.value.elts)
-    names = frozenset(target.id for node in starts for target in node.targets if isinstance(target, ast.Name))
-    return frozenset(name for name in names if any(_is_conditional(call, ctx) for call in _appends(name, ctx)))
-
-
-def _appends(name: str, ctx: Context) -> list[ast.Call]:
-    """Return the calls ``name.append(...)`` of a file."""
-    calls = (node for node in ctx.analysis.all(ast.Call) if getattr(node.func, "attr", "") == "append")
-    return [call for call in calls if getattr(getattr(call.func, "value", None), "id", "") == name]
-
-
-def _is_conditional(node: ast.AST | None, ctx: Context) -> bool:
-    """Whether a condition, or a loop with one, stands around a node in its function."""
-    while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        if isinstance(node, (ast.If, ast.While)):
-            return True
-        node = ctx.parent(node)
-    return False

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.empties import lists_of_the_picked
 from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.passes.members import changed_members, member_names
@@ -20,7 +21,7 @@ from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.differentiation import asks_for_gradients
 from torch2ms.translator.recipes.sure_bindings import element_of
 from torch2ms.translator.recipes.views import what_index_gives
-from torch2ms.translator.shown_values import holds_negative, lists_of_the_picked, never_negative
+from torch2ms.translator.shown_values import holds_negative, never_negative
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import are_alike, walk
 
