@@ -199,6 +199,18 @@ def test_a_sum_has_the_dtype_that_is_asked_for() -> None:
     assert functional.sum(_of([1, -2, 0], ms.int64), dtype=ms.int32).dtype == ms.int32
 
 
+@pytest.mark.parametrize("name", ["sum", "prod"])
+def test_what_is_made_of_nothing_has_the_dtype_that_is_asked_for(name: str) -> None:
+    for dtype in (ms.bool_, ms.int32, ms.float16):
+        assert getattr(functional, name)(_of([]), dtype=dtype).dtype == dtype
+
+
+def test_running_sums_of_bytes_are_bytes() -> None:
+    found = functional.cumsum(_of([200, 100]), 0, dtype=ms.uint8)
+    assert found.dtype == ms.uint8
+    assert found.asnumpy().tolist() == [200, 44]
+
+
 def test_a_likeliest_class_is_found_beside_infinity() -> None:
     layer = layers.AdaptiveLogSoftmaxWithLoss(2, 4, [2], div_value=1.0)
     layer.head.weight.set_data(_of([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]))

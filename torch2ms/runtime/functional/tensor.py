@@ -158,7 +158,7 @@ def sum(input: Tensor, dim: Axes = None, keepdim: bool = False, dtype: Any = Non
     elif not input.is_floating_point() and not input.is_complex():
         input = input.astype(ms.int64)
     if 0 in input.shape:
-        return selections.sum(input, _axes(input, dim), keepdim)
+        return selections.sum(input, _axes(input, dim), keepdim, dtype=input.dtype)
     found = input.sum(_axes(input, dim) or None, keepdims=keepdim)
     return found if found.dtype == input.dtype else found.astype(input.dtype)  # MindSpore counts bools
 
@@ -170,7 +170,7 @@ def prod(input: Tensor, dim: Optional[int] = None, keepdim: bool = False, dtype:
     elif not input.is_floating_point() and not input.is_complex():
         input = input.astype(ms.int64)
     if 0 in input.shape:
-        return selections.prod(input, dim, keepdim)
+        return selections.prod(input, dim, keepdim, dtype=input.dtype)
     result = input.reshape((-1,)).prod(0) if dim is None else input.prod(dim, keepdim)
     return result.astype(input.dtype)  # MindSpore widens small ints
 
@@ -183,7 +183,8 @@ def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
         input = input.astype(ms.int64)
     if not input.ndim or 0 in input.shape:
         return input.copy()
-    return input.cumsum(dim)
+    found = input.cumsum(dim)
+    return found if found.dtype == input.dtype else found.astype(input.dtype)  # MindSpore widens small ints
 
 
 def count_nonzero(input: Tensor, dim: Axes = None) -> Tensor:
