@@ -79,13 +79,13 @@ class _Draft:
         return found
 
     def parameter_of(self, name: str) -> str:
-        """Return the parameter that gets a variable."""
+        """Return the parameter that gets a variable; what a layer is called with ("") is its input."""
         if self.call is None or self.signature is None:
             return ""
         for parameter, value in _arguments(self.call, self.signature):
             if isinstance(value, ast.Name) and value.id == name:
                 return parameter
-        return "input" if name == "x" else ""
+        return "input" if name in ("x", "") else ""
 
 
 def variants(tables: Tables, row: Row, example: Example, sweep: str = "") -> st.SearchStrategy[Variant]:
