@@ -205,6 +205,13 @@ def test_what_is_made_of_nothing_has_the_dtype_that_is_asked_for(name: str) -> N
         assert getattr(functional, name)(_of([]), dtype=dtype).dtype == dtype
 
 
+@pytest.mark.parametrize("name", ["dropout", "dropout2d", "alpha_dropout"])
+def test_bools_that_are_all_dropped_stay_bools(name: str) -> None:
+    found = getattr(functional, name)(_of(np.ones((2, 3, 1, 1), np.bool_), ms.bool_), 1.0, True)
+    assert found.dtype == ms.bool_
+    assert not found.asnumpy().any()
+
+
 def test_running_sums_of_bytes_are_bytes() -> None:
     found = functional.cumsum(_of([200, 100]), 0, dtype=ms.uint8)
     assert found.dtype == ms.uint8

@@ -264,12 +264,17 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     return ops.pow(selections.sum(ops.pow(difference, p), -1, keepdim), 1.0 / p)
 
 
+def _dropped(input: Tensor) -> Tensor:
+    """Return ``input`` with every value dropped; NaN and infinity become NaN."""
+    return ops.zeros_like(input) if input.dtype == ms.bool_ else input * 0  # MindSpore's product with a bool is an int
+
+
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Return ``input`` with a share ``p`` of it set to 0 and the rest scaled by ``1 / (1 - p)``."""
     if not training or p == 0:
         return input
     if p == 1:
-        return input * 0
+        return _dropped(input)
     return ops.dropout(input, p, True)
 
 
@@ -306,7 +311,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
 def alpha_dropped(input: Tensor, kept: Tensor, p: float) -> Tensor:
     """Return ``input`` where ``kept`` is 1, else the lowest value of SELU, scaled to keep mean and variance."""
     if p == 1:
-        return input * 0
+        return _dropped(input)
     alpha = -1.7580993408473766
     scale = (1 - p) ** -0.5 * (1 + p * alpha * alpha) ** -0.5
     return (input * kept + alpha * (1 - kept)) * scale - scale * alpha * p
