@@ -20,6 +20,7 @@ from .creation import *  # noqa: F403
 from .dtypes import *  # noqa: F403
 from .exact import *  # noqa: F403
 from .extrema import *  # noqa: F403
+from .flexible import *  # noqa: F403
 from .fractional import *  # noqa: F403
 from .handed import *  # noqa: F403
 from .image import *  # noqa: F403
