@@ -4,7 +4,7 @@ Parameters are float tensors (numbers become tensors) and broadcast against each
 ``rsample`` have gradients. Samples come from MindSpore's generator. Arguments and values are not validated.
 """
 
-from . import constraints
+from . import constraints, utils
 from .base import Distribution, Independent, TransformedDistribution
 from .continuous import (
     Cauchy,
@@ -129,4 +129,5 @@ __all__ = [
     "constraints",
     "kl_divergence",
     "register_kl",
+    "utils",
 ]
