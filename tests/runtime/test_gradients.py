@@ -48,6 +48,17 @@ def test_gradients_add_up_until_they_are_forgotten() -> None:
     assert gradients.of(first) is None
 
 
+def test_gradients_become_zeros_where_that_is_asked_for() -> None:
+    first, second = weights()
+    gradients.keep([first, second], grads(1, 2))
+    gradients.put(second, None)
+    gradients.reset([first, second], set_to_none=False)
+    assert gradients.of(first).asnumpy().tolist() == [0, 0]
+    assert gradients.of(second) is None
+    gradients.reset([first])
+    assert gradients.of(first) is None
+
+
 def test_what_has_no_gradient_is_told_apart() -> None:
     trained, other = weights()
     gradients.keep([trained], grads(1))

@@ -40,6 +40,19 @@ def test_the_rate_that_a_scheduler_keeps_reads_as_a_number() -> None:
     assert param_groups(optimizer)[0]["initial_lr"] == 0.4
 
 
+def test_a_second_scheduler_starts_from_what_the_first_one_found() -> None:
+    optimizer = sgd()
+    warming = lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+    falling = schedulers.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+    rates = [param_groups(optimizer)[0]["lr"]]
+    for _ in range(2):
+        warming.step()
+        falling.step()
+        rates.append(param_groups(optimizer)[0]["lr"])
+    assert rates == pytest.approx([0.1, 0.05, 0.025])
+    assert param_groups(optimizer)[0]["initial_lr"] == 0.1
+
+
 def test_schedulers_go_on_from_a_learning_rate_that_was_set() -> None:
     optimizer = sgd()
     scheduler = lr_scheduler.StepLR(optimizer, 1)

@@ -5,7 +5,7 @@ import inspect
 import mindspore as ms
 import numpy as np
 import pytest
-from mindspore import Tensor, nn, ops
+from mindspore import Parameter, Tensor, nn, ops
 
 from torch2ms.mapping_tables.loader import load
 from torch2ms.runtime import layers, resets, settings
@@ -233,6 +233,9 @@ def test_parameter_list_is_a_list():
     assert len(parameters[1:]) == 2
     with pytest.raises(IndexError):
         parameters[3]
+    parameters += [Tensor([4.0])]
+    assert isinstance(parameters, layers.ParameterList)
+    assert float(parameters[Tensor(3)].asnumpy()[0]) == 4.0
 
 
 def test_parameter_dict_is_a_dict():
@@ -243,6 +246,32 @@ def test_parameter_dict_is_a_dict():
     assert "b" in parameters
     assert float(dict(parameters.items())["a"].asnumpy()[0]) == 5.0
     assert len(parameters.trainable_params()) == 2
+
+
+def test_parameter_dict_gives_its_parameters_back():
+    parameters = layers.ParameterDict({"a": Tensor([1.0]), "b": Tensor([2.0])})
+    held, new = parameters["a"], Parameter(Tensor([3.0]))
+    parameters["a"] = new
+    assert parameters["a"] is new
+    assert float(held.asnumpy()[0]) == 1.0  # who holds the old one keeps it, as in torch
+    assert parameters.get("z") is None
+    assert parameters.setdefault("c", Tensor([4.0])) is parameters["c"]
+    assert list(reversed(parameters)) == ["c", "b", "a"]
+    assert parameters.pop("a") is new
+    assert parameters.popitem()[0] == "c"
+    parameters.clear()
+    assert not list(parameters.get_parameters())
+
+
+def test_a_parameter_in_the_place_of_another_has_its_path():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.first = layers.ParameterList([Tensor([1.0])])
+            self.second = layers.ParameterList([Tensor([1.0])])
+            self.first[0], self.second[0] = Parameter(Tensor([2.0])), Parameter(Tensor([3.0]))
+
+    assert [parameter.name for parameter in Net().get_parameters()] == ["first.0", "second.0"]
 
 
 @pytest.mark.parametrize(

@@ -123,12 +123,14 @@ def translated(
         ("before", "for p in model.parameters():\n        p.register_hook(f)"),
         ("before", "handle = net.fc.bias.register_hook(f)"),
         ("forward", "y.register_hook(lambda grad: grad * 2)"),
+        ("before", "net.fc.register_full_backward_hook(f)"),
+        ("inside", "handle = net.fc.register_full_backward_hook(f)"),
     ],
 )
 def test_hooks_that_stay(part: str, code: str) -> None:
     text, codes = translated(**{part: code})
     assert "grad_fn(x, y)" in text
-    assert ".register_hook(" in text
+    assert ".register_hook(" in text or "net.fc.register_backward_hook(f)" in text
     assert not codes & {"T2M201", "T2M203", "T2M402", "T2M404"}
 
 

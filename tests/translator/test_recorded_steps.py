@@ -271,3 +271,18 @@ def test_retain_variables_is_the_old_name_of_retain_graph(source: str) -> None:
     )
     assert text(former) == text(present)
     assert "variables" not in text(former)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("", ""),
+        ("True", ""),
+        ("set_to_none=True", ""),
+        ("set_to_none=False", ", set_to_none=False"),
+        ("False", ", set_to_none=False"),
+    ],
+)
+def test_gradients_that_become_zeros_do_so(given: str, wanted: str) -> None:
+    source = FINISH.replace("zero_grad()", f"zero_grad({given})")
+    assert f"recording.reset(optimizer{wanted})\n" in text(source)

@@ -149,12 +149,15 @@ def _replace(weight: ms.Parameter, value: ms.Tensor) -> None:
         _kept[id(weight)] = (weight, value)
 
 
-def reset(*owners: Any) -> None:
-    """Forget the gradients kept for the weights of optimizers or networks."""
+def reset(*owners: Any, set_to_none: bool = True) -> None:
+    """Forget the gradients kept for the weights of optimizers or networks, or make them zeros."""
     weights = weights_of(owners)
     expect(weights)
     for weight in weights:
-        _kept.pop(id(weight), None)
+        if not set_to_none and id(weight) in _kept:
+            put(weight, ops.zeros_like(_value(weight)))
+        else:
+            _kept.pop(id(weight), None)
 
 
 def keep(weights: Iterable[ms.Parameter], grads: Iterable[ms.Tensor]) -> None:
@@ -263,8 +266,8 @@ class _Stepping:
     parameters: Any
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients kept for the weights."""
-        reset(self)
+        """Forget the gradients kept for the weights, or make them zeros."""
+        reset(self, set_to_none=set_to_none)
 
     def step(self) -> Any:
         """Change the weights."""

@@ -149,7 +149,7 @@ class _Scheduler(schedules._HostScheduler):
 
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
         super().__init__(optimizer)
-        self.base_lrs = _rates(optimizer)
+        self.base_lrs = _first_rates(optimizer)
         self.last_epoch = last_epoch
         self.step()
 
@@ -159,6 +159,16 @@ class _Scheduler(schedules._HostScheduler):
 
 def _rates(optimizer: Any) -> List[float]:
     return [group["lr"] for group in param_groups(optimizer)] if hasattr(optimizer, "lrs") else [get_lr(optimizer)]
+
+
+def _first_rates(optimizer: Any) -> List[float]:
+    """Return the learning rates that the first scheduler found, which the groups keep for the others."""
+    if not hasattr(optimizer, "lrs"):
+        return _rates(optimizer)
+    groups = param_groups(optimizer)
+    for group in groups:
+        group.setdefault("initial_lr", ms.Tensor(group["lr"], ms.float32))
+    return [group["initial_lr"] for group in groups]
 
 
 def _each(value: Any, count: int) -> List[Any]:

@@ -23,6 +23,14 @@ def _parameter(value: Any, name: str) -> Optional[Parameter]:
     return Parameter(value if isinstance(value, Tensor) else Tensor(value), name=name)
 
 
+def _in_place_of(old: Optional[Parameter], value: Any, name: str) -> Optional[Parameter]:
+    """Return ``value`` as a parameter called what the one is whose place it takes, with the path in front."""
+    made = _parameter(value, name)
+    if made is not None and old is not None:
+        made.name = old.name
+    return made
+
+
 class ParameterList(nn.Cell):
     """A list of parameters, registered as "0", "1", ... as in torch."""
 
@@ -44,6 +52,9 @@ class ParameterList(nn.Cell):
             self.append(value)
         return self
 
+    def __iadd__(self, values: Iterable[Any]) -> ParameterList:
+        return self.extend(values)
+
     def __len__(self) -> int:
         return int(self.count)
 
@@ -57,10 +68,10 @@ class ParameterList(nn.Cell):
 
     def __setitem__(self, index: int, value: Any) -> None:
         name = self._name(index)
-        self._params[name] = _parameter(value, name)
+        self._params[name] = _in_place_of(self._params[name], value, name)
 
-    def _name(self, index: int) -> str:
-        position = index + self.count if index < 0 else index
+    def _name(self, index: Any) -> str:
+        position = int(index) + self.count if index < 0 else int(index)
         if not 0 <= position < self.count:
             raise IndexError(f"index {index} is out of range for {self.count} parameters")
         return str(position)
@@ -84,7 +95,7 @@ class ParameterDict(nn.Cell):
 
     def __setitem__(self, name: str, value: Any) -> None:
         if name in self.names:
-            self._params[name].set_data(value)
+            self._params[name] = _in_place_of(self._params[name], value, name)
             return
         self.insert_param_to_cell(name, _parameter(value, name))
         self.names = [*self.names, name]
@@ -112,6 +123,39 @@ class ParameterDict(nn.Cell):
     def items(self) -> List[Tuple[str, Parameter]]:
         """Return (name, parameter) pairs in order of insertion."""
         return list(zip(self.names, self.values()))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the parameter of a name, or ``default`` where there is none."""
+        return self._params[name] if name in self.names else default
+
+    def setdefault(self, name: str, default: Any = None) -> Parameter:
+        """Return the parameter of a name; ``default`` becomes it where there is none."""
+        if name not in self.names:
+            self[name] = default
+        return self[name]
+
+    def pop(self, name: str) -> Parameter:
+        """Take a parameter out and return it."""
+        taken = self[name]
+        del self[name]
+        return taken
+
+    def popitem(self) -> Tuple[str, Parameter]:
+        """Take the parameter out that was put in last, and return its name and it."""
+        name = self.names[-1]
+        return name, self.pop(name)
+
+    def clear(self) -> None:
+        """Take all parameters out."""
+        for name in list(self.names):
+            del self[name]
+
+    def __delitem__(self, name: str) -> None:
+        del self._params[name]
+        self.names = [other for other in self.names if other != name]
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self.names)
 
     def as_dict(self) -> Dict[str, Parameter]:
         """Return a plain dictionary of the parameters."""

@@ -28,6 +28,7 @@ __all__ = [
     "moves",
     "nothing_in",
     "of_arguments",
+    "of_joined",
     "value_of",
 ]
 
@@ -129,6 +130,19 @@ def is_module_list(kind: Kind) -> bool:
 def is_module_dict(kind: Kind) -> bool:
     """Whether a value is a ModuleDict whose layers are known by their names."""
     return kind.of == "torch.nn.ModuleDict" and bool(kind.items) and kind.items[0].name == "dict"
+
+
+def of_joined(left: Kind, right: Kind, op: ast.operator) -> Kind:
+    """Return the kind of what an operator makes of containers of layers: ``first + second``, ``block * 3``."""
+    for whole, other in ((left, right), (right, left)):
+        if whole.name != "Module":
+            continue
+        if whole.of == "torch.nn.Sequential":
+            is_made = other.name == "int" if isinstance(op, ast.Mult) else left.same(right) and isinstance(op, ast.Add)
+            return whole if is_made else UNKNOWN
+        if whole.of == "torch.nn.ModuleList" and whole is left and isinstance(op, ast.Add):
+            return Kind("Module", whole.of) if right.name in ("Module", "list") else UNKNOWN
+    return UNKNOWN
 
 
 def batch_of(kind: Kind) -> Kind:

@@ -22,6 +22,7 @@ from torch2ms.translator.inference.containers import (
     moves,
     nothing_in,
     of_arguments,
+    of_joined,
     value_of,
 )
 from torch2ms.translator.inference.dtypes import COMPLEX, dtype_of_operator, with_dtype
@@ -197,9 +198,8 @@ class Expressions(Callables):
             other = right if left.is_tensor else left
             dtype = dtype_of_operator(left, right, op)
             return Kind("Tensor", dtype, evidence="arithmetic") if other.name != "str" else UNKNOWN
-        if left.name == right.name == "Module" and left.of == right.of == "torch.nn.Sequential":
-            return left
-        if (made := foreign.of_arithmetic(left, right)).known:
+        made = of_joined(left, right, op) if "Module" in (left.name, right.name) else foreign.of_arithmetic(left, right)
+        if made.known:
             return made
         if left.name in _NUMBERS and right.name in _NUMBERS:
             floats = "float" in (left.name, right.name) or isinstance(op, ast.Div)

@@ -15,6 +15,7 @@ from torch2ms.translator.dtype_widths import dtype_name, is_wider
 from torch2ms.translator.hand_trained import BY_HAND
 from torch2ms.translator.old_values import AUGMENTED, of_old_values
 from torch2ms.translator.passes.indexing import read_in_steps
+from torch2ms.translator.passes.joined_layers import extended
 from torch2ms.translator.passes.members import is_handed_tensor
 from torch2ms.translator.passes.operators import shift
 from torch2ms.translator.passes.rare_operators import long_operator
@@ -48,6 +49,9 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
 
     Where somebody else holds a tensor that torch changes for them, T2M305 says that MindSpore does not.
     """
+    container = extended(node, tree, ctx)
+    if container is not None:
+        return container
     if not isinstance(tree.target, ast.Name):
         kind = ctx.kind(tree.target)
         is_listed = isinstance(tree.target, ast.Subscript) and repeatable(tree.target)

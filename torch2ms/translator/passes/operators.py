@@ -28,6 +28,7 @@ from torch2ms.translator.passes.complex_numbers import (
     may_be_complex,
 )
 from torch2ms.translator.passes.formatting import rewrite_print, text_call
+from torch2ms.translator.passes.joined_layers import joined
 from torch2ms.translator.passes.layer_members import is_settings
 from torch2ms.translator.passes.narrowed import narrowed
 from torch2ms.translator.passes.rare_operators import rare_operator
@@ -87,9 +88,9 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         rare = rare_operator(updated, tree, ctx)
         if rare is not None:
             return rare
-        if isinstance(tree.op, ast.Add) and _are_sequences(tree, ctx):
-            chain = ctx.reference("mindspore.nn.SequentialCell")
-            return build("{chain}(*{left}, *{right})", chain=chain, left=updated.left, right=updated.right)
+        container = joined(updated, tree, ctx)
+        if container is not None:
+            return container
         computed = complex_operator(updated, tree, ctx) if ctx.kind(ctx.parent(tree)).name != "ndarray" else None
         if computed is not None:
             return computed
@@ -109,12 +110,6 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         test = told_none(updated, tree) or exact_class_test(updated, tree, ctx)
         return _compared(updated, tree, ctx) if test is None else test
     return updated
-
-
-def _are_sequences(tree: ast.BinOp, ctx: Context) -> bool:
-    """Whether two ``nn.Sequential`` are joined."""
-    kinds = [ctx.kind(part) for part in (tree.left, tree.right)]
-    return all(kind.name == "Module" and kind.of == "torch.nn.Sequential" for kind in kinds)
 
 
 def _compared_with_array(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> cst.BaseExpression | None:

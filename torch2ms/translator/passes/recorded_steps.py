@@ -57,7 +57,8 @@ def write_recorded(
         else:
             function = "reset" if call.kind == "zero" else "update"
             name = _name(module, function, ctx) if call.engine is None else f"{code(call.engine)}.{function}"
-            lines.append(_bound(call, f"{name}({', '.join([code(call.target), *_closure(call, code)])})", code))
+            given = [code(call.target), *_closure(call, code), *_zeros(call, code)]
+            lines.append(_bound(call, f"{name}({', '.join(given)})", code))
     return list(cst.parse_module("\n".join(lines) + "\n").body)
 
 
@@ -84,6 +85,14 @@ def _closure(call: RecordedCall, code: Callable[[ast.expr], str]) -> list[str]:
     if call.kind != "step" or not isinstance(func, ast.Attribute) or func.value is not call.target:
         return []  # scaler.step(optimizer)
     return [code(value) for value in (*call.call.args, *(k.value for k in call.call.keywords))]
+
+
+def _zeros(call: RecordedCall, code: Callable[[ast.expr], str]) -> list[str]:
+    """Return the argument of a reset whose gradients may become zeros, and not None."""
+    if call.kind != "zero" or call.engine is not None:
+        return []
+    given = [*call.call.args, *(k.value for k in call.call.keywords if k.arg == "set_to_none")]
+    return [f"set_to_none={code(value)}" for value in given[:1] if getattr(value, "value", None) is not True]
 
 
 def _bound(call: RecordedCall, text: str, code: Callable[[ast.expr], str]) -> str:

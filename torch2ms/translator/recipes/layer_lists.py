@@ -8,7 +8,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.syntax import build
+from torch2ms.translator.syntax import bare, build
 from torch2ms.translator.trees import walk
 
 __all__: list[str] = []
@@ -97,3 +97,23 @@ def cell_list(site: CallSite, ctx: Context) -> Outcome:
         code = build("list({value})", value=code)
     args = [argument.arg.with_changes(value=code, keyword=None, equal=cst.MaybeSentinel.DEFAULT)]
     return Replace(site.updated.with_changes(func=func, args=args))
+
+
+@recipe("part_added")
+def part_added(site: CallSite, ctx: Context) -> Outcome:
+    """``net.append(layer)`` gives the container in torch, and nothing in MindSpore: what reads it asks the runtime.
+
+    ``layers.extend(others)`` gives it in both, but MindSpore's takes a list and no other iterable.
+    """
+    if site.receiver is None or len(site.updated.args) != 1:
+        return Leave("it is not called on a container with what is added")
+    added, argument = site.updated.args[0].value, site.tree.args[0] if site.tree.args else site.tree.keywords[0].value
+    is_one = site.option.target.endswith(".append")
+    alone = isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree
+    is_named = isinstance(argument, (ast.Name, ast.Attribute)) and not _is_star(argument, ctx)
+    is_list = isinstance(argument, (ast.List, ast.ListComp)) or (is_named and ctx.kind(argument).name == "list")
+    if alone if is_one else is_list:
+        return Replace(site.updated.with_changes(args=[cst.Arg(added)]))
+    function = ctx.reference("torch2ms.runtime.modules.extend")
+    given = cst.List([cst.Element(added)]) if is_one else added
+    return Replace(build("{f}({net}, {given})", f=function, net=site.receiver, given=bare(given)))

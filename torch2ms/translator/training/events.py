@@ -404,7 +404,7 @@ def placed_gradients(scope: Scope, oracle: Oracle) -> set[int]:
     return {id(node) for loop in whole for node in gradients_of(loop)}
 
 
-_HOOKS = ("retain_grad", "register_hook", "register_post_accumulate_grad_hook", "register_full_backward_hook")
+_HOOKS = ("retain_grad", "register_hook", "register_post_accumulate_grad_hook")
 
 
 def find_obstacle(
