@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mindspore import nn, ops
 
-from torch2ms.runtime import derivatives
+from torch2ms.runtime import autograd, derivatives
 
 
 class Critic(nn.Cell):
@@ -180,3 +180,40 @@ def test_what_comes_beside_the_value_stays_as_it_is():
     assert beside["twice"].asnumpy().tolist() == [2.0, 4.0]
     slope, (value, beside) = derivatives.grad_and_value(lambda a: ((a * a).sum(), a * 3), has_aux=True)(x)
     assert (slope.asnumpy().tolist(), float(value), beside.asnumpy().tolist()) == ([2.0, 4.0], 5.0, [3.0, 6.0])
+
+
+def test_one_argument_in_a_tuple_gives_a_tuple():
+    x, y = ms.Tensor([1.0, 2.0]), ms.Tensor([3.0, 5.0])
+    (slope,) = derivatives.grad(lambda a, b: (a * b).sum(), argnums=(1,))(x, y)
+    assert slope.asnumpy().tolist() == [1.0, 2.0]
+    first, last = derivatives.jacobian_of(lambda a, b: a * b, argnums=(0, 1))(x, y)
+    assert first.asnumpy().tolist() == [[3.0, 0.0], [0.0, 5.0]]
+    assert last.asnumpy().tolist() == [[1.0, 0.0], [0.0, 2.0]]
+    ((second,),) = derivatives.hessian_of(lambda a: (a**3).sum(), argnums=(0,))(x)
+    np.testing.assert_allclose(second.asnumpy(), [[6.0, 0.0], [0.0, 12.0]])
+
+
+def test_derivatives_in_a_direction_have_the_shape_of_the_value():
+    x = ms.Tensor(2.0)
+
+    def parts(a, b):
+        return [a[0] * b, {"square": a[1] ** 2}]
+
+    value, slopes = derivatives.jvp_of(parts, ((x, x), x), ((ms.Tensor(1.0), ms.Tensor(1.0)), ms.Tensor(0.0)))
+    assert isinstance(value, list)
+    assert [float(value[0]), float(value[1]["square"])] == [4.0, 4.0]
+    assert [float(slopes[0]), float(slopes[1]["square"])] == [2.0, 4.0]
+    value, slope, beside = derivatives.jvp_of(lambda a: (a * 3, "beside"), (x,), (ms.Tensor(1.0),), has_aux=True)
+    assert (float(value), float(slope), beside) == (6.0, 3.0, "beside")
+    value, along = derivatives.linearize(lambda a: {"cube": a["x"] ** 3}, {"x": x})
+    assert [float(value["cube"]), float(along({"x": ms.Tensor(1.0)})["cube"])] == [8.0, 12.0]
+
+
+def test_containers_of_weights_and_a_mode_without_gradients():
+    x = ms.Tensor(2.0)
+    with autograd.no_grad():
+        value, pull = derivatives.vjp_of(lambda a: {"x": a, "twice": [a * 2]}, x)
+        assert [float(value["x"]), float(value["twice"][0])] == [2.0, 4.0]
+        assert float(pull({"x": ms.Tensor(1.0), "twice": [ms.Tensor(10.0)]})[0]) == 21.0
+        assert float(derivatives.grad(lambda a: a**2)(x)) == 4.0
+        assert not autograd.is_grad_enabled()

@@ -130,3 +130,34 @@ def test_norms_that_count_are_numbers_beside_what_is_none() -> None:
     x = ms.Tensor([[np.nan, 2.0, 0.0], [1.0, 2.0, 0.0]])
     np.testing.assert_array_equal(functional.nans.normalize(x, 0.0).asnumpy(), [[np.nan, 1.0, 0.0], [0.5, 1.0, 0.0]])
     assert np.isnan(functional.nans.normalize(x).asnumpy()[0]).all()
+
+
+def test_limits_with_more_axes_than_the_values() -> None:
+    values, limit = ms.Tensor([0.5, np.nan]), ms.Tensor([[0.0], [1.0]])
+    for clamp in (functional.clamp, functional.nans.clamp):
+        np.testing.assert_array_equal(clamp(values, limit).asnumpy(), [[0.5, np.nan], [1.0, np.nan]])
+        np.testing.assert_array_equal(clamp(values, max=limit).asnumpy(), [[0.0, np.nan], [0.5, np.nan]])
+        np.testing.assert_array_equal(clamp(values, 0.6, 1.0).asnumpy(), [0.6, np.nan])
+
+
+def test_complex_factors_keep_both_parts() -> None:
+    one = ms.Tensor(np.array([1 + 1j], np.complex64))
+    assert functional.add(one, one, alpha=2j).asnumpy().tolist() == [-1 + 3j]
+    assert functional.sub(one, one, alpha=1j).asnumpy().tolist() == [2 + 0j]
+
+
+def test_bags_end_with_the_indices_where_a_place_is_left_out() -> None:
+    table, places, starts = ms.tensor([[0.0], [1.0], [2.0], [3.0]]), ms.tensor([0, 1, 2, 3]), ms.tensor([0, 3, 3])
+    options = {"mode": "sum", "include_last_offset": True}
+    assert functional.embedding_bag(places, table, starts, padding_idx=1, **options).asnumpy().tolist() == [
+        [2.0],
+        [3.0],
+    ]
+    assert functional.embedding_bag(places, table, starts, **options).asnumpy().tolist() == [[3.0], [0.0]]
+
+
+def test_the_slope_of_the_power_0_is_0() -> None:
+    x = ms.Tensor([0.0, 2.0])
+    assert ms.grad(lambda a: functional.power(a, 0).sum())(x).asnumpy().tolist() == [0.0, 0.0]
+    assert functional.power(x, 0).asnumpy().tolist() == [1.0, 1.0]
+    assert ms.grad(lambda a: functional.power(a, 2).sum())(x).asnumpy().tolist() == [0.0, 4.0]

@@ -12,9 +12,10 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
 
+from .autograd import enable_grad
 from .modules import named_buffers, named_parameters
 from .names import torch_names
-from .trees import distinct, leaves, rebuilt
+from .trees import distinct, is_tree, leaves, rebuilt
 
 __all__ = [
     "by_input",
@@ -27,6 +28,7 @@ __all__ = [
     "jacobian",
     "jacobian_of",
     "jvp",
+    "jvp_of",
     "linearize",
     "stack_module_state",
     "vhp",
@@ -116,11 +118,29 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     return outputs, tuple(slopes) if isinstance(outputs, (tuple, list)) else slopes[0]
 
 
+def jvp_of(func: Function, primals: Any, tangents: Any, strict: bool = False, has_aux: bool = False) -> Any:
+    """Return the value of ``func`` at ``primals``, and its derivative in the direction ``tangents``.
+
+    All three are tensors or containers of them, the derivative one like the value. With ``has_aux`` what ``func`` gives
+    beside the value follows.
+    """
+    made: List[Any] = []
+
+    def flat(*values: Any) -> Any:
+        made[:] = [func(*rebuilt(primals, iter(values)))]
+        return tuple(leaves(made[0][0] if has_aux else made[0]))
+
+    outputs, slopes = jvp(flat, tuple(distinct(leaves(primals), leaves(primals))), tuple(leaves(tangents)))
+    held = made[0][0] if has_aux else made[0]
+    found = (rebuilt(held, iter(outputs)), rebuilt(held, iter(slopes)))
+    return (*found, made[0][1]) if has_aux else found
+
+
 def linearize(func: Function, *primals: Any) -> Tuple[Any, Callable[..., Any]]:
     """Return the value of ``func`` at ``primals``, and the function of a direction that is its derivative there."""
 
     def along(*tangents: Any) -> Any:
-        return jvp(func, primals, tangents)[1]
+        return jvp_of(func, primals, tangents)[1]
 
     return func(*primals), along
 
@@ -157,7 +177,9 @@ def grad(func: Function, argnums: Positions = 0, has_aux: bool = False) -> Funct
         if has_aux or kwargs or not _are_plain(argnums, args):
             value, slopes = _value_and_slopes(func, argnums, has_aux, args, kwargs)
             return (slopes, value[1]) if has_aux else slopes
-        return ms.grad(func, _counted(argnums, args))(*args)
+        with enable_grad():  # torch's is no part of what no_grad is about
+            found = ms.grad(func, _counted(argnums, args))(*args)
+        return found if isinstance(argnums, int) else _as_tuple(found)
 
     return derivative
 
@@ -192,7 +214,8 @@ def _value_and_slopes(
         return func(*(filled.get(place, value) for place, value in enumerate(args)), **kwargs)
 
     values = distinct(leaves(held), leaves(args))
-    value, slopes = ms.value_and_grad(flat, tuple(range(len(values))), has_aux=has_aux)(*values)
+    with enable_grad():
+        value, slopes = ms.value_and_grad(flat, tuple(range(len(values))), has_aux=has_aux)(*values)
     return value, rebuilt(held, iter(_as_tuple(slopes)))
 
 
@@ -202,41 +225,53 @@ def vjp_of(func: Function, *primals: Any, has_aux: bool = False) -> Tuple[Any, .
     With ``has_aux`` what ``func`` gives beside the value follows. Arguments may be containers of tensors.
     """
 
-    def flat(*values: Any) -> Any:
-        return func(*rebuilt(primals, iter(values)))
+    made: List[Any] = []
 
-    found = ms.vjp(flat, *distinct(leaves(primals), leaves(primals)), has_aux=has_aux)
+    def flat(*values: Any) -> Any:
+        value = func(*rebuilt(primals, iter(values)))
+        if has_aux or not is_tree(value):
+            return value
+        made[:] = [value]
+        return tuple(leaves(value))
+
+    with enable_grad():
+        found = ms.vjp(flat, *distinct(leaves(primals), leaves(primals)), has_aux=has_aux)
 
     def pull(*weights: Any) -> Any:
-        return rebuilt(primals, iter(_as_tuple(found[1](*weights))))
+        with enable_grad():
+            return rebuilt(primals, iter(_as_tuple(found[1](*leaves(weights)))))
 
-    return (found[0], pull, *found[2:])
+    value = rebuilt(made[0], iter(_as_tuple(found[0]))) if made else found[0]
+    return (value, pull, *found[2:])
 
 
-def jacobian_of(func: Function, argnums: int = 0, **_: Any) -> Function:
-    """Return the function that gives the Jacobian of ``func`` by its argument number ``argnums``."""
+def _of_some(func: Function, argnums: Positions, args: Tuple[Any, ...]) -> Tuple[Function, Any]:
+    """Return ``func`` as a function of its arguments ``argnums`` alone, and these: one, or a tuple."""
+    places = _counted(argnums, args)
+    chosen = (places,) if isinstance(places, int) else places
+
+    def some(*values: Any) -> Any:
+        filled = dict(zip(chosen, values))
+        return func(*(filled.get(place, value) for place, value in enumerate(args)))
+
+    return some, args[places] if isinstance(places, int) else tuple(args[place] for place in places)
+
+
+def jacobian_of(func: Function, argnums: Positions = 0, **_: Any) -> Function:
+    """Return the function that gives the Jacobian of ``func`` by its arguments ``argnums``, of several a tuple."""
 
     def derivative(*args: Any) -> Any:
-        place = argnums % len(args)
-
-        def one(value: Any) -> Any:
-            return func(*args[:place], value, *args[place + 1 :])
-
-        return jacobian(one, args[place])
+        return jacobian(*_of_some(func, argnums, args))
 
     return derivative
 
 
-def hessian_of(func: Function, argnums: int = 0) -> Function:
-    """Return the function that gives the second derivatives of ``func`` by its argument number ``argnums``."""
+def hessian_of(func: Function, argnums: Positions = 0) -> Function:
+    """Return the function that gives the second derivatives of ``func`` by its arguments ``argnums``."""
 
     def derivative(*args: Any) -> Any:
-        place = argnums % len(args)
-
-        def one(value: Any) -> Any:
-            return func(*args[:place], value, *args[place + 1 :])
-
-        return hessian(one, args[place])
+        found = hessian(*_of_some(func, argnums, args))
+        return (found,) if isinstance(argnums, (tuple, list)) and len(argnums) == 1 else found
 
     return derivative
 

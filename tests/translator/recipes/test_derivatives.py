@@ -76,6 +76,21 @@ def test_mindspores_own_vjp_is_of_tensors(given: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("call", "is_own"),
+    [
+        ("v = torch.func.vjp(lambda a: a * 2, x)", True),
+        ("v = torch.func.vjp(lambda a: (a, a * 2), x)", True),
+        ("v = torch.func.vjp(lambda a: {'a': a}, x)", False),
+        ("v = torch.func.vjp(lambda a: (a, [a * 2]), x)", False),
+        ("with torch.no_grad():\n    v = torch.func.vjp(torch.sin, x)", False),
+    ],
+)
+def test_mindspores_own_vjp_gives_tensors_and_is_recorded(call: str, is_own: bool) -> None:
+    text = translate_source(f"import torch\n\nx = torch.randn(3)\n{call}\n").text
+    assert ("ms.vjp(" in text) == is_own
+
+
+@pytest.mark.parametrize(
     ("made", "is_deep"),
     [
         ("torch.ones(3, requires_grad=True)", True),

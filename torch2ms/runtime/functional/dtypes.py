@@ -57,7 +57,10 @@ def finfo(dtype: Any) -> Any:
 
 
 def number(value: Any, like: Any) -> Any:
-    """Return a Python float beside float64 as a tensor: MindSpore would round it to float32."""
+    """Return a Python float beside float64 as a tensor: MindSpore would round it to float32; complex numbers too."""
+    if isinstance(value, complex):  # of which MindSpore drops a part
+        wide = isinstance(like, Tensor) and like.dtype in (ms.float64, ms.complex128)
+        return Tensor(value, ms.complex128 if wide else ms.complex64)
     is_rounded = isinstance(value, float) and isinstance(like, Tensor) and like.dtype == ms.float64
     return Tensor(value, ms.float64) if is_rounded else value
 

@@ -11,9 +11,8 @@ from mindspore import Parameter, Tensor, ops
 from . import selections
 from .dtypes import promoted
 
-__all__ = """all amax amin any chunk clamp_max clamp_min clone copied_into fill filled index_select narrow of_floats
-rot90 split squeeze
-transpose""".split()
+__all__ = """all amax amin any chunk clamp clamp_max clamp_min clone copied_into fill filled index_select narrow
+of_floats rot90 split squeeze transpose""".split()
 
 
 def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
@@ -78,6 +77,14 @@ def _held(crosses: Callable[[Tensor, Tensor], Tensor], input: Tensor, limit: Ten
     if values.dtype != ms.bool_:
         return ops.where(crosses(values, limits), limits, values)
     return ops.where(crosses(values.astype(ms.int32), limits.astype(ms.int32)), limits, values)
+
+
+def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """Return the values, none below ``min`` or above ``max``; beside tensors, the values are broadcast as well."""
+    if not isinstance(min, Tensor) and not isinstance(max, Tensor):
+        return ops.clamp(input, min, max)
+    found = input if min is None else clamp_min(input, min)
+    return found if max is None else clamp_max(found, max)
 
 
 def clone(input: Tensor, **_: Any) -> Tensor:

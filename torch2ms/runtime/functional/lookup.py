@@ -100,7 +100,7 @@ def embedding_bag(
         return _pooled(rows, kept, mode, 1)
     starts = [int(start) for start in offsets.asnumpy()] if offsets is not None else [0]
     ends = starts[1:] if include_last_offset else [*starts[1:], input.shape[0]]
-    if mode == "max" and ends:
+    if ends and (mode == "max" or padding_idx is not None):
         ends[-1] = input.shape[0]  # PyTorch looks at all that is left, wherever the last bag is said to end
     empty = ops.zeros((weight.shape[1],), rows.dtype)
     bags = [

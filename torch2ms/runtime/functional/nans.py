@@ -149,7 +149,8 @@ def amin(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
 
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Return the values, none below ``min`` or above ``max``; what is NaN stays so."""
-    return _marked(ops.clamp(input, min, max), input != input)
+    found = handed.clamp(input, min, max)
+    return _marked(found, ops.broadcast_to(input != input, found.shape))
 
 
 def clamp_min(input: Tensor, min: Any) -> Tensor:

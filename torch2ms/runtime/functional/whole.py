@@ -57,7 +57,12 @@ def remainder(input: Any, other: Any) -> Any:
 
 
 def power(input: Any, exponent: Any) -> Any:
-    """Return ``input ** exponent``; of int64, the product of as many."""
+    """Return ``input ** exponent``; of int64, the product of as many.
+
+    Of 0, ones: the slope that MindSpore gives of ``x ** 0`` is NaN where ``x`` is 0.
+    """
+    if isinstance(exponent, (int, float)) and not exponent and isinstance(input, Tensor) and input.dtype != ms.bool_:
+        return ops.ones_like(input)
     if not isinstance(exponent, int) or isinstance(exponent, bool) or exponent < 1 or not is_long(input):
         return input**exponent
     found, factor = None, input

@@ -9,6 +9,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.edges import may_be_long, names_infinity
 from torch2ms.translator.inference.dtypes import family
+from torch2ms.translator.recipes.powers import may_be_zero
 from torch2ms.translator.syntax import bare, build
 
 __all__ = ["long_operator", "rare_operator"]
@@ -25,6 +26,8 @@ def rare_operator(updated: cst.BinaryOperation, tree: ast.BinOp, ctx: Context) -
         name = "floor_divide"
     if isinstance(tree.op, ast.Mod) and _may_be_endless(tree, ctx):
         name = "remainder"
+    if isinstance(tree.op, ast.Pow) and may_be_zero(tree.right, ctx) and ctx.kind(tree.left).is_tensor:
+        name = "power"
     if name:
         function = ctx.reference(f"torch2ms.runtime.functional.{name}")
         return build("{f}({a}, {b})", f=function, a=bare(updated.left), b=bare(updated.right))

@@ -46,7 +46,6 @@ def annotated(site: CallSite, ctx: Context) -> Outcome:
 @recipe("recorded_gradient")
 def recorded_gradient(site: CallSite, ctx: Context) -> Outcome:
     """``torch.autograd.grad(loss, weights)``: the gradients of what was recorded."""
-    from torch2ms.translator.emission import emit_call
 
     if site.tree not in ctx.training.asked:
         return Leave(_NO_RECORD)
@@ -65,16 +64,6 @@ _NO_RECORD = (
     "a gradient that is differentiated again (create_graph=True), or by a tensor that is changed in place, is no part "
     "of MindSpore's records: mindspore.grad of a function gives it, compiled by mindspore.jit where it is to go on"
 )
-
-
-@recipe("vjp", takes_stars=True)
-def vjp(site: CallSite, ctx: Context) -> Outcome:
-    """``vjp(f, x)`` of tensors is MindSpore's, which knows no containers, and takes a tensor given twice for one."""
-    given = site.tree.args[1:]
-    names = [ast.unparse(argument) for argument in given]
-    if all(ctx.kind(argument).is_tensor for argument in given) and len(set(names)) == len(names):
-        return emit_call(site, ctx)
-    return Replace(site.updated.with_changes(func=ctx.reference("torch2ms.runtime.derivatives.vjp_of")))
 
 
 @recipe("literal")
@@ -130,7 +119,6 @@ def checkpoint_sequential(site: CallSite, ctx: Context) -> Outcome:
 @recipe("collective")
 def collective(site: CallSite, ctx: Context) -> Outcome:
     """``dist.all_reduce(x)`` changes ``x``; MindSpore's gives a new tensor, which ``x`` is bound to."""
-    from torch2ms.translator.emission import emit_call
 
     tensor = site.argument("tensor")
     is_statement = isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree

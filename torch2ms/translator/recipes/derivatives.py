@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torch2ms.translator import recording
 from torch2ms.translator.context import Context
+from torch2ms.translator.emission import emit_call
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.shown_values import values_of
 from torch2ms.translator.training.leaf_hooks import names_weight
@@ -74,6 +76,32 @@ def _is_plain(function: ast.expr, ctx: Context) -> bool:
     ends = [n.body if isinstance(n, ast.Lambda) else n.value for n in nodes if isinstance(n, (ast.Lambda, ast.Return))]
     calls = (node for node in nodes if not isinstance(node, (ast.FunctionDef, ast.arguments)))
     return len(ends) == 1 and is_kept_twice(calls, ends[0])
+
+
+@recipe("vjp", takes_stars=True)
+def vjp(site: CallSite, ctx: Context) -> Outcome:
+    """``vjp(f, x)`` of tensors is MindSpore's, which knows no containers, and takes a tensor given twice for one.
+
+    Inside of a ``no_grad`` that is kept MindSpore's gives zeros.
+    """
+    given = site.tree.args[1:]
+    names = [ast.unparse(argument) for argument in given]
+    is_plain = all(ctx.kind(argument).is_tensor for argument in given) and len(set(names)) == len(names)
+    is_off = recording.is_off_around(site.tree, ctx) or (ctx.training.is_recording and ctx.once(recording.turns_off))
+    if is_plain and not is_off and not (site.tree.args and _gives_container(site.tree.args[0], ctx)):
+        return emit_call(site, ctx)
+    return Replace(site.updated.with_changes(func=ctx.reference("torch2ms.runtime.derivatives.vjp_of")))
+
+
+def _gives_container(function: ast.expr, ctx: Context) -> bool:
+    """Whether the text shows a function that gives a dictionary or list, or a tuple with one."""
+    ends = [
+        node.body if isinstance(node, ast.Lambda) else node.value
+        for node in _body(function, ctx)
+        if isinstance(node, (ast.Lambda, ast.Return))
+    ]
+    parts = [part for end in ends for part in (end.elts if isinstance(end, ast.Tuple) else [end])]
+    return any(isinstance(part, (ast.Dict, ast.List, ast.DictComp, ast.ListComp)) for part in parts)
 
 
 @recipe("gradient_hook")
