@@ -124,3 +124,38 @@ def test_a_copy_computes_its_weights_from_its_own_parameters(kind: str, tmp_path
         np.testing.assert_array_equal(copied(x).asnumpy(), before)
         assert names(copied) == names(network)
         assert type(copied[0]) is type(network[0])
+
+
+def test_a_programs_own_way_of_pruning_goes_on_from_what_is_kept() -> None:
+    class Other(layers.pruning.BasePruningMethod):
+        def compute_mask(self, t: ms.Tensor, default_mask: ms.Tensor) -> ms.Tensor:
+            mask = default_mask.copy()
+            mask.view(-1)[::2] = 0
+            return mask
+
+    class Columns(Other):
+        PRUNING_TYPE, dim = "structured", 1
+
+        def compute_mask(self, t: ms.Tensor, default_mask: ms.Tensor) -> ms.Tensor:
+            seen.append(t.shape)
+            return default_mask
+
+    seen: list[tuple[int, ...]] = []
+    layer = nn.Dense(4, 2)
+    layers.pruning.custom_from_mask(layer, "weight", ms.Tensor([[1.0, 0, 1, 1], [1, 0, 1, 1]]))
+    method = Other.apply(layer, "weight")
+    assert layer.weight_mask.asnumpy().tolist() == [[0, 0, 1, 0], [1, 0, 0, 1]]
+    Columns.apply(layer, "weight")
+    assert seen == [(2, 3)]  # a column of which nothing is kept is not asked about
+    method.remove(layer)
+    assert not layers.pruning.is_pruned(layer)
+    with pytest.raises(TypeError, match="only unstructured"):
+        layers.pruning.global_unstructured([(layer, "weight")], Columns)
+
+
+def test_what_is_pruned_is_a_copy() -> None:
+    values = ms.Tensor([3.0, -1.0, 2.0, 0.5])
+    method = layers.pruning.L1Unstructured(amount=2)
+    assert method.prune(values).asnumpy().tolist() == [3.0, 0.0, 2.0, 0.0]
+    assert method.prune(values, importance_scores=-1 / values).asnumpy().tolist() == [0.0, -1.0, 0.0, 0.5]
+    assert method.prune(values, ms.Tensor([0.0, 1, 1, 1])).asnumpy().tolist() == [0.0, 0.0, 2.0, 0.0]

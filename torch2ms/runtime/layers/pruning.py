@@ -11,7 +11,12 @@ from mindspore import Parameter, Tensor, ops
 from .reparametrised import Reparametrised, place_parameter, recompute, take_parameter
 
 __all__ = [
+    "BasePruningMethod",
+    "CustomFromMask",
+    "Identity",
     "L1Unstructured",
+    "LnStructured",
+    "RandomStructured",
     "RandomUnstructured",
     "custom_from_mask",
     "global_unstructured",
@@ -26,14 +31,6 @@ __all__ = [
 
 Amount = Union[int, float]
 _BUFFERS = "_torch2ms_buffers"  # as modules.py marks the parameters of a cell that are buffers
-
-
-class L1Unstructured:
-    """Names the method for ``global_unstructured``: the smallest weights go."""
-
-
-class RandomUnstructured:
-    """Names the method for ``global_unstructured``: weights drawn by chance go."""
 
 
 def _count(amount: Amount, size: int) -> int:
@@ -83,6 +80,152 @@ def _drop(scores: Any, kept: Any, amount: Amount) -> Any:
 
 def _magnitudes(module: Any, name: str, importance_scores: Optional[Tensor]) -> Any:
     return np.abs(_numbers(getattr(module, name) if importance_scores is None else importance_scores))
+
+
+class BasePruningMethod:
+    """A way of pruning: what is derived from it says in ``compute_mask`` what of a tensor is kept.
+
+    ``PRUNING_TYPE``: "unstructured" methods are given what is kept already, as a line of numbers, "structured" ones
+    (along ``self.dim``) the places of which something is kept, and "global" ones everything.
+    """
+
+    PRUNING_TYPE = "unstructured"
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        """Return the mask ``default_mask``, of what of ``t`` is kept, with more zeros."""
+        raise NotImplementedError(f"{type(self).__name__} defines no compute_mask")
+
+    @classmethod
+    def apply(
+        cls, module: Any, name: str, *args: Any, importance_scores: Optional[Tensor] = None, **kwargs: Any
+    ) -> BasePruningMethod:
+        """Prune a weight of a module from then on, on top of what it is pruned by; return the method."""
+        method = cls(*args, **kwargs)
+        method._tensor_name = name
+        scores = _numbers(getattr(module, name) if importance_scores is None else importance_scores)
+        _set_mask(module, name, _further(method, scores, _mask_of(module, name)))
+        return method
+
+    _tensor_name = ""
+
+    def prune(
+        self, t: Tensor, default_mask: Optional[Tensor] = None, importance_scores: Optional[Tensor] = None
+    ) -> Tensor:
+        """Return a pruned copy of a tensor, by its own numbers or by other scores of them."""
+        mask = ops.ones_like(t) if default_mask is None else default_mask
+        return t * self.compute_mask(t if importance_scores is None else importance_scores, mask).astype(t.dtype)
+
+    def apply_mask(self, module: Any) -> Tensor:
+        """Return the pruned weight."""
+        return ops.stop_gradient(_masked(module, f"{self._tensor_name}_orig", f"{self._tensor_name}_mask"))
+
+    def remove(self, module: Any) -> None:
+        """Make the pruned weight an ordinary parameter, for good."""
+        remove(module, self._tensor_name)
+
+
+def _further(method: BasePruningMethod, scores: Any, kept: Any) -> Any:
+    """Return the mask ``kept`` with what a method takes away of the rest, as its type says."""
+    slices: Any = kept == 1
+    if method.PRUNING_TYPE == "global":
+        slices = ...
+    elif method.PRUNING_TYPE == "structured":
+        axis = method.dim % kept.ndim  # type: ignore[attr-defined]
+        alive = np.moveaxis(kept, axis, 0).reshape(kept.shape[axis], -1).any(1)
+        slices = (slice(None),) * axis + (alive,)
+    elif method.PRUNING_TYPE != "unstructured":
+        raise ValueError(f"Unrecognized PRUNING_TYPE {method.PRUNING_TYPE}")
+    mask = kept.copy()
+    mask[slices] = _numbers(method.compute_mask(Tensor(scores[slices]), Tensor(kept[slices]))).astype(mask.dtype)
+    return mask
+
+
+class Identity(BasePruningMethod):
+    """Keeps all."""
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        """Return the mask."""
+        return default_mask
+
+
+class _ByScores(BasePruningMethod):
+    """Drops an amount of numbers, or of places along an axis, by the scores of :meth:`scores`."""
+
+    dim: Optional[int] = None
+
+    def __init__(self, amount: Amount) -> None:
+        self.amount = amount
+
+    def scores(self, values: Any) -> Any:
+        """Return the scores of some numbers, or of the places of ``values`` along its first axis."""
+        raise NotImplementedError
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        """Return the mask without the lowest."""
+        values, mask = _numbers(t), _numbers(default_mask).copy()
+        if self.dim is None:
+            return Tensor(_drop(self.scores(values), np.ones_like(mask), self.amount) * mask)
+        lines = np.moveaxis(values, self.dim, 0)
+        kept = _drop(self.scores(lines), np.ones(len(lines), np.float32), self.amount)
+        np.moveaxis(mask, self.dim, 0)[kept == 0] = 0
+        return Tensor(mask)
+
+
+class L1Unstructured(_ByScores):
+    """The smallest numbers go."""
+
+    def scores(self, values: Any) -> Any:
+        """Return the magnitudes."""
+        return np.abs(values)
+
+
+class RandomUnstructured(_ByScores):
+    """Numbers go by chance."""
+
+    def scores(self, values: Any) -> Any:
+        """Return random numbers."""
+        return _numbers(ops.rand(values.shape))
+
+
+class LnStructured(_ByScores):
+    """The places along an axis go whose norms are the smallest."""
+
+    PRUNING_TYPE = "structured"
+
+    def __init__(self, amount: Amount, n: Any, dim: int = -1) -> None:
+        super().__init__(amount)
+        self.n, self.dim = n, dim
+
+    def scores(self, values: Any) -> Any:
+        """Return the norms."""
+        return np.linalg.norm(values.reshape(len(values), -1), ord=float(self.n), axis=1)
+
+
+class RandomStructured(_ByScores):
+    """Places along an axis go by chance."""
+
+    PRUNING_TYPE = "structured"
+
+    def __init__(self, amount: Amount, dim: int = -1) -> None:
+        super().__init__(amount)
+        self.dim = dim
+
+    def scores(self, values: Any) -> Any:
+        """Return random numbers."""
+        return _numbers(ops.rand(len(values)))
+
+
+class CustomFromMask(BasePruningMethod):
+    """Keeps what a mask says."""
+
+    PRUNING_TYPE = "global"
+
+    def __init__(self, mask: Tensor) -> None:
+        self.mask = mask
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        """Return what both masks keep."""
+        return default_mask * self.mask.astype(default_mask.dtype)
 
 
 def identity(module: Any, name: str) -> Any:
@@ -135,12 +278,12 @@ def global_unstructured(
     """Prune several weights, ``(module, name)`` each, as if they were one."""
     pairs: List[Tuple[Any, str]] = list(parameters)
     given = importance_scores or {}
+    method = pruning_method(**options)
+    if method.PRUNING_TYPE != "unstructured":
+        raise TypeError(f"only unstructured methods prune several weights together, not {method.PRUNING_TYPE} ones")
     kept = [_mask_of(module, name) for module, name in pairs]
-    scores = [_magnitudes(*pair, given.get(pair)).ravel() for pair in pairs]
-    joined = np.concatenate(scores)
-    if issubclass(pruning_method, RandomUnstructured):
-        joined = _numbers(ops.rand(len(joined)))
-    mask = _drop(joined, np.concatenate([each.ravel() for each in kept]), **options)
+    scores = [_numbers(given.get(pair, getattr(*pair))).ravel() for pair in pairs]
+    mask = _further(method, np.concatenate(scores), np.concatenate([each.ravel() for each in kept]))
     start = 0
     for (module, name), each in zip(pairs, kept):
         _set_mask(module, name, mask[start : start + each.size].reshape(each.shape))

@@ -119,13 +119,16 @@ def plan_training(ctx: Context) -> TrainingPlan:
     reaching = recording and _may_reach(keeping, ctx)
     planned: list[list[Planned]] = []
     parts = sections(ctx.analysis.tree)
-    if "backward" in attributes or handing or wrapping:
+    if attributes & {"backward", "step"} or handing or wrapping:
         handed: dict[str, Any] = {"recording": recording, "keeping": keeping, "handing": handing, "wrappers": wrappers}
         handed["wrapping"] = wrapping
         handed["late"] = ctx.world.symbols.kept
         handed["reaching"] = reaching
         handed["adding"] = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.adds_gradients
         planned = [find_parts(part, ctx.analysis, **handed) for part in parts]
+        if "backward" not in attributes and not handing and not wrapping:
+            for part in (scope for found in planned for scope in found):
+                part.results = [result for result in part.results if isinstance(result, RecordedCall)]
     units = [unit for part in planned for unit in results_of(part)]
     taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
@@ -144,7 +147,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
             plan.left.append(found)
             plan.left_scopes.add(_scope(found.node, ctx))
         elif isinstance(found, RecordedCall):
-            plan.is_keeping |= found.kind == "take" or bool(own) or _is_open(found)
+            plan.is_keeping |= found.kind == "take" or bool(own or found.reads) or _is_open(found)
             _enter_recorded(plan, found, ctx)
         else:
             _enter(plan, found, ctx)

@@ -17,7 +17,16 @@ from torch2ms.translator.training.ownership import clip_of
 from torch2ms.translator.training.plan import Oracle, RecordedCall, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import Scope
 
-__all__ = ["asked_weights", "can_be_kept", "is_weight", "keep_all", "stay_left", "take_over", "update_kept"]
+__all__ = [
+    "asked_weights",
+    "can_be_kept",
+    "is_weight",
+    "keep_all",
+    "stay_left",
+    "take_over",
+    "update_kept",
+    "written_steps",
+]
 
 Read = tuple[ast.stmt, ast.Attribute]
 _RECORDED = ("zero", "step", "clip")
@@ -124,6 +133,23 @@ def update_kept(events: Sequence[Event]) -> list[UnitLeft | RecordedCall]:
                     RecordedCall(event.statement, event.call, event.kind, event.target, (), clip, is_kept=True)
                 )
     return calls
+
+
+def written_steps(scope: Scope, oracle: Oracle, events: Sequence[Event]) -> list[UnitLeft | RecordedCall]:
+    """Return the calls of a scope that computes no gradients and steps by those it gives to weights: ``p.grad = g``.
+
+    A server that takes the mean of its clients' updates for one, an evolution strategy. Nothing for other scopes.
+    """
+    kinds = {event.kind for event in events}
+    if "step" not in kinds or "backward" in kinds or not can_be_kept(events):
+        return []
+    asked = asked_weights(scope, oracle) or []
+    values = [s.value for s, n in asked if isinstance(n.ctx, ast.Store) and isinstance(s, ast.Assign)]
+    if not any(not isinstance(value, ast.Constant) for value in values):
+        return []
+    calls = update_kept(events)
+    reads = tuple(node for _, node in asked)
+    return [replace(call, reads=reads) if isinstance(call, RecordedCall) else call for call in calls]
 
 
 def take_over(events: Sequence[Event], scope: Scope) -> list[UnitLeft | RecordedCall]:

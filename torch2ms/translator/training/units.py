@@ -14,7 +14,14 @@ from torch2ms.translator.training.events import Event, find_obstacle, placed_gra
 from torch2ms.translator.training.forward import Body, Forward, find_forward, plan_body
 from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.gradient_reads import find_reads, place_reads
-from torch2ms.translator.training.kept import asked_weights, can_be_kept, keep_all, stay_left, take_over
+from torch2ms.translator.training.kept import (
+    asked_weights,
+    can_be_kept,
+    keep_all,
+    stay_left,
+    take_over,
+    written_steps,
+)
 from torch2ms.translator.training.kept_apart import kept_apart
 from torch2ms.translator.training.naming import Names, suffix_of
 from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, steps_of
@@ -97,6 +104,8 @@ class ScopePlanner:
         """Return what becomes of every backward call, and of steps that have none."""
         if self.is_taker:
             return [*take_over(self.events, self.scope)]
+        if written := written_steps(self.scope, self.oracle, self.events):
+            return [*written]
         forwards = {
             id(event): find_forward(self.scope, self.file, self.flow, self.events, event)
             for event in self.backwards
