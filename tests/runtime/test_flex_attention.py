@@ -25,7 +25,7 @@ def test_its_gradient_is_that_of_attention_with_a_mask() -> None:
     plain = ms.grad(
         lambda q, k, v: (functional.scaled_dot_product_attention(q, k, v, is_causal=True) ** 2).sum(), (0, 1, 2)
     )
-    for found, expected in zip(ours(query, key, value), plain(query, key, value)):
+    for found, expected in zip(ours(query, key, value), plain(query, key, value), strict=True):
         assert found.asnumpy() == pytest.approx(expected.asnumpy(), abs=1e-5)
 
 

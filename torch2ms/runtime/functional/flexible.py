@@ -116,7 +116,7 @@ class BlockMask:
     @property
     def seq_lengths(self) -> Tuple[int, int]:
         """The lengths (queries, keys)."""
-        return self.shape[2:]  # type: ignore[return-value]
+        return self.shape[2:]
 
     def numel(self) -> int:
         """Return the number of pairs of a query and a key."""
@@ -126,7 +126,7 @@ class BlockMask:
         """Return the shape, or one of its sizes."""
         return self.shape if dim is None else self.shape[dim]
 
-    def to(self, device: Any) -> "BlockMask":
+    def to(self, device: Any) -> BlockMask:
         """Return this mask: it holds no tensor of its own."""
         return self
 
@@ -194,8 +194,8 @@ def flex_attention(
     weights = masked_softmax(ops.zeros_like(scores), scores, 0.0)
     found = ops.matmul(weights.astype(query.dtype), value)
     if return_aux is not None:
-        lse, highest = _log_sum(scores) if return_aux.lse else None, ops.amax(scores, -1) if return_aux.max_scores else None
-        return found, AuxOutput(lse, highest)
+        highest = ops.amax(scores, -1) if return_aux.max_scores else None
+        return found, AuxOutput(_log_sum(scores) if return_aux.lse else None, highest)
     return (found, _log_sum(scores)) if return_lse else found
 
 
