@@ -25,6 +25,8 @@ def test_what_is_no_signature(text: str) -> None:
 def test_runtime_names_are_read_from_source() -> None:
     assert runtime_has("torch2ms.runtime.data.DataLoader")
     assert runtime_has("torch2ms.runtime.layers.pair_to_tblr")  # re-exported by the package
+    assert runtime_has("torch2ms.runtime.layers.pruning.L1Unstructured.apply")  # of a class that it derives from
+    assert not runtime_has("torch2ms.runtime.layers.pruning.L1Unstructured.nothing")
     assert not runtime_has("torch2ms.runtime.data.Nothing")
     assert not runtime_has("torch2ms.runtime.nothing.Nothing")
     assert runtime_signature("torch2ms.runtime.data.Nothing") is None

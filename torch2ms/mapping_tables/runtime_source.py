@@ -131,6 +131,10 @@ def runtime_has(name: str) -> bool:
     if member == "__dict__":
         return _outline(tuple(owner.removeprefix(PREFIX).split("."))) is not None
     table = _find(owner)[0]
+    if isinstance(table, ast.ClassDef):  # what a class of the same module hands down
+        module = owner.rpartition(".")[0]
+        bases = (base.id for base in table.bases if isinstance(base, ast.Name) and base.id != table.name)
+        return any(runtime_has(f"{module}.{base}.{member}") for base in bases)
     value = table.value if isinstance(table, (ast.Assign, ast.AnnAssign)) else None
     return member in dir(dict) and isinstance(value, (ast.Dict, ast.DictComp))
 
