@@ -203,7 +203,7 @@ class _Dependent(Constraint):
         """The number of axes of a value; NotImplementedError where nothing tells."""
         return int(_told(self._event_dim, "event_dim"))
 
-    def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> "_Dependent":
+    def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> _Dependent:
         """Return this with what is known of it."""
         return _Dependent(
             is_discrete=self._is_discrete if is_discrete is NotImplemented else is_discrete,
@@ -226,12 +226,16 @@ class dependent_property(property, _Dependent):
     """A property that gives the constraint of an object; of its class, it is a dependent constraint."""
 
     def __init__(
-        self, fn: Optional[Callable[..., Any]] = None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
+        self,
+        fn: Optional[Callable[..., Any]] = None,
+        *,
+        is_discrete: Any = NotImplemented,
+        event_dim: Any = NotImplemented,
     ) -> None:
         property.__init__(self, fn)
         self._is_discrete, self._event_dim = is_discrete, event_dim
 
-    def __call__(self, fn: Callable[..., Any]) -> "dependent_property":  # type: ignore[override]
+    def __call__(self, fn: Callable[..., Any]) -> dependent_property:  # type: ignore[override]
         """Return the property of a method, with what is known of it."""
         return dependent_property(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
