@@ -20,7 +20,8 @@ def names(cell: nn.Cell) -> list[str]:
 
 
 def test_a_table_of_embeddings_is_normalised_as_any_weight() -> None:
-    table = layers.spectral_norm(layers.Embedding(5, 3), n_power_iterations=20)
+    ms.set_seed(1)  # of singular values that lie side by side one is found slowly
+    table = layers.spectral_norm(layers.Embedding(5, 3), n_power_iterations=100)
     assert names(table) == ["weight_orig", "weight_u", "weight_v"]
     found = table.set_train()(ms.Tensor([1, 2])).asnumpy()
     weight = table.weight_orig.asnumpy()
