@@ -185,3 +185,11 @@ def test_call_signature_is_that_of_forward(only: Only) -> None:
     found = only("").call_signature("torch.nn.Conv2d")
     assert found is not None
     assert format_signature(found) == "(input)"
+
+
+def test_members_of_an_unsupported_class_have_what_it_says_under_their_own_name(only: Only) -> None:
+    tables = only('[[unsupported]]\nnames = ["torch.utils.data.DataLoader"]\nkind = "class"\nadvice = "use another"\n')
+    row = tables.row("torch.utils.data.dataloader.DataLoader.multiprocessing_context")
+    assert row is not None
+    assert (row.name, row.unsupported) == ("torch.utils.data.DataLoader.multiprocessing_context", "use another")
+    assert tables.row("torch.utils.data.Dataset.multiprocessing_context") is None

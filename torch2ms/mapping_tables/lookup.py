@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from torch2ms.config import Target, Version
@@ -71,14 +72,21 @@ class Tables:
                 yield self._build(name)
 
     def row(self, name: str) -> Row | None:
-        """Return the row of a torch name in any public spelling; of an inherited member, the base class's row."""
+        """Return the row of a torch name in any public spelling; of an inherited member, the base class's row.
+
+        A member of a class that is unsupported, and has no row of its own, has what the class's says.
+        """
         if name in self._raw:
             return self._build(name)
         canonical = self.canonical(name)
         if canonical in self._raw:
             return self._build(canonical)
-        owner = self._inherited_row(canonical)
-        return self._build(owner) if owner else None
+        if owner := self._inherited_row(canonical):
+            return self._build(owner)
+        holder = canonical.rpartition(".")[0]
+        if holder and "unsupported" in self._raw.get(whole := self.canonical(holder), {}):
+            return replace(self._build(whole), name=canonical)
+        return None
 
     def _inherited_row(self, name: str) -> str | None:
         holder, _, member = name.rpartition(".")
