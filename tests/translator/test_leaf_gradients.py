@@ -42,6 +42,44 @@ def test_gradients_build_up_until_they_are_set_to_zero() -> None:
     assert "zero" not in found
 
 
+def test_another_tensor_of_the_name_begins_without_a_gradient() -> None:
+    steps = "y = (x * w).sum()\ny.backward()\n"
+    first = LEAF + "w = torch.ones(2, requires_grad=True)\n" + steps
+    again = translated(
+        first + "x = torch.zeros(2, requires_grad=True)\nprint(x.grad)\n" + steps + "print(x.grad, w.grad)"
+    )
+    assert "print(None)" in again
+    assert "x_grad, new_w_grad = ms.grad(" in again
+    assert "w_grad = new_w_grad if w_grad is None else w_grad + new_w_grad" in again
+    plain = translated(first + "x = torch.zeros(2)\n" + steps + "print(x.grad, w.grad)")
+    assert "new_w_grad = ms.grad(forward_fn_2)(w)" in plain
+    assert "print(None, functional.tensor_text(w_grad))" in plain
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "x = torch.zeros(2)\nx.requires_grad_()\n",
+        "x = torch.zeros(2)\nx.requires_grad = True\n",
+        "x = torch.zeros(2).requires_grad_()\n",
+    ],
+)
+def test_another_tensor_that_is_marked_later_has_a_gradient(later: str) -> None:
+    found = translated(LEAF + "(x * 2).sum().backward()\n" + later + "(x * 3).sum().backward()\nprint(x.grad)")
+    assert found.endswith("print(functional.tensor_text(x_grad))")
+
+
+@pytest.mark.parametrize("reset", ["x.grad.zero_()", "x.grad.fill_(0)", "x.grad.data.fill_(value=0.0)"])
+def test_gradients_filled_with_zeros(reset: str) -> None:
+    loop = "for _ in range(3):\n    loss = (x * 2).sum()\n    loss.backward()\n    x.data -= 0.1 * x.grad\n"
+    assert "grad if" not in translated(LEAF + loop + f"    {reset}")
+
+
+def test_gradients_filled_with_other_numbers_are_marked() -> None:
+    source = "import torch\n" + LEAF + "for _ in range(3):\n    (x * 2).sum().backward()\n    x.grad.fill_(1)\n"
+    assert any(d.code == "T2M203" for d in translate_source(source).diagnostics)
+
+
 def test_functions_beside_it_do_not_matter() -> None:
     inner = "def f():\n    a = torch.ones(1, requires_grad=True)\n    a.sum().backward()\n    return a.grad\n"
     found = translated(inner + LEAF + "(x * 2).sum().backward()\nprint(x.grad, f())")

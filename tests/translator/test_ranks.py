@@ -63,3 +63,20 @@ def test_what_a_tensor_is_made_of_has_axes_too(body: str) -> None:
 )
 def test_a_tensor_without_axes_is_copied_where_axes_change(body: str) -> None:
     assert "x.copy()" in translate_source(f"import torch\n{body}print(x.flip(0))\n").text
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("out[1] = torch.pow(rows, 2)", "out[1] = ops.pow(rows, 2).squeeze(0)"),
+        ("out[1] = rows * 2 + 1", "out[1] = (rows * 2 + 1).squeeze(0)"),
+        ("out[1, :] = rows.sqrt()", "out[1, :] = rows.sqrt().squeeze(0)"),
+        ("out[1] = torch.pow(out[0], 2)", "out[1] = ops.pow(out[0], 2)"),
+        ("out[1:2] = rows * 2", "out[1:2] = rows * 2"),
+        ("out[1] = torch.pow(other, 2)", "out[1] = ops.pow(other, 2)"),
+    ],
+)
+def test_a_value_of_more_axes_loses_those_of_one(line: str, expected: str) -> None:
+    made = "import torch\nout = torch.zeros(3, 4)\nrows = torch.arange(4.0).reshape(1, -1)\n"
+    made += "other = torch.load('x.pt')\n"
+    assert f"\n{expected}\n" in translate_source(f"{made}{line}\n").text

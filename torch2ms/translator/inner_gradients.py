@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+from torch2ms.translator.training.gradient_reads import is_zeroing
 from torch2ms.translator.trees import walk
 
 __all__ = ["with_inner_gradients"]
@@ -228,7 +229,10 @@ def _calls(tree: ast.AST, name: str) -> bool:
 
 
 def _resets(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement is ``x.grad.zero_()``, ``x.grad.data.zero_()`` or ``x.grad = None``."""
+    """Whether a statement is ``x.grad.zero_()``, ``x.grad.data.fill_(0)`` or ``x.grad = None``."""
     if isinstance(statement, ast.Expr):
-        return ast.unparse(statement) in (f"{name}.grad.zero_()", f"{name}.grad.data.zero_()")
+        call = statement.value
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or not is_zeroing(call):
+            return False
+        return ast.unparse(call.func.value) in (f"{name}.grad", f"{name}.grad.data")
     return ast.unparse(statement) == f"{name}.grad = None"

@@ -16,10 +16,13 @@ _LEGACY = frozenset(f"{kind}Tensor" for kind in ("", "Float", "Double", "Half", 
 _SHAPED = frozenset({"view", "reshape", "expand", "new_zeros", "new_ones"})
 SIZED = _MADE | _SHAPED  # calls that are given the sizes of what they make
 _SAME = frozenset(
-    "float double half to cpu cuda type clone detach contiguous requires_grad_ abs sin cos exp mul div add sub neg "
+    "float double half to cpu cuda type clone detach contiguous requires_grad_ abs sin cos exp neg "
     "zeros_like ones_like rand_like randn_like flip sigmoid tanh relu zero_ fill_ normal_ uniform_ Variable "
-    "Parameter astype from_numpy".split()
+    "Parameter astype from_numpy sqrt rsqrt square log log2 log10 log1p expm1 tan asin acos atan sinh cosh sign abs_ "
+    "absolute reciprocal floor ceil round trunc clamp clip clamp_min clamp_max softmax log_softmax cumsum cumprod roll "
+    "nan_to_num full_like empty_like bernoulli gelu leaky_relu softplus".split()
 )
+_BOTH = frozenset("pow mul add sub div maximum minimum remainder fmod atan2".split())  # of two tensors, or a number
 _WHOLE = frozenset({"sum", "mean", "max", "min", "prod", "std", "var", "norm", "median", "argmax", "argmin", "trace"})
 _CASTS = frozenset({"long", "int", "short", "bool", "byte"})  # of tensors; ``int(x)`` is a number
 _LINES = frozenset({"arange", "linspace", "logspace", "eye", "randperm"})
@@ -97,12 +100,22 @@ def _of_call(call: ast.Call, ctx: Context, depth: int) -> frozenset[int]:
     if name == "randint":
         return _of_sizes([arg for arg in call.args[-1:] if isinstance(arg, (ast.Tuple, ast.List))], call)
     inner = ranks(_subject(call, ctx), ctx, depth - 1)
+    if name in _BOTH:
+        return _of_both(call, inner, ctx, depth)
     if name in _SAME or (name in _CASTS and isinstance(call.func, ast.Attribute)):
         return inner
     step = {"unsqueeze": 1, "squeeze": -1, "select": -1}.get(name)
     if step is None or not (call.args or step > 0):
         return frozenset()
     return frozenset(rank if rank == OTHERS else rank + step for rank in inner)
+
+
+def _of_both(call: ast.Call, inner: frozenset[int], ctx: Context, depth: int) -> frozenset[int]:
+    """Return the rank of ``torch.pow(x, y)`` and ``x.mul(y)``: that of the tensor with more axes."""
+    other = call.args[1:2] if ctx.is_import_root(call.func) else call.args[:1]
+    more = _of_data(other[0], ctx, depth) if other else frozenset()
+    both = inner | (more or {OTHERS})
+    return frozenset({max(both), *(both & {OTHERS})}) if inner else frozenset()
 
 
 def _of_sizes(args: list[ast.expr], call: ast.Call) -> frozenset[int]:

@@ -29,7 +29,7 @@ def without_leading_axes(node: cst.Assign, place: ast.Subscript, tree: ast.Assig
     It fails where these axes are not of one, as PyTorch's assignment does, and changes nothing where there are none.
     """
     held = _undetached(tree.value)
-    if not isinstance(held, (ast.Name, ast.Call)):
+    if not isinstance(held, (ast.Name, ast.Call, ast.BinOp)):
         return node
     axes = _axes_of_place(place, ctx)
     if axes is None or axes < 0:
@@ -38,13 +38,24 @@ def without_leading_axes(node: cst.Assign, place: ast.Subscript, tree: ast.Assig
         return node.with_changes(
             value=build("{h}.reshape({sizes})", h=node.value, sizes=parse_expression(_WHOLE[axes]))
         )
-    if axes < 1 or not isinstance(tree.value, ast.Name):
+    if axes < 1:
         return node
+    if not isinstance(tree.value, ast.Name):
+        return _squeezed(node, ranks(tree.value, ctx), axes)
     given = set(ranks(tree.value, ctx)) | ({_STATE_AXES} if _is_state(tree.value.id, ctx) else set())
     if max(given, default=OTHERS) <= axes:
         return node
     return node.with_changes(value=build("{h}.reshape({h2}.shape[-{axes}:])", h=node.value, h2=node.value.deep_clone(),
                                          axes=cst.Integer(str(axes))))  # fmt: skip
+
+
+def _squeezed(node: cst.Assign, given: frozenset[int], axes: int) -> cst.Assign:
+    """Return ``x[i] = torch.pow(rows, 2).squeeze(0)`` where a value surely has more axes; each must be of one."""
+    surplus = max(given, default=0) - axes
+    if len(given) != 1 or surplus < 1:
+        return node
+    first = "0" if surplus == 1 else str(tuple(range(surplus)))
+    return node.with_changes(value=build("{h}.squeeze({first})", h=node.value, first=parse_expression(first)))
 
 
 def _undetached(tree: ast.expr) -> ast.expr:

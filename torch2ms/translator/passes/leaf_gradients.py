@@ -180,7 +180,8 @@ class LeafWriter:
         if unit.network:
             return self._of_network(unit, self.plan.grad_names[(scope, unit.network)], call, outputs, name)
         grads = [self.plan.grad_names[(scope, path)] for path in unit.leaves]
-        new = [f"new_{grad}" for grad in grads] if unit.accumulates else grads
+        added = [unit.accumulates and path not in unit.fresh for path in unit.leaves]
+        new = [f"new_{grad}" if adds else grad for grad, adds in zip(grads, added, strict=True)]
         targets = _targets(new[: len(unit.tensors)], new[len(unit.tensors) :])
         cut = self._leaves_function(scope, grads)
         stop = code_of(self.ctx.reference("mindspore.ops.stop_gradient")) if cut else ""
@@ -189,8 +190,8 @@ class LeafWriter:
         text = f"{outputs}, {_whole(targets)} = {call}\n" if name != "grad" else f"{targets} = {call}\n"
         text += "".join(f"{grad} = {stop}({grad})\n" for grad in new if cut)
         text += "".join(f"{grad} = {kept}[-1]\n" for grad, kept in unit.kept.values())
-        if unit.accumulates:
-            text += "".join(f"{g} = {n} if {g} is None else {g} + {n}\n" for g, n in zip(grads, new, strict=True))
+        pairs = [(g, n) for g, n in zip(grads, new, strict=True) if g != n]
+        text += "".join(f"{g} = {n} if {g} is None else {g} + {n}\n" for g, n in pairs)
         return _lines(text)
 
     def _arguments(self, unit: LeafUnit) -> str:

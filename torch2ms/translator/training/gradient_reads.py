@@ -26,6 +26,7 @@ __all__ = [
     "clamping_call",
     "clears",
     "find_reads",
+    "is_zeroing",
     "place_reads",
     "zeroed",
 ]
@@ -187,10 +188,16 @@ def clamped_to(call: ast.Call) -> ast.expr | None:
     return high if ast.dump(low.operand) == ast.dump(high) else None
 
 
+def is_zeroing(call: ast.Call) -> bool:
+    """Whether a call is ``x.zero_()`` or ``x.fill_(0)``."""
+    name, given = getattr(call.func, "attr", ""), [*call.args, *(keyword.value for keyword in call.keywords)]
+    return name == "zero_" or (name == "fill_" and [getattr(value, "value", None) for value in given] == [0])
+
+
 def zeroed(node: ast.Expr, gradients: Container[ast.AST]) -> ast.Attribute | None:
-    """Return the ``x.grad`` of ``x.grad.zero_()`` and ``x.grad.data.zero_()``, one of the ``gradients``."""
+    """Return the ``x.grad`` of ``x.grad.zero_()`` and ``x.grad.data.fill_(0)``, one of the ``gradients``."""
     call = node.value
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "zero_":
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or not is_zeroing(call):
         return None
     inner = call.func.value
     if isinstance(inner, ast.Attribute) and inner.attr == "data":
@@ -211,6 +218,6 @@ def clears(statement: ast.stmt, path: str) -> bool:
         gradients = (t for t in statement.targets if isinstance(t, ast.Attribute) and t.attr == "grad")
         return any(dotted_path(gradient.value) == path for gradient in gradients)
     call = statement.value if isinstance(statement, ast.Expr) else None
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "zero_":
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and is_zeroing(call):
         return ast.unparse(call.func.value).removesuffix(".data") == f"{path}.grad"
     return False

@@ -40,6 +40,7 @@ class LeafUnit:
     is_moved: bool  # the body leaves its place (else it is also computed there)
     aux: list[str] = field(default_factory=list)  # names of the body that are read elsewhere
     accumulates: bool = False
+    fresh: set[str] = field(default_factory=set)  # leaves that have no gradient yet, though others may
     forward_name: str = "forward_fn"
     kept: dict[str, tuple[str, str]] = field(default_factory=dict)  # y.retain_grad(): y -> (gradient, list of a hook)
     is_spread: bool = False  # the one leaf is a list of tensors, which the function takes one by one

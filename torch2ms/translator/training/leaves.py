@@ -22,7 +22,7 @@ from torch2ms.translator.training.gradient_reads import asks_whether, zeroed
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit, Refused
 from torch2ms.translator.training.looped_leaves import LoopedLeaves
-from torch2ms.translator.training.marks import frozen, handed_in, is_marked, marks
+from torch2ms.translator.training.marks import frozen, handed_in, marks
 from torch2ms.translator.training.names_used import FUNCTIONS, binds, blocks, is_enable_grad, is_no_grad, own, reads
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.plan import Oracle
@@ -196,8 +196,9 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
             if not isinstance(statement, ast.Expr) or set(keywords) - {"gradient", *RETAINING}:
                 raise Refused
             loss, seed = call.func.value, keywords.get("gradient", call.args[0] if call.args else None)
-            wanted = {leaf for leaf in leaves if self._requires_grad(leaf)}
-            if not all(self._has_none(leaf, wanted) for leaf in leaves - wanted) or len(call.args) > 1:
+            unmarked = {leaf for leaf in leaves if self._is_unmarked(leaf, statement)}
+            wanted = {leaf for leaf in leaves - unmarked if self._requires_grad(leaf)}
+            if not all(self._has_none(leaf, wanted) for leaf in leaves - wanted - unmarked) or len(call.args) > 1:
                 raise Refused
         else:
             statement, inner, loss, seed, wanted = self._asked(call, keywords)
@@ -253,15 +254,6 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         calls = [n.value for n in made if isinstance(n.value, ast.Call)]
         plain = len(calls) == len(made) and all(self.oracle.kind(call.func).name == "api" for call in calls)
         return bool(made) and (plain or path in self._derived({root(leaf) for leaf in leaves}))
-
-    def _definitions(self, path: str) -> list[ast.Assign | ast.AnnAssign]:
-        return [
-            n
-            for n in self.nodes
-            if isinstance(n, (ast.Assign, ast.AnnAssign))
-            and path in self._binds(n)
-            and (path not in reads(n) or (n.value is not None and is_marked(n.value)))
-        ]
 
     def _body(self, block: list[ast.stmt], index: int, loss: ast.expr, leaves: set[str]) -> list[ast.stmt]:
         """Return the statements before ``index`` that lead from the leaves to the loss."""
@@ -376,9 +368,12 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
             for unit in own:
                 is_added = not self.plan.is_unread and not self._is_clear(unit, path, own, repeated=repeated)
                 unit.accumulates = unit.accumulates or is_added
+                unit.fresh |= set() if is_added else {path}
             places = [n for n in self.grads if dotted_path(n.value) == path]
+            anew = {n for n in places if self._is_anew(n, path, own)}
+            self.plan.names.update((n, "None") for n in anew)
             early = any(n.lineno < own[0].statement.lineno for n in places) or self._is_uncertain(own[0], places)
-            if (early and "." in path) or any(self._is_anew(n, path, own) for n in places):
+            if (early and "." in path) or any(self._is_uncertainly_anew(n, path) for n in anew):
                 raise Refused  # nothing is seen to come before the first read
             if early or any(unit.accumulates for unit in own):
                 starts.setdefault(self._start(path, own[0]), []).append(names[path])
@@ -404,7 +399,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         self.plan.starts.update(starts)
         self.plan.grad_names.update(((self.scope, path), name) for path, name in names.items())
         for node in self.grads:
-            if dotted_path(node.value) in names:
+            if dotted_path(node.value) in names and node not in self.plan.names:
                 self.plan.names[node] = names[dotted_path(node.value) or ""]
         for unit in units:
             self.plan.gone.update(unit.body if unit.is_moved else ())

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.leaf_plan import LeafUnit
-from torch2ms.translator.training.marks import is_cut
-from torch2ms.translator.training.names_used import is_no_grad
+from torch2ms.translator.training.marks import is_cut, is_marked
+from torch2ms.translator.training.names_used import is_no_grad, reads
 from torch2ms.translator.trees import walk
 
 __all__ = ["RemadeLeaves"]
@@ -18,6 +18,8 @@ class RemadeLeaves:
     """The part of a scope's planning that tells one tensor of a name from the next."""
 
     grads: list[ast.Attribute]
+    nodes: list[ast.AST]
+    marks: dict[str, int]
 
     @cached_property
     def blocks(self) -> dict[int, list[ast.stmt]]:
@@ -30,11 +32,35 @@ class RemadeLeaves:
     def _binds(self, node: ast.AST) -> set[str]:
         raise NotImplementedError
 
-    def _definitions(self, path: str) -> list[ast.Assign | ast.AnnAssign]:
-        raise NotImplementedError
-
     def _loops(self, node: ast.AST) -> list[ast.AST]:
         raise NotImplementedError
+
+    def _definitions(self, path: str) -> list[ast.Assign | ast.AnnAssign]:
+        """Return what binds a name, but for what changes the tensor it holds."""
+        return [
+            n
+            for n in self.nodes
+            if isinstance(n, (ast.Assign, ast.AnnAssign))
+            and path in self._binds(n)
+            and (path not in reads(n) or (n.value is not None and is_marked(n.value)))
+        ]
+
+    def _is_unmarked(self, path: str, statement: ast.stmt) -> bool:
+        """Whether a name that once held a leaf is bound to a plain tensor when a backward call runs, and stays so."""
+        before = [node for node in self._definitions(path) if node.lineno < statement.lineno]
+        if path not in self.marks or not before or self._loops(statement):
+            return False
+        last = max(before, key=lambda node: node.lineno)
+        if (
+            not isinstance(last.value, ast.Call)
+            or "requires_grad" in ast.unparse(last)
+            or reads(last) & set(self.marks)
+        ):
+            return False
+        if self.blocks.get(id(last)) is not self.blocks.get(id(statement)):
+            return False
+        marked = (n for n in self.nodes if isinstance(n, ast.Attribute) and n.attr.startswith("requires_grad"))
+        return not any(n.lineno > last.lineno and dotted_path(n.value) == path for n in marked)
 
     def _is_remade(self, node: ast.AST, named: set[str]) -> bool:
         """Whether a leaf's name is bound to what is none, or to a new leaf, and nobody takes it for the old one.
@@ -67,3 +93,10 @@ class RemadeLeaves:
         before = [unit.statement.lineno for unit in own if unit.statement.lineno < read.lineno]
         made = [node.lineno for node in self._definitions(path) if node.lineno < read.lineno]
         return bool(before and made) and max(made) > max(before)
+
+    def _is_uncertainly_anew(self, read: ast.Attribute, path: str) -> bool:
+        """Whether what took the name may not have run when the gradient is read, or a backward call after it has."""
+        if self._loops(read) or not isinstance(read.ctx, ast.Load):
+            return True
+        last = max((n for n in self._definitions(path) if n.lineno < read.lineno), key=lambda node: node.lineno)
+        return not any(isinstance(n, ast.stmt) and n in self.blocks[id(last)] for n in self._around(read))
