@@ -69,6 +69,16 @@ def test_another_tensor_that_is_marked_later_has_a_gradient(later: str) -> None:
     assert found.endswith("print(functional.tensor_text(x_grad))")
 
 
+def test_a_tensor_that_asks_for_no_gradient_has_none() -> None:
+    found = translated(LEAF + "c = torch.ones(2, requires_grad=False)\n(x * c).sum().backward()\nprint(c.grad, x.grad)")
+    assert found.endswith("print(None, functional.tensor_text(x_grad))")
+
+
+def test_what_is_deleted_comes_back() -> None:
+    found = translated(LEAF + "y = (x * 2).sum()\ny.backward()\ndel y\nprint(x.grad)")
+    assert "y, x_grad = ms.value_and_grad(forward_fn)(x)\ndel y" in found
+
+
 @pytest.mark.parametrize("reset", ["x.grad.zero_()", "x.grad.fill_(0)", "x.grad.data.fill_(value=0.0)"])
 def test_gradients_filled_with_zeros(reset: str) -> None:
     loop = "for _ in range(3):\n    loss = (x * 2).sum()\n    loss.backward()\n    x.data -= 0.1 * x.grad\n"

@@ -22,7 +22,7 @@ from torch2ms.translator.training.gradient_reads import asks_whether, zeroed
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit, Refused
 from torch2ms.translator.training.looped_leaves import LoopedLeaves
-from torch2ms.translator.training.marks import frozen, handed_in, marks
+from torch2ms.translator.training.marks import frozen, handed_in, marks, may_be_marked
 from torch2ms.translator.training.names_used import FUNCTIONS, binds, blocks, is_enable_grad, is_no_grad, own, reads
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.plan import Oracle
@@ -244,7 +244,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         made, is_marked_here = self._definitions(path), path in self.marks
         if not made:
             return is_marked_here and handed_in(path, self.scope, self.nodes) is not None
-        return is_marked_here or any("requires_grad" in ast.unparse(node) for node in made)
+        return is_marked_here or any(may_be_marked(node) for node in made)
 
     def _has_none(self, path: str, leaves: set[str]) -> bool:
         """Whether a tensor certainly gets no gradient: nobody asked for one, or it was computed and is no leaf."""
@@ -329,7 +329,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
             inside = {id(n) for s in [*unit.body, unit.inner or unit.statement] for n in walk(s)}
             if unit.body and not self._loops(unit.statement):  # what the scope itself reads above is another value
                 inside |= {id(n) for n in self.nodes if getattr(n, "lineno", 0) < unit.body[0].lineno}
-            read = {n.id for n in walk(self.scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+            read = {n.id for n in walk(self.scope) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Store)
                     and id(n) not in inside}  # fmt: skip
             unit.aux = sorted(carried & read)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.trees import walk
 
-__all__ = ["frozen", "handed_in", "is_cut", "is_marked", "is_of_another", "marks"]
+__all__ = ["frozen", "handed_in", "is_cut", "is_marked", "is_of_another", "marks", "may_be_marked"]
 
 _WORD = "requires_grad"
 
@@ -50,6 +50,12 @@ def is_marked(value: ast.expr) -> bool:
         or (isinstance(node, ast.Attribute) and node.attr == f"{_WORD}_")
         for node in walk(value)
     )
+
+
+def may_be_marked(made: ast.AST) -> bool:
+    """Whether a statement says anything of gradients but ``requires_grad=False``."""
+    said = ast.unparse(made)
+    return said.count(_WORD) > said.count(f"{_WORD}=False")
 
 
 def handed_in(path: str, scope: ast.AST, nodes: Iterable[ast.AST]) -> ast.AST | None:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.leaf_plan import LeafUnit
-from torch2ms.translator.training.marks import is_cut, is_marked
+from torch2ms.translator.training.marks import is_cut, is_marked, may_be_marked
 from torch2ms.translator.training.names_used import is_no_grad, reads
 from torch2ms.translator.trees import walk
 
@@ -51,11 +51,7 @@ class RemadeLeaves:
         if path not in self.marks or not before or self._loops(statement):
             return False
         last = max(before, key=lambda node: node.lineno)
-        if (
-            not isinstance(last.value, ast.Call)
-            or "requires_grad" in ast.unparse(last)
-            or reads(last) & set(self.marks)
-        ):
+        if not isinstance(last.value, ast.Call) or may_be_marked(last) or reads(last) & set(self.marks):
             return False
         if self.blocks.get(id(last)) is not self.blocks.get(id(statement)):
             return False
