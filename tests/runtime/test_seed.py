@@ -76,6 +76,13 @@ def test_manual_seed_leaves_numpy_and_python_alone():
     assert ms.get_seed() == 99
 
 
+def test_there_is_a_seed_from_the_start():
+    with seed.use_generator(seed.Generator()):
+        assert seed.initial_seed() == seed.Generator().initial_seed()  # nothing has set one
+    seed.manual_seed(99)
+    assert seed.initial_seed() == 99
+
+
 def test_default_generator_follows_mindspores_seed():
     ms.set_seed(11)
     first = seed.default_generator().rand()

@@ -37,6 +37,8 @@ def test_what_is_viewed_in_a_size_is_a_tensor(size: str, index: str) -> None:
         ("k = np.prod(data[0][0].size())", "k = int(np.prod(data[0][0].shape))"),
         ("k = nn.Linear(np.prod(x.shape), 3)", "k = nn.Dense(int(np.prod(x.shape)), 3)"),
         ("k = int(np.prod(x.shape))", "k = int(np.prod(x.shape))"),
+        ("k = nn.Linear(x.argmax() + 1, 3)", "k = nn.Dense(int(x.argmax() + 1), 3)"),
+        ("k = nn.Linear(int(x.max()), x.shape[1])", "k = nn.Dense(int(x.max()), x.shape[1])"),
         ("k = np.prod(x.shape).astype(float)", "k = np.prod(x.shape).astype(float)"),
         ("k = np.prod(x.shape, axis=0)", "k = np.prod(x.shape, axis=0)"),
         ("k = np.prod(data)", "k = np.prod(data)"),

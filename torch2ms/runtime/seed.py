@@ -22,6 +22,7 @@ __all__ = [
     "Generator",
     "default_generator",
     "get_rng_state",
+    "initial_seed",
     "manual_seed",
     "mix",
     "seed_operators",
@@ -194,6 +195,11 @@ def default_generator() -> Generator:
         _streams.followed = seed
         _streams.main.manual_seed(seed)
     return _streams.main
+
+
+def initial_seed() -> int:
+    """Return the seed that random numbers started from: as in PyTorch there is one though none was set."""
+    return default_generator().initial_seed()
 
 
 @contextmanager

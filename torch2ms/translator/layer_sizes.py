@@ -75,8 +75,11 @@ def may_be_list(tree: ast.expr, ctx: Context) -> bool:
 
 
 def may_be_numpy(tree: ast.expr, ctx: Context) -> bool:
-    """Whether a size is a number of numpy's: ``np.prod(shape)``, or a parameter that a caller hands one over for."""
-    if ctx.kind(tree).name == "ndarray":
+    """Whether a size is a number of numpy's: ``np.prod(shape)``, or a parameter that a caller hands one over for.
+
+    So is a tensor without axes, which torch takes as well: ``labels.max() + 1``.
+    """
+    if ctx.kind(tree).name == "ndarray" or ctx.kind(tree).is_tensor:
         return True
     function = ctx.functions[-1]
     if function is None or not isinstance(tree, ast.Name) or isinstance(function.node, ast.Lambda):
@@ -84,7 +87,7 @@ def may_be_numpy(tree: ast.expr, ctx: Context) -> bool:
     arguments = function.node.args
     if ctx.kind(tree).name not in ("unknown", "int") or tree.id not in {a.arg for a in arguments.args}:
         return False
-    return any(kind.name == "ndarray" for kind in ctx.world.handed_over(function, tree.id))
+    return any(kind.name == "ndarray" or kind.is_tensor for kind in ctx.world.handed_over(function, tree.id))
 
 
 def may_be_no_bool(tree: ast.expr, ctx: Context) -> bool:

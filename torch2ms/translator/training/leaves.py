@@ -361,6 +361,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         backwards = [unit for unit in units if unit.is_backward]
         starts: dict[ast.stmt, list[str]] = {}
         names: dict[str, str] = {}
+        without: set[ast.Attribute] = set()
         for path in dict.fromkeys(path for unit in backwards for path in unit.leaves):
             names[path] = self.names.fresh(path.replace(".", "_") + "_grad", path.replace(".", "_") + "_gradient")
             own = [unit for unit in backwards if path in unit.leaves]
@@ -371,7 +372,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
                 unit.fresh |= set() if is_added else {path}
             places = [n for n in self.grads if dotted_path(n.value) == path]
             anew = {n for n in places if self._is_anew(n, path, own)}
-            self.plan.names.update((n, "None") for n in anew)
+            without |= anew
             early = any(n.lineno < own[0].statement.lineno for n in places) or self._is_uncertain(own[0], places)
             if (early and "." in path) or any(self._is_uncertainly_anew(n, path) for n in anew):
                 raise Refused  # nothing is seen to come before the first read
@@ -399,8 +400,8 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         self.plan.starts.update(starts)
         self.plan.grad_names.update(((self.scope, path), name) for path, name in names.items())
         for node in self.grads:
-            if dotted_path(node.value) in names and node not in self.plan.names:
-                self.plan.names[node] = names[dotted_path(node.value) or ""]
+            if dotted_path(node.value) in names:
+                self.plan.names[node] = "None" if node in without else names[dotted_path(node.value) or ""]
         for unit in units:
             self.plan.gone.update(unit.body if unit.is_moved else ())
         self._enter_loops(self.looped, names, units)
