@@ -30,7 +30,6 @@ def test_goes_where_only_a_schedule_is_shown() -> None:
         "from engine import train\ntrain(model)\n",  # another file may call backward
         "from . import engine\n",
         "import accelerate\n",
-        "model.weight.grad = torch.ones(1, 2)\n",
         "from torch.autograd import backward\nbackward(model(torch.ones(1, 2)))\n",
     ],
 )
@@ -38,6 +37,12 @@ def test_stays_where_gradients_may_exist(more: str) -> None:
     result = translate_source(HEAD + more + LOOP)
     assert "optimizer.step()" in result.text
     assert "TORCH2MS" in result.text
+
+
+def test_a_gradient_that_is_assigned_is_stepped_by() -> None:
+    text = translate_source(HEAD + "model.weight.grad = torch.ones(1, 2)\n" + LOOP).text
+    assert "gradients.put(model.weight, ops.ones((1, 2)))" in text
+    assert "gradients.update(optimizer)" in text
 
 
 def test_stays_where_the_optimizer_comes_from_outside() -> None:
