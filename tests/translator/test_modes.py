@@ -82,6 +82,45 @@ def test_new_networks_train(source: str, expected: str) -> None:
     assert expected in translate_source(HEAD + source + "\n").text
 
 
+LATER = """net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+def evaluate():
+    net.eval()
+    out = net(x)
+    net.train()
+    return out
+
+
+"""
+HOLDING = """class Trainer:
+    def __init__(self):
+        self.net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+
+    def evaluate(self, x):
+        self.net.eval()
+        out = self.net(x)
+        self.net.train()
+        return out
+
+    def run(self, x):
+{}        return self.net(x), self.evaluate(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "trains"),
+    [
+        (LATER + "for _ in range(2):\n    net(x)\n    evaluate()", True),
+        (LATER + "for i in range(2):\n    if i == 1:\n        evaluate()\n    net(x)", True),
+        (LATER + "for _ in range(2):\n    evaluate()\n    net(x)", False),
+        (HOLDING.format(""), True),
+        (HOLDING.format("        self.net.train()\n"), False),
+    ],
+)
+def test_a_mode_that_a_function_says_counts_from_its_call_on(source: str, trains: bool) -> None:
+    """``net.train()`` at the end of an evaluation comes after the first step of training."""
+    assert ("nn.BatchNorm1d(2)).set_train()" in translate_source(HEAD + source + "\n").text) is trains
+
+
 PARTS = """
 class Loss(nn.Module):
     def __init__(self):

@@ -74,9 +74,11 @@ def test_a_tensor_without_axes_is_copied_where_axes_change(body: str) -> None:
         ("out[1] = torch.pow(out[0], 2)", "out[1] = ops.pow(out[0], 2)"),
         ("out[1:2] = rows * 2", "out[1:2] = rows * 2"),
         ("out[1] = torch.pow(other, 2)", "out[1] = ops.pow(other, 2)"),
+        ("nn.Linear(4, 3).weight.data[1] = rows + 0", "nn.Dense(4, 3).weight[1] = (rows + 0).squeeze(0)"),
+        ("nn.Linear(4, 3).bias.data[1] = rows.sum()", "nn.Dense(4, 3).bias[1] = rows.sum()"),
     ],
 )
 def test_a_value_of_more_axes_loses_those_of_one(line: str, expected: str) -> None:
-    made = "import torch\nout = torch.zeros(3, 4)\nrows = torch.arange(4.0).reshape(1, -1)\n"
+    made = "import torch\nfrom torch import nn\nout = torch.zeros(3, 4)\nrows = torch.arange(4.0).reshape(1, -1)\n"
     made += "other = torch.load('x.pt')\n"
     assert f"\n{expected}\n" in translate_source(f"{made}{line}\n").text

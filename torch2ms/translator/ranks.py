@@ -26,6 +26,8 @@ _BOTH = frozenset("pow mul add sub div maximum minimum remainder fmod atan2".spl
 _WHOLE = frozenset({"sum", "mean", "max", "min", "prod", "std", "var", "norm", "median", "argmax", "argmin", "trace"})
 _CASTS = frozenset({"long", "int", "short", "bool", "byte"})  # of tensors; ``int(x)`` is a number
 _LINES = frozenset({"arange", "linspace", "logspace", "eye", "randperm"})
+_WEIGHTS = {"Linear": 2, "Embedding": 2, "Conv1d": 3, "Conv2d": 4, "Conv3d": 5, "ConvTranspose1d": 3,
+            "ConvTranspose2d": 4, "ConvTranspose3d": 5}  # fmt: skip
 _DEPTH = 5
 
 
@@ -45,7 +47,16 @@ def ranks(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> frozenset
         return ranks(tree.operand, ctx, depth - 1)
     if isinstance(tree, ast.Subscript):
         return _of_part(tree, ctx, depth)
+    if isinstance(tree, ast.Attribute):
+        return ranks(tree.value, ctx, depth - 1) if tree.attr == "data" else _of_weight(tree, ctx)
     return _of_call(tree, ctx, depth) if isinstance(tree, ast.Call) else frozenset()
+
+
+def _of_weight(tree: ast.Attribute, ctx: Context) -> frozenset[int]:
+    """Return the rank of a layer's weight, or of its bias: ``conv.weight``."""
+    layer = ctx.kind(tree.value) if tree.attr in ("weight", "bias") else None
+    axes = _WEIGHTS.get(layer.of.removeprefix("torch.nn."), 0) if layer is not None and layer.name == "Module" else 0
+    return frozenset({axes if tree.attr == "weight" else 1}) if axes else frozenset()
 
 
 def _of_part(tree: ast.Subscript, ctx: Context, depth: int) -> frozenset[int]:
@@ -87,7 +98,7 @@ def _of_call(call: ast.Call, ctx: Context, depth: int) -> frozenset[int]:
         return frozenset({0})
     if name in _LINES:
         return frozenset({2 if name == "eye" else 1})
-    if name in ("tensor", "as_tensor"):
+    if name in ("tensor", "as_tensor", "array"):
         return _of_data(call.args[0], ctx, depth) if call.args else frozenset()
     if name in _LEGACY and ctx.is_import_root(call.func):
         is_data = call.args and isinstance(call.args[0], (ast.List, ast.Tuple))
@@ -140,7 +151,8 @@ def _of_data(tree: ast.expr, ctx: Context, depth: int) -> frozenset[int]:
     makes_number = isinstance(value, ast.Call) and getattr(value.func, "id", "") in _NUMBERS
     if isinstance(value, ast.Constant) or makes_number or ctx.kind(tree).name in _NUMBERS:
         return frozenset({0})
-    return ranks(tree, ctx, depth - 1) if ctx.kind(tree).is_tensor else frozenset()
+    kind = ctx.kind(tree)
+    return ranks(tree, ctx, depth - 1) if kind.is_tensor or kind.name == "ndarray" else frozenset()
 
 
 def _subject(call: ast.Call, ctx: Context) -> ast.expr | None:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.handed_classes import handed_classes
 from torch2ms.translator.names import candidates
 from torch2ms.translator.trees import walk
@@ -26,6 +27,7 @@ _SENSITIVE = re.compile(
 _WRAPPERS = frozenset({"spectral_norm"})  # functions that return the layer they are given, with another mode each
 _CONTAINERS = (".Sequential", ".ModuleList", ".ModuleDict")
 _HANDING_BACK = frozenset({"DataParallel", "DistributedDataParallel", "compile", "script", "convert_sync_batchnorm"})
+_LAST = 1 << 30  # behind every line
 _SELF_RETURNING = frozenset({"to", "cuda", "cpu", "float", "double", "half", "apply", "requires_grad_", "type"})
 
 
@@ -327,26 +329,56 @@ def _sets_mode(tree: ast.Call, ctx: Context) -> bool:
     calls = [node for node in ctx.analysis.nodes if isinstance(node, ast.Call)]
     trains = [call for call in calls if _trains(call)]
     if not trains or not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
-        return bool(trains) and not (isinstance(parent, ast.Call) and parent.func is child)
+        late = isinstance(parent, ast.Assign) and all(_comes_late(call, calls, ctx) for call in trains)
+        return bool(trains) and not late and not (isinstance(parent, ast.Call) and parent.func is child)
     name = parent.targets[0].id
     uses = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == name]
     uses += [call for call in calls if _runs(call, name, ctx)]
     uses = [call for call in uses if call.lineno > tree.lineno and _scope(call, ctx) is _scope(tree, ctx)]
     first = min((call.lineno for call in uses), default=None)
     reads = [node.lineno for node in ctx.analysis.nodes if isinstance(node, ast.Attribute) and node.attr == "training"]
-    first = min(
-        [first, *(line for line in reads if line > tree.lineno)], key=lambda line: line or 1 << 30, default=None
-    )
+    first = min([first, *(line for line in reads if line > tree.lineno)], key=lambda line: line or _LAST, default=None)
     if first is None:  # it is used elsewhere
         return not all(_comes_late(call, calls, ctx) for call in trains)
-    return any(tree.lineno < call.lineno < first and not _is_of_another(call, name, ctx) for call in trains)
+    return any(
+        tree.lineno < _runs_at(call, tree, ctx) < first and not _is_of_another(call, name, ctx) for call in trains
+    )
+
+
+def _runs_at(call: ast.Call, tree: ast.Call, ctx: Context) -> int:
+    """Return the line that says ``net.train()`` first: where the function is called that holds it, if by its name.
+
+    A call that stands under a condition may come later than what follows it.
+    """
+    function = _scope(call, ctx)
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function is _scope(tree, ctx):
+        return call.lineno
+    named = [use for use in ctx.analysis.all(ast.Call) if getattr(use.func, "id", "") == function.name]
+    here = [use for use in named if _scope(use, ctx) is _scope(tree, ctx)]
+    certain = [use.lineno for use in here if not _is_conditional(use, tree, ctx)]
+    return min(certain, default=_LAST) if here else call.lineno
+
+
+def _is_conditional(node: ast.AST, tree: ast.AST, ctx: Context) -> bool:
+    """Whether a node stands under an ``if`` that what is compared with it does not stand under."""
+    around = set()
+    parent = ctx.parent(tree)
+    while parent is not None:
+        around.add(parent)
+        parent = ctx.parent(parent)
+    parent = ctx.parent(node)
+    while parent is not None and parent not in around:
+        if isinstance(parent, (ast.If, ast.IfExp, ast.Try)):
+            return True
+        parent = ctx.parent(parent)
+    return False
 
 
 def _comes_late(call: ast.Call, calls: Sequence[ast.Call], ctx: Context) -> bool:
     """Whether ``net.train()`` is said of a network that the same function has called before."""
-    name = getattr(getattr(call.func, "value", None), "id", None)
-    return name is not None and any(
-        getattr(use.func, "id", "") == name and use.lineno < call.lineno and _scope(use, ctx) is _scope(call, ctx)
+    path = dotted_path(call.func.value) if isinstance(call.func, ast.Attribute) else None
+    return path is not None and any(
+        use.lineno < call.lineno and dotted_path(use.func) == path and _scope(use, ctx) is _scope(call, ctx)
         for use in calls
     )
 
