@@ -205,6 +205,14 @@ def test_what_is_made_of_nothing_has_the_dtype_that_is_asked_for(name: str) -> N
         assert getattr(functional, name)(_of([]), dtype=dtype).dtype == dtype
 
 
+def test_weights_and_places_that_are_wider_widen_the_result() -> None:
+    halves = _of([[1.0, 2.0, 4.0], [3.0, 1.0, 2.0]], ms.float16)
+    assert functional.cov(halves, aweights=_of([1.0, 2.0, 1.0])).dtype == ms.float32
+    assert functional.cov(halves, fweights=_of([1, 2, 1], ms.int64)).dtype == ms.float16
+    assert functional.gradient(halves, spacing=(_of([0.0, 1.0, 3.0]),), dim=1)[0].dtype == ms.float32
+    assert functional.gradient(halves, spacing=2.0, dim=1)[0].dtype == ms.float16
+
+
 @pytest.mark.parametrize("name", ["dropout", "dropout2d", "alpha_dropout"])
 def test_bools_that_are_all_dropped_stay_bools(name: str) -> None:
     found = getattr(functional, name)(_of(np.ones((2, 3, 1, 1), np.bool_), ms.bool_), 1.0, True)

@@ -9,6 +9,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from . import selections
+from .dtypes import promoted
 from .pointwise import complex_product, complex_quotient
 from .singular import compiled, open_inverse, refuse, zero_pivots
 from .tensor import norm
@@ -208,6 +209,7 @@ def cov(
 def _weighted_cov(input: Tensor, correction: int, times: Optional[Tensor], aweights: Optional[Tensor]) -> Tensor:
     x = input if input.ndim == 2 else input.reshape((1, -1))
     x = x if x.is_floating_point() or x.is_complex() else x.astype(ms.float32)
+    x = promoted([x, aweights])[0] if aweights is not None and not x.is_complex() else x
     real = ms.float32 if x.is_complex() else x.dtype
     given = [weights.astype(real) for weights in (times, aweights) if weights is not None]
     weights = given[0] if len(given) == 1 else given[0] * given[1]

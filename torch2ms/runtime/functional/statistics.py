@@ -157,6 +157,8 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
     axes = tuple(range(input.ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
     values = input if input.is_floating_point() or input.is_complex() else input.astype(ms.float32)
     steps = spacing if isinstance(spacing, (list, tuple)) else [1 if spacing is None else spacing] * len(axes)
+    places = [step for step in steps if isinstance(step, Tensor) and step.ndim and step.is_floating_point()]
+    values = promoted([values, *places])[0] if places else values
     return tuple([_slopes(values, axis % input.ndim, step, edge_order) for axis, step in zip(axes, steps)])
 
 
