@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from torch2ms.translator.training.gradient_reads import is_zeroing
 from torch2ms.translator.trees import walk
 
-__all__ = ["with_inner_gradients"]
+__all__ = ["PLACE", "edited", "parses", "with_inner_gradients"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
-_PLACE = tuple[int, int, int, str]  # a line, the bytes from where to where, what stands there instead
+PLACE = tuple[int, int, int, str]  # a line, the bytes from where to where, what stands there instead
 
 
 def with_inner_gradients(text: str) -> str | None:
@@ -31,15 +31,16 @@ def with_inner_gradients(text: str) -> str | None:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    places: list[_PLACE] = []
+    places: list[PLACE] = []
     for scope in walk(tree):
         if isinstance(scope, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)):
             places.extend(_Scope(scope, text).places())
-    edited = _edited(text, places)
-    return edited if places and _parses(edited) else None
+    new = edited(text, places)
+    return new if places and parses(new) else None
 
 
-def _parses(text: str) -> bool:
+def parses(text: str) -> bool:
+    """Whether a text is Python."""
     try:
         ast.parse(text)
     except SyntaxError:
@@ -47,7 +48,8 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _edited(text: str, places: Sequence[_PLACE]) -> str:
+def edited(text: str, places: Sequence[PLACE]) -> str:
+    """Return a text with something else at some places."""
     lines = [line.encode() for line in text.split("\n")]
     for line, start, end, new in sorted(set(places), reverse=True):
         before = lines[line - 1]
@@ -81,14 +83,14 @@ class _Scope:
     def _called(self, name: str, first: int = 0, last: float = float("inf")) -> list[ast.Call]:
         return [c for c in self.calls if getattr(c.func, "attr", "") == name and first <= c.lineno <= last]
 
-    def places(self) -> Iterator[_PLACE]:
+    def places(self) -> Iterator[PLACE]:
         """Yield what is written otherwise."""
         if not self._called("step"):
             return
         for statement in [n for n in self.nodes if isinstance(n, (ast.Expr, ast.With))]:
             yield from self._attack(statement)
 
-    def _attack(self, statement: ast.Expr | ast.With) -> list[_PLACE]:
+    def _attack(self, statement: ast.Expr | ast.With) -> list[PLACE]:
         loss, block = _loss(statement), self.blocks.get(id(statement), [])
         if not loss or statement not in block:
             return []
@@ -175,7 +177,7 @@ class _Scope:
         return [*zeros, *(() if left else movers)]
 
     def _written(self, statement: ast.Expr | ast.With, loss: str, name: str, read: Sequence[ast.Attribute],
-                 gone: Sequence[ast.stmt]) -> list[_PLACE]:  # fmt: skip
+                 gone: Sequence[ast.stmt]) -> list[PLACE]:  # fmt: skip
         backward: list[ast.stmt] = statement.body if isinstance(statement, ast.With) else [statement]
         lines: list[ast.expr | ast.stmt] = [*backward, *read, *gone]
         starts = [n.lineno for n in self.nodes if isinstance(n, ast.stmt)]

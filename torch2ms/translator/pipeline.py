@@ -18,11 +18,11 @@ from torch2ms.diagnostics import CODES, Diagnostic
 from torch2ms.mapping_tables.loader import load
 from torch2ms.reports.model import FileReport, Report
 from torch2ms.translator import cache
+from torch2ms.translator.backward_functions import read_as
 from torch2ms.translator.context import Use
 from torch2ms.translator.file_index import FileIndex, index_file
 from torch2ms.translator.file_translation import FileResult, in_cells, translate_file
 from torch2ms.translator.inference import World
-from torch2ms.translator.inner_gradients import with_inner_gradients
 from torch2ms.translator.notebooks import NotebookText
 from torch2ms.translator.project import Project, SourceFile, read_project
 from torch2ms.translator.source_text import SourceText
@@ -53,7 +53,7 @@ def translate_source(text: str, *, filename: str = "<string>", options: Options 
     options = options or Options()
     path = filename if filename.endswith(".py") else "source.py"
     tree = ast.parse(text)
-    asked = with_inner_gradients(text)
+    asked = read_as(text)
     if asked is not None:
         text, tree = asked, ast.parse(asked)
     index = index_file(path, tree)

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from torch2ms.diagnostics import CODES, Diagnostic
-from torch2ms.translator.inner_gradients import with_inner_gradients
+from torch2ms.translator.backward_functions import read_as
 
 __all__ = ["SourceText", "decode", "diagnose", "parse"]
 
@@ -126,7 +126,7 @@ def decode(data: bytes, path: str, *, is_parsed: bool = False) -> SourceText:
     text = body.replace("\r\n", "\n").replace("\r", "\n") if "\r" in body else body
     text = _evenly_indented(text) if "\t" in text else text
     source = SourceText(path, data, text, None, codec, newline, mixed, bom)
-    asked = with_inner_gradients(text)
+    asked = read_as(text)
     if asked is not None:
         return replace(source, text=asked, tree=None if is_parsed else ast.parse(asked), repaired=True)
     if is_parsed and not _ASYNC_ARGUMENT.search(text):
