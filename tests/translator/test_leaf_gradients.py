@@ -438,3 +438,12 @@ def test_a_graph_that_may_be_asked_for_is_not_lost() -> None:
     source = PENALTY.format("mixed * 2", "out.sum(), mixed").replace("create_graph=True", "create_graph=net.training")
     assert "g = higher.grad(out.sum(), mixed, create_graph=net.training)[0]" in translate_source(source).text
     assert "T2M303" in translate_source(source, options=OLDER).text
+
+
+@pytest.mark.parametrize("by", ["x", "y"])
+def test_one_tensor_with_two_names_has_one_gradient(by: str) -> None:
+    found = translated(f"{LEAF}y = x\n({by} ** 2).sum().backward()\nprint(x.grad, y.grad)")
+    assert "gradients.of(x)), functional.tensor_text(gradients.of(y))" in found
+    assert "recording.backward(" in found
+    alone = translated(f"{LEAF}y = x\n(x ** 2).sum().backward()\nprint(x.grad)")
+    assert "x_grad = ms.grad(forward_fn)(x)" in alone

@@ -22,7 +22,7 @@ from torch2ms.translator.training.gradient_reads import asks_whether, zeroed
 from torch2ms.translator.training.leaf_hooks import hooked_tensors, is_retained, with_hooks
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit, Refused
 from torch2ms.translator.training.looped_leaves import LoopedLeaves
-from torch2ms.translator.training.marks import frozen, handed_in, marks, may_be_marked
+from torch2ms.translator.training.marks import frozen, handed_in, marks, may_be_marked, named_twice
 from torch2ms.translator.training.names_used import FUNCTIONS, binds, blocks, is_enable_grad, is_no_grad, own, reads
 from torch2ms.translator.training.naming import Names
 from torch2ms.translator.training.plan import Oracle
@@ -146,10 +146,9 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         return any(isinstance(n, ast.Attribute) and n.attr in _OF_ALL for n in self.nodes)
 
     def _check(self, leaves: set[str], kept: set[str]) -> None:
-        """Refuse leaves that a function reads from outside, and ``kept`` ones that a computed value replaces.
-
-        Those have a ``.grad``, which only leaves get; ``autograd.grad`` gives the gradient by any tensor.
-        """
+        """Refuse leaves with two names, those a function reads from outside, and ``kept`` ones that are replaced."""
+        if named_twice(self.nodes, self.grads):
+            raise Refused
         roots = {root(path) for path in leaves}
         derived = self._derived(roots)
         leaf_roots = {root(path) for path in kept}

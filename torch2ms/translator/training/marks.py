@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.trees import walk
 
-__all__ = ["frozen", "handed_in", "is_cut", "is_marked", "is_of_another", "marks", "may_be_marked"]
+__all__ = ["frozen", "handed_in", "is_cut", "is_marked", "is_of_another", "marks", "may_be_marked", "named_twice"]
 
 _WORD = "requires_grad"
 
@@ -41,6 +41,17 @@ def frozen(nodes: Iterable[ast.AST]) -> frozenset[str]:
         if path is not None:
             flags[path] = flags.get(path, False) or getattr(value, "value", None) is not False
     return frozenset(path for path, thawed in flags.items() if not thawed)
+
+
+def named_twice(nodes: Iterable[ast.AST], asked: Iterable[ast.Attribute]) -> bool:
+    """Whether two variables whose ``.grad`` is asked for are one tensor, ``y = x``: it has one gradient."""
+    names = {node.value.id for node in asked if isinstance(node.value, ast.Name)}
+    copies = (node for node in nodes if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name))
+    return any(
+        node.value.id in names and not names.isdisjoint(t.id for t in node.targets if isinstance(t, ast.Name))
+        for node in copies
+        if isinstance(node.value, ast.Name)
+    )
 
 
 def is_marked(value: ast.expr) -> bool:
