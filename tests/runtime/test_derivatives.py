@@ -217,3 +217,15 @@ def test_containers_of_weights_and_a_mode_without_gradients():
         assert float(pull({"x": ms.Tensor(1.0), "twice": [ms.Tensor(10.0)]})[0]) == 21.0
         assert float(derivatives.grad(lambda a: a**2)(x)) == 4.0
         assert not autograd.is_grad_enabled()
+
+
+def test_a_gradient_in_no_grad_is_a_constant_of_the_function_around_it():
+    def around(a):
+        cube = a**3
+        with autograd.no_grad():
+            inner = derivatives.grad(lambda b: 0.25 * b**4)(a) + derivatives.grad(lambda b, c: b * c["x"])(a, {"x": a})
+            value, pull = derivatives.vjp_of(ops.sin, a)
+            inner = inner + value + pull(ms.Tensor(1.0))[0]
+        return cube - inner
+
+    assert float(derivatives.grad(around)(ms.Tensor(1.5))) == 6.75

@@ -12,7 +12,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
 
-from .autograd import enable_grad
+from .autograd import enable_grad, is_grad_enabled
 from .modules import named_buffers, named_parameters
 from .names import torch_names
 from .trees import distinct, is_tree, leaves, rebuilt
@@ -162,6 +162,23 @@ def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
 vhp = hvp
 
 
+def _constant(tree: Any) -> Any:
+    """Return containers with their tensors cut off from what they were computed from; whatever else they hold stays."""
+    cut = (ops.stop_gradient(leaf) if isinstance(leaf, ms.Tensor) else leaf for leaf in leaves(tree))
+    return rebuilt(tree, iter(list(cut)))
+
+
+def _in_any_mode(run: Function, args: Tuple[Any, ...]) -> Any:
+    """Return what a gradient function gives, also inside of ``no_grad``: there it is a constant of what is around it.
+
+    MindSpore refuses gradient functions there, or gives zeros.
+    """
+    if is_grad_enabled():
+        return run(*args)
+    with enable_grad():
+        return _constant(run(*_constant(args)))
+
+
 def _counted(argnums: Positions, args: Tuple[Any, ...]) -> Any:
     """Return the places of arguments, those from the end counted from the start."""
     return argnums % len(args) if isinstance(argnums, int) else tuple(place % len(args) for place in argnums)
@@ -177,8 +194,7 @@ def grad(func: Function, argnums: Positions = 0, has_aux: bool = False) -> Funct
         if has_aux or kwargs or not _are_plain(argnums, args):
             value, slopes = _value_and_slopes(func, argnums, has_aux, args, kwargs)
             return (slopes, value[1]) if has_aux else slopes
-        with enable_grad():  # torch's is no part of what no_grad is about
-            found = ms.grad(func, _counted(argnums, args))(*args)
+        found = _in_any_mode(lambda *given: ms.grad(func, _counted(argnums, args))(*given), args)
         return found if isinstance(argnums, int) else _as_tuple(found)
 
     return derivative
@@ -214,8 +230,10 @@ def _value_and_slopes(
         return func(*(filled.get(place, value) for place, value in enumerate(args)), **kwargs)
 
     values = distinct(leaves(held), leaves(args))
-    with enable_grad():
-        value, slopes = ms.value_and_grad(flat, tuple(range(len(values))), has_aux=has_aux)(*values)
+    positions = tuple(range(len(values)))
+    value, slopes = _in_any_mode(
+        lambda *given: ms.value_and_grad(flat, positions, has_aux=has_aux)(*given), tuple(values)
+    )
     return value, rebuilt(held, iter(_as_tuple(slopes)))
 
 
@@ -234,12 +252,13 @@ def vjp_of(func: Function, *primals: Any, has_aux: bool = False) -> Tuple[Any, .
         made[:] = [value]
         return tuple(leaves(value))
 
-    with enable_grad():
-        found = ms.vjp(flat, *distinct(leaves(primals), leaves(primals)), has_aux=has_aux)
+    def run(*values: Any) -> Any:
+        return ms.vjp(flat, *values, has_aux=has_aux)
+
+    found = _in_any_mode(run, tuple(distinct(leaves(primals), leaves(primals))))
 
     def pull(*weights: Any) -> Any:
-        with enable_grad():
-            return rebuilt(primals, iter(_as_tuple(found[1](*leaves(weights)))))
+        return rebuilt(primals, iter(_as_tuple(_in_any_mode(found[1], tuple(leaves(weights))))))
 
     value = rebuilt(made[0], iter(_as_tuple(found[0]))) if made else found[0]
     return (value, pull, *found[2:])
