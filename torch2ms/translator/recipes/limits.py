@@ -11,7 +11,7 @@ from torch2ms.translator.syntax import bare, build
 __all__: list[str] = []
 
 
-@recipe("clamp")
+@recipe("clamp", by_name_alone=True)
 def clamp(site: CallSite, ctx: Context) -> Outcome:
     """``torch.clamp(x, lower)``: the runtime's where a limit is seen to have more axes than the values."""
     given = site.argument("input") if site.receiver_tree is None else None

@@ -38,7 +38,7 @@ def _counts_from_zero(name: str, target: ast.expr, source: ast.expr) -> bool:
     return source.func.id == "range" and isinstance(start, ast.Constant) and start.value == 0
 
 
-@recipe("power")
+@recipe("power", by_name_alone=True)
 def power(site: CallSite, ctx: Context) -> Outcome:
     """``torch.pow(x, i)``: the runtime's where ``i`` may be 0."""
     exponent = site.argument("exponent")
