@@ -158,6 +158,14 @@ def test_where_mindspore_calls_none(options: dict[str, object]) -> None:
     assert codes & {"T2M201", "T2M203"}
 
 
+def test_a_hook_of_a_layer_reads_gradients() -> None:
+    source = "import torch\nfrom torch import nn\nnet = nn.Linear(4, 3)\nseen = []\n"
+    hook = "net.register_full_backward_hook(lambda m, gi, go: seen.append(go[0]))\n"
+    step = "out = net(torch.ones(2, 4))\nout.sum().backward()\n"
+    assert "recording.backward(out.sum())" in translate_source(source + hook + step).text
+    assert "recording.backward" not in translate_source(source + step).text
+
+
 @pytest.mark.slow
 def test_the_gradients_are_pytorchs(tmp_path: Path) -> None:
     source = tmp_path / "source"

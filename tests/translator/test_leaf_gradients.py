@@ -447,3 +447,28 @@ def test_one_tensor_with_two_names_has_one_gradient(by: str) -> None:
     assert "recording.backward(" in found
     alone = translated(f"{LEAF}y = x\n(x ** 2).sum().backward()\nprint(x.grad)")
     assert "x_grad = ms.grad(forward_fn)(x)" in alone
+
+
+def test_what_is_marked_behind_a_backward_call_has_no_gradient_of_it() -> None:
+    made = "w = torch.ones(2, requires_grad=True)\nx = torch.ones(2)\n"
+    found = translated(
+        f"{made}(x * w).sum().backward()\nx.requires_grad_()\n(x * w).sum().backward()\nprint(x.grad, w.grad)"
+    )
+    assert "x_grad = ms.grad" not in found.split("return (x * w).sum()")[1]
+    net = "net = torch.nn.Linear(2, 1)\nx = torch.ones(2)\nnet(x).sum().backward()\n"
+    found = translated(f"{net}print(x.grad)\nx.requires_grad_()\nnet(x).sum().backward()\nprint(x.grad)")
+    assert "x = ms.Parameter(ops.ones(2), requires_grad=False)" in found
+    found = translated(f"{net.replace('net(x).sum().backward()', 'pass')}x.requires_grad_()\nnet(x).sum().backward()\n")
+    assert "requires_grad=False" not in found
+
+
+@pytest.mark.parametrize("call", ["deepcopy(x)", "copy.deepcopy(x)"])
+def test_a_deep_copy_of_a_leaf_is_another_leaf(call: str) -> None:
+    source = (
+        f"import copy\nfrom copy import deepcopy\n{LEAF}y = {call}\n(x + y).sum().backward()\nprint(x.grad, y.grad)"
+    )
+    found = translated(source)
+    assert "y = ops.stop_gradient(x).copy()" in found
+    assert "x_grad, y_grad = " in found
+    plain = translated("from copy import deepcopy\nx = torch.ones(2)\ny = deepcopy(x)\nprint(y, y.requires_grad)")
+    assert "y = x.copy()" in plain

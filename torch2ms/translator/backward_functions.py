@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torch2ms.translator.copied_leaves import with_copied_leaves
 from torch2ms.translator.inner_gradients import PLACE, edited, parses, with_inner_gradients
 from torch2ms.translator.trees import walk
 
@@ -23,8 +24,10 @@ _LISTS = (ast.List, ast.Tuple)
 
 def read_as(text: str) -> str | None:
     """Return the text that is translated in the place of one that asks for gradients in other ways; None for others."""
-    told = with_backward_methods(text)
-    return with_inner_gradients(text if told is None else told) or told
+    found = None
+    for written in (with_backward_methods, with_copied_leaves, with_inner_gradients):
+        found = written(text if found is None else found) or found
+    return found
 
 
 def with_backward_methods(text: str) -> str | None:

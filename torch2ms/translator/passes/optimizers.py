@@ -9,7 +9,8 @@ import libcst as cst
 from torch2ms.diagnostics import Severity
 from torch2ms.translator.call_site import CallSite
 from torch2ms.translator.context import Context
-from torch2ms.translator.syntax import code_of, parenthesised
+from torch2ms.translator.syntax import build, code_of, parenthesised
+from torch2ms.translator.training.marks import is_marked, marks
 from torch2ms.translator.training.trained import listed_weights, trained_tensors
 from torch2ms.translator.trees import walk
 
@@ -66,7 +67,22 @@ def as_parameter(code: cst.BaseExpression, tree: ast.expr, ctx: Context) -> cst.
         return code
     if _is_view(tree):  # a Parameter on the memory of a view refuses what is assigned to it, or loses it (2.10)
         code = cst.Call(cst.Attribute(parenthesised(code), cst.Name("copy")))
-    return cst.Call(ctx.reference("mindspore.Parameter"), [cst.Arg(code)])
+    parameter = ctx.reference("mindspore.Parameter")
+    if _is_marked_late(tree, ctx):
+        return build("{parameter}({value}, requires_grad=False)", parameter=parameter, value=code)
+    return cst.Call(parameter, [cst.Arg(code)])
+
+
+def _is_marked_late(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a statement behind a backward call says first that the gradient of a variable is wanted."""
+    parent = ctx.parent(tree)
+    names = {t.id for t in parent.targets if isinstance(t, ast.Name)} if isinstance(parent, ast.Assign) else set()
+    if not names or is_marked(tree):
+        return False
+    lines = marks(ctx.analysis.nodes)
+    first = min((lines[name] for name in names if name in lines), default=0)
+    calls = (node for node in ctx.analysis.all(ast.Call) if getattr(node.func, "attr", "") == "backward")
+    return any(tree.lineno < call.lineno < first for call in calls)
 
 
 def _is_view(tree: ast.expr) -> bool:

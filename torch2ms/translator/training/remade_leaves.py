@@ -46,7 +46,7 @@ class RemadeLeaves:
         ]
 
     def _is_unmarked(self, path: str, statement: ast.stmt) -> bool:
-        """Whether a name that once held a leaf is bound to a plain tensor when a backward call runs, and stays so."""
+        """Whether a name that holds a leaf before, or later, is bound to a plain tensor when a backward call runs."""
         before = [node for node in self._definitions(path) if node.lineno < statement.lineno]
         if path not in self.marks or not before or self._loops(statement):
             return False
@@ -56,7 +56,7 @@ class RemadeLeaves:
         if self.blocks.get(id(last)) is not self.blocks.get(id(statement)):
             return False
         marked = (n for n in self.nodes if isinstance(n, ast.Attribute) and n.attr.startswith("requires_grad"))
-        return not any(n.lineno > last.lineno and dotted_path(n.value) == path for n in marked)
+        return not any(last.lineno < n.lineno < statement.lineno and dotted_path(n.value) == path for n in marked)
 
     def _is_remade(self, node: ast.AST, named: set[str]) -> bool:
         """Whether a leaf's name is bound to what is none, or to a new leaf, and nobody takes it for the old one.

@@ -16,7 +16,10 @@ from torch2ms.translator.trees import walk
 __all__ = ["is_unread", "kept_tensors", "networks_of", "weights_of_all"]
 
 # Whoever steps, clips, hooks or hands on gradients reads them.
-_READERS = frozenset({"step", "retain_grad", "register_hook", "clip_grad_norm_", "clip_grad_value_", "unscale_"})
+_READERS = frozenset(
+    "step retain_grad register_hook clip_grad_norm_ clip_grad_value_ unscale_ register_backward_hook "
+    "register_full_backward_hook register_full_backward_pre_hook".split()
+)
 _WEIGHTED = re.compile(
     r"torch\.nn\.((Bi)?[lL]inear|Lazy\w+|Conv\w+|\w+Norm(\dd)?|Embedding(Bag)?|RNN|LSTM|GRU|\w+Cell|PReLU|Sequential"
     r"|MultiheadAttention|Transformer\w*)"
