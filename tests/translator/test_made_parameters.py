@@ -77,3 +77,39 @@ def test_a_tensor_that_a_call_makes_is_none_either() -> None:
 def test_without_gradients_asked_for_nothing_is_made() -> None:
     source = "import torch\n\ndef f(b):\n    x, y = b.get(1)\n    x.requires_grad = True\n    return x\n"
     assert "gradients" not in translate_source(source).text
+
+
+BESIDE_OTHERS = """
+import torch
+
+w = torch.tensor([1.0, 2.0, 3.0])
+print(w.requires_grad)
+w.requires_grad_()
+print(w.requires_grad)
+w = torch.tensor(1.0, requires_grad=True)
+z = w * torch.tensor([1.4])
+loss = (2 - z).pow(2).sum()
+loss.backward()
+print(w.grad, z.shape)
+
+def late(net, t):
+    return z
+
+a = torch.randn(2, 2)
+a = a * 3 / (a - 1)
+a.requires_grad_(True)
+(a * 2).sum().backward()
+print(a.grad)
+"""
+
+
+def test_it_is_made_where_its_gradient_is_asked_of_a_function() -> None:
+    text = translate_source(BESIDE_OTHERS).text
+    assert "recording.backward(loss)" in text
+    assert "a = gradients.weight(a)\n" in text
+    assert "ms.grad(forward_fn, None, [a])()" in text
+
+
+def test_before_its_mark_a_tensor_asks_for_no_gradient() -> None:
+    text = translate_source(BESIDE_OTHERS).text
+    assert "print(False)\nw.requires_grad = True\nprint(w.requires_grad)\n" in text

@@ -134,6 +134,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
     held = {statement for unit in units if isinstance(unit, TrainingUnit) for statement in unit.removed}
     plan.leaves = _leaves_of(ctx, taken, stepped, parts, held, graphs=graphs, recording=recording)
+    plan.leaves.gone.difference_update(ctx.analysis.remade)  # such a statement makes the parameter
     _enter_leaves(plan)
     deriving = _derived_again(plan, parts, ctx)
     _enter_asked(plan, parts, deriving, ctx, graphs=graphs)

@@ -9,6 +9,7 @@ import libcst as cst
 from torch2ms.translator import recording
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
+from torch2ms.translator.hand_trained import BY_HAND
 from torch2ms.translator.passes.made_parameters import is_made_here, made_here
 from torch2ms.translator.passes.recorded_marks import is_marking, marked
 from torch2ms.translator.passes.weight_data import is_stored_data
@@ -110,7 +111,10 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
     if kind.name != "Parameter" and not trained:
         return Leave(_ONLY_PARAMETERS)
     if site.tree.func.attr == "requires_grad":
-        return Replace(site.updated.func)
+        # the parameter is there from the beginning; before `w.requires_grad_()`, torch's tensor is none
+        by_hand = trained or kind.evidence == BY_HAND
+        before = by_hand and _is_load(site) and recording.requires_grad(site.tree.func.value, ctx) is False
+        return _known(False) if before else Replace(site.updated.func)
     made = _made_with(site, ctx)
     if made is not None:
         return made
