@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -134,8 +134,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
     held = {statement for unit in units if isinstance(unit, TrainingUnit) for statement in unit.removed}
     plan.leaves = _leaves_of(ctx, taken, stepped, parts, held, graphs=graphs, recording=recording)
-    plan.leaves.gone.difference_update(ctx.analysis.remade)  # such a statement makes the parameter
-    _enter_leaves(plan)
+    _enter_leaves(plan, ctx.analysis.remade)
     deriving = _derived_again(plan, parts, ctx)
     _enter_asked(plan, parts, deriving, ctx, graphs=graphs)
     by_hand = {unit.statement for unit in plan.leaves.units}
@@ -278,8 +277,9 @@ def _wrappers(ctx: Context) -> dict[str, frozenset[str]]:
     return {f"{path}:{name}": steps for path, file in files for name, steps in file.wrappers.items()}
 
 
-def _enter_leaves(plan: TrainingPlan) -> None:
-    """Let other passes leave alone what becomes a gradient of a function."""
+def _enter_leaves(plan: TrainingPlan, remade: Mapping[ast.stmt, str]) -> None:
+    """Let other passes leave alone what becomes a gradient of a function; ``remade`` statements make a parameter."""
+    plan.leaves.gone.difference_update(remade)
     plan.gradients.update(plan.leaves.names)
     plan.kept -= plan.leaves.names.keys()
     for unit in plan.leaves.units:
