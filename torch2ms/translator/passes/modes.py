@@ -16,6 +16,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.handed_classes import handed_classes
 from torch2ms.translator.names import candidates
+from torch2ms.translator.passes.own_mode import has_own_mode
 from torch2ms.translator.trees import walk
 
 __all__ = ["in_train_mode", "is_sensitive_file"]
@@ -52,7 +53,10 @@ def in_train_mode(code: cst.BaseExpression, tree: ast.AST, ctx: Context) -> cst.
 
 
 def _evaluates_parts(tree: ast.Call, ctx: Context) -> bool:
-    """Whether parts are set to eval mode before or while a network is built, in its arguments or by an ``__init__``."""
+    """Whether parts are set to eval mode before or while a network is built, in its arguments or by an ``__init__``.
+
+    So they would be by a ``train`` of a class's own, which PyTorch does not call for a new network.
+    """
     if any(_sets_eval(node) for node in walk(tree)) or _is_given_evaluated(tree, ctx):
         return True
     keys = [*candidates(ctx.kind(tree.func)), *handed_classes(tree, ctx)]
@@ -61,6 +65,8 @@ def _evaluates_parts(tree: ast.Call, ctx: Context) -> bool:
         key = pending.pop()
         bases = [base for base in ctx.world.ancestry(key) if ":" in base and base not in seen]
         seen.update(bases)
+        if has_own_mode(key, ctx.world):
+            return True
         for info in filter(None, map(ctx.world.class_info, bases)):
             method = info.methods.get("__init__")
             if method is not None and any(_sets_eval(node) for node in walk(method.node)):
