@@ -332,3 +332,30 @@ def test_what_eval_gives_is_the_network_whatever_has_it() -> None:
 def test_eval_of_the_projects_own_objects_stays() -> None:
     own = "class Run:\n    def eval(self):\n        return 1\n\ndef f(run):\n    return run.eval()\n"
     assert "run.eval()" in translate_source(HEAD + own).text
+
+
+FREEZING = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm2d(4)
+
+    def train(self, mode=True):
+        super().train(mode)
+        self.bn.eval()
+        return self
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = Net()
+
+
+"""
+
+
+@pytest.mark.parametrize("name", ["Net", "Outer"])
+def test_a_new_network_has_not_been_set_by_its_own_train(name: str) -> None:
+    """PyTorch calls no ``train`` for it: its parts are in train mode until somebody does."""
+    text = translate_source(f"{HEAD}{FREEZING}net = {name}()\nprint(net(x))\n").text
+    assert f"net = t2m_mode.trained({name}())" in text

@@ -247,15 +247,6 @@ def test_train_overridden_is_set_train() -> None:
     assert "net.set_train()" in text
 
 
-def test_a_new_network_has_not_been_set_by_its_own_train() -> None:
-    """PyTorch calls no ``train`` for it: its parts are in train mode until somebody does."""
-    assert "net = t2m_mode.trained(Net())" in text_of(FREEZING + "\n\nnet = Net()\nprint(net(x))\n")
-    outer = (
-        "\n\nclass Outer(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.net = Net()\n"
-    )
-    assert "net = t2m_mode.trained(Outer())" in text_of(FREEZING + outer + "\n\nnet = Outer()\nprint(net(x))\n")
-
-
 def test_a_class_that_inherits_such_a_train_gets_no_second_base() -> None:
     text = text_of(
         FREEZING + "\n\nclass Sub(Net):\n    def train(self, mode=True):\n        return super().train(mode)\n"
