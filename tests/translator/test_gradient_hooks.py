@@ -137,8 +137,6 @@ def test_hooks_that_stay(part: str, code: str) -> None:
 @pytest.mark.parametrize(
     ("part", "code"),
     [
-        ("inside", "h.register_hook(f)"),  # computed in a function of the gradient, which would not call it
-        ("inside", "net.fc.weight.register_hook(f)"),  # behind the forward pass, in front of the backward pass
         ("before", "net.fc.weight.register_post_accumulate_grad_hook(f)"),
         ("before", "net.fc.weight.retain_grad()"),
     ],
@@ -149,6 +147,20 @@ def test_hooks_that_are_marked(part: str, code: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "h.register_hook(f)",  # computed in a function of the gradient, which would not call it
+        "net.fc.weight.register_hook(f)",  # behind the forward pass, in front of the backward pass
+    ],
+)
+def test_hooks_for_which_the_step_is_recorded(code: str) -> None:
+    text, codes = translated(inside=code)
+    assert "recording.backward(loss)" in text
+    assert f"        {code}\n" in text
+    assert "T2M404" not in codes
+
+
+@pytest.mark.parametrize(
     "options",
     [{"mode": "graph"}, {"target": Target(mindspore=(2, 0))}],
     ids=["in graph mode", "before MindSpore 2.7"],
@@ -156,6 +168,43 @@ def test_hooks_that_are_marked(part: str, code: str) -> None:
 def test_where_mindspore_calls_none(options: dict[str, object]) -> None:
     _, codes = translated(before="net.fc.weight.register_hook(f)", **options)
     assert codes & {"T2M201", "T2M203"}
+
+
+RECORDED = """import torch
+from torch import nn
+
+net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+seen = []
+
+def cam(model: nn.Module, x, k):
+    h = model[0](x)
+    h.register_hook(seen.append)
+    y = model[1](h)
+    model.zero_grad()
+    y[0, k].backward()
+    return seen[0]
+"""
+
+
+def test_hooks_are_called_where_all_is_recorded() -> None:
+    made = translate_source(RECORDED)
+    assert "    h.register_hook(seen.append)\n" in made.text
+    assert "recording.backward(y[0, k])" in made.text
+    assert not {d.code for d in made.diagnostics} & {"T2M203", "T2M404"}
+    old = translate_source(RECORDED, options=Options(target=Target(mindspore=(2, 7))))
+    assert {d.code for d in old.diagnostics} & {"T2M203", "T2M404"}
+    kept = RECORDED.replace("y[0, k].backward()", "model[0].weight.grad = torch.ones(4, 3)")
+    assert "T2M203" in {d.code for d in translate_source(kept).diagnostics}  # nothing is recorded
+
+
+def test_hooks_on_leaves_come_and_go() -> None:
+    source = (
+        "import torch\nw = torch.ones(2, requires_grad=True)\nhandle = w.register_hook(lambda g: g * 10)\n"
+        "(w * 2).sum().backward()\nhandle.remove()\nprint(w.grad)\n"
+    )
+    made = translate_source(source)
+    assert "handle = w.register_hook(lambda g: g * 10)" in made.text
+    assert not {d.code for d in made.diagnostics} & {"T2M203", "T2M404"}
 
 
 def test_a_hook_of_a_layer_reads_gradients() -> None:

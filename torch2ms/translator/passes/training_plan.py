@@ -73,6 +73,12 @@ class TrainingPlan:
         return bool(self.recorded or self.asked)
 
     @property
+    def calls_hooks(self) -> bool:
+        """Whether hooks on tensors are called: a loss is differentiated by what was recorded for it."""
+        calls = (call for several in self.recorded.values() for call in several)
+        return any(call.kind in ("backward", "hand") and call.unit is None for call in calls)
+
+    @property
     def changes(self) -> bool:
         """Whether the plan rewrites any training step."""
         return bool(self.units or self.recorded)

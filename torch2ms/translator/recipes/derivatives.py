@@ -106,7 +106,7 @@ def _gives_container(function: ast.expr, ctx: Context) -> bool:
 
 @recipe("gradient_hook")
 def gradient_hook(site: CallSite, ctx: Context) -> Outcome:
-    """``weight.register_hook(f)`` stays, and so does that of what a network computes in its forward pass.
+    """``weight.register_hook(f)`` stays, so does that of what a network computes in its forward pass, or is recorded.
 
     Elsewhere the tensor may be computed outside of the function that is differentiated, which calls no hook of it.
     """
@@ -117,6 +117,6 @@ def gradient_hook(site: CallSite, ctx: Context) -> Outcome:
     function = ctx.functions[-1]
     owner = function.owner if function is not None and function.name != "__init__" else None
     is_inside = owner is not None and ctx.world.family(owner.key).name == "Module"
-    if is_inside or names_weight(site.receiver_tree, ctx.analysis):
+    if is_inside or ctx.training.calls_hooks or names_weight(site.receiver_tree, ctx.analysis):
         return Replace(site.updated)
     return Leave("it is called for tensors of the function that is differentiated: put it into the network's forward")

@@ -408,11 +408,12 @@ _HOOKS = ("retain_grad", "register_hook", "register_post_accumulate_grad_hook")
 
 
 def find_obstacle(
-    scope: Scope, oracle: Oracle, reads: Sequence[tuple[ast.stmt, ast.Attribute]] = ()
+    scope: Scope, oracle: Oracle, reads: Sequence[tuple[ast.stmt, ast.Attribute]] = (), *, hooks: bool = False
 ) -> tuple[ast.stmt, str] | None:
     """Return the first statement of the scope that uses gradients in a way no rewriting places, and what it does.
 
-    ``reads``: the uses for which a place is looked for later.
+    ``reads``: the uses for which a place is looked for later. ``hooks``: whether hooks on tensors are called, as those
+    of what is recorded are.
     """
     placed = {id(node) for _, node in reads} | placed_gradients(scope, oracle)
     for statement in scope.statements:
@@ -430,6 +431,7 @@ def find_obstacle(
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)
                 and node.func.attr in _HOOKS
+                and not (hooks and node.func.attr == "register_hook")
                 and not _is_set_before(statement, node.func, scope, oracle)
             ):
                 return statement, f"line {statement.lineno} calls {node.func.attr}"

@@ -97,7 +97,7 @@ def _reads(planned: Planned, *, graphs: bool) -> tuple[ast.Attribute, ...] | Non
     asked = asked_weights(planned.scope, planned.oracle)
     if (
         asked is None
-        or find_obstacle(planned.scope, planned.oracle, asked) is not None
+        or find_obstacle(planned.scope, planned.oracle, asked, hooks=True) is not None
         or _differentiates(planned, graphs=graphs)
     ):
         return None
