@@ -205,6 +205,8 @@ def test_hooks_on_leaves_come_and_go() -> None:
     made = translate_source(source)
     assert "handle = w.register_hook(lambda g: g * 10)" in made.text
     assert not {d.code for d in made.diagnostics} & {"T2M203", "T2M404"}
+    between = source.replace("w.register_hook(", "(w * 3).register_hook(")
+    assert "w = ms.Parameter(" in translate_source(between).text  # MindSpore refuses hooks on what needs no gradient
 
 
 def test_a_hook_of_a_layer_reads_gradients() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from torch2ms.translator.asked_gradients import asked_apart, clips_apart
 from torch2ms.translator.context import Context
+from torch2ms.translator.hand_trained import hand_trained
 from torch2ms.translator.inference.families import FUNCTION
 from torch2ms.translator.passes.asked_networks import asks_for_networks, calls_of_networks
 from torch2ms.translator.passes.network_input import network_input
@@ -262,13 +263,21 @@ def _settle_records(
             for scope in part:
                 scope.forget()
         elif reaching:
-            record_open(part, plan.leaves.statements, imported=ctx.world.symbols.is_imported(ctx.path), graphs=graphs)
+            imported = ctx.world.symbols.is_imported(ctx.path)
+            record_open(part, plan.leaves.statements, imported=imported, graphs=graphs, hooks=_calls_hooks(ctx))
 
 
 def _may_reach(keeping: bool, ctx: Context) -> bool:
     """Whether gradients may be those of all weights that a loss reaches: whatever resets them must be seen to do so."""
     resets = keeping or not ctx.world.symbols.is_near("resets_apart", ctx.path, besides=True)
     return ctx.target.mindspore >= _REACHING and resets
+
+
+def _calls_hooks(ctx: Context) -> bool:
+    """Whether what has hooks would be computed from parameters: tensors with a gradient are none yet."""
+    if not any(node.attr == "register_hook" for node in ctx.analysis.all(ast.Attribute)):
+        return False
+    return ctx.analysis.trains_all or not hand_trained(ctx.analysis.tree, is_whole=True)
 
 
 def _is_open(call: RecordedCall) -> bool:

@@ -24,21 +24,26 @@ _WITHOUT = ("unscale", "update")  # what a gradient scaler does has no counterpa
 
 
 def record_open(
-    found: Sequence[Planned], taken: Collection[ast.AST], *, imported: bool = False, graphs: bool = False
+    found: Sequence[Planned],
+    taken: Collection[ast.AST],
+    *,
+    imported: bool = False,
+    graphs: bool = False,
+    hooks: bool = False,
 ) -> None:
     """Replace the results of scopes with a backward call that stays by recorded calls, where all of them can be.
 
     The calls of functions beside them, which reset gradients or take the step, are recorded with them. ``taken`` are
     statements that something else takes care of: a scope with one of them stays as it is. ``imported``: other files
     import this one, so that what it tries out when it is run itself must not have everything recorded. ``graphs``:
-    gradients that are differentiated again are recorded, too.
+    gradients that are differentiated again are recorded, too. ``hooks``: hooks on tensors are called.
     """
     is_open = False
     for planned in found:
         if imported and _is_trial(planned):
             continue
         if _is_left(planned) and _is_possible(planned) and not any(s in taken for s in planned.scope.statements):
-            reads = _reads(planned, graphs=graphs)
+            reads = _reads(planned, graphs=graphs, hooks=hooks)
             if reads is not None:
                 planned.results = _calls(planned.events, reads)
                 is_open = True
@@ -47,7 +52,7 @@ def record_open(
     for planned in found:
         alone = not any(event.kind == "backward" for event in planned.events)
         if alone and any(isinstance(result, UnitLeft) for result in planned.results) and _is_possible(planned):
-            reads = _reads(planned, graphs=graphs)
+            reads = _reads(planned, graphs=graphs, hooks=hooks)
             if reads is not None:
                 planned.results = _calls(planned.events, reads)
 
@@ -92,12 +97,12 @@ def _is_recordable(event: Event) -> bool:
     return event.problem in ("", NO_NAME, HANDED_ON, MAY_CREATE)
 
 
-def _reads(planned: Planned, *, graphs: bool) -> tuple[ast.Attribute, ...] | None:
+def _reads(planned: Planned, *, graphs: bool, hooks: bool) -> tuple[ast.Attribute, ...] | None:
     """Return every ``p.grad`` of a scope; None where one may be of another tensor, or gradients have other uses."""
     asked = asked_weights(planned.scope, planned.oracle)
     if (
         asked is None
-        or find_obstacle(planned.scope, planned.oracle, asked, hooks=True) is not None
+        or find_obstacle(planned.scope, planned.oracle, asked, hooks=hooks) is not None
         or _differentiates(planned, graphs=graphs)
     ):
         return None
