@@ -14,6 +14,7 @@ import libcst as cst
 
 from torch2ms.config import RuntimeMode
 from torch2ms.translator.inference import FileAnalysis, World
+from torch2ms.translator.kinds import UNKNOWN
 from torch2ms.translator.names import imported
 from torch2ms.translator.syntax import dotted_name
 
@@ -58,10 +59,25 @@ def hands_on(world: World, path: str, module: str, level: int, name: str) -> boo
 
     Such a file has the name no longer once it is translated.
     """
-    if world.symbols.is_torch(path, module, level):
+    if world.symbols.is_torch(path, module, level) or takes_variable(world, path, module, level, name):
         return False
     found = world.symbols.find_module(path, module, level)
     return found is not None and world.export(found, name).name == "api"
+
+
+def takes_variable(world: World, path: str, module: str, level: int, name: str) -> bool:
+    """Say whether ``from module import name`` gets a variable of a project file that may hold one of several names.
+
+    Such a file has the variable still when it is translated: ``DTYPE = ms.float16 if fast else ms.float32``.
+    """
+    found = world.symbols.find_module(path, module, level)
+    kind = world.export(found, name) if found is not None else UNKNOWN
+    if found is None or found.endswith("/") or kind.name != "api" or "|" not in kind.of:
+        return False
+    analysis = world.file(found)
+    body = analysis.tree.body if analysis is not None else []
+    targets = (target for node in body if isinstance(node, ast.Assign) for target in node.targets)
+    return any(isinstance(part, ast.Name) and part.id == name for target in targets for part in ast.walk(target))
 
 
 class ImportPlan:
@@ -74,6 +90,7 @@ class ImportPlan:
         self._modules: set[str] = set()  # modules that the file itself imports or imports from
         self._imports: dict[str, list[tuple[str, str | None]]] = {}  # bound name -> (module, attribute)
         self._stars = False
+        self._variables: set[str] = set()  # of other files, imported
         self._bound: set[str] = set()
         self._torch: set[str] = set()
         self._taken: dict[str, str] = {}  # alias -> what it stands for
@@ -102,6 +119,12 @@ class ImportPlan:
                     )
                     self._imports.setdefault(name, []).append(("." * level + module, attribute))
                     (self._torch if from_torch else self._bound).add(name)
+                    if (
+                        not from_torch
+                        and attribute is not None
+                        and takes_variable(world, path, module, level, attribute)
+                    ):
+                        self._variables.add(name)
             elif isinstance(node, ast.arg):
                 self._bound.add(node.arg)
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -116,8 +139,11 @@ class ImportPlan:
         self.needed, self.kept, self._taken = state
 
     def is_import(self, name: str) -> bool:
-        """Whether an import statement binds ``name`` (a star import binds what nothing else does)."""
-        return name in self._imports or (self._stars and name not in self._bound)
+        """Whether an import statement binds ``name`` (a star import binds what nothing else does).
+
+        To a function, a class or a module: a variable of another file, which may be one of several, is none of these.
+        """
+        return (name in self._imports and name not in self._variables) or (self._stars and name not in self._bound)
 
     def keep(self, name: str) -> None:
         """Have the file import what a reference to ``name`` needs: torch, and the module the file took it from."""

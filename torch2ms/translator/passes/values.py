@@ -371,7 +371,19 @@ def _switch(target: ast.expr, ctx: Context) -> tuple[ast.Attribute, str] | None:
     base = ctx.kind(target.value)
     row = ctx.tables.row(f"{base.of}.{target.attr}") if base.name == "api" else None
     options = ctx.tables.select(row, ctx.target) if row is not None and row.kind == "attribute" else ()
-    return (target, row.name) if row is not None and options and options[0].recipe == "literal" else None
+    if row is not None and options and options[0].recipe == "literal":
+        return target, row.name
+    return (target, f"{base.of}.{target.attr}") if base.name == "api" and _holds_switches(base.of, ctx) else None
+
+
+def _holds_switches(name: str, ctx: Context) -> bool:
+    """Whether all that a module holds, or what it is part of, are such switches: ``torch._dynamo.config``."""
+    while name:
+        row = ctx.tables.row(name)
+        if row is not None and any(option.recipe == "switches" for option in row.to):
+            return True
+        name = name.rpartition(".")[0]
+    return False
 
 
 _HOLDS = frozenset({"True", "not False", "False == False", "False is False", "True == True", "True is True"})

@@ -72,6 +72,12 @@ def literal(site: CallSite, ctx: Context) -> Outcome:
     return Replace(parse_expression(site.option.target))
 
 
+@recipe("switches")
+def switches(site: CallSite, ctx: Context) -> Outcome:
+    """A module of settings that MindSpore has not: setting one is dropped, and nothing else is known of it."""
+    return Leave("MindSpore has no such settings to read or to hand on")
+
+
 @recipe("isinstance")
 def isinstance_of(site: CallSite, ctx: Context) -> Outcome:
     """``torch.jit.isinstance(x, torch.Tensor)`` -> ``isinstance``, which takes no ``List[int]``."""
