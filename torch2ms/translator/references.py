@@ -119,11 +119,7 @@ class ImportPlan:
                     )
                     self._imports.setdefault(name, []).append(("." * level + module, attribute))
                     (self._torch if from_torch else self._bound).add(name)
-                    if (
-                        not from_torch
-                        and attribute is not None
-                        and takes_variable(world, path, module, level, attribute)
-                    ):
+                    if attribute is not None and takes_variable(world, path, module, level, attribute):
                         self._variables.add(name)
             elif isinstance(node, ast.arg):
                 self._bound.add(node.arg)
