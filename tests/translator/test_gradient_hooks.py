@@ -217,6 +217,14 @@ def test_a_hook_of_a_layer_reads_gradients() -> None:
     assert "recording.backward" not in translate_source(source + step).text
 
 
+def test_a_layer_without_weights_is_given_a_parameter() -> None:
+    source = "import torch\nlayer = torch.nn.Sigmoid()\n{hook}\nx = torch.ones(2, requires_grad=True)\n"
+    source += "layer(x).sum().backward()\n"
+    hooked = source.format(hook="layer.register_full_backward_hook(print)")
+    assert "x = ms.Parameter(ops.ones(2))" in translate_source(hooked).text  # else nothing calls the hook
+    assert "Parameter" not in translate_source(source.format(hook="print(layer)")).text
+
+
 @pytest.mark.slow
 def test_the_gradients_are_pytorchs(tmp_path: Path) -> None:
     source = tmp_path / "source"

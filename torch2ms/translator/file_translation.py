@@ -68,11 +68,14 @@ def _translate(path: str, text: str, world: World, options: Options) -> FileResu
         found = _rewritten(path, text, analysis, world, options)
     finally:
         world.release(analysis)
-    if not any(d.code == "T2M404" for d in found.diagnostics):
+    # MindSpore calls the hooks of a layer where what it computes with needs a gradient: a parameter does.
+    is_hooked = "backward_hook(" in text and found.text is not None and "recording.backward(" in found.text
+    if not is_hooked and not any(d.code == "T2M404" for d in found.diagnostics):
         return found
     if not hand_trained(analysis.tree, is_whole=True) and not marked_anew(analysis.tree):
         return found
-    return min(found, _recorded(path, text, world, options), key=_marks_left)
+    recorded = _recorded(path, text, world, options)
+    return min((recorded, found) if is_hooked else (found, recorded), key=_marks_left)
 
 
 def _recorded(path: str, text: str, world: World, options: Options) -> FileResult:
