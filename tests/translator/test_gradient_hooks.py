@@ -209,6 +209,15 @@ def test_hooks_on_leaves_come_and_go() -> None:
     assert "w = ms.Parameter(" in translate_source(between).text  # MindSpore refuses hooks on what needs no gradient
 
 
+def test_a_hook_that_is_removed_from_a_record_is_marked() -> None:
+    removed = RECORDED.replace("    h.register_hook", "    handle = h.register_hook").replace(
+        "    return seen[0]", "    handle.remove()\n    return seen[0]"
+    )
+    assert "T2M203" not in {d.code for d in translate_source(removed).diagnostics}
+    twice = removed.replace("backward()", "backward(retain_graph=True)")
+    assert "T2M203" in {d.code for d in translate_source(twice).diagnostics}
+
+
 def test_a_hook_of_a_layer_reads_gradients() -> None:
     source = "import torch\nfrom torch import nn\nnet = nn.Linear(4, 3)\nseen = []\n"
     hook = "net.register_full_backward_hook(lambda m, gi, go: seen.append(go[0]))\n"

@@ -117,6 +117,19 @@ def gradient_hook(site: CallSite, ctx: Context) -> Outcome:
     function = ctx.functions[-1]
     owner = function.owner if function is not None and function.name != "__init__" else None
     is_inside = owner is not None and ctx.world.family(owner.key).name == "Module"
+    if ctx.training.calls_hooks and not names_weight(site.receiver_tree, ctx.analysis) and _comes_and_goes(site, ctx):
+        return Leave("what was recorded goes on calling a hook that is removed: its second backward pass would, too")
     if is_inside or ctx.training.calls_hooks or names_weight(site.receiver_tree, ctx.analysis):
         return Replace(site.updated)
     return Leave("it is called for tensors of the function that is differentiated: put it into the network's forward")
+
+
+def _comes_and_goes(site: CallSite, ctx: Context) -> bool:
+    """Whether a hook is removed in a file that goes through a record twice, or by a function: the hook itself."""
+    parent = ctx.parent(site.tree)
+    names = {t.id for t in parent.targets if isinstance(t, ast.Name)} if isinstance(parent, ast.Assign) else set()
+    gone = [n for n in ctx.analysis.all(ast.Attribute) if n.attr == "remove" and getattr(n.value, "id", "") in names]
+    own = ctx.functions[-1]
+    bodies = [n for n in ctx.analysis.all(ast.FunctionDef) if own is None or n is not own.node]
+    inner = any(removal in walk(body) for removal in gone for body in bodies)
+    return bool(gone) and (inner or any(word.arg == "retain_graph" for word in ctx.analysis.all(ast.keyword)))
