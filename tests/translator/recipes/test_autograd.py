@@ -46,7 +46,7 @@ def test_decorators_go(decorator: str) -> None:
         ("import torch.backends.cudnn as cudnn\ncudnn.deterministic = True\nx = 1\n", "x = 1"),
         ("x = 1\ntorch.cuda.empty_cache()\n", "x = 1"),
         ("import torch._dynamo\nx = 1\ntorch._dynamo.config.cache_size_limit = 64\n", "x = 1"),
-        ("import torch._inductor.config as c\nc.triton.unique_kernel_names, c.fx_graph_cache = True, True\nx = 1\n", "x = 1"),
+        ("import torch._inductor.config as c\nc.triton.names, c.fx_graph_cache = True, True\nx = 1\n", "x = 1"),
     ],
 )  # fmt: skip
 def test_what_stands_for_them(source: str, expected: str) -> None:
