@@ -243,6 +243,8 @@ def handed_on(node: cst.BaseExpression, tree: ast.expr, row: Row, option: Mapped
     if use == "value" and row.kind == "function" and target.startswith("mindspore.") and takes_whole(row, ctx):
         names = {"wrap": ctx.reference("torch2ms.runtime.functional.of_floats"), "f": ctx.reference(target)}
         return build("{wrap}({f})", **names)
+    if row.kind == "attribute" and option.recipe == "literal":
+        return ctx.literal(target)
     made = ctx.reference(target, tree if isinstance(tree, (ast.Name, ast.Attribute)) else None)
     return made.with_changes(lpar=node.lpar, rpar=node.rpar) if node.lpar else made
 
