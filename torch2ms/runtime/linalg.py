@@ -264,7 +264,7 @@ def matrix_norm(
     if ord in ("nuc", 2, -2):
         rest = [axis for axis in range(A.ndim) if axis not in (rows, columns)]
         values = svdvals(ops.transpose(A, (*rest, rows, columns)))
-        found = values.sum(-1) if ord == "nuc" else values[..., 0] if ord == 2 else values[..., -1]
+        found = selections.sum(values, -1) if ord == "nuc" else values[..., 0] if ord == 2 else values[..., -1]
         for axis in sorted((rows, columns)) if keepdim else ():
             found = ops.expand_dims(found, axis)
         return found
