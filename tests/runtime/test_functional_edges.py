@@ -496,9 +496,3 @@ def test_a_list_without_places_is_an_index_of_no_rows() -> None:
     assert x[functional.as_index([])].shape == (0, 3)
     assert x[functional.as_index([]), :2].shape == (0, 2)
     assert np.array_equal(x[functional.as_index([2, 0])].asnumpy(), x.asnumpy()[[2, 0]])
-
-
-def test_the_nuclear_norm_of_nothing_is_zero() -> None:
-    for shape in ((3, 0), (0, 3), (2, 3, 0)):
-        none = ms.Tensor(np.zeros(shape, np.float32))
-        assert functional.norm(none, "nuc", (-2, -1)).asnumpy().tolist() == np.zeros(shape[:-2]).tolist()

@@ -161,3 +161,9 @@ def test_the_slope_of_the_power_0_is_0() -> None:
     assert ms.grad(lambda a: functional.power(a, 0).sum())(x).asnumpy().tolist() == [0.0, 0.0]
     assert functional.power(x, 0).asnumpy().tolist() == [1.0, 1.0]
     assert ms.grad(lambda a: functional.power(a, 2).sum())(x).asnumpy().tolist() == [0.0, 4.0]
+
+
+def test_the_nuclear_norm_of_nothing_is_zero() -> None:
+    for shape in ((3, 0), (0, 3), (2, 3, 0)):
+        none = ms.Tensor(np.zeros(shape, np.float32))
+        assert functional.norm(none, "nuc", (-2, -1)).asnumpy().tolist() == np.zeros(shape[:-2]).tolist()
