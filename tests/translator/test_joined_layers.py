@@ -57,3 +57,8 @@ def test_what_mindspore_lacks(code: str, wanted: str) -> None:
 )
 def test_what_stays(code: str) -> None:
     assert line(code) == code
+
+
+def test_what_is_added_is_laid_out_as_it_was() -> None:
+    code = "import torch.nn as nn\nparts = nn.ModuleList()\nparts.append(\n    nn.ReLU()  # the last\n)\n"
+    assert translate_source(code).text.endswith("parts.append(\n    nn.ReLU()  # the last\n)\n")

@@ -113,7 +113,8 @@ def part_added(site: CallSite, ctx: Context) -> Outcome:
     is_named = isinstance(argument, (ast.Name, ast.Attribute)) and not _is_star(argument, ctx)
     is_list = isinstance(argument, (ast.List, ast.ListComp)) or (is_named and ctx.kind(argument).name == "list")
     if alone if is_one else is_list:
-        return Replace(site.updated.with_changes(args=[cst.Arg(added)]))
+        plain = site.updated.args[0].with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)  # laid out as it was
+        return Replace(site.updated.with_changes(args=[plain]))
     function = ctx.reference("torch2ms.runtime.modules.extend")
     given = cst.List([cst.Element(added)]) if is_one else added
     return Replace(build("{f}({net}, {given})", f=function, net=site.receiver, given=bare(given)))
