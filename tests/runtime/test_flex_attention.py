@@ -52,6 +52,12 @@ def test_a_function_that_gives_no_value_for_each_place_is_refused() -> None:
         functional.flex_attention(query, query, query, score_mod=lambda score, b, h, i, j: score[..., :2])
 
 
+def test_a_function_that_adds_up_what_it_looks_up_is_refused() -> None:
+    query, slopes = _of(1, 2, 3, 4), _of(2, 5)
+    with pytest.raises(ValueError, match="one value for each"):
+        functional.flex_attention(query, query, query, score_mod=lambda score, b, h, i, j: score + slopes[h].sum())
+
+
 def test_blocks_are_counted_when_they_are_asked_for() -> None:
     mask = functional.create_block_mask(_causal, None, 2, 200, 300, BLOCK_SIZE=64)
     assert mask.to_dense().asnumpy()[0, 1].tolist() == [

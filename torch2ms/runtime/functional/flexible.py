@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import inspect
 import math
-from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 
+from . import nans
 from .activation import masked_softmax
+from .singular import compiled
 
 __all__ = [
     "AuxOutput",
@@ -54,13 +56,24 @@ def _places(*lengths: int) -> List[Tensor]:
     ]
 
 
-def _over_places(found: Any, lengths: Tuple[int, ...]) -> Tensor:
-    """Return what a function of places gave, for every place; ValueError where it is no function place by place."""
+def _over_places(mod: Callable[..., Tensor], given: Sequence[Tensor], lengths: Tuple[int, ...]) -> Tensor:
+    """Return what a function of places gives for every place; ValueError where it is no function place by place.
+
+    One that adds up what it looks up, for which PyTorch adds up for each place apart, gives another value for the last
+    place alone than among the others.
+    """
+    found = mod(*given)
     if not isinstance(found, Tensor) or any(
         size not in (1, length) for size, length in zip(found.shape[::-1], lengths[::-1])
     ):
         raise ValueError("a mask or score function must give one value for each (batch, head, query, key)")
-    return found if found.shape == lengths else ops.broadcast_to(found, lengths)
+    found = found if found.shape == lengths else ops.broadcast_to(found, lengths)
+    if 0 not in lengths and not compiled():
+        one = mod(*(part[tuple(slice(size - 1, None) for size in part.shape)] for part in given))
+        last = [each.astype(ms.float32).reshape((-1,))[-1:].asnumpy() for each in (one, found)]
+        if one.size != 1 or not np.allclose(*last, rtol=1e-3, atol=1e-5, equal_nan=True):
+            raise ValueError("a mask or score function must give one value for each (batch, head, query, key)")
+    return found
 
 
 def noop_mask(batch: Tensor, head: Tensor, token_q: Tensor, token_kv: Tensor) -> Tensor:
@@ -99,9 +112,9 @@ def create_mask(
     lengths = (B or 1, H or 1, Q_LEN, KV_LEN)
     places = _places(*lengths)
     if len(inspect.signature(mod_fn).parameters) == _SCORED:
-        scores = _over_places(mod_fn(ops.zeros(lengths, dtype=ms.float32), *places), lengths)
+        scores = _over_places(mod_fn, (ops.zeros(lengths, dtype=ms.float32), *places), lengths)
         return scores != Tensor(-np.inf, scores.dtype)
-    return _over_places(mod_fn(*places), lengths)
+    return _over_places(mod_fn, places, lengths)
 
 
 class BlockMask:
@@ -187,20 +200,13 @@ def flex_attention(
     scores = (scores if scores.dtype == ms.float64 else scores.astype(ms.float32)) * factor
     places = _places(*lengths)
     if score_mod is not None:
-        scores = _over_places(score_mod(scores, *places), lengths).astype(scores.dtype)
+        scores = _over_places(score_mod, (scores, *places), lengths).astype(scores.dtype)
     if block_mask is not None:
-        seen = _over_places(block_mask.mask_mod(*places), lengths)
+        seen = _over_places(block_mask.mask_mod, places, lengths)
         scores = ops.masked_fill(scores, ops.logical_not(seen), Tensor(-np.inf, scores.dtype))
     weights = masked_softmax(ops.zeros_like(scores), scores, 0.0)
     found = ops.matmul(weights.astype(query.dtype), value)
     if return_aux is not None:
         highest = ops.amax(scores, -1) if return_aux.max_scores else None
-        return found, AuxOutput(_log_sum(scores) if return_aux.lse else None, highest)
-    return (found, _log_sum(scores)) if return_lse else found
-
-
-def _log_sum(scores: Tensor) -> Tensor:
-    """Return the logarithm of the sum of the powers along the last axis, -infinity of nothing but that."""
-    highest = ops.stop_gradient(ops.amax(scores, -1, True))
-    highest = ops.masked_fill(highest, ops.isinf(highest), Tensor(0.0, highest.dtype))
-    return (ops.log(ops.exp(scores - highest).sum(-1)) + highest.squeeze(-1)).astype(scores.dtype)
+        return found, AuxOutput(nans.logsumexp(scores, -1) if return_aux.lse else None, highest)
+    return (found, nans.logsumexp(scores, -1)) if return_lse else found
