@@ -70,8 +70,8 @@ def _over_places(mod: Callable[..., Tensor], given: Sequence[Tensor], lengths: T
     found = found if found.shape == lengths else ops.broadcast_to(found, lengths)
     if 0 not in lengths and not compiled():
         one = mod(*(part[tuple(slice(size - 1, None) for size in part.shape)] for part in given))
-        last = [each.astype(ms.float32).reshape((-1,))[-1:].asnumpy() for each in (one, found)]
-        if one.size != 1 or not np.allclose(*last, rtol=1e-3, atol=1e-5, equal_nan=True):
+        alone, among = (each.astype(ms.float32).reshape((-1,))[-1:].asnumpy() for each in (one, found))
+        if one.size != 1 or not np.allclose(alone, among, rtol=1e-3, atol=1e-5, equal_nan=True):
             raise ValueError("a mask or score function must give one value for each (batch, head, query, key)")
     return found
 
