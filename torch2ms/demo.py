@@ -57,7 +57,7 @@ print(len(equal), "of", len(kept), "equal;", len(set(second) - set(first)), "new
 """
 _WRITE_DATA = """
 import sys
-from torch2ms_runtime.synthetic import write_cifar10_python
+from torch2ms.runtime.synthetic import write_cifar10_python
 print(write_cifar10_python(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,12 +15,15 @@ from torch2ms.translator.emit import OutFile, emit
 from torch2ms.translator.file_translation import FileResult
 from torch2ms.translator.project import Project, SourceFile
 from torch2ms.translator.requirement_files import is_requirement_file, translate_requirements
+from torch2ms.translator.runtime_closure import carried_files, reached_names, used_names
+from torch2ms.weights import Rules, table_rules
 
 __all__ = ["generated_files", "requirement_texts", "script_folders", "write_output"]
 
 RUNTIME_NAME = "torch2ms_runtime"
+_INSTALLED = "torch2ms.runtime."
+_WORD = re.compile(r"\w+")
 REPORT_NAME = "torch2ms_report"
-_RUNTIME = Path(__file__).resolve().parent.parent / "runtime"
 
 
 def generated_files(
@@ -31,13 +35,32 @@ def generated_files(
 ) -> dict[str, str]:
     """Return the texts that OUT gets besides the mirrored tree, by path; a file of SRC is never overwritten."""
     taken = {file.path for file in project.files}
-    made = generate(program, store=options.cache) if program is not None else {}
+    made = {}
+    if program is not None:
+        made = generate(replace(program, state_rules=_rules_of_layers(results, options)), store=options.cache)
     if LAUNCHER not in made:
         joining = [path for path, result in results.items() if _is_data_parallel(result)]
         own = [path for path in joining if _is_script(results[path], scripts)]
         if joining:
             made |= launcher(own[0] if len(own) == 1 else "", store=options.cache)
     return {path: text for path, text in made.items() if path not in taken}
+
+
+def _rules_of_layers(results: Mapping[str, FileResult], options: Options) -> Rules:
+    """Return how weights are converted, for those layers that the translated code, or what it runs, names."""
+    texts = _code(results)
+    runtime, mentioned = reached_names(used_names(texts, RUNTIME_NAME))
+    mentioned |= {"mindspore", *(word for text in texts for word in _WORD.findall(text))}
+    return {
+        layer: rule
+        for layer, rule in table_rules(options.mappings).items()
+        if (layer in runtime if layer.startswith(_INSTALLED) else mentioned.issuperset(layer.split(".")))
+    }
+
+
+def _code(results: Mapping[str, FileResult]) -> list[str]:
+    """Return the translated Python texts; a notebook's is the code of its cells."""
+    return [result.text for result in results.values() if result.text is not None]
 
 
 def _is_data_parallel(result: FileResult) -> bool:
@@ -92,7 +115,8 @@ def write_output(
         paths = write_reports(report, Path(folder))
         reports = [OutFile(f"{REPORT_NAME}/{path.name}", copy_of=path) for path in paths]
         tree = [file for file in _tree(project, results) if file.path not in generated]
-        files = [*tree, *_generated(generated), *_runtime(options, taken), *reports]
+        code = [*_code(results), *(text for path, text in generated.items() if path.endswith(".py"))]
+        files = [*tree, *_generated(generated), *_runtime(code, options, taken), *reports]
         if options.runtime == "copied":
             files.extend(_signposts(script_folders(results, scripts), taken))
         emitted = emit(out, files, force=force)
@@ -120,15 +144,13 @@ def _generated(files: Mapping[str, str]) -> Iterator[OutFile]:
         yield OutFile(path, data=text.encode(), executable=path.endswith(".sh"))
 
 
-def _runtime(options: Options, taken: set[str]) -> Iterator[OutFile]:
-    """Yield the runtime's files, so that OUT needs no torch2ms."""
-    if options.runtime != "copied":
-        return
-    for path in sorted(_RUNTIME.rglob("*")):
-        relative = path.relative_to(_RUNTIME)
-        name = f"{RUNTIME_NAME}/{relative.as_posix()}"
-        if path.is_file() and "__pycache__" not in relative.parts and name not in taken:
-            yield OutFile(name, copy_of=path)
+def _runtime(texts: Sequence[str], options: Options, taken: set[str]) -> Iterator[OutFile]:
+    """Yield the runtime's files, with what ``texts`` reach and no more, so that OUT needs no torch2ms."""
+    used = used_names(texts, RUNTIME_NAME) if options.runtime == "copied" else set()
+    for path, text in carried_files(used).items() if used else ():
+        name = f"{RUNTIME_NAME}/{path}"
+        if name not in taken:
+            yield OutFile(name, data=text.encode())
 
 
 def script_folders(results: Mapping[str, FileResult], scripts: Collection[str]) -> list[str]:
