@@ -35,7 +35,7 @@ def test_folders_of_scripts_lead_to_the_runtime(make_tree: MakeTree, tmp_path: P
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     code = (
         "import importlib.util, torch2ms_runtime\n"
-        "print(torch2ms_runtime.__file__, importlib.util.find_spec('torch2ms_runtime.data').origin)"
+        "print(torch2ms_runtime.__file__, importlib.util.find_spec('torch2ms_runtime.functional').origin)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -46,7 +46,7 @@ def test_folders_of_scripts_lead_to_the_runtime(make_tree: MakeTree, tmp_path: P
         check=True,
     )
     runtime = out.resolve() / "torch2ms_runtime"
-    assert done.stdout.split() == [str(runtime / "__init__.py"), str(runtime / "data.py")]
+    assert done.stdout.split() == [str(runtime / "__init__.py"), str(runtime / "functional" / "__init__.py")]
 
 
 def test_a_script_that_names_no_torch_itself_is_led_as_well(make_tree: MakeTree, tmp_path: Path) -> None:
