@@ -354,7 +354,7 @@ def support_table() -> str:
     for name, counts in data["namespaces"].items():
         if counts["names"]:
             columns = (counts["names"], counts["accounted"], counts["mapped"], proved[name])
-            lines.append(f"| [{name}](docs/api/{name}.md) | " + " | ".join(map(str, columns)) + " |")
+            lines.append(f"| [{name}](api/{name}.md) | " + " | ".join(map(str, columns)) + " |")
     text = (
         f"All rows, members of classes and other namespaces included: {data['accounted']}. Of these {data['mapped']} "
         f"are mapped, {data['kept']} stay as they are by a rule, and {data['unsupported']} are known to have none and "
