@@ -14,8 +14,8 @@ and, where the example has it, gradient are compared. A variant is
 - *loud*: MindSpore raises where PyTorch computes;
 - *unnamed*: infinities are among the numbers, or a tensor has no elements, and the text does not show it; the row has a
   target of its own for programs that do (``edge``), and that target is right, but the one that others get is not;
-- *told*: something is divided by -0.0, which MindSpore's kernel takes for 0.0, as docs/limits.md says; the variant is right
-  when its zeros have no sign;
+- *told*: something is divided by -0.0, which MindSpore's kernel takes for 0.0, as docs/limits.md says; the variant is
+  right when its zeros have no sign;
 - *noise*: a decomposition of a matrix close to singular: PyTorch's or MindSpore's own moves a tenth as far when the
   matrix's last bits do (``conditioned`` in fuzz_domains.toml);
 - *silent*: both compute, and the results differ. Exit code 1 when there is one.

@@ -88,7 +88,7 @@ def translate(src: str, out: str | None, form: str, diff: bool, dry_run: bool, f
         _write_bytes(to_diff(report))
         _summarize_diff(report)
     else:
-        _show(report, form, src, out or "OUT")
+        _show(report, form, src, out or "OUT", is_written=not dry_run)
     if "backup" in report.facts:
         click.echo(f"the old OUT held files that torch2ms did not write; it is now {report.facts['backup']}", err=True)
     return _exit_code(report.worst, settings.fail_on)
@@ -183,7 +183,7 @@ def _write_bytes(text: str) -> None:
     sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
 
 
-def _show(report: Report, form: str, src: str, out: str) -> None:
+def _show(report: Report, form: str, src: str, out: str, *, is_written: bool = False) -> None:
     if form == "json":
         from torch2ms.reports.json import to_json
 
@@ -193,7 +193,7 @@ def _show(report: Report, form: str, src: str, out: str) -> None:
 
     from torch2ms.reports.terminal import render_terminal
 
-    render_terminal(report, Console(), src=src, out=out)
+    render_terminal(report, Console(), src=src, out=out, is_written=is_written)
 
 
 def _summarize_diff(report: Report) -> None:

@@ -33,6 +33,15 @@ def test_plain_summary(report: Report) -> None:
     assert "torch2ms verify SRC OUT --entry models.net:Net" in text
 
 
+def test_written_output_names_its_report_and_the_way_to_ascend(report: Report) -> None:
+    stream = io.StringIO()
+    render_terminal(report, Console(file=stream), src="net", out="my out/", is_written=True)
+    text = stream.getvalue()
+    assert "  'my out/torch2ms_report/report.html'" in text
+    assert "  torch2ms translate net 'my out-ascend' --device ascend" in text
+    assert "torch2ms_report" not in render(report, terminal=False)
+
+
 def test_plain_lines_are_never_wrapped(report: Report) -> None:
     assert render(report, terminal=False, width=30) == render(report, terminal=False, width=200)
 

@@ -26,10 +26,13 @@ _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE
 Row = tuple[tuple[str, str], ...]  # cells: text and style
 
 
-def render_terminal(report: Report, console: Console, *, src: str = "SRC", out: str = "OUT") -> None:
+def render_terminal(
+    report: Report, console: Console, *, src: str = "SRC", out: str = "OUT", is_written: bool = False
+) -> None:
     """Print the summary of ``report``; plain, unwrapped lines when ``console`` is no terminal.
 
-    ``src`` and ``out`` are what the user typed, for the commands that are suggested next.
+    ``src`` and ``out`` are what the user typed, for the commands that are suggested next; ``is_written`` says that OUT
+    was written, so that its report can be named.
     """
     summary = summarize(report)
     page = _Page(console)
@@ -40,7 +43,7 @@ def render_terminal(report: Report, console: Console, *, src: str = "SRC", out: 
     _unmapped(page, summary.unmapped)
     _other_errors(page, summary.other_errors)
     _failed(page, report)
-    _next(page, report, summary, src, out)
+    _next(page, report, summary, src, out, is_written)
 
 
 class _Page:
@@ -184,9 +187,11 @@ def _failed(page: _Page, report: Report) -> None:
     _more(page, len(failed) - _TOP_FAILED)
 
 
-def _next(page: _Page, report: Report, summary: Summary, src: str, out: str) -> None:
+def _next(page: _Page, report: Report, summary: Summary, src: str, out: str, is_written: bool) -> None:
     code = _code_to_explain(report)
     rows: list[Row] = []
+    if is_written:
+        rows.append(((_quote(f"{out.rstrip('/')}/torch2ms_report/report.html"), "green"), ("the report", "dim")))
     if summary.unmapped:
         name = one_line(summary.unmapped[0].name)
         rows.append(((f"torch2ms explain {name}", "green"), ("what is known of it", "dim")))
@@ -198,6 +203,9 @@ def _next(page: _Page, report: Report, summary: Summary, src: str, out: str) -> 
         rows.append(((command, "green"), ("prove that both compute the same", "dim")))
         if any(file.path == "train.py" and file.status == "generated" for file in report.files):
             rows.append(((f"cd {_quote(out)} && python train.py --dataset synthetic", "green"), ("train it", "dim")))
+        if is_written and report.target.device == "portable":
+            command = f"torch2ms translate {_quote(src)} {_quote(out.rstrip('/') + '-ascend')} --device ascend"
+            rows.append(((command, "green"), ("MindSpore's own operators for Ascend", "dim")))
     if rows:
         page.heading("Next")
         page.rows(rows)
