@@ -7,7 +7,7 @@ import pytest
 from torch2ms.config import Target
 from torch2ms.diagnostics import CODES, Diagnostic, Severity
 from torch2ms.mapping_tables.proofs import Proof
-from torch2ms.reports.model import ApiUse, ChecklistItem, FileReport, Place, Report
+from torch2ms.reports.model import ApiUse, ChecklistItem, FileReport, Place, Report, Script
 
 NET = '''"""A small network."""
 
@@ -268,6 +268,7 @@ def sample_report() -> Report:
         checklist=_checklist(),
         diagnostics=_diagnostics(),
         facts={"networks": ["models/net.py:Block", "models/net.py:Net"], "entry": "models.net:Net", "training": True},
+        scripts=(Script("plain.py", ("plain.py",)), Script("train.py", ("models/net.py", "train.py"))),
     )
 
 

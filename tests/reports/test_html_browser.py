@@ -81,6 +81,7 @@ def write(page: Any, selector: str, text: str) -> None:
     field.send_keys(text)
 
 
+TASKS = ["torch.special.bessel_j0", "torch.Tensor.backward", "syntax-error", "torch.compile", "torch.hypothetical"]
 FILES = "#files-list > details > summary > .mono"
 
 
@@ -88,8 +89,9 @@ def test_shows_everything_at_first(report: Report, open_page: Open) -> None:
     page = open_page(report)
     assert texts(page, "h1") == ["6 of 9 torch APIs are translated, 3 are left for you."]
     assert texts(page, "#shown") == ["9 of 9 diagnostics, 12 of 12 files"]
-    names = texts(page, "#todo-list summary .mono")
-    assert names == ["torch.special.bessel_j0", "torch.compile", "torch.hypothetical"]
+    assert texts(page, "#todo-list summary .mono:first-of-type") == TASKS
+    assert texts(page, "#todo-list h3") == ["Keeps an entry script from running", "Other code"]
+    assert texts(page, ".scripts li") == ["train.py needs work: 2 tasks"]
     assert texts(page, FILES) == [file.path for file in report.files]
     assert len(texts(page, "#apis-list tbody tr")) == 9
     assert len(texts(page, "#checklist-list tbody tr")) == 4
@@ -111,7 +113,7 @@ def test_filters_by_severity_file_and_api(report: Report, open_page: Open) -> No
     click(page, "#clear")
     write(page, "#by-api", "bessel")
     assert wait(page, "document.getElementById('shown').textContent === '1 of 9 diagnostics, 1 of 12 files'")
-    assert texts(page, "#todo-list summary .mono") == ["torch.special.bessel_j0"]
+    assert texts(page, "#todo-list summary .mono:first-of-type") == ["torch.special.bessel_j0"]
     assert texts(page, FILES) == ["models/net.py"]
 
 

@@ -19,6 +19,7 @@ from torch2ms.reports.escape import printable
 from torch2ms.reports.model import Report
 from torch2ms.reports.sides import PageBudget, file_segments
 from torch2ms.reports.summary import Proof, Summary, proof, summarize
+from torch2ms.reports.todo import GROUPS, Task, standings, tasks
 
 __all__ = ["to_html"]
 
@@ -39,6 +40,7 @@ def to_html(report: Report) -> str:
         facts=_facts(report),
         bars=_bars(summary),
         besides=_besides(summary),
+        scripts=standings(report),
         style=Markup(style),  # our own files, not the user's text
         script=Markup(script),
         data=Markup(_DATA),
@@ -165,6 +167,8 @@ def _data(report: Report, standing: Proof) -> dict[str, Any]:
             }
             for api in report.apis
         ],
+        "groups": list(GROUPS.values()),
+        "tasks": [_task(task, names) for task in tasks(report)],
         "checklist": [
             {
                 "t": item.topic,
@@ -178,7 +182,20 @@ def _data(report: Report, standing: Proof) -> dict[str, Any]:
     }
 
 
+def _task(task: Task, names: dict[str, int]) -> dict[str, Any]:
+    return {
+        "g": list(GROUPS).index(task.group),
+        "c": task.code,
+        "n": printable(task.name),
+        "a": printable(task.advice),
+        "e": task.effort,
+        "p": [[names[place.file], place.line, place.column] for place in task.places],
+        "b": [names[path] for path in task.scripts],
+    }
+
+
 def _mentioned(report: Report) -> Iterator[str]:
     yield from (diagnostic.file for diagnostic in report.diagnostics)
+    yield from (script.path for script in report.scripts)
     yield from (place.file for api in report.apis for place in api.places)
     yield from (item.place.file for item in report.checklist if item.place is not None)

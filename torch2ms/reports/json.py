@@ -11,6 +11,7 @@ from torch2ms.reports.escape import printable
 from torch2ms.reports.layout import laid_out
 from torch2ms.reports.model import ApiUse, ChecklistItem, FileReport, Place, Report
 from torch2ms.reports.summary import Proof, Summary, proof, summarize
+from torch2ms.reports.todo import Task, standings, tasks
 
 __all__ = ["SCHEMA_VERSION", "to_json"]
 
@@ -40,6 +41,11 @@ def to_json(report: Report) -> str:
             "text": standing.text,
         },
         "summary": _summary(report, summary),
+        "scripts": [
+            {"path": printable(entry.path), "state": entry.state, "tasks": len(entry.tasks)}
+            for entry in standings(report)
+        ],
+        "todo": [_task(task) for task in tasks(report)],
         "files": [_file(file, summary) for file in report.files],
         "apis": [_api(api, standing) for api in report.apis],
         "checklist": [_item(item) for item in report.checklist],
@@ -57,6 +63,18 @@ def _summary(report: Report, summary: Summary) -> dict[str, Any]:
         "uses": {"total": sum(summary.uses.values()), **summary.uses},
         "diagnostics": {str(severity): count for severity, count in summary.severities.items()},
         "worst": None if worst is None else str(worst),
+    }
+
+
+def _task(task: Task) -> dict[str, Any]:
+    return {
+        "group": task.group,
+        "code": task.code,
+        "name": printable(task.name),
+        "advice": printable(task.advice),
+        "effort": task.effort,
+        "places": [_place(place) for place in task.places],
+        "scripts": [printable(path) for path in task.scripts],
     }
 
 

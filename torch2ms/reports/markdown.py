@@ -10,6 +10,7 @@ from torch2ms.diagnostics import CODES, Diagnostic, Severity
 from torch2ms.reports.escape import one_line
 from torch2ms.reports.model import ApiUse, Place, Report
 from torch2ms.reports.summary import SEVERITIES, Summary, proof, summarize
+from torch2ms.reports.todo import GROUPS, Standing, Task, standings, tasks
 
 __all__ = ["to_markdown"]
 
@@ -19,7 +20,7 @@ _LINK = re.compile(r"(?i)\b(https?|ftp|www)(?=[:.])")
 
 
 def to_markdown(report: Report) -> str:
-    """Return the report as Markdown: figures, APIs left to do, errors and warnings, checklist, files, all APIs."""
+    """Return the report as Markdown: figures, scripts, tasks, errors and warnings, checklist, files, all APIs."""
     summary = summarize(report)
     parts: list[str] = [
         "# Translation report",
@@ -27,7 +28,8 @@ def to_markdown(report: Report) -> str:
         f"{_text(report.tool)}, target: {_text(str(report.target))}. {_text(proof(report).text)}",
         "",
         *_overview(report, summary),
-        *_unmapped(summary.unmapped),
+        *_scripts(standings(report)),
+        *_todo(tasks(report)),
         *_findings(report.diagnostics),
         *_checklist(report),
         *_files(report, summary),
@@ -86,17 +88,34 @@ def _nonzero(counts: Iterable[tuple[object, int]]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts if count) or "none"
 
 
-def _unmapped(apis: Sequence[ApiUse]) -> Iterator[str]:
-    yield "## torch APIs left to do"
-    yield ""
-    if not apis:
-        yield "None."
-        yield ""
+def _scripts(found: Sequence[Standing]) -> Iterator[str]:
+    if not found:
         return
+    ready = sum(standing.state == "ready" for standing in found)
+    yield f"## Scripts: {ready} of {len(found)} ready to run"
+    yield ""
     yield from _table(
-        ("API", "status", "places", "where", "advice"),
-        ((_code(api.name), api.status, str(len(api.places)), _places(api.places), _text(api.advice)) for api in apis),
+        ("script", "state", "tasks"),
+        ((_code(standing.path), standing.state, str(len(standing.tasks) or "")) for standing in found),
     )
+
+
+def _todo(left: Sequence[Task]) -> Iterator[str]:
+    yield "## To do, in this order"
+    yield ""
+    if not left:
+        yield "Nothing."
+        yield ""
+    for group, members in groupby(left, key=lambda task: task.group):
+        yield f"### {GROUPS[group]}"
+        yield ""
+        yield from _table(
+            ("what", "code", "places", "where", "to write", "advice"),
+            (
+                (_code(t.name), t.code, str(len(t.places)), _places(t.places), t.effort, _text(t.advice))
+                for t in members
+            ),
+        )
 
 
 def _findings(diagnostics: Sequence[Diagnostic]) -> Iterator[str]:

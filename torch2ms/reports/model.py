@@ -8,7 +8,7 @@ from typing import Literal
 from torch2ms.config import Target
 from torch2ms.diagnostics import Diagnostic, Severity
 
-__all__ = ["ApiStatus", "ApiUse", "ChecklistItem", "FileReport", "FileStatus", "Place", "Report"]
+__all__ = ["ApiStatus", "ApiUse", "ChecklistItem", "FileReport", "FileStatus", "Place", "Report", "Script"]
 
 ApiStatus = Literal["mapped", "kept", "removed", "unsupported", "unknown"]
 FileStatus = Literal["translated", "unchanged", "copied", "generated", "failed"]
@@ -72,6 +72,14 @@ class FileReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Script:
+    """A file of SRC that is run as a program, and the files of SRC that its imports reach, itself included."""
+
+    path: str
+    reaches: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """All that a translation found and did, in deterministic order."""
 
@@ -84,6 +92,7 @@ class Report:
     # What else was found, as plain JSON values without absolute paths: "networks" (list of "path:class"),
     # "entry" ("module:callable" of the network that is trained), ...
     facts: dict[str, object] = field(default_factory=dict)
+    scripts: tuple[Script, ...] = ()
 
     def count(self, severity: Severity) -> int:
         """Number of diagnostics of exactly this severity."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torch2ms.diagnostics import CODES, Diagnostic, Severity
+from torch2ms.diagnostics import Severity
 from torch2ms.reports.escape import one_line
-from torch2ms.reports.model import ApiUse, Place, Report
+from torch2ms.reports.model import Place, Report
 from torch2ms.reports.summary import Summary, proof, summarize
+from torch2ms.reports.todo import GROUPS, Standing, Task, standings, tasks
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,9 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["render_terminal"]
 
-_TOP_APIS = 10
-_TOP_CODES = 8
-_TOP_FAILED = 5
+_FIRST = 5  # tasks; the report has the others
 _PLACES = 3
 _BAR = 24
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
@@ -40,9 +39,8 @@ def render_terminal(
     page.line((proof(report).text, "dim"))
     page.blank()
     _overview(page, summary)
-    _unmapped(page, summary.unmapped)
-    _other_errors(page, summary.other_errors)
-    _failed(page, report)
+    _scripts(page, standings(report))
+    _todo(page, tasks(report))
     _next(page, report, summary, src, out, is_written)
 
 
@@ -124,23 +122,33 @@ def _worst(summary: Summary) -> Severity:
     return max((severity for severity, count in summary.severities.items() if count), default=Severity.NOTE)
 
 
-def _unmapped(page: _Page, apis: tuple[ApiUse, ...]) -> None:
-    if not apis:
+def _scripts(page: _Page, found: Sequence[Standing]) -> None:
+    if found:
+        ready = sum(standing.state == "ready" for standing in found)
+        style = "green" if ready == len(found) else "yellow"
+        page.line(("Scripts      ", "dim"), (f"{ready} of {len(found)} ready to run", style))
+
+
+def _todo(page: _Page, left: Sequence[Task]) -> None:
+    """Print what to do first; the report has all of it, in the same order."""
+    if not left:
         return
-    uses = sum(len(api.places) for api in apis)
-    page.heading("torch APIs left for you", f"{_count(len(apis), 'name')}, {_count(uses, 'place')}")
-    top = apis[:_TOP_APIS]
-    width = max(len(one_line(api.name)) for api in top)
-    for api in top:
+    places = sum(len(task.places) for task in left)
+    page.heading("To do, in this order", f"{_count(len(left), 'task')}, {_count(places, 'place')}")
+    group = ""
+    for task in left[:_FIRST]:
+        if task.group != group and len({other.group for other in left}) > 1:
+            group = task.group
+            page.line((f"  {GROUPS[task.group]}", "bold"))
         page.line(
-            (f"{len(api.places)}{page.times}".rjust(4) + "  ", "bold"),
-            (one_line(api.name).ljust(width) + "  ", "bold"),
-            (api.status.ljust(13), "red"),
-            (_where(api.places), "dim"),
+            (f"{len(task.places)}{page.times}".rjust(4) + "  ", "bold"),
+            (f"{task.code or 'failed'}  ", "red"),
+            (f"{one_line(task.name)}  ", "bold"),
+            (_where(task.places), "dim"),
         )
-        if api.advice:
-            page.paragraph(one_line(api.advice), indent=6)
-    _more(page, len(apis) - _TOP_APIS)
+        if task.advice:
+            page.paragraph(one_line(task.advice), indent=6)
+    _more(page, len(left) - _FIRST)
 
 
 def _where(places: Sequence[Place]) -> str:
@@ -153,38 +161,6 @@ def _where(places: Sequence[Place]) -> str:
         last = file
     rest = len(lines) - _PLACES
     return ", ".join(parts) + (f" (+{rest})" if rest > 0 else "")
-
-
-def _other_errors(page: _Page, errors: Sequence[Diagnostic]) -> None:
-    groups: dict[str, list[Place]] = {}
-    for error in errors:
-        groups.setdefault(error.code, []).append(Place(error.file, error.line, error.column))
-    if not groups:
-        return
-    page.heading("Other errors", _count(sum(map(len, groups.values())), "place"))
-    ranked = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
-    page.rows(
-        [
-            (
-                (f"{len(places)}{page.times}".rjust(4), "bold"),
-                (code, "red"),
-                (CODES[code].name if code in CODES else "", ""),
-                (_where(places), "dim"),
-            )
-            for code, places in ranked[:_TOP_CODES]
-        ],
-        indent=0,
-    )
-    _more(page, len(ranked) - _TOP_CODES)
-
-
-def _failed(page: _Page, report: Report) -> None:
-    failed = [file for file in report.files if file.status == "failed"]
-    if not failed:
-        return
-    page.heading("Files that could not be translated", f"{len(failed)}, copied as they are")
-    page.rows([((one_line(file.path), "bold"), (one_line(file.note), "dim")) for file in failed[:_TOP_FAILED]])
-    _more(page, len(failed) - _TOP_FAILED)
 
 
 def _next(page: _Page, report: Report, summary: Summary, src: str, out: str, is_written: bool) -> None:

@@ -30,6 +30,12 @@ function placesOf(api, found) {
   return api.p.filter(([file, line]) => fileMatches(file) && (!filter.severities.size || found.has(`${file}:${line}`)));
 }
 
+// The places of a task that pass, by its code or the name of its API.
+function taskPlaces(task, found) {
+  if (!nameMatches(`${task.n} ${task.c}`)) return [];
+  return task.p.filter(([file, line]) => fileMatches(file) && (!filter.severities.size || found.has(`${file}:${line}`)));
+}
+
 function fileShown(file, counted) {
   if (!fileMatches(file.index) || (filter.status && file.s !== filter.status)) return false;
   if (filter.severities.size && !counted.has(file.index)) return false;
@@ -47,9 +53,8 @@ function apply() {
   const found = new Set(passing.map((entry) => `${entry.file}:${entry.line}`));
   const counted = new Set(passing.map((entry) => entry.file));
   const apis = DATA.apis.map((api) => ({ ...api, p: placesOf(api, found) })).filter((api) => api.p.length);
-  const left = (api) => api.s === 'unsupported' || api.s === 'unknown';
-  const todo = apis.filter(left).sort((a, b) => b.p.length - a.p.length || (a.n < b.n ? -1 : 1));
-  fill('todo', todo.length, DATA.apis.filter(left).length, todo.map(todoItem));
+  const tasks = DATA.tasks.map((task) => ({ ...task, p: taskPlaces(task, found) })).filter((task) => task.p.length);
+  fill('todo', tasks.length, DATA.tasks.length, todoList(tasks));
 
   const groups = new Map();
   for (const entry of passing) {

@@ -66,17 +66,25 @@ function placeList(places) {
   return holder;
 }
 
-function todoItem(api) {
-  const files = new Set(api.p.map(([file]) => file)).size;
+function todoItem(task) {
+  const files = new Set(task.p.map(([file]) => file)).size;
   const summary = [
-    el('span', { class: 'mono' }, api.n),
-    pill(api.s),
-    el('span', { class: 'right' }, `${plural(api.p.length, 'place')} in ${plural(files, 'file')}`),
+    mark(2),
+    el('span', { class: 'mono' }, task.n),
+    el('span', { class: 'mono' }, task.c),
+    el('span', { class: 'right' }, el('span', {}, `to write: ${task.e}`), el('span', {}, `${plural(task.p.length, 'place')} in ${plural(files, 'file')}`)),
   ];
-  const fallback = api.s === 'unknown' ? 'Translate it by hand, or add a row to the mapping tables: `torch2ms tables new NAME`' : '';
-  const advice = api.a || fallback;
-  const body = () => [el('div', { class: 'body' }, advice ? el('p', {}, prose(advice)) : null, placeList(api.p))];
-  return lazyDetails({ class: 'item' }, summary, body, api.p.length <= 60);
+  const blocked = task.b.length ? el('p', { class: 'fine' }, `Stands in the way of ${task.b.map((file) => DATA.names[file]).join(', ')}.`) : null;
+  const body = () => [el('div', { class: 'body' }, task.a ? el('p', {}, prose(task.a)) : null, blocked, placeList(task.p))];
+  return lazyDetails({ class: 'item' }, summary, body, task.p.length <= 60);
+}
+
+// The tasks in their order, with a heading for each group.
+function todoList(tasks) {
+  return tasks.flatMap((task, index) => [
+    ...(index && tasks[index - 1].g === task.g ? [] : [el('h3', {}, DATA.groups[task.g])]),
+    todoItem(task),
+  ]);
 }
 
 function diagnosticGroup(code, found, open) {

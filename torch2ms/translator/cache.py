@@ -33,6 +33,7 @@ import torch2ms
 from torch2ms.config import Options
 from torch2ms.diagnostics import Diagnostic
 from torch2ms.mapping_tables.loader import cache_directory
+from torch2ms.reports.model import Script
 from torch2ms.translator.file_translation import FileResult
 from torch2ms.translator.project import Project
 
@@ -46,7 +47,7 @@ _CHECKSUM = 32
 # All that the pickle of a translation may name.
 _RECORDS = {
     "torch2ms.diagnostics": {"Diagnostic", "Severity"},
-    "torch2ms.reports.model": {"Place"},
+    "torch2ms.reports.model": {"Place", "Script"},
     "torch2ms.translator.cache": {"Translation"},
     "torch2ms.translator.constants": {"_NotConstant"},
     "torch2ms.translator.context": {"Use"},
@@ -64,6 +65,7 @@ class Translation:
     problems: tuple[Diagnostic, ...]  # with files that cannot be read or parsed
     parsed: frozenset[str]  # the files that can
     scripts: frozenset[str]  # those that no other imports and that stand in no package
+    programs: tuple[Script, ...]  # the files that are run
 
 
 def key_of(project: Project, options: Options) -> str | None:

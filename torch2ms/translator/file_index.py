@@ -60,6 +60,8 @@ class FileIndex:
     has_gradients: bool = False  # whether anything is asked for an attribute called ``grad``, or such a function called
     answers: frozenset[str] = frozenset()  # attributes called ``is_...`` that the file gives to objects
     asks_for_given: bool = False  # whether a function asks for gradients, to derive again, of what it is handed
+    is_guarded: bool = False  # whether the file does something when it is run only: ``if __name__ == "__main__"``
+    has_effects: bool = False  # whether its own statements do more than define and import
 
     @property
     def asks_for_graphs(self) -> bool:
@@ -129,7 +131,21 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         attributes.has_gradients or "grad" in calls.shapes,
         frozenset(attributes.answers),
         any("create_graph" in shape.keywords for shape in calls.shapes.get("grad", ())) and asks_for_given(tree),
+        any(map(_is_guard, tree.body)),
+        any(map(_has_effect, tree.body)),
     )
+
+
+def _is_guard(statement: ast.stmt) -> bool:
+    """Whether a statement is ``if __name__ == "__main__":``."""
+    test = statement.test if isinstance(statement, ast.If) else None
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
+
+
+def _has_effect(statement: ast.stmt) -> bool:
+    """Whether a statement of a module calls something for what it does: a print, a loop, a ``with``."""
+    is_call = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    return is_call or isinstance(statement, (ast.For, ast.While, ast.With))
 
 
 def _clips(called: Collection[str], tree: ast.Module) -> bool:

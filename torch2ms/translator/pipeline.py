@@ -16,7 +16,7 @@ from pathlib import Path
 from torch2ms.config import Options
 from torch2ms.diagnostics import CODES, Diagnostic
 from torch2ms.mapping_tables.loader import load
-from torch2ms.reports.model import FileReport, Report
+from torch2ms.reports.model import FileReport, Report, Script
 from torch2ms.translator import cache
 from torch2ms.translator.backward_functions import read_as
 from torch2ms.translator.context import Use
@@ -116,7 +116,8 @@ def _translation(project: Project, options: Options, progress: Progress | None) 
     trees: dict[str, ast.Module] = {}
     symbols, relevant, problems = _index(project, options, trees)
     results = _translate_all(project, symbols, relevant, options, progress, trees)
-    made = cache.Translation(results, tuple(problems), frozenset(symbols.files), symbols.scripts())
+    programs = tuple(Script(path, symbols.reached(path)) for path in symbols.programs())
+    made = cache.Translation(results, tuple(problems), frozenset(symbols.files), symbols.scripts(), programs)
     if key is not None:
         cache.write(key, made)
     return made

@@ -57,6 +57,7 @@ def make_report(
         checklist=(*_items(checklist, results), *_assumed_items(program)),
         diagnostics=tuple(sorted(set(diagnostics))),
         facts=facts,
+        scripts=made.programs,
     )
     return report, program
 

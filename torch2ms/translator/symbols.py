@@ -366,6 +366,25 @@ class SymbolTable:
         outside = (p for p in self.files if str(PurePosixPath(p).parent / "__init__.py") not in self.files)
         return frozenset(path for path in outside if path not in imported)
 
+    def programs(self) -> tuple[str, ...]:
+        """Return the files that are run: those that say so, and those that nothing imports and that do something."""
+        alone = self.scripts()
+        return tuple(p for p, f in sorted(self.files.items()) if f.is_guarded or (p in alone and f.has_effects))
+
+    def reached(self, path: str) -> tuple[str, ...]:
+        """Return the files of the project that running a file imports: itself and their packages included."""
+        edges = self._imports()[0]
+        found: set[str] = set()
+        queue = [path]
+        while queue:
+            current = queue.pop()
+            if current in found or current not in self.files:
+                continue
+            found.add(current)
+            packages = (str(parent / "__init__.py") for parent in PurePosixPath(current).parents)
+            queue += [*edges.get(current, ()), *(packages if current != path else ())]
+        return tuple(sorted(found))
+
     def _at(self, base: PurePosixPath, parts: list[str]) -> str | None:
         name = str(base.joinpath(*parts))
         if f"{name}.py" in self.files:
