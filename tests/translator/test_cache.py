@@ -208,7 +208,7 @@ def test_a_cache_that_cannot_be_written_is_no_fault(
 
 def _translation(**changes: Any) -> cache.Translation:
     result = FileResult("a.py", "x = 1\n", **changes)
-    return cache.Translation({"a.py": result}, (), frozenset({"a.py"}), frozenset())
+    return cache.Translation({"a.py": result}, (), frozenset({"a.py"}), frozenset(), ())
 
 
 def test_what_failed_is_tried_again(folder: Path) -> None:

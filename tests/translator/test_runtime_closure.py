@@ -60,6 +60,18 @@ def test_one_function_comes_with_what_it_uses() -> None:
     assert "torch2ms.runtime.layers.pair_to_tblr" in reached_names({("layers", "pair_to_tblr")})[0]
 
 
+def test_a_package_imports_the_module_that_is_reached_through_it() -> None:
+    files = carried_files({("layers", "exact", "RNN")})
+    assert "\nfrom . import exact\n" in files["layers/__init__.py"]
+    assert "class RNN" in files["layers/exact.py"]
+
+
+def test_what_is_registered_by_a_decorator_comes_with_its_module() -> None:
+    assert "def _update_amsgrad" in carried_files({("adam", "Adam")})["adam.py"]
+    divergence = carried_files({("distributions", "kl_divergence")})["distributions/divergence.py"]
+    assert divergence.count("@register_kl(") == module_of(("distributions", "divergence"))._text.count("@register_kl(")
+
+
 def test_a_whole_module_is_its_file() -> None:
     assert carried_files({("amp", "*")})["amp.py"] == module_of(("amp",)).location(("amp",)).read_text("utf-8")
 

@@ -116,8 +116,8 @@ def _reached(used: frozenset[tuple[str, ...]]) -> tuple[tuple[Parts, frozenset[s
         module = module_of(parts)
         if parts not in entered:
             entered.add(parts)
-            for length in range(len(parts)):
-                add(parts[:length], "")
+            for length, name_there in enumerate(parts):  # a package imports the module that stands in it
+                add(parts[:length], name_there)
             for place in module.always:
                 add(*place)
         for place in module.uses(name):

@@ -70,11 +70,18 @@ class RuntimeModule:
             names = _defined(statement)
             for name in names:
                 self._statements.setdefault(name, []).append(statement)
-            if not names and not isinstance(statement, (ast.Import, ast.ImportFrom)) and not _is_text(statement):
+            is_plain = names or isinstance(statement, (ast.Import, ast.ImportFrom)) or _is_text(statement)
+            if not is_plain or self._is_registered(statement):
                 loose.append(statement)
         self._loose = loose
         self._read: dict[int, tuple[frozenset[tuple[Parts, str]], frozenset[str]]] = {}
         self.always = sorted({place for statement in loose for place in self._look(statement)[0]})
+
+    def _is_registered(self, statement: ast.stmt) -> bool:
+        """Whether a definition is handed to a decorator of the runtime's own, which may keep it: ``@_fused.register``."""
+        decorators = getattr(statement, "decorator_list", [])
+        heads = {node.id for item in decorators for node in ast.walk(item) if isinstance(node, ast.Name)}
+        return any(head in self._statements or self._origin(head) is not None for head in heads)
 
     @classmethod
     def location(cls, parts: Parts) -> Path:
