@@ -14,6 +14,8 @@ from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .tensor_headers import Entry, read_header
+
 __all__ = ["Value", "WeightsError", "read_mindspore", "read_torch", "write_mindspore", "write_torch"]
 
 TORCH_SUFFIXES = (".pth", ".pt", ".bin", ".tar")
@@ -129,7 +131,7 @@ def read_mindspore(path: Path) -> Tuple[Values, List[str]]:
     from . import checkpoint
 
     try:
-        content = checkpoint.load(path)
+        content = checkpoint.load(path, weights_only=True)
     except (checkpoint.CheckpointError, OSError, ValueError) as error:
         raise WeightsError(f"{path} cannot be read as MindSpore weights: {error}") from error
     if not isinstance(content, dict):
@@ -175,23 +177,19 @@ def read_safetensors(path: Path) -> Values:
         content = path.read_bytes()
     except OSError as error:
         raise WeightsError(f"{path} cannot be read: {error.strerror}") from error
-    start = 8 + int.from_bytes(content[:8], "little")
     try:
-        header = json.loads(content[8:start])
-        header.pop("__metadata__", None)
-        data = memoryview(content)[start:]
-        return {key: _array(entry, data) for key, entry in header.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise WeightsError(f"{path} is no safetensors file, or is damaged: {error}") from error
+        header = read_header(content)
+        return {key: _array(entry, header.data) for key, entry in header.entries.items()}
+    except ValueError as error:
+        raise WeightsError(
+            f"{path} is no safetensors file, or is damaged: {error}; get it anew from its source"
+        ) from error
 
 
-def _array(entry: Dict[str, Any], data: memoryview) -> Value:
-    name = _NAMES[entry["dtype"]]
-    begin, end = entry["data_offsets"]
-    if end > len(data):
-        raise ValueError("the file is cut off")
+def _array(entry: Entry, data: memoryview) -> Value:
+    name = _NAMES[entry.tag]
     dtype = np.dtype("uint16" if name == "bfloat16" else name).newbyteorder("<")
-    array = np.frombuffer(data[begin:end], dtype=dtype).reshape(entry["shape"])
+    array = np.frombuffer(data[entry.begin : entry.end], dtype=dtype).reshape(entry.shape)
     if name == "bfloat16":  # the upper half of a float32
         array = (array.astype(np.uint32) << 16).view(np.float32)
     return Value(array, name)
