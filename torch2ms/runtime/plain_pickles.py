@@ -123,7 +123,7 @@ def key_of(value: Any, depth: int = 0) -> Any:
         raise PickleError("a key that is no number of 64 bits")
     if value is None or isinstance(value, (int, float, complex, str, bytes, pathlib.PurePath)):
         return value
-    raise PickleError(f"a {type(value).__name__} as a key")
+    raise PickleError("a key that is no number, text or short tuple of them")
 
 
 def _elements(value: Any, budget: Budget) -> Sequence[Any]:
@@ -133,7 +133,7 @@ def _elements(value: Any, budget: Budget) -> Sequence[Any]:
     elif isinstance(value, (list, tuple, dict, set, frozenset, collections.deque, str, bytes, bytearray)):
         budget.charge(8 + 8 * len(value))
     else:
-        raise PickleError(f"a container made of a {type(value).__name__}")
+        raise PickleError("a container made of something else")
     return list(value)
 
 
@@ -171,7 +171,7 @@ def _octets(kind: Callable[[Any], Any]) -> Name:
 def _scalar(kind: Type[Any]) -> Name:
     def make(*given: Any) -> Any:
         if not all(isinstance(item, (int, float, str)) and len(_decimals(item)) < _DIGITS for item in given):
-            raise PickleError(f"a {kind.__name__} made of something else")
+            raise PickleError("a number made of something else")
         return kind(*given)
 
     return Name(make, kind)
@@ -284,7 +284,7 @@ class Machine:
             else:
                 step = _STEPS.get(opcode.name)
                 if step is None:
-                    raise PickleError(f"the opcode {opcode.name}")
+                    raise PickleError(f"the opcode {opcode.name}, which no file of weights has")
                 step(self, argument)
         raise PickleError("it has no end")
 
@@ -374,7 +374,7 @@ class Machine:
             new = {key: item for key, item in state.items() if isinstance(key, str) and not hasattr(type(target), key)}
             vars(target).update(new)
         else:
-            raise PickleError(f"a state for a {type(target).__name__}")
+            raise PickleError("a state of what has none")
 
     def _outside(self, name: Any) -> None:
         if self._persistent is None:

@@ -18,7 +18,7 @@ import mindspore as ms
 import numpy as np
 
 from .budget import Budget, BudgetError
-from .plain_pickles import NAMES, NUMPY, Machine, Made, Name, finished, shown
+from .plain_pickles import NAMES, NUMPY, Machine, Made, Name, PickleError, finished, shown
 
 __all__ = ["TorchFileError", "is_torch_file", "read"]
 
@@ -87,7 +87,7 @@ def read(content: bytes, make: _Make = _tensor) -> Any:
     except BudgetError as error:
         raise TorchFileError(f"the file is damaged, or meant to harm: {error}; get it anew from its source") from None
     except Exception as error:  # whatever damaged bytes lead to, in NumPy, zipfile or MindSpore
-        reason = f"{type(error).__name__}: {shown(str(error))}"
+        reason = str(error) if isinstance(error, PickleError) else f"{type(error).__name__}: {shown(str(error))}"
         raise TorchFileError(f"the file is damaged: {reason}; get it anew from its source") from error
 
 
@@ -114,7 +114,7 @@ def _read_archive(content: bytes, make: _Make, budget: Budget) -> Any:
             if key not in storages:
                 elements = _flat(part(f"data/{key}"), dtype, order)
                 if dtype != "uint8" and len(elements) != size:
-                    raise TorchFileError(f"the file is damaged: storage {shown(key)} has {len(elements)} elements")
+                    raise PickleError(f"storage {shown(key)} has {len(elements)} elements")
                 storages[key] = _Storage(dtype, elements)
             return storages[key]
 
@@ -144,7 +144,7 @@ def _read_stream(content: bytes, make: _Make, budget: Budget) -> Any:
         length = size * _element(held.dtype).itemsize
         data = stream.read(length) if size >= 0 else b""
         if held.size != size or len(data) != length:
-            raise TorchFileError(f"the file is damaged: storage {shown(key)} is cut off")
+            raise PickleError(f"storage {shown(key)} is cut off")
         held.elements = _flat(data, held.dtype, order)
     return result
 
@@ -154,12 +154,12 @@ class _StorageType(NamedTuple):
 
 
 def _storage_dtype(saved: Sequence[Any]) -> str:
-    """Return the element type that a storage is saved with; raises TorchFileError for what is no storage."""
+    """Return the element type that a storage is saved with; raises PickleError for what is no storage."""
     kind, key = saved[1], saved[2]
     if saved[0] != "storage" or not isinstance(kind, Name) or not isinstance(kind.value, _StorageType):
-        raise TorchFileError("the file is damaged: it names something outside of itself that is no storage")
+        raise PickleError("it names something outside of itself that is no storage")
     if not isinstance(key, str):
-        raise TorchFileError("the file is damaged: a storage without a name")
+        raise PickleError("a storage without a name")
     return kind.value.dtype
 
 
@@ -185,14 +185,14 @@ class _Tensor(Made):
         dtype: str = "",
     ) -> None:
         if not isinstance(storage, (_Storage, _Pending)):
-            raise TorchFileError("the file is damaged: a tensor without a storage")
+            raise PickleError("a tensor without a storage")
         self.make = make
         self.storage = storage
         self.dtype = dtype or storage.dtype
         (self.offset,), self.shape, self.strides = _sizes((offset,)), _sizes(shape), _sizes(strides)
 
     def made(self, budget: Budget, finish: Callable[[Any], Any]) -> Any:
-        """Return the tensor; raises TorchFileError where it reaches beyond its storage."""
+        """Return the tensor; raises PickleError where it reaches beyond its storage."""
         elements = self.storage.elements
         if self.dtype != self.storage.dtype:  # bytes that a tensor reads as another dtype
             elements = elements.view(_element(self.dtype))
@@ -204,18 +204,18 @@ class _Tensor(Made):
             steps = [stride * elements.itemsize for stride in self.strides]
             array = np.lib.stride_tricks.as_strided(elements[self.offset :], self.shape, steps).copy()
         else:
-            raise TorchFileError("the file is damaged: a tensor reaches beyond its storage")
+            raise PickleError("a tensor reaches beyond its storage")
         if self.dtype == _BFLOAT16:
             array = (array.astype(np.uint32) << 16).view(np.float32)
         return self.make(array, self.dtype)
 
 
 def _sizes(values: Sequence[int]) -> Tuple[int, ...]:
-    """Return sizes, strides or an offset; raises TorchFileError for what is no number of 63 bits, or is negative."""
+    """Return sizes, strides or an offset; raises PickleError for what is no number of 63 bits, or is negative."""
     if not isinstance(values, (tuple, list)) or len(values) > _RANK:
-        raise TorchFileError("the file is damaged: a tensor without a shape")
+        raise PickleError("a tensor without a shape")
     if not all(type(value) is int and 0 <= value < 1 << 63 for value in values):
-        raise TorchFileError("the file is damaged: sizes, strides or offset of a tensor are negative, or no numbers")
+        raise PickleError("sizes, strides or offset of a tensor are negative, or no numbers")
     return tuple(values)
 
 
@@ -225,7 +225,7 @@ def _first(value: Any, *_: Any) -> Any:
 
 def _of_type(function: Any, _: Any, arguments: Sequence[Any], __: Any) -> Any:
     if not isinstance(function, Name) or function.needs_budget:
-        raise TorchFileError("the file is damaged: a tensor that nothing makes")
+        raise PickleError("a tensor that nothing makes")
     return function.make(*arguments)
 
 
@@ -234,7 +234,7 @@ def _device(kind: Any, index: Any = None) -> str:
 
 
 def _no_call(*_: Any) -> Any:
-    raise TorchFileError("the file is damaged: it calls what is no function")
+    raise PickleError("it calls what is no function")
 
 
 def _finder(make: _Make) -> Callable[[str, str], Name]:

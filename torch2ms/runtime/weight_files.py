@@ -9,11 +9,12 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .plain_pickles import shown
 from .tensor_headers import Entry, read_header
 
 __all__ = ["Value", "WeightsError", "read_mindspore", "read_torch", "write_mindspore", "write_torch"]
@@ -25,6 +26,7 @@ _NAMES = {
     "C64": "complex64", "C128": "complex128",
 }  # fmt: skip
 _TAGS = {name: tag for tag, name in _NAMES.items()}
+_LISTED = 20  # keys in a message
 # Where programs put the state dictionary when they save more than that.
 _NESTS = ("state_dict", "model_state_dict", "model_state", "model", "net", "network", "module")
 
@@ -53,7 +55,7 @@ def read_torch(path: Path) -> Tuple[Values, List[str]]:
         content: Dict[Any, Any] = dict(read_safetensors(path))
     else:
         content = _load_pth(path)
-    content, notes = _unnest(content, lambda value: isinstance(value, Value))
+    content, notes = _unnest(path, content, lambda value: isinstance(value, Value))
     return _without_module_prefix(content, notes), notes
 
 
@@ -81,23 +83,29 @@ def _import_torch(path: Path) -> Any:
     return torch
 
 
-def _unnest(content: Dict[Any, Any], is_value: Callable[[Any], bool]) -> Tuple[Dict[Any, Any], List[str]]:
+def _unnest(path: Path, content: Dict[Any, Any], is_value: Callable[[Any], bool]) -> Tuple[Dict[Any, Any], List[str]]:
     """Return the state dictionary in ``content``, which may lie one or two keys down, and notes of what was passed."""
     notes: List[str] = []
     while not any(is_value(value) for value in content.values()):
         found = [key for key in _NESTS if isinstance(content.get(key), dict)]
         if not found:
             raise WeightsError(
-                f"no state dictionary: looked for tensors, and under {', '.join(_NESTS)}; the file has "
-                + (", ".join(map(str, list(content)[:8])) or "nothing")
+                f"{path} holds no state dictionary: looked for tensors, and under {', '.join(_NESTS)}; the file has "
+                + (_listed(content) or "nothing")
             )
-        rest = [str(key) for key in content if key != found[0]]
-        notes.append(f"took the weights under {found[0]!r}" + (f"; passed over {', '.join(rest)}" if rest else ""))
+        rest = _listed(key for key in content if key != found[0])
+        notes.append(f"took the weights under {found[0]!r}" + (f"; passed over {rest}" if rest else ""))
         content = content[found[0]]
-    others = [str(key) for key, value in content.items() if not is_value(value)]
+    others = _listed(key for key, value in content.items() if not is_value(value))
     if others:
-        notes.append(f"passed over what is no tensor: {', '.join(others)}")
+        notes.append(f"passed over what is no tensor: {others}")
     return {str(key): value for key, value in content.items() if is_value(value)}, notes
+
+
+def _listed(keys: Iterable[Any]) -> str:
+    """Return keys of a file for a message, the first few."""
+    found = [shown(str(key)) for key in keys]
+    return ", ".join(found[:_LISTED]) + (f" and {len(found) - _LISTED} more" if len(found) > _LISTED else "")
 
 
 def _without_module_prefix(values: Values, notes: List[str]) -> Values:
@@ -136,7 +144,7 @@ def read_mindspore(path: Path) -> Tuple[Values, List[str]]:
         raise WeightsError(f"{path} cannot be read as MindSpore weights: {error}") from error
     if not isinstance(content, dict):
         raise WeightsError(f"{path} holds a {type(content).__name__}, not a state dictionary")
-    content, notes = _unnest(content, lambda value: isinstance(value, ms.Tensor))
+    content, notes = _unnest(path, content, lambda value: isinstance(value, ms.Tensor))
     return {key: value_of_tensor(tensor) for key, tensor in content.items()}, notes
 
 
