@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from torch2ms.cli_config import CHOICES, FailOn, settings_for
+from torch2ms.reports.escape import one_line
 
 if TYPE_CHECKING:
     from torch2ms.config import Options
@@ -89,6 +90,10 @@ def translate(src: str, out: str | None, form: str, diff: bool, dry_run: bool, f
         _summarize_diff(report)
     else:
         _show(report, form, src, out or "OUT")
+    for name in _texts(report.facts.get("other names")):
+        click.echo(f"written as {one_line(name)}", err=True)
+    for done in _texts(report.facts.get("cleared")):
+        click.echo(done, err=True)
     if "backup" in report.facts:
         click.echo(f"the old OUT held files that torch2ms did not write; it is now {report.facts['backup']}", err=True)
     return _exit_code(report.worst, settings.fail_on)
@@ -108,6 +113,10 @@ def scan(src: str, form: str, folder: str | None, **given: Any) -> int:
         write_reports(report, Path(folder))
     _show(report, form, src, "OUT")
     return _exit_code(report.worst, settings.fail_on)
+
+
+def _texts(value: object) -> list[str]:
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
 def _by_key(given: dict[str, Any]) -> dict[str, Any]:

@@ -66,6 +66,7 @@ class Options:
     mappings: tuple[str, ...] = ()  # users' own TOML tables, later ones win
     on_unsupported: OnUnsupported = "mark"
     runtime: RuntimeMode = "copied"
+    package: str = "torch2ms_runtime"  # of the copied runtime in OUT; the pipeline chooses one that SRC does not have
     mode: Mode = "pynative"  # how the program is to run: graph raises T2M6xx and T2M7xx to warnings
     jobs: int = 1
     cache: bool = True

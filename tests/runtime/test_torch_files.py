@@ -100,7 +100,7 @@ def test_what_names_other_classes_is_refused_and_not_run(is_archive: bool, value
 def test_a_tensor_beyond_its_storage_is_refused() -> None:
     storage = torch_files._Storage("float32", np.zeros(3, np.float32))
     for offset, shape, strides in ((0, (2, 2), (2, 1)), (-1, (1,), (1,)), (0, (2,), (-1,)), (0, (2, 2), (1,))):
-        with pytest.raises(PickleError, match="beyond|negative"):
+        with pytest.raises(PickleError, match=r"beyond|negative"):
             torch_files._Tensor(torch_files._tensor, storage, offset, shape, strides).made(Budget(100), lambda x: x)
 
 

@@ -83,7 +83,7 @@ class Context:
         self.path = analysis.path
         self.quote = "'"  # the commoner quote of the file
         self.commented: frozenset[int] = frozenset()  # the lines with a comment, or with a string that holds a "#"
-        self.imports = ImportPlan(analysis, world, options.runtime)
+        self.imports = ImportPlan(analysis, world, options)
         self.diagnostics: list[Diagnostic] = []
         self.uses: list[Use] = []
         self.accounted: dict[ast.AST, None] = {}

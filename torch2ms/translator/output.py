@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from torch2ms.config import Options
 from torch2ms.generate import LAUNCHER, ProgramFacts, generate, launcher, requirement_entries
 from torch2ms.reports.model import Report
-from torch2ms.translator.emit import OutFile, emit
+from torch2ms.translator.emit import MANIFEST_NAME, OutFile, emit
 from torch2ms.translator.file_translation import FileResult
+from torch2ms.translator.out_names import RUNTIME_NAME, SIGNPOST_START, TakenNames, report_name
 from torch2ms.translator.project import Project, SourceFile
 from torch2ms.translator.requirement_files import is_requirement_file, translate_requirements
 
 __all__ = ["generated_files", "requirement_texts", "script_folders", "write_output"]
 
-RUNTIME_NAME = "torch2ms_runtime"
-REPORT_NAME = "torch2ms_report"
 _RUNTIME = Path(__file__).resolve().parent.parent / "runtime"
 
 
@@ -29,15 +28,18 @@ def generated_files(
     scripts: Collection[str],
     options: Options,
 ) -> dict[str, str]:
-    """Return the texts that OUT gets besides the mirrored tree, by path; a file of SRC is never overwritten."""
-    taken = {file.path for file in project.files}
+    """Return the texts that OUT gets besides the mirrored tree, by path; what SRC has of a name is never replaced."""
+    taken = TakenNames(file.path for file in project.files)
     made = generate(program, store=options.cache) if program is not None else {}
-    if LAUNCHER not in made:
+    if program is not None and any(file.path == "requirements.txt" and file.link is None for file in project.files):
+        del made[program.requirements_file]  # SRC's own is translated
+    if program is None or not program.has_training:
         joining = [path for path, result in results.items() if _is_data_parallel(result)]
         own = [path for path in joining if _is_script(results[path], scripts)]
         if joining:
-            made |= launcher(own[0] if len(own) == 1 else "", store=options.cache)
-    return {path: text for path, text in made.items() if path not in taken}
+            (path,) = taken.aside([f"scripts/{LAUNCHER}"])
+            made |= launcher(own[0] if len(own) == 1 else "", path, store=options.cache)
+    return made
 
 
 def _is_data_parallel(result: FileResult) -> bool:
@@ -85,24 +87,24 @@ def write_output(
     force: bool,
 ) -> None:
     """Write OUT whole or not at all (OutputError)."""
-    from torch2ms.reports.write import write_reports
+    from torch2ms.reports.write import rendered
 
-    taken = {file.path for file in project.files}
-    with tempfile.TemporaryDirectory(prefix="torch2ms-report-") as folder:
-        paths = write_reports(report, Path(folder))
-        reports = [OutFile(f"{REPORT_NAME}/{path.name}", copy_of=path) for path in paths]
-        tree = [file for file in _tree(project, results) if file.path not in generated]
-        files = [*tree, *_generated(generated), *_runtime(options, taken), *reports]
-        if options.runtime == "copied":
-            files.extend(_signposts(script_folders(results, scripts), taken))
-        emitted = emit(out, files, force=force)
+    taken = TakenNames(file.path for file in project.files)
+    folder_name = report_name(project)
+    reports = (OutFile(f"{folder_name}/{name}", data=data) for name, data in rendered(report))  # one at a time
+    files = [*_tree(project, results, folder_name), *_generated(generated), *_runtime(options, taken)]
+    if options.runtime == "copied":
+        files.extend(_signposts(script_folders(results, scripts, options.package), taken, options.package))
+    emitted = emit(out, chain(files, reports), force=force, manifest=f"{folder_name}/{MANIFEST_NAME}")
+    if emitted.cleared:
+        report.facts["cleared"] = list(emitted.cleared)
     if emitted.backup is not None:
         report.facts["backup"] = str(emitted.backup)
 
 
-def _tree(project: Project, results: Mapping[str, FileResult]) -> Iterator[OutFile]:
+def _tree(project: Project, results: Mapping[str, FileResult], report_folder: str) -> Iterator[OutFile]:
     for file in project.files:
-        if file.path.startswith(f"{REPORT_NAME}/"):
+        if file.path.startswith(f"{report_folder}/"):
             continue  # the report of an earlier translation: this one has its own
         executable = bool(file.mode & 0o111)
         result = results.get(file.path)
@@ -120,29 +122,32 @@ def _generated(files: Mapping[str, str]) -> Iterator[OutFile]:
         yield OutFile(path, data=text.encode(), executable=path.endswith(".sh"))
 
 
-def _runtime(options: Options, taken: set[str]) -> Iterator[OutFile]:
+def _runtime(options: Options, taken: TakenNames) -> Iterator[OutFile]:
     """Yield the runtime's files, so that OUT needs no torch2ms."""
     if options.runtime != "copied":
         return
     for path in sorted(_RUNTIME.rglob("*")):
         relative = path.relative_to(_RUNTIME)
-        name = f"{RUNTIME_NAME}/{relative.as_posix()}"
-        if path.is_file() and "__pycache__" not in relative.parts and name not in taken:
+        name = f"{options.package}/{relative.as_posix()}"
+        if path.is_file() and "__pycache__" not in relative.parts and not taken.has(name):
             yield OutFile(name, copy_of=path)
 
 
-def script_folders(results: Mapping[str, FileResult], scripts: Collection[str]) -> list[str]:
+def script_folders(
+    results: Mapping[str, FileResult], scripts: Collection[str], package: str = RUNTIME_NAME
+) -> list[str]:
     """Return the folders below the root with scripts of a project that uses the runtime.
 
     Python looks for modules beside the script, not in the project's root. A script is a file that says itself that it
     can be run, or one of ``scripts``: outside packages, and imported by no other.
     """
-    if not any(map(_uses_runtime, results.values())):
+    users = [result for result in results.values() if result.text is not None and package in result.text]
+    if not users:
         return []
     found = {PurePosixPath(path).parent for path, result in results.items() if _is_script(result, scripts)}
     # A script that names no torch itself is copied, and the modules beside it are those that it runs
     copied = {PurePosixPath(path).parent for path in scripts if _is_copied(results.get(path))}
-    found |= {folder for folder in copied if any(_uses_runtime(x) and _is_below(x, folder) for x in results.values())}
+    found |= {folder for folder in copied if any(_is_below(user, folder) for user in users)}
     return sorted(str(folder) for folder in found if folder != PurePosixPath("."))
 
 
@@ -150,22 +155,18 @@ def _is_copied(result: FileResult | None) -> bool:
     return result is None or result.text is None
 
 
-def _uses_runtime(result: FileResult) -> bool:
-    return result.text is not None and RUNTIME_NAME in result.text
-
-
 def _is_below(result: FileResult, folder: PurePosixPath) -> bool:
     return folder in PurePosixPath(result.path).parents
 
 
-_SIGNPOST = '''\
-"""Leads the scripts of this folder to the project's {name}: Python looks for modules beside the script."""
+_SIGNPOST = f'''\
+{SIGNPOST_START}{{name}}: Python looks for modules beside the script."""
 
 import importlib.util
 import sys
 from pathlib import Path
 
-_folder = Path(__file__).resolve().parents[{levels}] / "{name}"
+_folder = Path(__file__).resolve().parents[{{levels}}] / "{{name}}"
 _spec = importlib.util.spec_from_file_location(
     __name__, _folder / "__init__.py", submodule_search_locations=[str(_folder)]
 )
@@ -174,9 +175,9 @@ _spec.loader.exec_module(sys.modules[__name__])
 '''
 
 
-def _signposts(folders: Sequence[str], taken: set[str]) -> Iterator[OutFile]:
+def _signposts(folders: Sequence[str], taken: TakenNames, package: str) -> Iterator[OutFile]:
     for folder in folders:
-        path = f"{folder}/{RUNTIME_NAME}.py"
-        if path not in taken:
+        path = f"{folder}/{package}.py"
+        if taken.is_free(path):
             levels = len(PurePosixPath(folder).parts)
-            yield OutFile(path, data=_SIGNPOST.format(name=RUNTIME_NAME, levels=levels).encode())
+            yield OutFile(path, data=_SIGNPOST.format(name=package, levels=levels).encode())
