@@ -147,7 +147,7 @@ def _environment(store: bool) -> jinja2.Environment:
         autoescape=False,
         bytecode_cache=compiled,
     )
-    environment.globals.update(flow=flow, scalar=scalar, python=_python, imports=_imports)
+    environment.globals.update(flow=flow, scalar=scalar, python=_python, imports=_imports, one_line=one_line)
     return environment
 
 
@@ -197,6 +197,7 @@ def _context(facts: ProgramFacts) -> dict[str, Any]:
     schedule = facts.schedule
     return {
         "facts": facts,
+        "entry": f"{facts.network_module}:{facts.network_callable}",
         "note": lambda name: f"  # {facts.assumed[name]}" if name in facts.assumed else "",
         "transform_list": lambda specs: _transform_list(specs, facts),
         "target": facts.mindspore,
@@ -292,5 +293,5 @@ def _python(value: Any) -> str:
         body = ", ".join(_python(item) for item in value)
         return f"[{body}]" if isinstance(value, list) else f"({body},)" if len(value) == 1 else f"({body})"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False) if value.isprintable() else ascii(value)
     return repr(value)

@@ -26,7 +26,7 @@ from torch2ms.translator.inference import World
 from torch2ms.translator.notebooks import NotebookText
 from torch2ms.translator.out_names import runtime_name
 from torch2ms.translator.project import Project, SourceFile, read_project
-from torch2ms.translator.source_text import SourceText
+from torch2ms.translator.source_text import SourceText, decode
 from torch2ms.translator.symbols import SymbolTable
 from torch2ms.translator.third_party import torch_package
 
@@ -52,6 +52,10 @@ def translate_source(text: str, *, filename: str = "<string>", options: Options 
     """Translate one text that stands alone. Raises SyntaxError when it does not parse."""
     options = options or Options()
     path = filename if filename.endswith(".py") else "source.py"
+    if "\r" in text:  # which ends a line for Python wherever it stands
+        source = decode(text.encode("utf-8", "replace"), path)
+        made = translate_source(source.text or text.replace("\r", "\n"), filename=filename, options=options)
+        return replace(made, text=source.restore(made.text)) if source.text is not None else made
     tree = ast.parse(text)
     asked = read_as(text)
     if asked is not None:
