@@ -272,7 +272,7 @@ def _holds_other_files(out: Path, manifest: Mapping[str, str], manifests: Collec
         for name in [*names, *links]:
             location = Path(folder, name)
             path = location.relative_to(out).as_posix()
-            if manifest.get(path) != _digest(location) and (path in manifest or location not in manifests):
+            if manifest[path] != _digest(location) if path in manifest else location not in manifests:
                 return True
     return False
 
