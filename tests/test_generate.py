@@ -17,6 +17,7 @@ import yaml
 from torch2ms.errors import InternalError
 from torch2ms.generate import Named, ProgramFacts, flow, generate, rename_taken, scalar
 from torch2ms.runtime import config
+from torch2ms.translator.out_names import TakenNames
 
 NETWORK = '''"""A small network."""
 
@@ -85,7 +86,7 @@ VARIANTS = {
     "mnist": replace(FACTS, dataset="mnist", network_module="zoo.net", network_kwargs={}),
     "synthetic": replace(FACTS, dataset="synthetic"),
     "installed runtime": replace(FACTS, runtime="torch2ms.runtime"),
-    "taken": rename_taken(FACTS, ["train.py", "config.yaml", "eval.py", "convert_weights.py"]),
+    "taken": rename_taken(FACTS, TakenNames(["train.py", "config.yaml", "eval.py", "convert_weights.py"])),
 }
 
 
@@ -138,7 +139,7 @@ def test_the_configuration_means_the_same_to_pyyaml(name):
 
 
 def test_taken_names_are_avoided():
-    facts = rename_taken(FACTS, ["train.py", "main.py"])
+    facts = rename_taken(FACTS, TakenNames(["train.py", "main.py"]))
     files = generate(facts)
     assert "ms_train.py" in files
     assert "train.py" not in files

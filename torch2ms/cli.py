@@ -20,10 +20,12 @@ from typing import NoReturn
 import click
 
 from torch2ms import __version__
+from torch2ms.cli_output import say
 from torch2ms.cli_tables import explain, tables
 from torch2ms.cli_translate import scan, translate
 from torch2ms.cli_verify import convert_weights, demo, verify
 from torch2ms.errors import Torch2msError
+from torch2ms.reports.escape import shortened
 
 __all__ = ["command", "main", "run"]
 
@@ -55,7 +57,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         result = command.main(args=given, prog_name="torch2ms", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(file=shown)
+        say(shown.getvalue().rstrip())
         return FAILED
     except click.exceptions.Exit as error:
         return error.exit_code
@@ -101,6 +105,6 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _complain(message: str, advice: str) -> None:
-    click.echo(f"error: {message}", err=True)
+    say(f"error: {shortened(message)}")
     for line in advice.splitlines():
-        click.echo(f"  {line}", err=True)
+        say(f"  {line}")

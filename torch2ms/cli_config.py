@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 
 from torch2ms.config import API_FAMILIES, DEVICES, Mode, OnUnsupported, Options, RuntimeMode, Target, parse_version
 from torch2ms.errors import UsageError
+from torch2ms.reports.escape import shortened
 
 __all__ = ["CHOICES", "FailOn", "Settings", "settings_for"]
 
@@ -28,6 +29,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "fail-on": get_args(FailOn),
 }
 _TEXTS = ("mindspore", "entry")
+_LARGEST = 1 << 20  # bytes of a pyproject.toml
+_MOST_JOBS = 1024
 _KEYS = (*CHOICES, *_TEXTS, "mapping", "jobs", "cache")
 
 
@@ -72,39 +75,67 @@ def _project_settings(src: Path) -> dict[str, Any]:
     """Return the checked ``[tool.torch2ms]`` table of the project, or {}."""
     folder = src if src.is_dir() else src.parent
     file = folder / "pyproject.toml"
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError, ValueError):
-        return {}
-    if "torch2ms" not in text:
-        return {}
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        table = tomllib.loads(text).get("tool", {}).get("torch2ms", {})
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{file}: no valid TOML: {error}") from None
+    table: Any = _table(_text(file), file)
+    for name in ("tool", "torch2ms"):
+        table = table.get(name, {})
+        if not isinstance(table, dict):
+            raise _broken(file, f"{name} must be a table", "write its settings below [tool.torch2ms]")
     settings: dict[str, Any] = {}
     for key, value in table.items():
         settings[key] = _checked(key, value, file)
     return settings
 
 
+def _text(file: Path) -> str:
+    """Return the text of a pyproject.toml; "" where there is none."""
+    try:
+        if not os.path.lexists(file):
+            return ""
+        if not file.is_file():  # reading a pipe would wait for ever
+            raise _broken(file, "no regular file", "make it one, or move it away")
+        if file.stat().st_size > _LARGEST:
+            raise _broken(file, f"larger than {_LARGEST} bytes", "keep data out of it")
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise _broken(file, "not UTF-8, as TOML must be", "save it as UTF-8") from None
+    except OSError as error:
+        raise _broken(file, f"cannot be read: {error.strerror or error}", "check its permissions") from None
+
+
+def _table(text: str, file: Path) -> dict[str, Any]:
+    if not text:
+        return {}
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        return dict(tomllib.loads(text))
+    except ValueError as error:  # TOMLDecodeError, and numbers of too many digits
+        raise _broken(file, f"no valid TOML: {shortened(str(error), 200)}", "repair the line that is named") from None
+    except RecursionError:
+        raise _broken(file, "no valid TOML: nested too deeply", "keep data out of it") from None
+
+
+def _broken(file: Path, reason: str, advice: str) -> UsageError:
+    return UsageError(f"{file}: {reason}", advice=advice)
+
+
 def _checked(key: str, value: Any, file: Path) -> Any:
-    where = f"{file}: [tool.torch2ms] {key}"
+    where = f"{file}: [tool.torch2ms] {shortened(key, 80)}"
     if key not in _KEYS:
         raise UsageError(f"{where}: unknown key", advice=f"known are {', '.join(sorted(_KEYS))}")
+
     if key in CHOICES:
-        if value not in CHOICES[key]:
-            raise UsageError(f"{where}: {value!r} is none of {', '.join(CHOICES[key])}")
+        if not isinstance(value, str) or value not in CHOICES[key]:
+            shown = shortened(ascii(value), 80) if isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
+            raise UsageError(f"{where}: {shown} is none of {', '.join(CHOICES[key])}")
     elif key == "mapping":
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
             raise UsageError(f"{where}: must be a list of file names")
         return tuple(str(file.parent / name) for name in value)
     elif key == "jobs":
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST_JOBS:
             raise UsageError(f"{where}: must be a number of processes")
     elif key == "cache":
         if not isinstance(value, bool):

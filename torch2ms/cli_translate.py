@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from torch2ms.cli_config import CHOICES, FailOn, settings_for
+from torch2ms.cli_output import say
+from torch2ms.reports.escape import one_line
 
 if TYPE_CHECKING:
     from torch2ms.config import Options
@@ -89,8 +91,12 @@ def translate(src: str, out: str | None, form: str, diff: bool, dry_run: bool, f
         _summarize_diff(report)
     else:
         _show(report, form, src, out or "OUT", is_written=not dry_run)
+    for name in _texts(report.facts.get("other names")):
+        say(f"written as {name}")
+    for done in _texts(report.facts.get("cleared")):
+        say(done)
     if "backup" in report.facts:
-        click.echo(f"the old OUT held files that torch2ms did not write; it is now {report.facts['backup']}", err=True)
+        say(f"the old OUT held files that torch2ms did not write; it is now {report.facts['backup']}")
     return _exit_code(report.worst, settings.fail_on)
 
 
@@ -108,6 +114,10 @@ def scan(src: str, form: str, folder: str | None, **given: Any) -> int:
         write_reports(report, Path(folder))
     _show(report, form, src, "OUT")
     return _exit_code(report.worst, settings.fail_on)
+
+
+def _texts(value: object) -> list[str]:
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
 def _by_key(given: dict[str, Any]) -> dict[str, Any]:
@@ -133,7 +143,7 @@ def _progress() -> Iterator[Callable[[str], None] | None]:
         return
 
     def show(message: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{message[:100]}")
+        sys.stderr.write(f"\r\x1b[K{one_line(message)[:100]}")
         sys.stderr.flush()
 
     try:
@@ -174,7 +184,7 @@ def _translate_stream(src: str, options: Options, fail_on: FailOn, diff: bool) -
     diagnostics = (*source.diagnostics, *result.diagnostics)
     for diagnostic in diagnostics:
         if diagnostic.severity > Severity.NOTE:
-            click.echo(str(diagnostic), err=True)
+            say(str(diagnostic))
     return _exit_code(max((diagnostic.severity for diagnostic in diagnostics), default=None), fail_on)
 
 
@@ -201,7 +211,7 @@ def _summarize_diff(report: Report) -> None:
 
     changed = sum(file.changed for file in report.files if file.source is not None)
     errors, warnings = report.count(Severity.ERROR), report.count(Severity.WARNING)
-    click.echo(f"{changed} of {len(report.files)} files would change; {errors} errors, {warnings} warnings", err=True)
+    say(f"{changed} of {len(report.files)} files would change; {errors} errors, {warnings} warnings")
 
 
 def _exit_code(worst: Severity | None, fail_on: FailOn) -> int:

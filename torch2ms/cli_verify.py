@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
+from torch2ms.cli_output import say
 from torch2ms.errors import UsageError
+from torch2ms.reports.escape import printable
 
 __all__ = ["convert_weights", "demo", "verify"]
 
@@ -30,7 +32,7 @@ def _parse_kwargs(text: str) -> dict[str, Any]:
 
 def _progress(message: str) -> None:
     if sys.stderr.isatty():
-        click.echo(message, err=True)
+        say(message)
 
 
 @click.command("convert-weights")
@@ -57,11 +59,11 @@ def convert_weights(
         reverse=reverse,
         mappings=mapping,
     )
-    click.echo(f"{destination}: {result.parameters} arrays written")
+    click.echo(f"{printable(destination)}: {result.parameters} arrays written")
     if result.dropped:
-        click.echo(f"without a counterpart, left out: {', '.join(result.dropped)}", err=True)
+        say(f"without a counterpart, left out: {', '.join(result.dropped)}")
     for note in result.notes:
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}")
 
 
 @click.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from typing import Literal
 
 from torch2ms.errors import UsageError
@@ -66,6 +67,18 @@ class Options:
     mappings: tuple[str, ...] = ()  # users' own TOML tables, later ones win
     on_unsupported: OnUnsupported = "mark"
     runtime: RuntimeMode = "copied"
+    package: str = "torch2ms_runtime"  # of the copied runtime in OUT; the pipeline chooses one that SRC does not have
     mode: Mode = "pynative"  # how the program is to run: graph raises T2M6xx and T2M7xx to warnings
     jobs: int = 1
     cache: bool = True
+
+    def __post_init__(self) -> None:
+        if self.entry is not None and not _is_entry(self.entry):
+            raise UsageError(f"not an entry: {self.entry!r}", advice="write it like package.module:callable")
+
+
+def _is_entry(text: str) -> bool:
+    """Whether a text is ``module:callable``, both dotted names that Python accepts."""
+    module, _, name = text.partition(":")
+    parts = [*module.split("."), *name.split(".")]
+    return all(part.isidentifier() and not iskeyword(part) for part in parts)

@@ -9,21 +9,24 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import jinja2
 
 from torch2ms.errors import InternalError
 from torch2ms.mapping_tables.loader import cache_directory
+from torch2ms.reports.escape import one_line
 
-__all__ = ["DATASETS", "LAUNCHER", "Named", "ProgramFacts", "generate", "launcher", "rename_taken"]
+__all__ = ["DATASETS", "LAUNCHER", "SCRIPTS", "Named", "ProgramFacts", "generate", "launcher", "rename_taken"]
 
 
-LAUNCHER = "scripts/run_distribute_train.sh"
+LAUNCHER = "run_distribute_train.sh"
+SCRIPTS = ("run_standalone_train.sh", LAUNCHER, "run_eval.sh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,8 @@ class ProgramFacts:
     eval_file: str = "eval.py"
     config_file: str = "config.yaml"
     convert_file: str = "convert_weights.py"
+    requirements_file: str = "requirements.txt"
+    scripts_folder: str = "scripts"
     state_rules: Mapping[str, Mapping[str, Any]] | None = None  # of torch2ms.weights.table_rules(), the default
     assumed: Mapping[str, str] = field(default_factory=dict)  # field of config.yaml -> what the source does not say
 
@@ -106,13 +111,22 @@ def requirement_entries(mindspore: tuple[int, int]) -> dict[str, str]:
     }
 
 
-def rename_taken(facts: ProgramFacts, taken: Sequence[str]) -> ProgramFacts:
-    """Return ``facts`` with ``ms_`` in front of every generated file name that the project has already."""
+class FreeNames(Protocol):
+    """Knows the names that a project has already."""
+
+    def aside(self, paths: Sequence[str], /) -> tuple[str, ...]:
+        """Return names for files that belong together: those given where all are free, else others."""
+        ...
+
+
+def rename_taken(facts: ProgramFacts, taken: FreeNames) -> ProgramFacts:
+    """Return ``facts`` with other names (``ms_`` in front) for the generated files whose names the project has."""
     from dataclasses import replace
 
-    names = ("train_file", "eval_file", "config_file", "convert_file")
-    changed = {name: f"ms_{getattr(facts, name)}" for name in names if getattr(facts, name) in taken}
-    return replace(facts, **changed)  # type: ignore[arg-type]
+    names = ("train_file", "eval_file", "config_file", "convert_file", "requirements_file")
+    scripts = taken.aside([f"{facts.scripts_folder}/{name}" for name in SCRIPTS])
+    changed = {name: taken.aside([getattr(facts, name)])[0] for name in names}
+    return replace(facts, **changed, scripts_folder=scripts[0].partition("/")[0])  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=2)
@@ -133,7 +147,7 @@ def _environment(store: bool) -> jinja2.Environment:
         autoescape=False,
         bytecode_cache=compiled,
     )
-    environment.globals.update(flow=flow, scalar=scalar, python=_python, imports=_imports)
+    environment.globals.update(flow=flow, scalar=scalar, python=_python, imports=_imports, one_line=one_line)
     return environment
 
 
@@ -147,24 +161,28 @@ def generate(facts: ProgramFacts, *, store: bool = False) -> dict[str, str]:
         raise InternalError(f"no generated program for the dataset {facts.dataset!r}")
     environment = _environment(store)
     context = _context(facts)
-    files = {facts.convert_file: "convert_weights.py.j2", "requirements.txt": "requirements.txt.j2"}
+    files = {facts.convert_file: "convert_weights.py.j2", facts.requirements_file: "requirements.txt.j2"}
     if facts.has_training:
         files |= {
             facts.train_file: "train.py.j2",
             facts.eval_file: "eval.py.j2",
             facts.config_file: "config.yaml.j2",
-            "scripts/run_standalone_train.sh": "scripts/run_standalone_train.sh.j2",
-            LAUNCHER: f"{LAUNCHER}.j2",
-            "scripts/run_eval.sh": "scripts/run_eval.sh.j2",
+            **{f"{facts.scripts_folder}/{name}": f"scripts/{name}.j2" for name in SCRIPTS},
         }
     return {path: environment.get_template(name).render(context) for path, name in sorted(files.items())}
 
 
-def launcher(program: str, *, store: bool = False) -> dict[str, str]:
+def launcher(program: str, path: str, *, store: bool = False) -> dict[str, str]:
     """Return the launch script of a project whose own program trains data parallel; without one, the user names it."""
-    template = _environment(store).get_template(f"{LAUNCHER}.j2")
-    usage = f"[options of {program}]" if program else "PROGRAM.py [its options]"
-    return {LAUNCHER: template.render(program=program, usage=usage, flags="")}
+    template = _environment(store).get_template(f"scripts/{LAUNCHER}.j2")
+    usage = f"[options of {one_line(program)}]" if program else "PROGRAM.py [its options]"
+    context = {"program": program and _below_root(program), "usage": usage, "flags": "", "path": path}
+    return {path: template.render(context)}
+
+
+def _below_root(path: str) -> str:
+    """Return a path below the shell variable ``root`` as one word of a shell command."""
+    return f'"$root/{path}"' if re.fullmatch(r"[\w./-]+", path) else f'"$root"/{shlex.quote(path)}'
 
 
 def _context(facts: ProgramFacts) -> dict[str, Any]:
@@ -179,6 +197,7 @@ def _context(facts: ProgramFacts) -> dict[str, Any]:
     schedule = facts.schedule
     return {
         "facts": facts,
+        "entry": f"{facts.network_module}:{facts.network_callable}",
         "note": lambda name: f"  # {facts.assumed[name]}" if name in facts.assumed else "",
         "transform_list": lambda specs: _transform_list(specs, facts),
         "target": facts.mindspore,
@@ -188,7 +207,8 @@ def _context(facts: ProgramFacts) -> dict[str, Any]:
         "synthetic": synthetic,
         "optimizer": {"name": facts.optimizer.name, **facts.optimizer.kwargs},
         "schedule": {"name": None} if schedule is None else {"name": schedule.name, **schedule.kwargs},
-        "program": facts.train_file,
+        "program": _below_root(facts.train_file),
+        "path": f"{facts.scripts_folder}/{LAUNCHER}",
         "usage": f"[options of {facts.train_file}]",
         "flags": "--distributed ",
         "train_module": facts.train_file.removesuffix(".py"),
@@ -273,5 +293,5 @@ def _python(value: Any) -> str:
         body = ", ".join(_python(item) for item in value)
         return f"[{body}]" if isinstance(value, list) else f"({body},)" if len(value) == 1 else f"({body})"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False) if value.isprintable() else ascii(value)
     return repr(value)

@@ -48,3 +48,17 @@ def test_a_folder_that_cannot_be_written_is_an_output_error(report: Report, tmp_
 @pytest.mark.parametrize("which", ["report", "empty_report"])
 def test_empty_and_full_reports_can_be_written(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     assert len(write_reports(request.getfixturevalue(which), tmp_path)) == len(NAMES)
+
+
+def test_a_report_replaces_an_earlier_one_and_no_other_file(report: Report, tmp_path: Path) -> None:
+    write_reports(report, tmp_path / "a")
+    write_reports(report, tmp_path / "a")
+    (tmp_path / "a" / "report.md").write_text("my own words")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "report.md").write_text("my own words")
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "changes.diff").symlink_to(tmp_path / "b" / "report.md")
+    for name, held in (("a", "report.md"), ("b", "report.md"), ("c", "changes.diff")):
+        with pytest.raises(OutputError, match=rf"{held} is no report that torch2ms wrote"):
+            write_reports(report, tmp_path / name)
+        assert (tmp_path / name / held).read_text() == "my own words"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from torch2ms.errors import InternalError, OutputError
 from torch2ms.translator.emit import MANIFEST, OutFile, check_out, emit
+from torch2ms.translator.leftovers import lock
 
 FILES = (OutFile("a.py", b"x = 1\n"), OutFile("b/c.txt", b"\0\xff"))
 
@@ -207,3 +209,61 @@ def test_out_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
         emit(tmp_path / "file" / "out", FILES)
     with pytest.raises(OutputError, match="cannot write"):
         emit(Path("/proc/torch2ms/out"), FILES)
+
+
+@pytest.mark.parametrize("name", ["pipe", "torch2ms_report/manifest.json"])
+def test_a_pipe_in_out_is_the_users_and_nothing_waits_for_it(tmp_path: Path, name: str) -> None:
+    out = tmp_path / "out"
+    emit(out, FILES)
+    if (out / name).exists():
+        (out / name).unlink()
+    os.mkfifo(out / name)
+    if name == "pipe":
+        assert emit(out, FILES, force=True).backup == tmp_path / "out.backup-1"
+    else:
+        with pytest.raises(OutputError, match="was not written by torch2ms"):
+            emit(out, FILES, force=True)
+
+
+def test_a_folder_that_cannot_be_listed_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    emit(out, FILES)
+    (out / "results").mkdir()
+    scan = os.scandir
+
+    def refuse(path: object) -> object:
+        if str(path).endswith("results"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scan(path)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert emit(out, FILES, force=True).backup == tmp_path / "out.backup-1"
+
+
+def test_what_cannot_be_deleted_is_kept_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    emit(out, FILES)
+    monkeypatch.setattr(shutil, "rmtree", lambda path, ignore_errors: None)
+    assert emit(out, FILES, force=True).backup == tmp_path / "out.backup-1"
+    assert sorted(os.listdir(tmp_path)) == ["out", "out.backup-1"]
+
+
+def test_leftovers_of_killed_runs_are_cleared_and_told(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    emit(out, FILES)
+    for name in (".out.torch2ms-abc", ".out.torch2ms-old-abc", ".out.torch2ms-old-xyz", ".out.torch2ms-mine"):
+        shutil.copytree(out, tmp_path / name)
+    (tmp_path / ".out.torch2ms-old-xyz" / "best.ckpt").write_bytes(b"weeks of training")
+    with lock(tmp_path / ".out.torch2ms-mine"):  # of a run that goes on
+        emitted = emit(out, FILES, force=True)
+    assert sorted(os.listdir(tmp_path)) == [".out.torch2ms-mine", "out", "out.backup-1"]
+    assert (tmp_path / "out.backup-1" / "best.ckpt").read_bytes() == b"weeks of training"
+    assert [line.split()[0] for line in emitted.cleared] == ["removed", "removed", "a"]
+    assert "out.backup-1" in emitted.cleared[2]
+
+
+def test_a_file_below_a_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    files = [OutFile("scripts", link="tools"), OutFile("scripts/run.sh", b"")]
+    with pytest.raises(InternalError, match="through a link"):
+        emit(tmp_path / "out", files)

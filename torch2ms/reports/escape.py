@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["one_line", "printable"]
+__all__ = ["one_line", "printable", "shortened"]
 
 # Control characters (an ANSI sequence starts with one) and the bidirectional controls, which make a line read
 # otherwise than it runs; newlines and tabs stay.
@@ -30,3 +30,8 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """Return ``printable(text)`` on one line: every run of white space becomes one space."""
     return " ".join(printable(text).split())
+
+
+def shortened(text: str, limit: int = 1_000) -> str:
+    """Return ``text``, or its beginning and ``...`` where it is longer than ``limit`` characters."""
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."

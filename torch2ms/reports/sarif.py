@@ -81,5 +81,5 @@ def _fingerprint(diagnostic: Diagnostic, seen: Counter[tuple[str, str, str]]) ->
     """Name the finding without its line, so that it stays the same when lines above it come and go."""
     key = (diagnostic.file, diagnostic.code, diagnostic.symbol)
     seen[key] += 1
-    raw = "\0".join((*key, str(seen[key]))).encode("utf-8", "surrogateescape")
+    raw = "\0".join((*key, str(seen[key]))).encode("utf-8", "backslashreplace")
     return hashlib.sha256(raw).hexdigest()[:32]

@@ -20,6 +20,8 @@ import mindspore as ms
 import numpy as np
 
 from . import modules, networks, torch_files
+from .plain_pickles import shown
+from .tensor_headers import Entry, HeaderError, read_header
 
 __all__ = [
     "CheckpointError",
@@ -42,7 +44,7 @@ _DTYPES = {
     "C64": np.complex64, "C128": np.complex128,
 }  # fmt: skip
 _NAMES = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}
-_OBJECTS, _MADE = "pickled objects", "objects made again"
+_OBJECTS = "pickled objects"
 _BFLOAT16 = "BF16"  # NumPy has no such type: the upper half of a float32
 
 
@@ -114,25 +116,41 @@ def _join(path: str, key: Any) -> str:
     return f"{path}.{key}" if path else str(key)
 
 
-def _unpack(node: Any, arrays: Dict[str, Any]) -> Any:
-    if not isinstance(node, dict):
-        return node
-    ((kind, content),) = node.items()
-    if kind == "d":
-        return {_unpack(key, arrays): _unpack(item, arrays) for key, item in content}
-    if kind == "ns":
-        return argparse.Namespace(**{key: _unpack(item, arrays) for key, item in content})
-    if kind in ("l", "t"):
-        items = [_unpack(item, arrays) for item in content]
-        return items if kind == "l" else tuple(items)
-    if kind == "s":
-        if _MADE not in arrays:
-            arrays[_MADE] = _objects(arrays[_OBJECTS][1], _OBJECTS)
-        return arrays[_MADE][content]
-    tag, array = arrays[content]
-    if kind == "o":  # of files that earlier releases wrote
-        return _objects(array, content)
-    return array if kind == "a" else _tensor(tag, array, content if kind == "p" else None)
+class _Unpacker:
+    """Make an object again of its JSON description and its arrays, each of which is used once."""
+
+    def __init__(self, arrays: Dict[str, Tuple[str, np.ndarray[Any, Any]]], name: object, weights_only: bool) -> None:
+        self.arrays = arrays
+        self.name = name
+        self.weights_only = weights_only
+        self.objects: Any = None  # those that were pickled together
+
+    def unpack(self, node: Any) -> Any:
+        """Return what a part of the description stands for."""
+        if not isinstance(node, dict):
+            return node
+        ((kind, content),) = node.items()
+        if kind == "d":
+            return {self.unpack(key): self.unpack(item) for key, item in content}
+        if kind == "ns":
+            return argparse.Namespace(**{key: self.unpack(item) for key, item in content})
+        if kind in ("l", "t"):
+            items = [self.unpack(item) for item in content]
+            return items if kind == "l" else tuple(items)
+        if kind in ("s", "o"):
+            return self.unpack_object(kind, content)
+        tag, array = self.arrays.pop(content)
+        return array if kind == "a" else _tensor(tag, array, content if kind == "p" else None)
+
+    def unpack_object(self, kind: str, content: Any) -> Any:
+        """Return an object of the program's own classes, which runs their code."""
+        if self.weights_only:
+            raise CheckpointError(f"{self.name} holds a network, not only weights: weights_only=False runs its code")
+        if kind == "o":  # of files that earlier releases wrote
+            return _objects(self.arrays.pop(content)[1], content)
+        if self.objects is None:
+            self.objects = _objects(self.arrays.pop(_OBJECTS)[1], _OBJECTS)
+        return self.objects[content]
 
 
 def _objects(array: np.ndarray[Any, Any], name: str) -> Any:
@@ -236,8 +254,15 @@ def load(
         except torch_files.TorchFileError as error:
             raise CheckpointError(f"{name}: {error}") from error
     if str(name).endswith(".ckpt") and not _looks_like_safetensors(content):
-        return ms.load_checkpoint(name)
+        return _load_ckpt(name)
     return _parse(content, name, weights_only)
+
+
+def _load_ckpt(name: str) -> Any:
+    try:
+        return ms.load_checkpoint(name)
+    except Exception as error:  # whatever damaged bytes lead to in MindSpore
+        raise CheckpointError(f"{name} is damaged, or is no checkpoint of MindSpore's: {shown(str(error))}") from error
 
 
 def _looks_like_safetensors(content: bytes) -> bool:
@@ -247,30 +272,24 @@ def _looks_like_safetensors(content: bytes) -> bool:
 def _parse(content: bytes, name: object, weights_only: bool = False) -> Any:
     if not _looks_like_safetensors(content):
         raise CheckpointError(f"{name} is damaged, or is no checkpoint (safetensors, or MindSpore's .ckpt)")
-    start = 8 + int.from_bytes(content[:8], "little")
     try:
-        header = json.loads(content[8:start])
-        metadata = header.pop("__metadata__", {})
-        data = memoryview(content)[start:]
-        if max([entry["data_offsets"][1] for entry in header.values()], default=0) > len(data):
-            raise CheckpointError(f"{name} is cut off: {len(data)} bytes of arrays, more were written")
+        entries, metadata, data = read_header(content)
         if "crc32" in metadata and zlib.crc32(data, zlib.crc32(metadata["tree"].encode())) != int(metadata["crc32"]):
             raise CheckpointError(f"{name} is damaged: its checksum does not fit its content")
-        arrays = {key: _array(entry, data) for key, entry in header.items()}
+        arrays = {key: (entry.tag, _array(entry, data)) for key, entry in entries.items()}
         if metadata.get("torch2ms") == _FORMAT:
-            if weights_only and ('{"o": ' in metadata["tree"] or '{"s": ' in metadata["tree"]):
-                raise CheckpointError(f"{name} holds a network, not only weights: weights_only=False runs its code")
-            return _unpack(json.loads(metadata["tree"]), arrays)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CheckpointError(f"{name} is damaged: {error}") from error
-    return {key: _tensor(tag, array, key) for key, (tag, array) in arrays.items()}
+            return _Unpacker(arrays, name, weights_only).unpack(json.loads(metadata["tree"]))
+        return {key: _tensor(tag, array, key) for key, (tag, array) in arrays.items()}
+    except CheckpointError:
+        raise
+    except Exception as error:  # whatever damaged bytes lead to, in NumPy or MindSpore
+        reason = error if isinstance(error, HeaderError) else type(error).__name__
+        raise CheckpointError(f"{name} is damaged: {reason}") from error
 
 
-def _array(entry: Dict[str, Any], data: memoryview) -> Tuple[str, np.ndarray[Any, Any]]:
-    tag = entry["dtype"]
-    dtype = np.dtype(np.uint16) if tag == _BFLOAT16 else np.dtype(_DTYPES[tag])
-    begin, end = entry["data_offsets"]
-    return tag, np.frombuffer(data[begin:end], dtype=dtype).reshape(entry["shape"]).copy()
+def _array(entry: Entry, data: memoryview) -> np.ndarray[Any, Any]:
+    dtype = np.dtype(np.uint16) if entry.tag == _BFLOAT16 else np.dtype(_DTYPES[entry.tag])
+    return np.frombuffer(data[entry.begin : entry.end], dtype=dtype).reshape(entry.shape).copy()
 
 
 def save_given(obj: Any, f: Union[PathLike, BinaryIO], *_: object, **__: object) -> None:

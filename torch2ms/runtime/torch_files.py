@@ -8,22 +8,24 @@ needs any other class (a network that was saved whole) is refused by name. The l
 
 from __future__ import annotations
 
-import argparse
-import collections
 import io
-import pathlib
-import pickle
+import math
+import sys
 import zipfile
-from typing import Any, Callable, Dict, Literal, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Literal, NamedTuple, Sequence, Tuple, Union
 
 import mindspore as ms
 import numpy as np
+
+from .budget import Budget, BudgetError
+from .plain_pickles import NAMES, NUMPY, Machine, Made, Name, PickleError, finished, shown
 
 __all__ = ["TorchFileError", "is_torch_file", "read"]
 
 _Order = Literal["<", ">"]
 _Make = Callable[["np.ndarray[Any, Any]", str], Any]
 _MAGIC = 0x1950A86A20F9469CFC6C
+_RANK = 32  # dimensions that an array of NumPy can have
 _BFLOAT16 = "bfloat16"  # NumPy has no such type: the upper half of a float32
 _STORAGES = {
     "DoubleStorage": "float64", "FloatStorage": "float32", "HalfStorage": "float16", "BFloat16Storage": _BFLOAT16,
@@ -43,10 +45,6 @@ class TorchFileError(RuntimeError):
     """A file of PyTorch's is damaged, or holds what cannot be read without PyTorch."""
 
 
-class _StorageType(NamedTuple):
-    dtype: str
-
-
 class _Storage(NamedTuple):
     """The memory that tensors share: its elements as a flat array, of uint16 for bfloat16."""
 
@@ -59,7 +57,8 @@ class _Pending:
 
     def __init__(self, dtype: str, size: int) -> None:
         self.dtype = dtype
-        self.elements = np.zeros(size, _element(dtype))
+        self.size = size
+        self.elements = np.empty(0, _element(dtype))
 
 
 def is_torch_file(start: bytes) -> bool:
@@ -76,19 +75,23 @@ def read(content: bytes, make: _Make = _tensor) -> Any:
     """Return the object in the bytes of a file that ``torch.save`` wrote; its tensors are MindSpore's.
 
     ``make`` makes them from an array and the name of the element type (the array is float32 where that is bfloat16).
-    Raises TorchFileError where the file is damaged, is a TorchScript program, or holds objects of other classes.
+    Raises TorchFileError where the file is damaged, is a TorchScript program, holds objects of other classes, or asks
+    for more memory than a file of its size can be worth.
     """
+    budget = Budget(len(content))
     try:
-        loaded = _read_archive(content) if content[:2] == b"PK" else _read_stream(io.BytesIO(content))
-        return _finished(loaded, make)
+        reader = _read_archive if content[:2] == b"PK" else _read_stream
+        return finished(reader(content, make, budget), budget)
     except TorchFileError:
         raise
-    except (pickle.UnpicklingError, zipfile.BadZipFile, EOFError, KeyError, ValueError, TypeError, IndexError,
-            AttributeError, RecursionError) as error:  # fmt: skip
-        raise TorchFileError(f"the file is damaged: {type(error).__name__}: {error}") from error
+    except BudgetError as error:
+        raise TorchFileError(f"the file is damaged, or meant to harm: {error}; get it anew from its source") from None
+    except Exception as error:  # whatever damaged bytes lead to, in NumPy, zipfile or MindSpore
+        reason = str(error) if isinstance(error, PickleError) else f"{type(error).__name__}: {shown(str(error))}"
+        raise TorchFileError(f"the file is damaged: {reason}; get it anew from its source") from error
 
 
-def _read_archive(content: bytes) -> Any:
+def _read_archive(content: bytes, make: _Make, budget: Budget) -> Any:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         names = archive.namelist()
         root = next((name[: -len("data.pkl")] for name in names if name.endswith("data.pkl")), None)
@@ -96,163 +99,181 @@ def _read_archive(content: bytes) -> Any:
             raise TorchFileError("the zip archive holds no data.pkl: it is no file of torch.save")
         if f"{root}constants.pkl" in names:
             raise TorchFileError("the file is a TorchScript program: save its state_dict() with PyTorch")
-        order: _Order = ">" if f"{root}byteorder" in names and archive.read(f"{root}byteorder") == b"big" else "<"
+
+        def part(name: str) -> bytes:
+            found = archive.getinfo(f"{root}{name}")
+            budget.charge(found.file_size)  # what zipfile will read at most
+            return archive.read(found)
+
+        order: _Order = ">" if f"{root}byteorder" in names and part("byteorder") == b"big" else "<"
         storages: Dict[str, _Storage] = {}
 
         def storage(saved: Sequence[Any]) -> _Storage:
-            _, kind, key, _, size = saved
+            _, _, key, _, size = saved
+            dtype = _storage_dtype(saved)
             if key not in storages:
-                elements = np.frombuffer(archive.read(f"{root}data/{key}"), _element(kind.dtype).newbyteorder(order))
-                if kind.dtype != "uint8" and len(elements) != size:
-                    raise TorchFileError(f"the file is damaged: storage {key} has {len(elements)} of {size} elements")
-                storages[key] = _Storage(kind.dtype, elements.astype(_element(kind.dtype)))
+                elements = _flat(part(f"data/{key}"), dtype, order)
+                if dtype != "uint8" and len(elements) != size:
+                    raise PickleError(f"storage {shown(key)} has {len(elements)} elements")
+                storages[key] = _Storage(dtype, elements)
             return storages[key]
 
-        return _Unpickler(io.BytesIO(archive.read(f"{root}data.pkl")), storage).load()
+        return Machine(io.BytesIO(part("data.pkl")), _finder(make), budget, storage).load()
 
 
-def _read_stream(stream: io.BytesIO) -> Any:
-    if _Unpickler(stream).load() != _MAGIC:
+def _read_stream(content: bytes, make: _Make, budget: Budget) -> Any:
+    stream = io.BytesIO(content)
+    find = _finder(make)
+    if Machine(stream, find, budget).load() != _MAGIC:
         raise TorchFileError("the file is no file of torch.save")
-    _Unpickler(stream).load()  # the version of the format, always 1001
-    system = _Unpickler(stream).load()
+    Machine(stream, find, budget).load()  # the version of the format, always 1001
+    system = Machine(stream, find, budget).load()
     order: _Order = "<" if system.get("little_endian", True) else ">"
     storages: Dict[str, _Pending] = {}
 
     def storage(saved: Sequence[Any]) -> _Pending:
-        _, kind, key, _, size, view = saved
+        _, _, key, _, size, view = saved
         if view is not None:
             raise TorchFileError("the file shares parts of storages, as PyTorch before 0.4 did: save it again")
-        return storages.setdefault(key, _Pending(kind.dtype, size))
+        return storages.setdefault(key, _Pending(_storage_dtype(saved), size))
 
-    result = _Unpickler(stream, storage).load()
-    for key in _Unpickler(stream).load():
+    result = Machine(stream, find, budget, storage).load()
+    for key in Machine(stream, find, budget).load():
         size = int.from_bytes(stream.read(8), "little" if order == "<" else "big", signed=True)
         held = storages[key]
-        data = stream.read(size * held.elements.itemsize)
-        if len(held.elements) != size or len(data) != size * held.elements.itemsize:
-            raise TorchFileError(f"the file is damaged: storage {key} is cut off")
-        held.elements[:] = np.frombuffer(data, _element(held.dtype).newbyteorder(order))
+        length = size * _element(held.dtype).itemsize
+        data = stream.read(length) if size >= 0 else b""
+        if held.size != size or len(data) != length:
+            raise PickleError(f"storage {shown(key)} is cut off")
+        held.elements = _flat(data, held.dtype, order)
     return result
+
+
+class _StorageType(NamedTuple):
+    dtype: str
+
+
+def _storage_dtype(saved: Sequence[Any]) -> str:
+    """Return the element type that a storage is saved with; raises PickleError for what is no storage."""
+    kind, key = saved[1], saved[2]
+    if saved[0] != "storage" or not isinstance(kind, Name) or not isinstance(kind.value, _StorageType):
+        raise PickleError("it names something outside of itself that is no storage")
+    if not isinstance(key, str):
+        raise PickleError("a storage without a name")
+    return kind.value.dtype
+
+
+def _flat(data: bytes, dtype: str, order: _Order) -> np.ndarray[Any, Any]:
+    elements = np.frombuffer(data, _element(dtype))
+    return elements if order == ("<" if sys.byteorder == "little" else ">") else elements.byteswap()
 
 
 def _element(dtype: str) -> np.dtype[Any]:
     return np.dtype(np.uint16 if dtype == _BFLOAT16 else dtype)
 
 
-class _Tensor(NamedTuple):
+class _Tensor(Made):
     """A tensor that is made once all storages are read."""
 
-    storage: Union[_Storage, _Pending]
-    offset: int
-    shape: Tuple[int, ...]
-    strides: Tuple[int, ...]
-    dtype: str
+    def __init__(
+        self,
+        make: _Make,
+        storage: Union[_Storage, _Pending],
+        offset: int,
+        shape: Sequence[int],
+        strides: Sequence[int],
+        dtype: str = "",
+    ) -> None:
+        if not isinstance(storage, (_Storage, _Pending)):
+            raise PickleError("a tensor without a storage")
+        self.make = make
+        self.storage = storage
+        self.dtype = dtype or storage.dtype
+        (self.offset,), self.shape, self.strides = _sizes((offset,)), _sizes(shape), _sizes(strides)
 
-    def made(self, make: _Make) -> Any:
+    def made(self, budget: Budget, finish: Callable[[Any], Any]) -> Any:
+        """Return the tensor; raises PickleError where it reaches beyond its storage."""
         elements = self.storage.elements
         if self.dtype != self.storage.dtype:  # bytes that a tensor reads as another dtype
             elements = elements.view(_element(self.dtype))
         last = self.offset + sum(stride * (size - 1) for stride, size in zip(self.strides, self.shape))
-        is_inside = self.offset >= 0 and min(self.strides, default=0) >= 0 and last < len(elements)
         if 0 in self.shape:
             array = np.zeros(self.shape, elements.dtype)
-        elif len(self.strides) == len(self.shape) and is_inside:
+        elif len(self.strides) == len(self.shape) and last < len(elements):
+            budget.charge(math.prod(self.shape) * elements.itemsize)
             steps = [stride * elements.itemsize for stride in self.strides]
             array = np.lib.stride_tricks.as_strided(elements[self.offset :], self.shape, steps).copy()
         else:
-            raise TorchFileError("the file is damaged: a tensor reaches beyond its storage")
+            raise PickleError("a tensor reaches beyond its storage")
         if self.dtype == _BFLOAT16:
             array = (array.astype(np.uint32) << 16).view(np.float32)
-        return make(array, self.dtype)
+        return self.make(array, self.dtype)
 
 
-def _finished(value: Any, make: _Make) -> Any:
-    """Return the object with its tensors made, containers changed in place where that can be."""
-    if isinstance(value, _Tensor):
-        return value.made(make)
-    if isinstance(value, dict):
-        for key in list(value):
-            value[key] = _finished(value[key], make)
-    elif isinstance(value, list):
-        value[:] = [_finished(item, make) for item in value]
-    elif isinstance(value, argparse.Namespace):
-        _finished(vars(value), make)
-    elif type(value) is tuple:
-        return tuple(_finished(item, make) for item in value)
-    return value
-
-
-def _tensor_v2(storage: Any, offset: int, size: Sequence[int], stride: Sequence[int], *_: Any) -> _Tensor:
-    return _Tensor(storage, offset, tuple(size), tuple(stride), storage.dtype)
-
-
-def _tensor_v3(storage: Any, offset: int, size: Sequence[int], stride: Sequence[int], *rest: Any) -> _Tensor:
-    return _Tensor(storage, offset, tuple(size), tuple(stride), str(rest[2]).rpartition(".")[2].lower())
+def _sizes(values: Sequence[int]) -> Tuple[int, ...]:
+    """Return sizes, strides or an offset; raises PickleError for what is no number of 63 bits, or is negative."""
+    if not isinstance(values, (tuple, list)) or len(values) > _RANK:
+        raise PickleError("a tensor without a shape")
+    if not all(type(value) is int and 0 <= value < 1 << 63 for value in values):
+        raise PickleError("sizes, strides or offset of a tensor are negative, or no numbers")
+    return tuple(values)
 
 
 def _first(value: Any, *_: Any) -> Any:
     return value
 
 
-def _of_type(make: Callable[..., Any], _: Any, arguments: Sequence[Any], __: Any) -> Any:
-    return make(*arguments)
+def _of_type(function: Any, _: Any, arguments: Sequence[Any], __: Any) -> Any:
+    if not isinstance(function, Name) or function.needs_budget:
+        raise PickleError("a tensor that nothing makes")
+    return function.make(*arguments)
 
 
-_MADE: Dict[Tuple[str, str], Any] = {
-    ("torch._utils", "_rebuild_tensor"): _tensor_v2,
-    ("torch._utils", "_rebuild_tensor_v2"): _tensor_v2,
-    ("torch._utils", "_rebuild_tensor_v3"): _tensor_v3,
-    ("torch._utils", "_rebuild_parameter"): _first,
-    ("torch._utils", "_rebuild_parameter_with_state"): _first,
-    ("torch._tensor", "_rebuild_from_type_v2"): _of_type,
-    ("torch", "Tensor"): _Tensor,
-    ("torch", "Size"): tuple,
-    ("torch", "device"): lambda kind, index=None: kind if index is None else f"{kind}:{index}",
-    ("torch.nn.parameter", "Parameter"): _first,
-    ("collections", "OrderedDict"): collections.OrderedDict,
-    ("collections", "defaultdict"): collections.defaultdict,
-    ("collections", "Counter"): collections.Counter,
-    ("collections", "deque"): collections.deque,
-    ("argparse", "Namespace"): argparse.Namespace,
-    **{
-        ("pathlib", name): pathlib.PurePath for name in ("PosixPath", "WindowsPath", "PurePosixPath", "PureWindowsPath")
-    },
-    ("_codecs", "encode"): lambda text, encoding="latin1": text.encode(encoding),
-}
-_BUILTINS = (set, frozenset, list, dict, tuple, int, float, complex, bool, str, bytes, bytearray, slice, range)
-_MADE.update({(module, kind.__name__): kind for module in ("builtins", "__builtin__") for kind in _BUILTINS})
-# NumPy keeps the two functions in a module whose name differs by release.
-_NUMPY: Dict[str, Any] = {
-    "dtype": np.dtype, "ndarray": np.ndarray, "_reconstruct": np.zeros(1).__reduce__()[0],
-    "scalar": np.float32(0).__reduce__()[0],
-}  # fmt: skip
+def _device(kind: Any, index: Any = None) -> str:
+    return shown(kind) if index is None else f"{shown(kind)}:{int(index)}"
 
 
-class _Unpickler(pickle.Unpickler):
-    """An unpickler that makes tensors, containers, numbers and arrays, and nothing else."""
+def _no_call(*_: Any) -> Any:
+    raise PickleError("it calls what is no function")
 
-    def __init__(self, stream: io.BytesIO, storage: Optional[Callable[[Sequence[Any]], Any]] = None) -> None:
-        super().__init__(stream, encoding="utf-8")
-        self._storage = storage
 
-    def persistent_load(self, saved: Any) -> Any:
-        """Return the storage that stands outside of the pickle."""
-        if self._storage is None or saved[0] != "storage":
-            raise TorchFileError(f"the file is damaged: it names {saved!r} outside of itself")
-        return self._storage(saved)
+def _finder(make: _Make) -> Callable[[str, str], Name]:
+    """Return what finds the stand-in of a class or function; ``make`` makes the tensors."""
 
-    def find_class(self, module: str, name: str) -> Any:
-        """Return what stands for a class or function; raises TorchFileError for those that are not known."""
-        if (module, name) in _MADE:
-            return _MADE[module, name]
+    def tensor_v2(storage: Any, offset: int, size: Sequence[int], stride: Sequence[int], *_: Any) -> _Tensor:
+        return _Tensor(make, storage, offset, size, stride)
+
+    def tensor_v3(storage: Any, offset: int, size: Sequence[int], stride: Sequence[int], *rest: Any) -> _Tensor:
+        dtype = str(rest[2].value).rpartition(".")[2].lower().rstrip("_")
+        return _Tensor(make, storage, offset, size, stride, dtype)
+
+    torch = {
+        ("torch._utils", "_rebuild_tensor"): Name(tensor_v2),
+        ("torch._utils", "_rebuild_tensor_v2"): Name(tensor_v2),
+        ("torch._utils", "_rebuild_tensor_v3"): Name(tensor_v3),
+        ("torch._utils", "_rebuild_parameter"): Name(_first),
+        ("torch._utils", "_rebuild_parameter_with_state"): Name(_first),
+        ("torch._tensor", "_rebuild_from_type_v2"): Name(_of_type),
+        ("torch", "Tensor"): Name(_no_call),
+        ("torch", "Size"): NAMES["builtins", "tuple"],
+        ("torch", "device"): Name(_device),
+        ("torch.nn.parameter", "Parameter"): Name(_first),
+    }
+
+    def find(module: str, name: str) -> Name:
+        if (module, name) in torch:
+            return torch[module, name]
+        if (module, name) in NAMES:
+            return NAMES[module, name]
         if module in ("torch", "torch.storage") and name in _STORAGES:
-            return _StorageType(_STORAGES[name])
+            return Name(_no_call, _StorageType(_STORAGES[name]))
         if module == "torch" and name in _DTYPES:
-            return getattr(ms, "bool_" if name == "bool" else _DTYPES[name])
-        if module.partition(".")[0] == "numpy" and name in _NUMPY:
-            return _NUMPY[name]
+            return Name(_no_call, getattr(ms, "bool_" if name == "bool" else _DTYPES[name]))
+        if module.partition(".")[0] == "numpy" and name in NUMPY:
+            return NUMPY[name]
         raise TorchFileError(
-            f"the file holds an object of {module}.{name}: only tensors, containers and plain values are read; "
-            "save the state_dict() with PyTorch"
+            f"the file holds an object of {shown(module)}.{shown(name)}: only tensors, containers and plain values are "
+            "read; save the state_dict() with PyTorch"
         )
+
+    return find

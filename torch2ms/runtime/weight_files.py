@@ -9,10 +9,13 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .plain_pickles import shown
+from .tensor_headers import Entry, read_header
 
 __all__ = ["Value", "WeightsError", "read_mindspore", "read_torch", "write_mindspore", "write_torch"]
 
@@ -23,6 +26,7 @@ _NAMES = {
     "C64": "complex64", "C128": "complex128",
 }  # fmt: skip
 _TAGS = {name: tag for tag, name in _NAMES.items()}
+_LISTED = 20  # keys in a message
 # Where programs put the state dictionary when they save more than that.
 _NESTS = ("state_dict", "model_state_dict", "model_state", "model", "net", "network", "module")
 
@@ -51,7 +55,7 @@ def read_torch(path: Path) -> Tuple[Values, List[str]]:
         content: Dict[Any, Any] = dict(read_safetensors(path))
     else:
         content = _load_pth(path)
-    content, notes = _unnest(content, lambda value: isinstance(value, Value))
+    content, notes = _unnest(path, content, lambda value: isinstance(value, Value))
     return _without_module_prefix(content, notes), notes
 
 
@@ -79,23 +83,29 @@ def _import_torch(path: Path) -> Any:
     return torch
 
 
-def _unnest(content: Dict[Any, Any], is_value: Callable[[Any], bool]) -> Tuple[Dict[Any, Any], List[str]]:
+def _unnest(path: Path, content: Dict[Any, Any], is_value: Callable[[Any], bool]) -> Tuple[Dict[Any, Any], List[str]]:
     """Return the state dictionary in ``content``, which may lie one or two keys down, and notes of what was passed."""
     notes: List[str] = []
     while not any(is_value(value) for value in content.values()):
         found = [key for key in _NESTS if isinstance(content.get(key), dict)]
         if not found:
             raise WeightsError(
-                f"no state dictionary: looked for tensors, and under {', '.join(_NESTS)}; the file has "
-                + (", ".join(map(str, list(content)[:8])) or "nothing")
+                f"{path} holds no state dictionary: looked for tensors, and under {', '.join(_NESTS)}; the file has "
+                + (_listed(content) or "nothing")
             )
-        rest = [str(key) for key in content if key != found[0]]
-        notes.append(f"took the weights under {found[0]!r}" + (f"; passed over {', '.join(rest)}" if rest else ""))
+        rest = _listed(key for key in content if key != found[0])
+        notes.append(f"took the weights under {found[0]!r}" + (f"; passed over {rest}" if rest else ""))
         content = content[found[0]]
-    others = [str(key) for key, value in content.items() if not is_value(value)]
+    others = _listed(key for key, value in content.items() if not is_value(value))
     if others:
-        notes.append(f"passed over what is no tensor: {', '.join(others)}")
+        notes.append(f"passed over what is no tensor: {others}")
     return {str(key): value for key, value in content.items() if is_value(value)}, notes
+
+
+def _listed(keys: Iterable[Any]) -> str:
+    """Return keys of a file for a message, the first few."""
+    found = [shown(str(key)) for key in keys]
+    return ", ".join(found[:_LISTED]) + (f" and {len(found) - _LISTED} more" if len(found) > _LISTED else "")
 
 
 def _without_module_prefix(values: Values, notes: List[str]) -> Values:
@@ -129,12 +139,12 @@ def read_mindspore(path: Path) -> Tuple[Values, List[str]]:
     from . import checkpoint
 
     try:
-        content = checkpoint.load(path)
+        content = checkpoint.load(path, weights_only=True)
     except (checkpoint.CheckpointError, OSError, ValueError) as error:
         raise WeightsError(f"{path} cannot be read as MindSpore weights: {error}") from error
     if not isinstance(content, dict):
         raise WeightsError(f"{path} holds a {type(content).__name__}, not a state dictionary")
-    content, notes = _unnest(content, lambda value: isinstance(value, ms.Tensor))
+    content, notes = _unnest(path, content, lambda value: isinstance(value, ms.Tensor))
     return {key: value_of_tensor(tensor) for key, tensor in content.items()}, notes
 
 
@@ -175,23 +185,19 @@ def read_safetensors(path: Path) -> Values:
         content = path.read_bytes()
     except OSError as error:
         raise WeightsError(f"{path} cannot be read: {error.strerror}") from error
-    start = 8 + int.from_bytes(content[:8], "little")
     try:
-        header = json.loads(content[8:start])
-        header.pop("__metadata__", None)
-        data = memoryview(content)[start:]
-        return {key: _array(entry, data) for key, entry in header.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise WeightsError(f"{path} is no safetensors file, or is damaged: {error}") from error
+        header = read_header(content)
+        return {key: _array(entry, header.data) for key, entry in header.entries.items()}
+    except ValueError as error:
+        raise WeightsError(
+            f"{path} is no safetensors file, or is damaged: {error}; get it anew from its source"
+        ) from error
 
 
-def _array(entry: Dict[str, Any], data: memoryview) -> Value:
-    name = _NAMES[entry["dtype"]]
-    begin, end = entry["data_offsets"]
-    if end > len(data):
-        raise ValueError("the file is cut off")
+def _array(entry: Entry, data: memoryview) -> Value:
+    name = _NAMES[entry.tag]
     dtype = np.dtype("uint16" if name == "bfloat16" else name).newbyteorder("<")
-    array = np.frombuffer(data[begin:end], dtype=dtype).reshape(entry["shape"])
+    array = np.frombuffer(data[entry.begin : entry.end], dtype=dtype).reshape(entry.shape)
     if name == "bfloat16":  # the upper half of a float32
         array = (array.astype(np.uint32) << 16).view(np.float32)
     return Value(array, name)

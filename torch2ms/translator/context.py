@@ -13,6 +13,7 @@ import libcst as cst
 from torch2ms.config import Options, Target
 from torch2ms.diagnostics import CODES, Diagnostic, Severity
 from torch2ms.mapping_tables.lookup import Tables
+from torch2ms.reports.escape import one_line, shortened
 from torch2ms.reports.model import Place
 from torch2ms.translator.alignment import Alignment
 from torch2ms.translator.inference import FileAnalysis, FunctionInfo, World
@@ -83,7 +84,7 @@ class Context:
         self.path = analysis.path
         self.quote = "'"  # the commoner quote of the file
         self.commented: frozenset[int] = frozenset()  # the lines with a comment, or with a string that holds a "#"
-        self.imports = ImportPlan(analysis, world, options.runtime)
+        self.imports = ImportPlan(analysis, world, options)
         self.diagnostics: list[Diagnostic] = []
         self.uses: list[Use] = []
         self.accounted: dict[ast.AST, None] = {}
@@ -234,12 +235,13 @@ class Context:
         entry = CODES[code]
         level = entry.severity if severity is None else severity
         place = self.place(tree)
+        message = shortened(message)
         self.diagnostics.append(
             Diagnostic(self.path, place.line, place.column, code, level, symbol, message, advice or entry.advice)
         )
         if level > Severity.NOTE and self.frames:
             mark = f"# TORCH2MS {code}: {message}" + (f"; {advice}" if advice else "")
-            line = " ".join(mark.split())
+            line = one_line(mark)
             if line not in self.frame.marks:
                 self.frame.marks.append(line)
 

@@ -8,6 +8,8 @@ What may stand where OUT shall come:
   file that torch2ms did not write, or one that was changed since, the whole old folder is kept beside OUT as
   ``OUT.backup-1`` (``-2``, ...): trained weights and hand-made changes are never deleted;
 - with ``force``, any other folder or file is refused all the same: torch2ms deletes nothing it did not write.
+
+Pipes, sockets and what cannot be read count as the user's. What an earlier run left that was killed goes, and is told.
 """
 
 from __future__ import annotations
@@ -18,18 +20,20 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from torch2ms.errors import InternalError, OutputError
+from torch2ms.translator.leftovers import clear_leftovers, hidden_folder, lock
+from torch2ms.translator.out_names import REPORT_NAME, is_report
 
-__all__ = ["MANIFEST", "Emitted", "OutFile", "check_out", "emit"]
+__all__ = ["MANIFEST", "MANIFEST_NAME", "Emitted", "OutFile", "check_out", "emit"]
 
-MANIFEST = "torch2ms_report/manifest.json"
+MANIFEST_NAME = "manifest.json"
+MANIFEST = f"{REPORT_NAME}/{MANIFEST_NAME}"
 _CACHES = frozenset({"__pycache__"})  # what only running OUT leaves behind
 _CHUNK = 1 << 20
 
@@ -60,10 +64,12 @@ class OutFile:
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """What ``emit`` did: the number of files written, and where an OUT that was replaced is kept, if it is."""
+    """What ``emit`` did: the number of files written, where an OUT that was replaced is kept, if it is, and what became
+    of the folders of runs that were killed."""
 
     files: int
     backup: Path | None = None
+    cleared: tuple[str, ...] = ()
 
 
 def check_out(out: Path, *, force: bool = False) -> None:
@@ -87,8 +93,8 @@ def check_out(out: Path, *, force: bool = False) -> None:
         )
 
 
-def emit(out: Path, files: Iterable[OutFile], *, force: bool = False) -> Emitted:
-    """Write ``files`` and a manifest of them as the folder ``out``.
+def emit(out: Path, files: Iterable[OutFile], *, force: bool = False, manifest: str = MANIFEST) -> Emitted:
+    """Write ``files`` and a ``manifest`` of them as the folder ``out``.
 
     ``files`` may be a generator: one file after the other is taken and written. Whatever ends the work before its time
     (a full disk, a missing permission, Ctrl-C, an exception of the generator), ``out`` stays as it was and nothing is
@@ -97,20 +103,22 @@ def emit(out: Path, files: Iterable[OutFile], *, force: bool = False) -> Emitted
     """
     out = Path(os.path.abspath(out))  # a name to build others from, even for "."
     check_out(out, force=force)
+    cleared = clear_leftovers(out, _is_touched, _free_name)
     with _created_parents(out):
         temporary: Path | None = None
         try:
-            temporary = Path(tempfile.mkdtemp(prefix=f".{out.name}.torch2ms-", dir=out.parent))
-            count = _write_tree(temporary, files)
-            temporary.chmod(0o777 & ~_umask())
-            backup = _move_into_place(temporary, out)
+            temporary = hidden_folder(out)
+            with lock(temporary):
+                count = _write_tree(temporary, files, manifest)
+                temporary.chmod(0o777 & ~_umask())
+                backup = _move_into_place(temporary, out)
             temporary = None
         except OSError as error:
             raise _output_error(out, error) from error
         finally:
             if temporary is not None:
                 shutil.rmtree(temporary, ignore_errors=True)
-    return Emitted(count, backup)
+    return Emitted(count, backup, tuple(cleared))
 
 
 @contextmanager
@@ -134,17 +142,16 @@ def _created_parents(out: Path) -> Iterator[None]:
         raise
 
 
-def _write_tree(root: Path, files: Iterable[OutFile]) -> int:
+def _write_tree(root: Path, files: Iterable[OutFile], manifest: str) -> int:
     digests: dict[str, str] = {}
     for file in files:
         _check_path(file.path, digests)
         digests[file.path] = _write_file(root / file.path, file)
-    if MANIFEST in digests:
-        raise InternalError(f"T2M900: {MANIFEST} is written by torch2ms itself")
-    manifest = {"schema": 1, "files": dict(sorted(digests.items()))}
-    target = root / MANIFEST
+    _check_path(manifest, digests)
+    content = {"schema": 1, "files": dict(sorted(digests.items()))}
+    target = root / manifest
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8", newline="\n")
+    target.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8", newline="\n")
     return len(digests)
 
 
@@ -152,8 +159,8 @@ def _check_path(path: str, taken: dict[str, str]) -> None:
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or not pure.parts or str(pure) != path:
         raise InternalError(f"T2M900: not a path inside OUT: {path!r}")
-    if path in taken:
-        raise InternalError(f"T2M900: {path} would be written twice")
+    if path in taken or any(str(parent) in taken for parent in pure.parents):
+        raise InternalError(f"T2M900: {path} would be written twice, or through a link")
 
 
 def _write_file(target: Path, file: OutFile) -> str:
@@ -204,17 +211,22 @@ def _move_into_place(temporary: Path, out: Path) -> Path | None:
         temporary.rename(out)
         return None
     keep = _is_touched(out)
-    aside = _free_name(out) if keep else Path(tempfile.mkdtemp(prefix=f".{out.name}.torch2ms-old-", dir=out.parent))
-    out.rename(aside)
-    try:
-        temporary.rename(out)
-    except BaseException:
-        aside.rename(out)
-        raise
-    if keep:
-        return aside
-    shutil.rmtree(aside, ignore_errors=True)
-    return None
+    aside = _free_name(out) if keep else hidden_folder(out, is_old=True)
+    with lock(out):
+        out.rename(aside)
+        try:
+            temporary.rename(out)
+        except BaseException:
+            aside.rename(out)
+            raise
+        if keep:
+            return aside
+        shutil.rmtree(aside, ignore_errors=True)
+        if not os.path.lexists(aside):
+            return None
+        kept = _free_name(out)  # something in it cannot be deleted
+        aside.rename(kept)
+        return kept
 
 
 def _free_name(out: Path) -> Path:
@@ -226,24 +238,41 @@ def _free_name(out: Path) -> Path:
 
 def _read_manifest(out: Path) -> dict[str, str] | None:
     """Return path -> digest of what torch2ms wrote to ``out``, or None when it did not write it."""
-    try:
-        manifest = json.loads((out / MANIFEST).read_text(encoding="utf-8"))
-        files = manifest["files"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return files if isinstance(files, dict) else None
+    for path in _manifests(out):
+        try:
+            data = path.read_bytes() if path.is_file() else b""
+        except OSError:
+            continue
+        if is_report(data):
+            files: dict[str, str] = json.loads(data)["files"]
+            return files
+    return None
+
+
+def _manifests(out: Path) -> list[Path]:
+    """Return where the manifest may lie: the report folder steps aside where SRC has its name."""
+    return [out / MANIFEST, *sorted(out.glob(f"{REPORT_NAME}_*/{MANIFEST_NAME}"))]
 
 
 def _is_touched(out: Path) -> bool:
-    """Whether ``out`` holds a file that torch2ms did not write, or that was changed since."""
-    manifest = _read_manifest(out) or {}
-    for folder, subfolders, names in os.walk(out):
+    """Whether ``out`` holds a file that torch2ms did not write, or that was changed since, or what cannot be read."""
+    try:
+        return _holds_other_files(out, _read_manifest(out) or {}, set(_manifests(out)))
+    except OSError:
+        return True
+
+
+def _holds_other_files(out: Path, manifest: Mapping[str, str], manifests: Collection[Path]) -> bool:
+    def stop(error: OSError) -> None:
+        raise error
+
+    for folder, subfolders, names in os.walk(out, onerror=stop):
         subfolders[:] = [name for name in subfolders if name not in _CACHES]
         links = [name for name in subfolders if os.path.islink(os.path.join(folder, name))]
         for name in [*names, *links]:
             location = Path(folder, name)
             path = location.relative_to(out).as_posix()
-            if path != MANIFEST and manifest.get(path) != _digest(location):
+            if manifest[path] != _digest(location) if path in manifest else location not in manifests:
                 return True
     return False
 
@@ -252,6 +281,8 @@ def _digest(location: Path) -> str | None:
     if location.is_symlink():
         return f"link:{location.readlink()}"
     digest = hashlib.sha256()
+    if not location.is_file():  # reading a pipe would wait for ever
+        return None
     try:
         with location.open("rb") as reader:
             while chunk := reader.read(_CHUNK):

@@ -50,7 +50,7 @@ class NotebookText(SourceText):
         for index, entry in enumerate(notebook["cells"], start=1):
             if entry.get("cell_type") != "code":
                 continue
-            if index in sources:
+            if index in sources and sources[index] != _text(entry.get("source", [])):
                 entry["source"] = _like(entry.get("source", []), sources[index])
             entry["outputs"], entry["execution_count"] = [], None
         indent = re.match(r"\{\r?\n([ \t]+)", raw)
@@ -99,7 +99,7 @@ def read_notebook(data: bytes, path: str, *, is_parsed: bool = False) -> SourceT
         notebook = json.loads(raw)
         entries = notebook["cells"]
         language = _language(notebook)
-    except (UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = f"no notebook of format 4: {type(error).__name__}: {error}"
         return SourceText(path, data, diagnostics=(diagnose("T2M101", path, 1, 1, reason),))
     if language != "python":
@@ -154,7 +154,7 @@ def _source(entry: dict[str, Any], raw: str, position: int) -> tuple[str, tuple[
                 break
         line = raw.count("\n", 0, max(found, position if found < 0 else found)) + 1
         places.extend([line] * max(piece.count("\n"), 1) if piece else [])
-    text = "".join(pieces)
+    text = _text(source)
     places.extend([places[-1] if places else 1] * (text.count("\n") + 1 - len(places)))
     return text, tuple(places), position
 
@@ -181,4 +181,10 @@ def _plain(source: str, path: str) -> tuple[str | None, tuple[str, ...], Diagnos
 
 def _like(before: object, text: str) -> object:
     """Return the text of a cell in the form it had: a list of lines, or one string."""
-    return text if isinstance(before, str) else text.splitlines(keepends=True)
+    return text if isinstance(before, str) else re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _text(source: object) -> str:
+    """Return the text of a cell with the newlines that Python takes ``\\r\\n`` and ``\\r`` for."""
+    pieces = [source] if isinstance(source, str) else source if isinstance(source, list) else []
+    return "".join(map(str, pieces)).replace("\r\n", "\n").replace("\r", "\n")

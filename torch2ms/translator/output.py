@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from torch2ms.config import Options
 from torch2ms.generate import LAUNCHER, ProgramFacts, generate, launcher, requirement_entries
 from torch2ms.reports.model import Report
-from torch2ms.translator.emit import OutFile, emit
+from torch2ms.translator.emit import MANIFEST_NAME, OutFile, emit
 from torch2ms.translator.file_translation import FileResult
+from torch2ms.translator.out_names import RUNTIME_NAME, SIGNPOST_START, TakenNames, report_name
 from torch2ms.translator.project import Project, SourceFile
 from torch2ms.translator.requirement_files import is_requirement_file, translate_requirements
 from torch2ms.translator.runtime_closure import carried_files, reached_names, used_names
@@ -20,10 +21,8 @@ from torch2ms.weights import Rules, table_rules
 
 __all__ = ["generated_files", "requirement_texts", "script_folders", "write_output"]
 
-RUNTIME_NAME = "torch2ms_runtime"
 _INSTALLED = "torch2ms.runtime."
 _WORD = re.compile(r"\w+")
-REPORT_NAME = "torch2ms_report"
 
 
 def generated_files(
@@ -33,23 +32,26 @@ def generated_files(
     scripts: Collection[str],
     options: Options,
 ) -> dict[str, str]:
-    """Return the texts that OUT gets besides the mirrored tree, by path; a file of SRC is never overwritten."""
-    taken = {file.path for file in project.files}
+    """Return the texts that OUT gets besides the mirrored tree, by path; what SRC has of a name is never replaced."""
+    taken = TakenNames(file.path for file in project.files)
     made = {}
     if program is not None:
         made = generate(replace(program, state_rules=_rules_of_layers(results, options)), store=options.cache)
-    if LAUNCHER not in made:
+    if program is not None and any(file.path == "requirements.txt" and file.link is None for file in project.files):
+        del made[program.requirements_file]  # SRC's own is translated
+    if program is None or not program.has_training:
         joining = [path for path, result in results.items() if _is_data_parallel(result)]
         own = [path for path in joining if _is_script(results[path], scripts)]
         if joining:
-            made |= launcher(own[0] if len(own) == 1 else "", store=options.cache)
-    return {path: text for path, text in made.items() if path not in taken}
+            (path,) = taken.aside([f"scripts/{LAUNCHER}"])
+            made |= launcher(own[0] if len(own) == 1 else "", path, store=options.cache)
+    return made
 
 
 def _rules_of_layers(results: Mapping[str, FileResult], options: Options) -> Rules:
     """Return how weights are converted, for those layers that the translated code, or what it runs, names."""
     texts = _code(results)
-    runtime, mentioned = reached_names(used_names(texts, RUNTIME_NAME))
+    runtime, mentioned = reached_names(used_names(texts, options.package))
     mentioned |= {"mindspore", *(word for text in texts for word in _WORD.findall(text))}
     return {
         layer: rule
@@ -108,26 +110,28 @@ def write_output(
     force: bool,
 ) -> None:
     """Write OUT whole or not at all (OutputError)."""
-    from torch2ms.reports.write import write_reports
+    from torch2ms.reports.write import rendered
 
-    taken = {file.path for file in project.files}
-    with tempfile.TemporaryDirectory(prefix="torch2ms-report-") as folder:
-        paths = write_reports(report, Path(folder))
-        reports = [OutFile(f"{REPORT_NAME}/{path.name}", copy_of=path) for path in paths]
-        tree = [file for file in _tree(project, results) if file.path not in generated]
-        code = [*_code(results), *(text for path, text in generated.items() if path.endswith(".py"))]
-        files = [*tree, *_generated(generated), *_runtime(code, options, taken), *reports]
-        if options.runtime == "copied":
-            files.extend(_signposts(script_folders(results, scripts), taken))
-        emitted = emit(out, files, force=force)
+    taken = TakenNames(file.path for file in project.files)
+    folder_name = report_name(project)
+    reports = (OutFile(f"{folder_name}/{name}", data=data) for name, data in rendered(report))  # one at a time
+    runtime = _runtime(project, results, generated, options)
+    tree = _tree(project, results, [folder_name, *([options.package] if runtime else [])])
+    files = [*tree, *_generated(generated), *runtime]
+    if options.runtime == "copied":
+        files.extend(_signposts(script_folders(results, scripts, options.package), taken, options.package))
+    emitted = emit(out, chain(files, reports), force=force, manifest=f"{folder_name}/{MANIFEST_NAME}")
+    if emitted.cleared:
+        report.facts["cleared"] = list(emitted.cleared)
     if emitted.backup is not None:
         report.facts["backup"] = str(emitted.backup)
 
 
-def _tree(project: Project, results: Mapping[str, FileResult]) -> Iterator[OutFile]:
+def _tree(project: Project, results: Mapping[str, FileResult], made: Collection[str]) -> Iterator[OutFile]:
+    """Yield the files of SRC, but for the folders ``made``: an earlier translation's report and runtime."""
     for file in project.files:
-        if file.path.startswith(f"{REPORT_NAME}/"):
-            continue  # the report of an earlier translation: this one has its own
+        if file.path.partition("/")[0] in made:
+            continue
         executable = bool(file.mode & 0o111)
         result = results.get(file.path)
         if file.link is not None:
@@ -144,27 +148,36 @@ def _generated(files: Mapping[str, str]) -> Iterator[OutFile]:
         yield OutFile(path, data=text.encode(), executable=path.endswith(".sh"))
 
 
-def _runtime(texts: Sequence[str], options: Options, taken: set[str]) -> Iterator[OutFile]:
-    """Yield the runtime's files, with what ``texts`` reach and no more, so that OUT needs no torch2ms."""
-    used = used_names(texts, RUNTIME_NAME) if options.runtime == "copied" else set()
-    for path, text in carried_files(used).items() if used else ():
-        name = f"{RUNTIME_NAME}/{path}"
-        if name not in taken:
-            yield OutFile(name, data=text.encode())
+def _runtime(
+    project: Project, results: Mapping[str, FileResult], generated: Mapping[str, str], options: Options
+) -> list[OutFile]:
+    """Return the runtime's files, with what the code of OUT reaches and no more, so that OUT needs no torch2ms."""
+    if options.runtime != "copied":
+        return []
+    texts = [*_code(results), *(text for path, text in generated.items() if path.endswith(".py"))]
+    own = f"{options.package}/"
+    if any(file.path.startswith(own) for file in project.files):  # of an earlier translation, whose code uses it
+        copied = (file for file in project.python_files if not file.path.startswith(own))
+        texts += [_text(file) for file in copied if (found := results.get(file.path)) is None or found.text is None]
+    used = used_names(texts, options.package)
+    return [OutFile(own + path, data=text.encode()) for path, text in carried_files(used).items()] if used else []
 
 
-def script_folders(results: Mapping[str, FileResult], scripts: Collection[str]) -> list[str]:
+def script_folders(
+    results: Mapping[str, FileResult], scripts: Collection[str], package: str = RUNTIME_NAME
+) -> list[str]:
     """Return the folders below the root with scripts of a project that uses the runtime.
 
     Python looks for modules beside the script, not in the project's root. A script is a file that says itself that it
     can be run, or one of ``scripts``: outside packages, and imported by no other.
     """
-    if not any(map(_uses_runtime, results.values())):
+    users = [result for result in results.values() if result.text is not None and package in result.text]
+    if not users:
         return []
     found = {PurePosixPath(path).parent for path, result in results.items() if _is_script(result, scripts)}
     # A script that names no torch itself is copied, and the modules beside it are those that it runs
     copied = {PurePosixPath(path).parent for path in scripts if _is_copied(results.get(path))}
-    found |= {folder for folder in copied if any(_uses_runtime(x) and _is_below(x, folder) for x in results.values())}
+    found |= {folder for folder in copied if any(_is_below(user, folder) for user in users)}
     return sorted(str(folder) for folder in found if folder != PurePosixPath("."))
 
 
@@ -172,22 +185,18 @@ def _is_copied(result: FileResult | None) -> bool:
     return result is None or result.text is None
 
 
-def _uses_runtime(result: FileResult) -> bool:
-    return result.text is not None and RUNTIME_NAME in result.text
-
-
 def _is_below(result: FileResult, folder: PurePosixPath) -> bool:
     return folder in PurePosixPath(result.path).parents
 
 
-_SIGNPOST = '''\
-"""Leads the scripts of this folder to the project's {name}: Python looks for modules beside the script."""
+_SIGNPOST = f'''\
+{SIGNPOST_START}{{name}}: Python looks for modules beside the script."""
 
 import importlib.util
 import sys
 from pathlib import Path
 
-_folder = Path(__file__).resolve().parents[{levels}] / "{name}"
+_folder = Path(__file__).resolve().parents[{{levels}}] / "{{name}}"
 _spec = importlib.util.spec_from_file_location(
     __name__, _folder / "__init__.py", submodule_search_locations=[str(_folder)]
 )
@@ -196,9 +205,9 @@ _spec.loader.exec_module(sys.modules[__name__])
 '''
 
 
-def _signposts(folders: Sequence[str], taken: set[str]) -> Iterator[OutFile]:
+def _signposts(folders: Sequence[str], taken: TakenNames, package: str) -> Iterator[OutFile]:
     for folder in folders:
-        path = f"{folder}/{RUNTIME_NAME}.py"
-        if path not in taken:
+        path = f"{folder}/{package}.py"
+        if taken.is_free(path):
             levels = len(PurePosixPath(folder).parts)
-            yield OutFile(path, data=_SIGNPOST.format(name=RUNTIME_NAME, levels=levels).encode())
+            yield OutFile(path, data=_SIGNPOST.format(name=package, levels=levels).encode())

@@ -16,7 +16,7 @@ from pathlib import Path
 from torch2ms.config import Options
 from torch2ms.diagnostics import CODES, Diagnostic
 from torch2ms.mapping_tables.loader import load
-from torch2ms.reports.model import FileReport, Report, Script
+from torch2ms.reports.model import Report, Script
 from torch2ms.translator import cache
 from torch2ms.translator.backward_functions import read_as
 from torch2ms.translator.context import Use
@@ -24,14 +24,14 @@ from torch2ms.translator.file_index import FileIndex, index_file
 from torch2ms.translator.file_translation import FileResult, in_cells, translate_file
 from torch2ms.translator.inference import World
 from torch2ms.translator.notebooks import NotebookText
+from torch2ms.translator.out_names import runtime_name
 from torch2ms.translator.project import Project, SourceFile, read_project
-from torch2ms.translator.source_text import SourceText
+from torch2ms.translator.source_text import SourceText, decode
 from torch2ms.translator.symbols import SymbolTable
 from torch2ms.translator.third_party import torch_package
 
 __all__ = ["SourceResult", "translate_project", "translate_source"]
 
-RUNTIME_NAME = "torch2ms_runtime"
 SECONDS_PER_FILE = 60.0
 COLLECTIONS = (20_000_000, 50, 1000)  # thresholds of the garbage collector
 LINES_KEPT = 5_000  # of the first files: these are not parsed again
@@ -52,6 +52,10 @@ def translate_source(text: str, *, filename: str = "<string>", options: Options 
     """Translate one text that stands alone. Raises SyntaxError when it does not parse."""
     options = options or Options()
     path = filename if filename.endswith(".py") else "source.py"
+    if "\r" in text:  # which ends a line for Python wherever it stands
+        source = decode(text.encode("utf-8", "replace"), path)
+        made = translate_source(source.text or text.replace("\r", "\n"), filename=filename, options=options)
+        return replace(made, text=source.restore(made.text)) if source.text is not None else made
     tree = ast.parse(text)
     asked = read_as(text)
     if asked is not None:
@@ -92,16 +96,15 @@ def _translated_project(
     project: Project, out: Path | None, options: Options, progress: Progress | None, *, force: bool
 ) -> Report:
     from torch2ms.translator.output import generated_files, requirement_texts, write_output
-    from torch2ms.translator.reporting import make_report
+    from torch2ms.translator.reporting import add_generated, make_report
 
+    options = replace(options, package=runtime_name(project))
     load(options.mappings, store=options.cache)
     made = _translation(project, options, progress)
     results = {**made.results, **requirement_texts(project, made.results, options)}
     report, program = make_report(project, results, made, options)
     generated = generated_files(project, program, results, made.scripts, options)
-    new = [FileReport(p, "generated", None, t, executable=p.endswith(".sh")) for p, t in sorted(generated.items())]
-    kept = [file for file in report.files if file.path not in generated]
-    report = replace(report, files=(*kept, *new))
+    report = add_generated(report, project, generated, options)
     if out is not None:
         write_output(out, project, results, report, generated, made.scripts, options, force=force)
     return report
@@ -171,10 +174,10 @@ def _index(
     sources = {file.path: file for file in project.python_files}
     users = {f.path for f in files if _uses_torch(f, symbols) or _asks_by_name(f, lambda p: sources[p].load().text)}
     # The runtime of an earlier translation reads torch's files on purpose.
-    own = [path for path in users if not path.startswith(f"{RUNTIME_NAME}/")]
+    own = [path for path in users if not path.startswith(f"{options.package}/")]
     reached = users | repaired | symbols.importers(own)
     reached |= _helpers(symbols, reached)
-    return symbols, sorted(path for path in reached if not path.startswith(f"{RUNTIME_NAME}/")), problems
+    return symbols, sorted(path for path in reached if not path.startswith(f"{options.package}/")), problems
 
 
 _MODULE_IN_QUOTES = re.compile(r"""["']torch(vision)?\.""")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from torch2ms.config import RuntimeMode
+from torch2ms.config import Options
 from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.kinds import UNKNOWN
 from torch2ms.translator.names import imported
@@ -83,8 +83,8 @@ def takes_variable(world: World, path: str, module: str, level: int, name: str) 
 class ImportPlan:
     """The imports that the emitted file needs, and the torch imports that must stay."""
 
-    def __init__(self, analysis: FileAnalysis, world: World, runtime: RuntimeMode) -> None:
-        self.runtime = "torch2ms_runtime" if runtime == "copied" else RUNTIME
+    def __init__(self, analysis: FileAnalysis, world: World, options: Options) -> None:
+        self.runtime = options.package if options.runtime == "copied" else RUNTIME
         self.needed: dict[Needed, None] = {}
         self.kept: set[str] = set()  # modules of torch that are still needed
         self._modules: set[str] = set()  # modules that the file itself imports or imports from

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 import torch2ms
@@ -17,10 +18,11 @@ from torch2ms.translator.constants import NOT_CONSTANT
 from torch2ms.translator.context import Use
 from torch2ms.translator.file_translation import FileResult
 from torch2ms.translator.names import is_torch_name
+from torch2ms.translator.out_names import REPORT_NAME, RUNTIME_NAME, TakenNames, report_name
 from torch2ms.translator.program import Finding, Network, is_importable, module_name
 from torch2ms.translator.project import Project, SourceFile, mentions_torch
 
-__all__ = ["make_report"]
+__all__ = ["add_generated", "make_report"]
 
 _RANK = {"unknown": 4, "unsupported": 3, "mapped": 2, "kept": 1, "removed": 0}
 
@@ -44,7 +46,7 @@ def make_report(
         entry, found = _file(file, results.get(file.path), file.path in made.parsed)
         files.append(entry)
         diagnostics.extend(found)
-    program = _program(results, options, [file.path for file in project.files])
+    program = _program(results, options, TakenNames(file.path for file in project.files))
     facts: dict[str, object] = {"networks": sorted(key for r in results.values() for key in r.program.modules)}
     if program is not None:
         facts["entry"] = f"{program.network_module}:{program.network_callable}"
@@ -60,6 +62,22 @@ def make_report(
         scripts=made.programs,
     )
     return report, program
+
+
+def add_generated(report: Report, project: Project, generated: Mapping[str, str], options: Options) -> Report:
+    """Return the report with what OUT gets besides, and what of it stepped aside for a name of SRC's."""
+    aside = TakenNames(file.path for file in project.files).displaced(generated)
+    notes = {path: f"SRC has its own {name}" for path, name in aside.items()}
+    new = [
+        FileReport(path, "generated", None, text, notes.get(path, ""), executable=path.endswith(".sh"))
+        for path, text in sorted(generated.items())
+    ]
+    folders = {options.package: RUNTIME_NAME, report_name(project): REPORT_NAME}
+    moved = {**aside, **{name: plain for name, plain in folders.items() if name != plain}}
+    facts = dict(report.facts)
+    if moved:
+        facts["other names"] = [f"{path}, because SRC has its own {name}" for path, name in sorted(moved.items())]
+    return replace(report, files=(*report.files, *new), facts=facts)
 
 
 def _file(file: SourceFile, result: FileResult | None, is_parsed: bool) -> tuple[FileReport, list[Diagnostic]]:
@@ -143,17 +161,17 @@ def _details(finding: Finding) -> Iterable[ChecklistItem]:
 # ---- the generated program
 
 
-def _program(results: Mapping[str, FileResult], options: Options, paths: Sequence[str]) -> ProgramFacts | None:
+def _program(results: Mapping[str, FileResult], options: Options, taken: TakenNames) -> ProgramFacts | None:
     """Return the facts of the generated program: of the training script if there is one, else of the first network."""
     trained = [r for r in results.values() if r.program.network is not None and r.program.trains]
     script = next((r for r in trained if r.program.network is not None and is_importable(r.program.network.path)), None)
     if script is None or script.program.network is None:
-        return _network_only(results, options, paths)
+        return _network_only(results, options, taken)
     network = script.program.network
     found = _facts(script, network, options)
     is_recognised = _is_classification(script.program.findings, found)
     facts = ProgramFacts(**found, has_training=is_recognised)  # type: ignore[arg-type]
-    return rename_taken(facts, paths)
+    return rename_taken(facts, taken)
 
 
 def _is_classification(findings: Sequence[Finding], facts: Mapping[str, object]) -> bool:
@@ -165,7 +183,7 @@ def _is_classification(findings: Sequence[Finding], facts: Mapping[str, object])
     return "dataset" in facts and bool(losses) and all(name in _CLASSIFICATION for name in losses)
 
 
-def _network_only(results: Mapping[str, FileResult], options: Options, paths: Sequence[str]) -> ProgramFacts | None:
+def _network_only(results: Mapping[str, FileResult], options: Options, taken: TakenNames) -> ProgramFacts | None:
     module, _, name = (options.entry or "").partition(":")
     if not module:
         keys = [
@@ -185,7 +203,7 @@ def _network_only(results: Mapping[str, FileResult], options: Options, paths: Se
         mindspore=options.target.mindspore,
         runtime=_runtime(options),
     )
-    return rename_taken(facts, paths)
+    return rename_taken(facts, taken)
 
 
 def _outermost(keys: Sequence[str], results: Mapping[str, FileResult]) -> Sequence[str]:
@@ -196,7 +214,7 @@ def _outermost(keys: Sequence[str], results: Mapping[str, FileResult]) -> Sequen
 
 
 def _runtime(options: Options) -> str:
-    return "torch2ms_runtime" if options.runtime == "copied" else "torch2ms.runtime"
+    return options.package if options.runtime == "copied" else "torch2ms.runtime"
 
 
 def _facts(script: FileResult, network: Network, options: Options) -> dict[str, object]:

@@ -78,7 +78,7 @@ class RuntimeModule:
         self.always = sorted({place for statement in loose for place in self._look(statement)[0]})
 
     def _is_registered(self, statement: ast.stmt) -> bool:
-        """Whether a definition is handed to a decorator of the runtime's own, which may keep it: ``@_fused.register``."""
+        """Whether a decorator of the runtime's own, which may keep it, takes a definition: ``@_fused.register``."""
         decorators = getattr(statement, "decorator_list", [])
         heads = {node.id for item in decorators for node in ast.walk(item) if isinstance(node, ast.Name)}
         return any(head in self._statements or self._origin(head) is not None for head in heads)

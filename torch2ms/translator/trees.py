@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 
-__all__ = ["are_alike", "bound_pairs", "children", "walk"]
+__all__ = ["are_alike", "bound_pairs", "children", "parse_string", "walk"]
 
 # Fields that hold identifiers, numbers, operators or comments, never nodes that anybody asks for.
 _PLAIN = frozenset(
@@ -110,3 +111,13 @@ def bound_pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
             yield from zip(target.elts, node.value.elts, strict=False)
         else:
             yield target, node.value
+
+
+def parse_string(text: str, mode: str = "exec") -> ast.AST | None:
+    """Return the tree of code in a string of the program; None where that is no Python, whatever the reason."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text, mode=mode)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # ValueError: a null byte, a lone surrogate
+        return None

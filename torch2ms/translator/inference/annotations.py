@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from torch2ms.translator.inference.families import instance_of
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
+from torch2ms.translator.trees import parse_string
 
 __all__ = ["annotated"]
 
@@ -26,10 +27,8 @@ def annotated(node: ast.expr | None, kind_of: Callable[[ast.expr], Kind], family
         if node.value is None:
             return Kind("none", evidence="annotation")
         if isinstance(node.value, str):
-            try:
-                return annotated(ast.parse(node.value, mode="eval").body, kind_of, family_of)
-            except SyntaxError:
-                return UNKNOWN
+            quoted = parse_string(node.value, "eval")
+            return annotated(quoted.body, kind_of, family_of) if isinstance(quoted, ast.Expression) else UNKNOWN
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return join(annotated(node.left, kind_of, family_of), annotated(node.right, kind_of, family_of))
     if isinstance(node, ast.Subscript):

@@ -20,7 +20,7 @@ from torch2ms.translator.passes.exchanged_parts import exchanged_by_name
 from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, is_settings, new_names
 from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.syntax import build, code_of, parse_expression
-from torch2ms.translator.trees import walk
+from torch2ms.translator.trees import parse_string, walk
 
 __all__ = [
     "BUILTINS",
@@ -325,10 +325,7 @@ def _report_code(name: str, tree: ast.Call, ctx: Context) -> None:
     """Report ``eval`` and ``exec``, unless the text is a literal that names nothing of torch."""
     text = _string(tree.args[0])
     if text:
-        try:
-            parsed = ast.parse(text.strip())
-        except SyntaxError:
-            parsed = None
+        parsed = parse_string(text.strip())
         words = {n.id for n in walk(parsed) if isinstance(n, ast.Name)} if parsed is not None else {"torch"}
         modules = [a.name for n in walk(parsed) if isinstance(n, ast.Import) for a in n.names] if parsed else []
         roots = {word for word in words if ctx.analysis.names.get(word) is not None}

@@ -46,7 +46,7 @@ from torch2ms.translator.passes.written_elements import written_elements
 from torch2ms.translator.recipes.views import owning
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.third_party import is_watch
-from torch2ms.translator.trees import walk
+from torch2ms.translator.trees import parse_string, walk
 
 __all__ = [
     "NO_CLASS",
@@ -327,9 +327,8 @@ def _string_annotation(node: cst.SimpleString, tree: ast.Constant, ctx: Context)
     if not isinstance(tree.value, str):
         return node
     text = tree.value
-    try:
-        parsed = ast.parse(text, mode="eval")
-    except SyntaxError:
+    parsed = parse_string(text, "eval")
+    if parsed is None:
         return node
     found = [n for n in walk(parsed) if isinstance(n, (ast.Name, ast.Attribute)) and "\n" not in text]
     inner = {n.value for n in found if isinstance(n, ast.Attribute)}
