@@ -2,7 +2,7 @@
 
 python tests/run_cases.py [KIND | KIND/NAME ...]
 
-``python tests/run_cases.py --run MODULE FOLDER OUT.json NAME ...`` is the part that runs in a process of its own: it
+``python tests/run_cases.py --run MODULE OUT.json PROGRAM.py ...`` is the part that runs in a process of its own: it
 imports the framework once, and then forks for each program, so that none sees the settings of another.
 """
 
@@ -14,6 +14,7 @@ import json
 import os
 import re
 import runpy
+import signal
 import subprocess
 import sys
 import tempfile
@@ -64,8 +65,8 @@ def difference(theirs: Printed, ours: Printed, tolerance: float = 2e-3) -> str:
     return "" if near else told
 
 
-def _run_forked(folder: Path, name: str) -> Printed:
-    """Run one program in a fork of this process; its working folder is ``folder``."""
+def _run_forked(program: Path) -> Printed:
+    """Run one program in a fork of this process; its working folder is its own."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as out, tempfile.TemporaryFile("w+", encoding="utf-8") as err:
         child = os.fork()
         if child == 0:
@@ -73,11 +74,12 @@ def _run_forked(folder: Path, name: str) -> Printed:
             os.dup2(err.fileno(), 2)
             sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
             status = 0
+            signal.alarm(TIMEOUT)
             try:
-                os.chdir(folder)
-                sys.path.insert(0, str(folder))
-                sys.argv = [f"{name}.py"]
-                runpy.run_path(str(folder / f"{name}.py"), run_name="__main__")
+                os.chdir(program.parent)
+                sys.path.insert(0, str(program.parent))
+                sys.argv = [program.name]
+                runpy.run_path(str(program), run_name="__main__")
             except BaseException:
                 traceback.print_exc()
                 status = 1
@@ -91,16 +93,15 @@ def _run_forked(folder: Path, name: str) -> Printed:
         return Printed(out.read(), error)
 
 
-def run(module: str, folder: Path, names: list[str]) -> dict[str, Printed]:
-    """Run programs of a folder in a process of their own that has imported ``module``."""
-    if not names:
-        return {}
+def run(module: str, files: list[Path]) -> dict[Path, Printed]:
+    """Run programs in a process of their own that has imported ``module``; what each printed, by its file."""
     place = {**os.environ, "OMP_NUM_THREADS": "2", "ONEDNN_MAX_CPU_ISA": "AVX2", "GLOG_v": "3", "MPLBACKEND": "Agg"}
     with tempfile.TemporaryDirectory() as temporary:
         told = Path(temporary) / "out.json"
-        command = [sys.executable, __file__, "--run", module, str(folder), str(told), *names]
-        subprocess.run(command, check=True, env=place, timeout=TIMEOUT * len(names), capture_output=True)
-        return {name: Printed(*printed) for name, printed in json.loads(told.read_text("utf-8")).items()}
+        command = [sys.executable, __file__, "--run", module, str(told), *map(str, files)]
+        subprocess.run(command, check=True, env=place, capture_output=True)
+        printed = json.loads(told.read_text("utf-8"))
+        return {path: Printed(*said) for path, said in zip(files, printed, strict=True)}
 
 
 def main() -> int:
@@ -118,13 +119,16 @@ def main() -> int:
             for path in folder.glob("*.py"):
                 (source / path.name).write_bytes(path.read_bytes())
             report = translate_project(folder, out)
-            theirs, ours = run("torch", source, names), run("mindspore", out, names)
+            sources, outs = ([side / f"{name}.py" for name in names] for side in (source, out))
+            theirs, ours = run("torch", sources), run("mindspore", outs)
         for name in names:
             asked = settings(folder / f"{name}.py")
             marks = sorted(
                 {d.code for d in report.diagnostics if d.file == f"{name}.py" and d.severity.value == "error"}
             )
-            told = difference(theirs[name], ours[name], float(asked.get("tolerance", 2e-3)))
+            told = difference(
+                theirs[source / f"{name}.py"], ours[out / f"{name}.py"], float(asked.get("tolerance", 2e-3))
+            )
             if "marked" in asked:
                 told = "" if marks == asked["marked"].split() else f"marked {marks} instead of {asked['marked']}"
             elif marks:
@@ -135,10 +139,10 @@ def main() -> int:
 
 
 def _run_and_tell() -> int:
-    module, folder, told, *names = sys.argv[2:]
+    module, told, *files = sys.argv[2:]
     importlib.import_module(module)
-    found = {name: _run_forked(Path(folder), name) for name in names}
-    Path(told).write_text(json.dumps({name: [p.output, p.error] for name, p in found.items()}), "utf-8")
+    found = [_run_forked(Path(file)) for file in files]
+    Path(told).write_text(json.dumps([[printed.output, printed.error] for printed in found]), "utf-8")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -32,15 +33,12 @@ def printed(
     together: dict[str, tuple[Path, Report]], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[tuple[str, str], tuple[Printed, Printed]]:
     """What each program prints, in PyTorch and in MindSpore."""
-    found = {}
-    for kind in KINDS:
-        source = tmp_path_factory.mktemp("source")
-        for path in (CASES / kind).glob("*.py"):
-            (source / path.name).write_bytes(path.read_bytes())
-        names = [name for name in run_cases.programs(source) if not run_cases.missing_packages(source / f"{name}.py")]
-        theirs, ours = run_cases.run("torch", source, names), run_cases.run("mindspore", together[kind][0], names)
-        found.update({(kind, name): (theirs[name], ours[name]) for name in names})
-    return found
+    root = tmp_path_factory.mktemp("source") / "cases"
+    shutil.copytree(CASES, root, ignore=shutil.ignore_patterns("__pycache__"))
+    chosen = [(kind, name) for kind, name in PROGRAMS if not run_cases.missing_packages(CASES / kind / f"{name}.py")]
+    theirs = run_cases.run("torch", [root / kind / f"{name}.py" for kind, name in chosen])
+    ours = run_cases.run("mindspore", [together[kind][0] / f"{name}.py" for kind, name in chosen])
+    return dict(zip(chosen, zip(theirs.values(), ours.values(), strict=True), strict=True))
 
 
 def errors(report: Report, file: str) -> list[str]:
