@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,59 +16,103 @@ from torch2ms.reports.model import Report
 
 KINDS = sorted(path.name for path in CASES.iterdir() if path.is_dir())
 PROGRAMS = [(kind, name) for kind in KINDS for name in run_cases.programs(CASES / kind)]
+ALONE = [(kind, name) for kind, name in PROGRAMS if "_parts" not in (CASES / kind / f"{name}.py").read_text("utf-8")]
+Program = tuple[str, str]
 
 
-def translated(source: Path, out: Path) -> tuple[Path, Report]:
-    return out, translate_project(source, out)
+@dataclass(frozen=True)
+class Translated:
+    """Where the translation of a program is, and the codes of its errors."""
+
+    path: Path
+    errors: list[str]
+
+
+def _translated(report: Report, out: Path, name: str) -> Translated:
+    found = (d for d in report.diagnostics if d.file == f"{name}.py" and d.severity is Severity.ERROR)
+    return Translated(out / f"{name}.py", sorted({d.code for d in found}))
 
 
 @pytest.fixture(scope="module")
-def together(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Report]]:
-    """The translation of each folder, as one project."""
+def together(tmp_path_factory: pytest.TempPathFactory) -> dict[Program, Translated]:
+    """The programs of each folder, translated as one project."""
     root = tmp_path_factory.mktemp("together")
-    return {kind: translated(CASES / kind, root / kind) for kind in KINDS}
+    reports = {kind: translate_project(CASES / kind, root / kind) for kind in KINDS}
+    return {(kind, name): _translated(reports[kind], root / kind, name) for kind, name in PROGRAMS}
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[Program, Translated]:
+    """The programs that import no other, each translated by itself."""
+    root = tmp_path_factory.mktemp("alone")
+    return {
+        (kind, name): _translated(translate_project(CASES / kind / f"{name}.py", out), out, name)
+        for kind, name in ALONE
+        for out in [root / kind / name]
+    }
+
+
+def _marked(program: Program) -> list[str]:
+    return run_cases.settings(CASES / program[0] / f"{program[1]}.py").get("marked", "").split()
 
 
 @pytest.fixture(scope="module")
 def printed(
-    together: dict[str, tuple[Path, Report]], tmp_path_factory: pytest.TempPathFactory
-) -> dict[tuple[str, str], tuple[Printed, Printed]]:
-    """What each program prints, in PyTorch and in MindSpore."""
+    together: dict[Program, Translated], alone: dict[Program, Translated], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[dict[Program, Printed], dict[Path, Printed]]:
+    """What each program prints in PyTorch, and each translation in MindSpore; of equal ones the first is run."""
     root = tmp_path_factory.mktemp("source") / "cases"
     shutil.copytree(CASES, root, ignore=shutil.ignore_patterns("__pycache__"))
-    chosen = [(kind, name) for kind, name in PROGRAMS if not run_cases.missing_packages(CASES / kind / f"{name}.py")]
+    chosen = [(k, n) for k, n in PROGRAMS if not (run_cases.missing_packages(CASES / k / f"{n}.py") or _marked((k, n)))]
     theirs = run_cases.run("torch", [root / kind / f"{name}.py" for kind, name in chosen])
-    ours = run_cases.run("mindspore", [together[kind][0] / f"{name}.py" for kind, name in chosen])
-    return dict(zip(chosen, zip(theirs.values(), ours.values(), strict=True), strict=True))
+    files = [together[program].path for program in chosen]
+    files += [alone[p].path for p in chosen if p in alone and not _is_same(alone[p].path, together[p].path)]
+    return dict(zip(chosen, theirs.values(), strict=True)), run_cases.run("mindspore", files)
 
 
-def errors(report: Report, file: str) -> list[str]:
-    return sorted({d.code for d in report.diagnostics if d.file == file and d.severity is Severity.ERROR})
+def _is_same(one: Path, other: Path) -> bool:
+    return one.read_bytes() == other.read_bytes()
+
+
+def _difference(
+    program: Program, translated: Translated, printed: tuple[dict[Program, Printed], dict[Path, Printed]]
+) -> str:
+    path = CASES / program[0] / f"{program[1]}.py"
+    if missing := run_cases.missing_packages(path):
+        pytest.skip(f"needs {', '.join(missing)}")
+    if _marked(program):
+        pytest.skip("this program is marked: test_marks")
+    tolerance = float(run_cases.settings(path).get("tolerance", 2e-3))
+    return run_cases.difference(printed[0][program], printed[1][translated.path], tolerance)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "name"), PROGRAMS)
-def test_prints_the_same(kind: str, name: str, printed: dict[tuple[str, str], tuple[Printed, Printed]]) -> None:
-    path = CASES / kind / f"{name}.py"
-    if missing := run_cases.missing_packages(path):
-        pytest.skip(f"needs {', '.join(missing)}")
-    asked = run_cases.settings(path)
-    if "marked" in asked:
-        pytest.skip("this program is marked: test_marks")
-    assert run_cases.difference(*printed[kind, name], float(asked.get("tolerance", 2e-3))) == ""
+@pytest.mark.parametrize("program", PROGRAMS, ids="/".join)
+def test_prints_the_same(
+    program: Program,
+    together: dict[Program, Translated],
+    printed: tuple[dict[Program, Printed], dict[Path, Printed]],
+) -> None:
+    assert _difference(program, together[program], printed) == ""
 
 
-@pytest.mark.parametrize(("kind", "name"), PROGRAMS)
-def test_marks(kind: str, name: str, together: dict[str, tuple[Path, Report]]) -> None:
-    asked = run_cases.settings(CASES / kind / f"{name}.py")
-    assert errors(together[kind][1], f"{name}.py") == asked.get("marked", "").split()
+@pytest.mark.slow
+@pytest.mark.parametrize("program", ALONE, ids="/".join)
+def test_prints_the_same_alone(
+    program: Program,
+    together: dict[Program, Translated],
+    alone: dict[Program, Translated],
+    printed: tuple[dict[Program, Printed], dict[Path, Printed]],
+) -> None:
+    is_same = _is_same(alone[program].path, together[program].path)
+    assert _difference(program, (together if is_same else alone)[program], printed) == ""
 
 
-@pytest.mark.parametrize(("kind", "name"), PROGRAMS)
-def test_alone_as_together(kind: str, name: str, together: dict[str, tuple[Path, Report]], tmp_path: Path) -> None:
-    path = CASES / kind / f"{name}.py"
-    if "_parts" in path.read_text("utf-8"):
-        pytest.skip("imports another file of its folder")
-    out, report = translated(path, tmp_path / "out")
-    assert errors(report, path.name) == run_cases.settings(path).get("marked", "").split()
-    assert (out / path.name).read_text("utf-8") == (together[kind][0] / path.name).read_text("utf-8")
+@pytest.mark.parametrize("program", PROGRAMS, ids="/".join)
+def test_marks(program: Program, together: dict[Program, Translated]) -> None:
+    assert together[program].errors == _marked(program)
+
+
+@pytest.mark.parametrize("program", ALONE, ids="/".join)
+def test_marks_alone(program: Program, alone: dict[Program, Translated]) -> None:
+    assert alone[program].errors == _marked(program)
