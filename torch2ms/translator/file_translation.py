@@ -15,6 +15,7 @@ from torch2ms.diagnostics import CODES, Diagnostic, Severity
 from torch2ms.translator.alignment import align
 from torch2ms.translator.concrete import parse_concrete
 from torch2ms.translator.context import Context, Use
+from torch2ms.translator.depth import deepest
 from torch2ms.translator.generation import generate
 from torch2ms.translator.hand_trained import hand_trained, marked_anew
 from torch2ms.translator.inference import FileAnalysis, World
@@ -48,6 +49,10 @@ def translate_file(path: str, text: str, world: World, options: Options) -> File
     except cst.ParserSyntaxError as error:  # of a file that Python can read: tabs in blocks of spaces
         message = f"libcst, which torch2ms reads files with, refuses the file: {error.message}"
         return _fault(path, message, error.raw_line, "T2M101", "Indent the whole file by spaces, or by tabs.")
+    except RecursionError:
+        line, depth = deepest(ast.parse(text))
+        message = f"line {line} is nested {depth} deep, too deep to translate; the file was copied as it is"
+        return _fault(path, message, line, "T2M101", "Give parts of it names of their own.")
     except Exception as error:
         return _fault(path, f"the file could not be translated: {type(error).__name__}: {error}")
 

@@ -20,6 +20,7 @@ from torch2ms.reports.model import Report
 from torch2ms.translator import cache
 from torch2ms.translator.backward_functions import read_as
 from torch2ms.translator.context import Use
+from torch2ms.translator.depth import many_frames
 from torch2ms.translator.file_index import FileIndex, index_file
 from torch2ms.translator.file_translation import FileResult, in_cells, translate_file
 from torch2ms.translator.inference import World
@@ -57,6 +58,11 @@ def translate_source(text: str, *, filename: str = "<string>", options: Options 
         made = translate_source(source.text or text.replace("\r", "\n"), filename=filename, options=options)
         return replace(made, text=source.restore(made.text)) if source.text is not None else made
     tree = ast.parse(text)
+    with many_frames():
+        return _translated_source(text, tree, path, options)
+
+
+def _translated_source(text: str, tree: ast.Module, path: str, options: Options) -> SourceResult:
     asked = read_as(text)
     if asked is not None:
         text, tree = asked, ast.parse(asked)
@@ -88,7 +94,7 @@ def translate_project(
     project = read_project(src, out=out)
     if out is not None and not dry_run:
         check_out(out, force=force)
-    with _rare_collections(len(project.files)):  # and none before what was needed meanwhile is let go
+    with many_frames(), _rare_collections(len(project.files)):  # and none before what was needed meanwhile is let go
         return _translated_project(project, None if dry_run else out, options, progress, force=force)
 
 
@@ -339,9 +345,10 @@ def _work(paths: Sequence[str]) -> list[FileResult]:
     if _worker is None:
         raise RuntimeError("the worker process was not started")
     worker, left, found = _worker, dict.fromkeys(paths), {}
-    while left:
-        del left[path := worker.nearest(left)]
-        found[path] = worker.translate(path)
+    with many_frames():
+        while left:
+            del left[path := worker.nearest(left)]
+            found[path] = worker.translate(path)
     return [found[path] for path in paths]
 
 
