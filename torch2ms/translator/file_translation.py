@@ -19,6 +19,7 @@ from torch2ms.translator.depth import deepest
 from torch2ms.translator.generation import generate
 from torch2ms.translator.hand_trained import hand_trained, marked_anew
 from torch2ms.translator.inference import FileAnalysis, World
+from torch2ms.translator.kept_comments import with_lost_comments
 from torch2ms.translator.names import is_torch_name
 from torch2ms.translator.notebooks import NotebookText
 from torch2ms.translator.program import ProgramFindings, read_program
@@ -115,6 +116,7 @@ def _rewritten(path: str, text: str, analysis: FileAnalysis, world: World, optio
     problem = _parses(anew, output) if output != text else None
     if problem is not None:
         return _fault(path, f"the translated file would not parse: {problem}")
+    output = with_lost_comments(text, output) if output != text else output
     return FileResult(path, output if output != text else None, diagnostics, uses, program=program)
 
 

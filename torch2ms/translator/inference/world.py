@@ -31,6 +31,7 @@ __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 # Memory is shared by the files kept (about 2 kB a source line) and the libcst trees of the file that is translated.
 LINES = 55_000  # that fit, counted in lines of files kept
 LINES_KEPT = 5_000  # at least
+LINES_IDLE = 20_000  # at least, of files that no question being answered needs
 LINES_OF_TREES = 4  # lines of files kept that one line of the translated file displaces
 CALLERS_READ = 3  # files looked at for the arguments a function is called with
 DEPTH = 3  # functions entered from one another for the kind of a result, an argument or an attribute
@@ -170,13 +171,19 @@ class World:
         limit = max(LINES_KEPT, room)
         if self._lines <= limit:
             return
-        for path, found in list(self._files.items()):
+        idle = {
+            path: found
+            for path, found in self._files.items()
+            if found is not None and found.complete and path != self._pinned and not self._held[path]
+        }
+        # Where files that import one another hold all the room, those asked about again and again stay none the less.
+        limit = max(limit, self._lines - sum(found.lines for found in idle.values()) + LINES_IDLE)
+        for path, found in idle.items():
             if self._lines <= limit:
                 break
-            if found is not None and found.complete and path != self._pinned and not self._held[path]:
-                self._lines -= found.lines
-                del self._files[path]
-                found.close()
+            self._lines -= found.lines
+            del self._files[path]
+            found.close()
 
     def close(self) -> None:
         """Let go of all files at once."""
