@@ -23,6 +23,7 @@ from torch2ms.translator.inference.handed import Handed, completed, handed_by, l
 from torch2ms.translator.inference.layer_starts import Starts
 from torch2ms.translator.inference.overrides import overridden
 from torch2ms.translator.inference.own_attributes import made_of_themselves, stores
+from torch2ms.translator.inference.work import Work
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 from torch2ms.translator.symbols import SymbolTable
 
@@ -53,6 +54,7 @@ class World:
         self._files: OrderedDict[str, FileAnalysis | None] = OrderedDict()
         self._lines = 0  # of the files kept
         self.depth = DEPTH
+        self.work = Work()
         self._names: dict[str, dict[str, Kind]] = {}
         self.starts: dict[str, dict[str, Starts]] = {}  # of classes, by attribute: kept for ``own_starts``
         self.layers_by_name: dict[str, Kind] = {}  # kept for ``layer_by_name``
@@ -88,6 +90,7 @@ class World:
             analysis.is_trained_elsewhere = self.symbols.is_trained_elsewhere(path)
             analysis.marks = self.symbols.marks(path)
             self._lines += analysis.lines
+            self.work.spend(analysis.lines)
             declare(analysis, self.symbols.defined)
             self._sites[path] = analysis.sites
             self._applied[path] = analysis.applied
