@@ -295,59 +295,6 @@ def test_wrong_settings_name_their_place(
     assert translator.asked == []
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("[tool.other\n", "no valid TOML"),
-        ("[tool]\ntorch2ms = 3\n", "torch2ms must be a table"),
-        ('tool = "text"\n', "tool must be a table"),
-        (f"x = {'[' * 5000}{']' * 5000}\n", "no valid TOML"),
-        (f"x = {'9' * 10_000}\n", "no valid TOML"),
-        ("x = 1 #" + "-" * (1 << 20), "larger than"),
-        ("[tool.torch2ms]\n" + "k" * 5000 + " = 1\n", "unknown key"),
-        ('[tool.torch2ms]\nentry = "a:b\\nimport os"\n', "not an entry"),
-        ('[tool.torch2ms]\ndevice = ["gpu"]\n', "device: a list is none of"),
-    ],
-)
-def test_a_broken_pyproject_is_an_error_with_its_place(
-    invoke: Run, translator: Translator, make_tree: Callable[..., Path], text: str, reason: str
-) -> None:
-    src = make_tree({"pyproject.toml": text, "a.py": ""})
-    code, _, err = invoke("translate", str(src), "out")
-    assert code == 2
-    assert reason in err
-    assert len(err) < 1_500
-    assert translator.asked == []
-
-
-def test_a_pipe_for_a_pyproject_is_an_error(
-    invoke: Run, translator: Translator, make_tree: Callable[..., Path]
-) -> None:
-    src = make_tree({"a.py": ""})
-    os.mkfifo(src / "pyproject.toml")
-    code, _, err = invoke("translate", str(src), "out")
-    assert code == 2
-    assert "no regular file" in err
-
-
-@pytest.mark.parametrize("entry", ["net", "net:", ":Net", "net:Net()", 'a:b"', "a:b\nimport os", "a b:c", "a:class"])
-def test_an_entry_that_is_none_is_refused_at_once(
-    invoke: Run, translator: Translator, make_tree: Callable[..., Path], entry: str
-) -> None:
-    code, _, err = invoke("translate", str(make_tree({"a.py": ""})), "out", "--entry", entry)
-    assert code == 2
-    assert "write it like package.module:callable" in err
-    assert translator.asked == []
-
-
-def test_names_of_the_users_cannot_steer_the_terminal(invoke: Run, make_tree: Callable[..., Path]) -> None:
-    for arguments in (("translate", "\x1b[31m\u202e", "out"), ("--\x1b[31m",), ("explain", "torch.\x1b[31m\u202e")):
-        code, _, err = invoke(*arguments)
-        assert code == 2
-        assert "\x1b" not in err
-        assert "\u202e" not in err
-
-
 def feed(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
 

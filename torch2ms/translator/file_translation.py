@@ -15,9 +15,11 @@ from torch2ms.diagnostics import CODES, Diagnostic, Severity
 from torch2ms.translator.alignment import align
 from torch2ms.translator.concrete import parse_concrete
 from torch2ms.translator.context import Context, Use
+from torch2ms.translator.depth import deepest
 from torch2ms.translator.generation import generate
 from torch2ms.translator.hand_trained import hand_trained, marked_anew
 from torch2ms.translator.inference import FileAnalysis, World
+from torch2ms.translator.kept_comments import with_lost_comments
 from torch2ms.translator.names import is_torch_name
 from torch2ms.translator.notebooks import NotebookText
 from torch2ms.translator.program import ProgramFindings, read_program
@@ -48,6 +50,10 @@ def translate_file(path: str, text: str, world: World, options: Options) -> File
     except cst.ParserSyntaxError as error:  # of a file that Python can read: tabs in blocks of spaces
         message = f"libcst, which torch2ms reads files with, refuses the file: {error.message}"
         return _fault(path, message, error.raw_line, "T2M101", "Indent the whole file by spaces, or by tabs.")
+    except RecursionError:
+        line, depth = deepest(ast.parse(text))
+        message = f"line {line} is nested {depth} deep, too deep to translate; the file was copied as it is"
+        return _fault(path, message, line, "T2M101", "Give parts of it names of their own.")
     except Exception as error:
         return _fault(path, f"the file could not be translated: {type(error).__name__}: {error}")
 
@@ -110,6 +116,7 @@ def _rewritten(path: str, text: str, analysis: FileAnalysis, world: World, optio
     problem = _parses(anew, output) if output != text else None
     if problem is not None:
         return _fault(path, f"the translated file would not parse: {problem}")
+    output = with_lost_comments(text, output) if output != text else output
     return FileResult(path, output if output != text else None, diagnostics, uses, program=program)
 
 

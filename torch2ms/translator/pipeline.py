@@ -20,6 +20,7 @@ from torch2ms.reports.model import Report, Script
 from torch2ms.translator import cache
 from torch2ms.translator.backward_functions import read_as
 from torch2ms.translator.context import Use
+from torch2ms.translator.depth import many_frames
 from torch2ms.translator.file_index import FileIndex, index_file
 from torch2ms.translator.file_translation import FileResult, in_cells, translate_file
 from torch2ms.translator.inference import World
@@ -32,7 +33,7 @@ from torch2ms.translator.third_party import torch_package
 
 __all__ = ["SourceResult", "translate_project", "translate_source"]
 
-SECONDS_PER_FILE = 60.0
+SECONDS_PER_FILE = 600.0  # of CPU time, where counting the work did not help
 COLLECTIONS = (20_000_000, 50, 1000)  # thresholds of the garbage collector
 LINES_KEPT = 5_000  # of the first files: these are not parsed again
 SMALL_PROJECT = 20  # files that fit into memory with all their garbage
@@ -57,6 +58,11 @@ def translate_source(text: str, *, filename: str = "<string>", options: Options 
         made = translate_source(source.text or text.replace("\r", "\n"), filename=filename, options=options)
         return replace(made, text=source.restore(made.text)) if source.text is not None else made
     tree = ast.parse(text)
+    with many_frames():
+        return _translated_source(text, tree, path, options)
+
+
+def _translated_source(text: str, tree: ast.Module, path: str, options: Options) -> SourceResult:
     asked = read_as(text)
     if asked is not None:
         text, tree = asked, ast.parse(asked)
@@ -88,7 +94,7 @@ def translate_project(
     project = read_project(src, out=out)
     if out is not None and not dry_run:
         check_out(out, force=force)
-    with _rare_collections(len(project.files)):  # and none before what was needed meanwhile is let go
+    with many_frames(), _rare_collections(len(project.files)):  # and none before what was needed meanwhile is let go
         return _translated_project(project, None if dry_run else out, options, progress, force=force)
 
 
@@ -275,6 +281,7 @@ class _Worker:
             return FileResult(path, None)
         while path not in self._parse.given_up:
             try:
+                self._world.work.begin()
                 with _limit(SECONDS_PER_FILE):
                     return self._translated(path, source)
             except TimeoutError:
@@ -282,7 +289,7 @@ class _Worker:
                 self._parse.given_up.add(self._world.running(path))
                 self._world = self._new_world()
         entry = CODES["T2M105"]
-        message = f"translating took longer than {SECONDS_PER_FILE:.0f} s of CPU time; the file was copied as it is"
+        message = "more had to be found out for it than for a file of any real program; the file was copied as it is"
         found = Diagnostic(path, 1, 1, "T2M105", entry.severity, "", message, entry.advice)
         return FileResult(path, None, (found,), failed=True)
 
@@ -340,9 +347,10 @@ def _work(paths: Sequence[str]) -> list[FileResult]:
     if _worker is None:
         raise RuntimeError("the worker process was not started")
     worker, left, found = _worker, dict.fromkeys(paths), {}
-    while left:
-        del left[path := worker.nearest(left)]
-        found[path] = worker.translate(path)
+    with many_frames():
+        while left:
+            del left[path := worker.nearest(left)]
+            found[path] = worker.translate(path)
     return [found[path] for path in paths]
 
 

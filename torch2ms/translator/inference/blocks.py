@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Protocol
 
+from torch2ms.translator.inference.work import Work
+
 __all__ = ["At", "Holding"]
 
 
 class _Asking(Protocol):
     depth: int
+    work: Work
 
 
 class At:
@@ -21,6 +24,7 @@ class At:
         self._world, self._depth = world, depth
 
     def __enter__(self) -> None:
+        self._world.work.spend(1)
         self._before, self._world.depth = self._world.depth, self._depth
 
     def __exit__(self, *_: object) -> None:

@@ -23,6 +23,7 @@ from torch2ms.translator.inference.handed import Handed, completed, handed_by, l
 from torch2ms.translator.inference.layer_starts import Starts
 from torch2ms.translator.inference.overrides import overridden
 from torch2ms.translator.inference.own_attributes import made_of_themselves, stores
+from torch2ms.translator.inference.work import Work
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 from torch2ms.translator.symbols import SymbolTable
 
@@ -31,6 +32,7 @@ __all__ = ["ClassInfo", "FileAnalysis", "FunctionInfo", "World"]
 # Memory is shared by the files kept (about 2 kB a source line) and the libcst trees of the file that is translated.
 LINES = 55_000  # that fit, counted in lines of files kept
 LINES_KEPT = 5_000  # at least
+LINES_IDLE = 20_000  # at least, of files that no question being answered needs
 LINES_OF_TREES = 4  # lines of files kept that one line of the translated file displaces
 CALLERS_READ = 3  # files looked at for the arguments a function is called with
 DEPTH = 3  # functions entered from one another for the kind of a result, an argument or an attribute
@@ -52,6 +54,7 @@ class World:
         self._files: OrderedDict[str, FileAnalysis | None] = OrderedDict()
         self._lines = 0  # of the files kept
         self.depth = DEPTH
+        self.work = Work()
         self._names: dict[str, dict[str, Kind]] = {}
         self.starts: dict[str, dict[str, Starts]] = {}  # of classes, by attribute: kept for ``own_starts``
         self.layers_by_name: dict[str, Kind] = {}  # kept for ``layer_by_name``
@@ -87,6 +90,7 @@ class World:
             analysis.is_trained_elsewhere = self.symbols.is_trained_elsewhere(path)
             analysis.marks = self.symbols.marks(path)
             self._lines += analysis.lines
+            self.work.spend(analysis.lines)
             declare(analysis, self.symbols.defined)
             self._sites[path] = analysis.sites
             self._applied[path] = analysis.applied
@@ -170,13 +174,19 @@ class World:
         limit = max(LINES_KEPT, room)
         if self._lines <= limit:
             return
-        for path, found in list(self._files.items()):
+        idle = {
+            path: found
+            for path, found in self._files.items()
+            if found is not None and found.complete and path != self._pinned and not self._held[path]
+        }
+        # Where files that import one another hold all the room, those asked about again and again stay none the less.
+        limit = max(limit, self._lines - sum(found.lines for found in idle.values()) + LINES_IDLE)
+        for path, found in idle.items():
             if self._lines <= limit:
                 break
-            if found is not None and found.complete and path != self._pinned and not self._held[path]:
-                self._lines -= found.lines
-                del self._files[path]
-                found.close()
+            self._lines -= found.lines
+            del self._files[path]
+            found.close()
 
     def close(self) -> None:
         """Let go of all files at once."""

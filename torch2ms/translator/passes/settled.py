@@ -74,10 +74,17 @@ def settled_value(node: cst.IfExp, updated: cst.IfExp) -> cst.BaseExpression:
 
 def _simple(before: cst.BaseExpression, test: cst.BaseExpression) -> cst.BaseExpression:
     """Return a test without the constants that came into it: ``x and not False`` is ``x``."""
-    if before is test or "#" in code_of(test):
+    if before is test:
         return test
+    made = _simplified(before, test)
+    return test if made is not test and "#" in code_of(test) else made
+
+
+def _simplified(before: cst.BaseExpression, test: cst.BaseExpression) -> cst.BaseExpression:
     if isinstance(test, cst.UnaryOperation) and isinstance(before, cst.UnaryOperation):
-        inner = _simple(before.expression, test.expression)
+        # An operand that is a negation itself was simplified when it was left.
+        is_left = isinstance(before.expression, cst.UnaryOperation)
+        inner = test.expression if is_left else _simple(before.expression, test.expression)
         if isinstance(test.operator, cst.Not) and inner is not before.expression and _is(inner, "True", "False"):
             return cst.Name("False" if _is(inner, "True") else "True")
     if not isinstance(test, cst.BooleanOperation) or not isinstance(before, cst.BooleanOperation):
