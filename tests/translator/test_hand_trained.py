@@ -79,7 +79,7 @@ def test_tensors_that_functions_are_handed_stay_tensors() -> None:
         + "def model(x, w):\n    return x @ w\nloss = (model(x, w) + b).sum()\nloss.backward()\nprint(w.grad, b.grad)"
     )
     assert "Parameter" not in found
-    assert "ms.grad(forward_fn, (0, 1))" in found
+    assert "ms.value_and_grad(forward_fn, (0, 1))" in found
 
 
 def test_weights_that_a_statement_marks_behind_their_making() -> None:
