@@ -68,6 +68,11 @@ class FileIndex:
         return any("create_graph" in shape.keywords for shape in self.calls.get("grad", ()))
 
     @property
+    def computes_gradients(self) -> bool:
+        """Whether the file calls ``backward``, or asks for gradients."""
+        return "backward" in self.calls or "grad" in self.calls
+
+    @property
     def asks_for_records(self) -> bool:
         """Whether the file may ask for gradients of what other functions computed."""
         return self.asks_for_given or any("create_graph" not in shape.keywords for shape in self.calls.get("grad", ()))

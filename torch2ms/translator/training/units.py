@@ -15,6 +15,7 @@ from torch2ms.translator.training.forward import Body, Forward, find_forward, pl
 from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.gradient_reads import find_reads, place_reads
 from torch2ms.translator.training.kept import (
+    asked_leaves,
     asked_weights,
     can_be_kept,
     keep_all,
@@ -131,9 +132,10 @@ class ScopePlanner:
         self._fall_together(owned, results)
         placed_reads = dict(results)
         place_reads(read_later, self.scope, self.events, placed_reads)
-        wanted = self.keeping or self.is_shared or obstacle is not None or _are_by_hand(placed_reads)
+        leaves = asked_leaves(self.scope, self.flow, self.events, asked or ())
+        wanted = self.keeping or self.is_shared or obstacle is not None or _are_by_hand(placed_reads) or bool(leaves)
         if asked is not None and wanted:
-            kept = keep_all(results, self.events, asked)
+            kept = keep_all(results, self.events, asked, leaves)
             if kept is not None:
                 return kept
         if self.is_shared:
