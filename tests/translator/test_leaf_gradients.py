@@ -20,7 +20,8 @@ def test_backward_becomes_the_gradient_of_a_function() -> None:
     found = translated(LEAF + "y = x ** 2\nloss = y.sum()\nloss.backward()\nprint(x.grad)")
     assert found == (
         "x = ms.tensor([1.0, 2.0])\n\n\ndef forward_fn(x):\n    y = x ** 2\n    loss = y.sum()\n    return loss, y"
-        "\n\n\n(loss, y), x_grad = ms.value_and_grad(forward_fn, has_aux=True)(x)\nprint(functional.tensor_text(x_grad))"
+        "\n\n\n(loss, y), x_grad = ms.value_and_grad(forward_fn, has_aux=True)(x)\n"
+        "print(functional.tensor_text(x_grad))"
     )
 
 

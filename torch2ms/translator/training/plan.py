@@ -170,6 +170,7 @@ class RecordedCall:
     is_kept: bool = False
     engine: ast.expr | None = None  # the accelerator that knows when gradients that are kept are complete
     reads: tuple[ast.Attribute, ...] = ()  # every `p.grad` of the scope, which finds what is kept
+    reason: str = ""  # why the step is no function
 
 
 @dataclass(frozen=True, slots=True)
