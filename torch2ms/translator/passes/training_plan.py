@@ -17,6 +17,7 @@ from torch2ms.translator.passes.recorded_marks import TENSORS
 from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_parts, results_of
 from torch2ms.translator.training.by_hand import gradients_of
 from torch2ms.translator.training.by_record import GRADIENT, GRAPHS, is_recordable, keeps_graph, leaves_in, written_to
+from torch2ms.translator.training.callees import Callee
 from torch2ms.translator.training.kept import is_weight
 from torch2ms.translator.training.leaf_hooks import hooked
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
@@ -132,6 +133,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
         handed["wrapping"] = wrapping
         handed["late"] = ctx.world.symbols.kept
         handed["reaching"] = reaching
+        handed["look_up"] = lambda key: _callee(key, ctx)
         handed["adding"] = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.adds_gradients
         planned = [find_parts(part, ctx.analysis, **handed) for part in parts]
         if "backward" not in attributes and not handing and not wrapping:
@@ -167,6 +169,15 @@ def plan_training(ctx: Context) -> TrainingPlan:
     return plan
 
 
+def _callee(key: str, ctx: Context) -> Callee | None:
+    """Return a function of the project with its file; None for what is none, and for a lambda."""
+    info, path = ctx.world.function(key), key.rpartition(":")[0]
+    analysis = ctx.world.file(path) if info is not None else None
+    if info is None or analysis is None or isinstance(info.node, ast.Lambda):
+        return None
+    return Callee(info.node, path, analysis.tree, analysis)
+
+
 def _plan_leaves(
     plan: TrainingPlan,
     ctx: Context,
@@ -198,7 +209,7 @@ def _derives_by_record(leaves: LeafPlan, ctx: Context) -> bool:
     symbols = ctx.world.symbols
     if symbols.files[ctx.path].asks_for_graphs and symbols.is_near("asks_for_graphs", ctx.path, besides=True):
         return True
-    handled = {unit.call for unit in leaves.units}
+    handled: set[ast.AST] = {unit.call for unit in leaves.units}
     handled |= calls_of_networks(ctx, handled)
     asked = (call for call in ctx.analysis.all(ast.Call) if call not in handled and ctx.kind(call.func).of == GRADIENT)
     return any(keeps_graph(call) and is_recordable(call, graphs=True) for call in asked)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from torch2ms.translator.dataflow import Effects, backward_slice, effects, live_in, overlaps
 from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.training.differentiable import differentiable_reads
 from torch2ms.translator.training.events import Event
-from torch2ms.translator.training.gradient_flow import GradientFlow, differentiable_reads
+from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.ownership import Refused
 from torch2ms.translator.training.scope import ProjectFile, Scope, is_formal
 from torch2ms.translator.trees import walk
@@ -99,8 +100,9 @@ def _has_outer_flow(scope: Scope, file: ProjectFile, flow: GradientFlow, forward
             for index in range(end)
             if not isinstance(block[index], (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
         ]
+        asked = set(wanted)
         found = flow.demanded(block, chosen, wanted)
-        if flow.carrying(block, found):
+        if flow.carrying(block, found, asked):
             return True
 
 
@@ -125,8 +127,9 @@ def _slice(
     }
     chosen = backward_slice(block, end, file.effects, ignored=ignored, value=value)
     needed = differentiable_reads(value)
+    asked = set(needed)
     demanded = flow.demanded(block, chosen, needed)
-    carrying = flow.carrying(block, demanded)
+    carrying = flow.carrying(block, demanded, asked)
     return _Slice(frozenset(chosen), frozenset(carrying), min(carrying, default=end), frozenset(needed))
 
 

@@ -30,6 +30,7 @@ from torch2ms.translator.training.placement import Interface, find_interface, fi
 from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, RecordedCall, Shape, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.training.twins import condition_of, leave_rivals, merge_twins
+from torch2ms.translator.training.used_twice import find_used_twice
 from torch2ms.translator.trees import walk
 
 __all__ = ["Result", "ScopePlanner"]
@@ -107,6 +108,7 @@ class ScopePlanner:
             return [*take_over(self.events, self.scope)]
         if written := written_steps(self.scope, self.oracle, self.events):
             return [*written]
+        self.flow.settled |= find_used_twice(self.scope, self.flow, self.backwards)
         forwards = {
             id(event): find_forward(self.scope, self.file, self.flow, self.events, event)
             for event in self.backwards
