@@ -117,7 +117,7 @@ class GradientFlow:
         return self._is_given_module(call) or self._callees.may_carry(kind)
 
     def is_in_doubt(self, statement: ast.stmt) -> bool:
-        """Whether a statement binds names to what methods of unknown objects give, and calls nothing else with weights."""
+        """Whether a statement binds names to what methods of unknown objects give, and computes with no weights."""
         sources = [node for node in walk_executed(statement) if self._is_source(node)]
         return isinstance(statement, ast.Assign) and all(self._is_unknown(node) for node in sources)
 
@@ -205,11 +205,21 @@ class GradientFlow:
         if any(self.has_source(head) or overlaps(differentiable_reads(head), paths) for head in heads):
             found |= effects(heads).binds
         for _ in range(2 if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)) else 1):
-            for inner in (child for block in blocks for child in block):
-                found |= self._carried(inner, paths | found)
+            found = found.union(*[self._carried_in(block, paths | found) for block in blocks])
         whole = self._file.effects(statement)
         stores = whole.mutates | whole.touches | whole.shared  # into objects that may have other names
         return set(whole.changes) if found and stores else found
+
+    def _carried_in(self, block: Sequence[ast.stmt], paths: set[str]) -> set[str]:
+        """Return what carries gradients behind a block."""
+        found: set[str] = set()
+        for statement in block:
+            if _is_plain(statement):
+                given = self._carried(statement, paths | found)
+                found = (found - self._file.effects(statement).binds) | given
+            else:
+                found |= self._carried(statement, paths | found)
+        return found
 
     def _prepares(self, statement: ast.stmt) -> bool:
         """Whether the statement only sets weights, with no value but constants: ``nn.init.zeros_(net.weight)``."""
