@@ -52,9 +52,10 @@ class Storing:
         owner = self._owners.get(id(first))
         if owner is None:
             return found
-        touched = self._touched([node] if isinstance(node, ast.AST) else node, owner)
-        sharing = self._sharing(owner)
-        shared = sharing.reached(found.mutates | found.touches | touched, found.inner | touched)
+        nodes = [node] if isinstance(node, ast.AST) else node
+        touched = self._touched(nodes, owner)
+        changed = _written_into(nodes, found.mutates) | found.touches | touched
+        shared = self._sharing(owner).reached(changed, found.inner | touched) - found.mutates
         if not touched and not shared:
             return found
         return replace(found, touches=found.touches | touched, shared=frozenset(shared))
@@ -192,7 +193,8 @@ class Storing:
             found = effects(body, self._inert)
             touched = self._touched(body, function)
             stored = found.mutates | touched
-            stored |= self._sharing(function).reached(stored, found.inner & stored | touched)
+            changed = _written_into(body, found.mutates) | touched
+            stored |= self._sharing(function).reached(changed, found.inner & stored | touched)
             inside = _bound_in(function) - _parameters(function)
             stored |= {name for node in body for name in _declared(node)}
             self._changed[id(function)] = frozenset(path for path in stored if root(path) not in inside)
@@ -212,6 +214,24 @@ class Storing:
                     if isinstance(key, str) and (path := base_path(node.value)) is not None:
                         found.keyed.add((path, key))
         return self._reads[id(owner)]
+
+
+def _written_into(nodes: Sequence[ast.AST], changed: Collection[str]) -> set[str]:
+    """Return the paths of the objects that are written into, of those that some nodes change.
+
+    ``self.value = loss`` writes into ``self``: the object that is bound, and the one that was, stay as they are.
+    """
+    every = [item for top in nodes for item in walk(top)]
+    bound: set[str] = set()
+    for node in every:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            bound |= {path for t in targets if isinstance(t, ast.Attribute) and (path := dotted_path(t))}
+    for node in every if bound else ():
+        is_several = isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store)
+        if is_several or isinstance(node, (ast.AugAssign, ast.For, ast.withitem, ast.Delete, ast.Call)):
+            bound -= effects(node).mutates
+    return {path.rpartition(".")[0] if path in bound else path for path in changed}
 
 
 def _parameters(function: ast.AST) -> frozenset[str]:
