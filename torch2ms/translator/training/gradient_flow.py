@@ -291,6 +291,10 @@ class GradientFlow:
                     found |= stored.binds | stored.mutates
         return found
 
+    def origins(self, scope: Scope, path: str) -> set[str]:
+        """Return the paths that one of a scope may be, itself included."""
+        return self._file.origins(scope.node, path)
+
     def modules_of(self, optimizer: str, scope: Scope) -> frozenset[str] | None:
         """Return the paths the optimizer's weights are taken from, as its constructor shows; None when it does not."""
         if optimizer in self.updated_by_hand:

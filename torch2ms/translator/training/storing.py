@@ -18,6 +18,7 @@ from torch2ms.translator.trees import children, walk
 __all__ = ["Storing"]
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_MARK = "requires_grad_"
 _CALLED = ("forward", "__call__")  # what an object runs that is called itself
 
 
@@ -191,6 +192,7 @@ class Storing:
             self._changed[id(function)] = frozenset()  # for recursion
             body = function.body if isinstance(function.body, list) else [function.body]
             found = effects(body, self._inert)
+            found = replace(found, mutates=found.mutates - _only_marked(body))
             touched = self._touched(body, function)
             stored = found.mutates | touched
             changed = _written_into(body, found.mutates) | touched
@@ -214,6 +216,16 @@ class Storing:
                     if isinstance(key, str) and (path := base_path(node.value)) is not None:
                         found.keyed.add((path, key))
         return self._reads[id(owner)]
+
+
+def _only_marked(body: Sequence[ast.AST]) -> set[str]:
+    """Return the paths of tensors that a function does no more to than mark them: ``x.requires_grad_()``."""
+    nodes = [node for top in body for node in walk(top)]
+    calls = [n.value for n in nodes if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
+    marking = {id(c): c.func.value for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr == _MARK}
+    others = (n for n in nodes if isinstance(n, (ast.Call, ast.Assign, ast.AugAssign)) and id(n) not in marking)
+    marked = {path for value in marking.values() if (path := dotted_path(value))}
+    return marked.difference(*(effects(node).mutates for node in others)) if marked else marked
 
 
 def _written_into(nodes: Sequence[ast.AST], changed: Collection[str]) -> set[str]:
