@@ -81,7 +81,7 @@ def test_a_step_around_such_a_gradient_is_recorded() -> None:
     )
     assert "g = recording.grad(loss(out, y), list(" in text
     assert "    recording.reset(opt)\n    recording.backward(total)\n    recording.update(opt)\n" in text
-    assert codes == ["T2M401"]
+    assert codes == ["T2M405"]
 
 
 def test_the_backward_pass_of_an_operation_is_not_recorded() -> None:

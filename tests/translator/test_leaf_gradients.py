@@ -19,8 +19,9 @@ def translated(source: str) -> str:
 def test_backward_becomes_the_gradient_of_a_function() -> None:
     found = translated(LEAF + "y = x ** 2\nloss = y.sum()\nloss.backward()\nprint(x.grad)")
     assert found == (
-        "x = ms.tensor([1.0, 2.0])\n\n\ndef forward_fn(x):\n    y = x ** 2\n    loss = y.sum()\n    return loss\n\n\n"
-        "x_grad = ms.grad(forward_fn)(x)\nprint(functional.tensor_text(x_grad))"
+        "x = ms.tensor([1.0, 2.0])\n\n\ndef forward_fn(x):\n    y = x ** 2\n    loss = y.sum()\n    return loss, y"
+        "\n\n\n(loss, y), x_grad = ms.value_and_grad(forward_fn, has_aux=True)(x)\n"
+        "print(functional.tensor_text(x_grad))"
     )
 
 
@@ -49,10 +50,10 @@ def test_another_tensor_of_the_name_begins_without_a_gradient() -> None:
         first + "x = torch.zeros(2, requires_grad=True)\nprint(x.grad)\n" + steps + "print(x.grad, w.grad)"
     )
     assert "print(None)" in again
-    assert "x_grad, new_w_grad = ms.grad(" in again
+    assert "y, (x_grad, new_w_grad) = ms.value_and_grad(" in again
     assert "w_grad = new_w_grad if w_grad is None else w_grad + new_w_grad" in again
     plain = translated(first + "x = torch.zeros(2)\n" + steps + "print(x.grad, w.grad)")
-    assert "new_w_grad = ms.grad(forward_fn_2)(w)" in plain
+    assert "y, new_w_grad = ms.value_and_grad(forward_fn_2)(w)" in plain
     assert "print(None, functional.tensor_text(w_grad))" in plain
 
 
@@ -99,7 +100,7 @@ def test_functions_beside_it_do_not_matter() -> None:
 
 def test_autograd_grad() -> None:
     one = translated(LEAF + "y = (x ** 2).sum()\ng = torch.autograd.grad(y, x)[0]")
-    assert one.endswith("g = ms.grad(forward_fn)(x)")
+    assert one.endswith("y, g = ms.value_and_grad(forward_fn)(x)")
     two = translated(LEAF + "w = torch.ones(2)\ng, h = torch.autograd.grad((x * w).sum(), (x, w))")
     assert two.endswith("g, h = ms.grad(forward_fn, (0, 1))(x, w)")
 
@@ -225,7 +226,7 @@ def test_autograd_grad_that_may_not_run_once_is_recorded(expression: str) -> Non
 
 def test_what_is_written_into_a_view_belongs_to_the_forward_pass() -> None:
     text = translated(LEAF + "h = x * 2\nv = h[:1]\nv[0] = 0\nh.sum().backward()\nprint(x.grad)")
-    assert "    h = x * 2\n    v = h[:1]\n    v[0] = 0\n    return h.sum()\n" in text
+    assert "    h = x * 2\n    v = h[:1]\n    v[0] = 0\n    return h.sum(), h, v\n" in text
     text = translated(LEAF + "h = x * 2\nv = h.view(2, 1)\nv[0] = 0\nh.sum().backward()\nprint(x.grad)")
     assert "    # TORCH2MS T2M305: h.view(2, 1) shares its memory in torch and is a copy" in text
 
@@ -409,10 +410,19 @@ def test_a_tensor_that_a_function_has_from_around_it_is_a_weight() -> None:
     assert "recording.backward(loss)\nprint(functional.tensor_text(gradients.of(x)))" in found
 
 
-@pytest.mark.parametrize("steps", ["(x.detach() * b).sum().backward()", "y = x * 2\n(y.detach() * b).sum().backward()"])
-def test_what_is_detached_has_no_gradient(steps: str) -> None:
+@pytest.mark.parametrize(
+    ("steps", "gradient"),
+    [
+        ("(x.detach() * b).sum().backward()", "b_grad = ms.grad(forward_fn)(b)"),
+        (
+            "y = x * 2\n(y.detach() * b).sum().backward()",
+            "(_, y), b_grad = ms.value_and_grad(forward_fn, has_aux=True)(b)",
+        ),
+    ],
+)
+def test_what_is_detached_has_no_gradient(steps: str, gradient: str) -> None:
     found = translated(LEAF + f"b = torch.ones(2, requires_grad=True)\n{steps}\nprint(x.grad, b.grad)")
-    assert "b_grad = ms.grad(forward_fn)(b)\nprint(None, functional.tensor_text(b_grad))" in found
+    assert f"{gradient}\nprint(None, functional.tensor_text(b_grad))" in found
 
 
 @pytest.mark.parametrize("made", ["(x * 1.0).mul_(0.5)", "x.clone().add_(1)", "(-x).clamp_(min=0)"])
@@ -420,7 +430,7 @@ def test_a_new_tensor_that_is_changed_in_place_is_no_leaf(made: str) -> None:
     result = translate_source(
         f"import torch\nx = torch.ones(2, requires_grad=True)\ny = {made}\ny.sum().backward()\nprint(x.grad)\n"
     )
-    assert "x_grad = ms.grad(forward_fn)(x)" in result.text
+    assert "(_, y), x_grad = ms.value_and_grad(forward_fn, has_aux=True)(x)" in result.text
 
 
 def test_the_variable_of_a_generator_is_none_of_the_function() -> None:
@@ -429,7 +439,7 @@ def test_the_variable_of_a_generator_is_none_of_the_function() -> None:
         "total = sum(p.pow(2).sum() for p in net.parameters())\n"
         "loss = net(torch.ones(1, 2)).sum() + total\nloss.backward()\nout = [p.grad for p in net.parameters()]\n"
     )
-    assert "    return loss\n" in translate_source(source).text
+    assert "    return loss, total\n" in translate_source(source).text
 
 
 def test_a_graph_that_may_be_asked_for_is_not_lost() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from torch2ms import translate_project, translate_source
 from torch2ms.config import Options, Target
+from torch2ms.diagnostics import Severity
 
 HEAD = """
 import torch
@@ -286,3 +287,11 @@ def test_retain_variables_is_the_old_name_of_retain_graph(source: str) -> None:
 def test_gradients_that_become_zeros_do_so(given: str, wanted: str) -> None:
     source = FINISH.replace("zero_grad()", f"zero_grad({given})")
     assert f"recording.reset(optimizer{wanted})\n" in text(source)
+
+
+def test_a_recorded_step_is_told_as_such_with_the_reason() -> None:
+    result = translate_source(HEAD + FINISH)
+    told = [(d.code, d.severity, d.message) for d in result.diagnostics if d.code.startswith("T2M4")]
+    reason = "the loss is computed elsewhere: no module is called before it in this function"
+    assert told == [("T2M405", Severity.WARNING, f"this step is recorded as it runs (no graph mode, slower): {reason}")]
+    assert "T2M405: this step is recorded as it runs" in result.text

@@ -29,7 +29,7 @@ def marks(source: str) -> set[str]:
 
 def test_each_part_is_translated_for_itself() -> None:
     text = translate_source(LEAVES + STEP).text
-    assert "x_grad, w_grad = ms.grad(forward_fn, (0, 1))(x, w)" in text
+    assert "y, (x_grad, w_grad) = ms.value_and_grad(forward_fn, (0, 1))(x, w)" in text
     assert "print(x_grad, w_grad)" in text
     assert "optimizer(grads)" in text
     assert marks(LEAVES + STEP) == set()
@@ -62,7 +62,7 @@ for epoch in range(3):
 
 def test_the_step_may_stand_in_a_loop() -> None:
     text = translate_source(LEAVES + LOOP).text
-    assert "x_grad, w_grad = ms.grad(forward_fn, (0, 1))(x, w)" in text
+    assert "y, (x_grad, w_grad) = ms.value_and_grad(forward_fn, (0, 1))(x, w)" in text
     assert marks(LEAVES + LOOP) == set()
 
 

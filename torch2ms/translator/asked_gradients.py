@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torch2ms.translator.trees import children, walk
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["asked_apart", "asks_apart", "clips_apart", "looks_like_weight", "resets_apart"]
 
@@ -35,6 +31,21 @@ def asked_apart(tree: ast.Module) -> Iterator[tuple[ast.Attribute, bool]]:
     Functions are the outermost ones: what is defined inside one belongs to it.
     """
     yield from _asked(tree, is_own=False)
+    yield from ((asked, False) for asked in _asked_by_script(tree))
+
+
+def _asked_by_script(tree: ast.AST) -> Iterator[ast.Attribute]:
+    """Yield every ``x.grad`` of a script that calls no ``backward``, of tensors that it marks itself."""
+    from torch2ms.translator.training.marks import marks  # it imports this module
+    from torch2ms.translator.training.names_used import own
+
+    nodes = list(own(tree))
+    if not isinstance(tree, ast.Module) or any(isinstance(n, ast.Attribute) and n.attr in _OF_STEPS for n in nodes):
+        return
+    marked = marks(nodes)
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and node.attr == "grad" and getattr(node.value, "id", "") in marked:
+            yield node
 
 
 def resets_apart(tree: ast.Module) -> bool:

@@ -56,7 +56,8 @@ class FileIndex:
     marks: bool = True  # whether anything in the file speaks of ``requires_grad``
     definitions: Mapping[str, Definition] = field(default_factory=dict)  # names that only one statement binds
     set_on_others: frozenset[str] = frozenset()  # attributes bound on anything but ``self``: ``head.anchors /= stride``
-    kept: frozenset[str] = frozenset()  # attributes and literal keys that values are stored under, layers left out
+    # Attributes and literal keys that values are stored under; layers, and what __init__ stores, are left out.
+    kept: frozenset[str] = frozenset()
     has_gradients: bool = False  # whether anything is asked for an attribute called ``grad``, or such a function called
     answers: frozenset[str] = frozenset()  # attributes called ``is_...`` that the file gives to objects
     asks_for_given: bool = False  # whether a function asks for gradients, to derive again, of what it is handed
@@ -67,6 +68,11 @@ class FileIndex:
     def asks_for_graphs(self) -> bool:
         """Whether the file asks for gradients that are differentiated once more."""
         return any("create_graph" in shape.keywords for shape in self.calls.get("grad", ()))
+
+    @property
+    def computes_gradients(self) -> bool:
+        """Whether the file calls ``backward``, or asks for gradients."""
+        return "backward" in self.calls or "grad" in self.calls
 
     @property
     def asks_for_records(self) -> bool:
@@ -216,6 +222,7 @@ class _Attributes:
         self.has_gradients = False  # whether anything is asked for an attribute called ``grad``
         self.set_on_others: set[str] = set()
         self.kept: set[str] = set()
+        self._initial: set[int] = set()  # ids of the attributes that an object has before it is called
         self.answers: set[str] = set()
 
     def see(self, node: ast.AST) -> None:
@@ -229,10 +236,13 @@ class _Attributes:
             self._set |= names
             made = _last(node.value.func) if isinstance(node.value, ast.Call) else ""
             if not isinstance(node.value, ast.Constant) and not made[:1].isupper():
-                self.kept.update(name for t in targets if (name := _stored_name(t)))
+                self.kept.update(name for t in targets if id(t) not in self._initial and (name := _stored_name(t)))
             is_made = isinstance(node.value, ast.Call) and _last(node.value.func) not in _PLAIN_MAKERS
             if is_made or isinstance(node.value, ast.Lambda):
                 self._made |= names
+        elif isinstance(node, ast.FunctionDef) and node.name == "__init__" and node.args.args:
+            own = node.args.args[0].arg
+            self._initial.update(id(t) for t in walk(node) if isinstance(t, ast.Attribute) and _last(t.value) == own)
         elif isinstance(node, ast.Attribute):
             self.has_gradients = self.has_gradients or node.attr == "grad"
             self.has_marks = self.has_marks or node.attr in ("requires_grad", "requires_grad_")

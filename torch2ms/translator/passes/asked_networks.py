@@ -80,7 +80,7 @@ def calls_of_networks(ctx: Context, handled: Container[ast.AST]) -> set[ast.AST]
 
 
 def _find(ctx: Context) -> _Asked:
-    return _found(ctx, ctx.training.handled)
+    return _Asked() if ctx.training.derives_by_record else _found(ctx, ctx.training.handled)
 
 
 def _found(ctx: Context, handled: Container[ast.AST]) -> _Asked:

@@ -50,7 +50,7 @@ def _has_none(tree: ast.Attribute, ctx: Context) -> bool:
 
 def _computes(ctx: Context) -> bool:
     """Whether a file computes gradients, sets them, or imports from files that may."""
-    return any(
+    return ctx.world.symbols.is_near("computes_gradients", ctx.path, besides=True) or any(
         (
             isinstance(node, ast.Attribute)
             and (node.attr in ("backward", "step") or (node.attr == "grad" and not isinstance(node.ctx, ast.Load)))

@@ -76,7 +76,7 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
     if is_of_state(tree.target, ctx) or holds_data(tree.target, ctx):
         return _copied(node, cst.Name(name))
     through = writes_through(name, tree, ctx)
-    if through or _is_for_others(name, tree, ctx):
+    if (through or _is_for_others(name, tree, ctx)) and not _may_be_number(name, tree, ctx):
         if through and ctx.functions[-1] is not None and not gives_first_values(ctx):
             ctx.report("T2M305", tree, f"a gradient does not see that the change of {name} reaches a view of it, too")
         return _filled(node, tree, cst.Name(name), "()" if through or reaches_views(ctx) else "...", ctx)
@@ -179,6 +179,18 @@ def _kept(node: cst.AugAssign, name: str, tree: ast.AugAssign, ctx: Context) -> 
     template = f"({{x}} {operator} {{y}}).astype({{x2}}.dtype)"
     value = build(template, x=cst.Name(name), y=node.value, x2=cst.Name(name))
     return cst.Assign([cst.AssignTarget(cst.Name(name))], value)
+
+
+def _may_be_number(name: str, tree: ast.AugAssign, ctx: Context) -> bool:
+    """Whether a name may still hold the number that a sum of tensors began with: ``total = 0``, ``total += loss``."""
+    body = ctx.functions[-1].node if ctx.functions[-1] is not None else ctx.analysis.tree
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Constant)
+        and any(_is_name(target, name) for target in node.targets)
+        and node.lineno < tree.lineno
+        for node in walk(body)
+    )
 
 
 def _is_for_others(name: str, tree: ast.AugAssign, ctx: Context) -> bool:

@@ -70,8 +70,8 @@ def _differentiated(call: RecordedCall, code: Callable[[ast.expr], str], module:
         given += [f"{_SETTINGS[k.arg or '']}={code(k.value)}" for k in settings]
     if ctx.world.symbols.is_data_parallel:
         given.append(f"average={_name(DISTRIBUTED, 'average_gradients', ctx)}")
-    message = "the gradients are those of what was recorded as it ran: no function holds the forward pass"
-    ctx.report("T2M401", call.statement, message)
+    why = call.reason or "no function holds the forward pass"
+    ctx.report("T2M405", call.statement, f"this step is recorded as it runs (no graph mode, slower): {why}")
     scaled = call.call.func.value if isinstance(call.call.func, ast.Attribute) else None
     if isinstance(scaled, ast.Call) and getattr(scaled.func, "attr", "") == "scale" and scaled is not call.target:
         note = "the gradient scaler was left out: without autocast the step computes in float32"

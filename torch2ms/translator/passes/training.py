@@ -54,11 +54,13 @@ def weights_of(unit: TrainingUnit, ctx: Context) -> str:
     by_hand = {step.optimizer for step in unit.steps if step.by_hand}
     if unit.is_wrapped:
         held = code_of(ctx.reference("torch2ms.runtime.gradients.parameters_of"))
-        return f"{held}({', '.join(_code(node, ctx) for node in unit.optimizers)})"
-    names = [
-        f"{_code(node, ctx)}.{'trainable_params()' if node in by_hand else 'parameters'}" for node in unit.optimizers
-    ]
-    return names[0] if len(names) == 1 else "[" + ", ".join(f"*{name}" for name in names) + "]"
+        names = [f"{held}({', '.join(_code(node, ctx) for node in unit.optimizers)})"]
+    else:
+        names = [f"{_code(n, ctx)}.{'trainable_params()' if n in by_hand else 'parameters'}" for n in unit.optimizers]
+    leaves = [_code(leaf, ctx) for leaf in unit.leaves]
+    if len(names) == 1 and not leaves:
+        return names[0]
+    return "[" + ", ".join([*(f"*{name}" for name in names), *leaves]) + "]"
 
 
 def _code(tree: ast.expr, ctx: Context) -> str:

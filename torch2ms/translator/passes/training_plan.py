@@ -16,7 +16,8 @@ from torch2ms.translator.passes.network_input import network_input
 from torch2ms.translator.passes.recorded_marks import TENSORS
 from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_parts, results_of
 from torch2ms.translator.training.by_hand import gradients_of
-from torch2ms.translator.training.by_record import GRADIENT, GRAPHS, is_recordable, leaves_in, written_to
+from torch2ms.translator.training.by_record import GRADIENT, GRAPHS, is_recordable, keeps_graph, leaves_in, written_to
+from torch2ms.translator.training.callees import Callee
 from torch2ms.translator.training.kept import is_weight
 from torch2ms.translator.training.leaf_hooks import hooked
 from torch2ms.translator.training.leaf_plan import LeafPlan, LeafUnit
@@ -64,6 +65,7 @@ class TrainingPlan:
     left_scopes: set[ast.AST] = field(default_factory=set)  # functions with a step that stays: all of it stays
     rewritten: dict[ast.stmt, list[Statement]] = field(default_factory=dict)
     leaves: LeafPlan = field(default_factory=LeafPlan)  # gradients that are asked for by hand
+    derives_by_record: bool = False  # the record gives all gradients that are differentiated again
     asked: set[ast.Call] = field(default_factory=set)  # of those, what the record answers: autograd.grad
     recorded: dict[ast.stmt, list[RecordedCall]] = field(default_factory=dict)  # calls that keep their place
     late: dict[ast.stmt, TrainingUnit] = field(default_factory=dict)  # where gradients are added up, behind a reset
@@ -131,6 +133,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
         handed["wrapping"] = wrapping
         handed["late"] = ctx.world.symbols.kept
         handed["reaching"] = reaching
+        handed["look_up"] = lambda key: _callee(key, ctx)
         handed["adding"] = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.adds_gradients
         planned = [find_parts(part, ctx.analysis, **handed) for part in parts]
         if "backward" not in attributes and not handing and not wrapping:
@@ -140,7 +143,7 @@ def plan_training(ctx: Context) -> TrainingPlan:
     taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
     stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
     held = {statement for unit in units if isinstance(unit, TrainingUnit) for statement in unit.removed}
-    plan.leaves = _leaves_of(ctx, taken, stepped, parts, held, graphs=graphs, recording=recording)
+    _plan_leaves(plan, ctx, taken, stepped, parts, held, graphs=graphs, recording=recording)
     _enter_leaves(plan, ctx.analysis.remade)
     deriving = _derived_again(plan, parts, ctx)
     _enter_asked(plan, parts, deriving, ctx, graphs=graphs)
@@ -166,7 +169,17 @@ def plan_training(ctx: Context) -> TrainingPlan:
     return plan
 
 
-def _leaves_of(
+def _callee(key: str, ctx: Context) -> Callee | None:
+    """Return a function of the project with its file; None for what is none, and for a lambda."""
+    info, path = ctx.world.function(key), key.rpartition(":")[0]
+    analysis = ctx.world.file(path) if info is not None else None
+    if info is None or analysis is None or isinstance(info.node, ast.Lambda):
+        return None
+    return Callee(info.node, path, analysis.tree, analysis)
+
+
+def _plan_leaves(
+    plan: TrainingPlan,
     ctx: Context,
     taken: set[str],
     stepped: set[ast.stmt],
@@ -175,13 +188,31 @@ def _leaves_of(
     *,
     graphs: bool,
     recording: bool,
-) -> LeafPlan:
-    """Return the plan of what is asked for by hand; the record answers what functions would lose a part of."""
+) -> None:
+    """Plan what is asked for by hand; the record answers what functions would lose a part of."""
     keeping = ctx.world.symbols.is_near("asks_for_gradients", ctx.path, besides=True) if recording else None
-    plan = plan_leaves(ctx.analysis.tree, ctx.analysis, set(taken), stepped, parts, held, keeping=keeping)
-    if graphs and any(_is_lossy(unit, ctx) for unit in plan.units):
-        return plan_leaves(ctx.analysis.tree, ctx.analysis, taken, stepped, parts, held, again=False, keeping=keeping)
-    return plan
+    plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, set(taken), stepped, parts, held, keeping=keeping)
+    plan.derives_by_record = graphs and _derives_by_record(plan.leaves, ctx)
+    if plan.derives_by_record or (graphs and any(_is_lossy(unit, ctx) for unit in plan.leaves.units)):
+        plan.leaves = plan_leaves(
+            ctx.analysis.tree, ctx.analysis, taken, stepped, parts, held, again=False, keeping=keeping
+        )
+
+
+def _derives_by_record(leaves: LeafPlan, ctx: Context) -> bool:
+    """Whether the record gives a gradient that is differentiated again, here or in a file near: it gives all then.
+
+    It cannot look through a gradient that a function gave: ``u_xx`` of the record asks for ``u_x`` of the record.
+    """
+    if not asks_for_networks(ctx):
+        return False
+    symbols = ctx.world.symbols
+    if symbols.files[ctx.path].asks_for_graphs and symbols.is_near("asks_for_graphs", ctx.path, besides=True):
+        return True
+    handled: set[ast.AST] = {unit.call for unit in leaves.units}
+    handled |= calls_of_networks(ctx, handled)
+    asked = (call for call in ctx.analysis.all(ast.Call) if call not in handled and ctx.kind(call.func).of == GRADIENT)
+    return any(keeps_graph(call) and is_recordable(call, graphs=True) for call in asked)
 
 
 def _enter_asked(
@@ -190,7 +221,8 @@ def _enter_asked(
     """Let the record answer ``autograd.grad`` where no function does, and none gives what is differentiated again."""
     if ctx.target.mindspore < TENSORS or ctx.options.mode != "pynative":
         return
-    of_networks = calls_of_networks(ctx, plan.handled) if graphs and asks_for_networks(ctx) else set()
+    by_networks = graphs and asks_for_networks(ctx) and not plan.derives_by_record
+    of_networks = calls_of_networks(ctx, plan.handled) if by_networks else set()
     for call in ctx.analysis.all(ast.Call):
         is_gradient = ctx.kind(call.func).name == "api" and ctx.kind(call.func).of == GRADIENT
         if not is_gradient or call in plan.handled or call in of_networks or _is_in_backward(call, ctx):

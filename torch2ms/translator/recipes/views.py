@@ -16,6 +16,7 @@ from torch2ms.translator.passes.weight_data import has_memory, is_parameter
 from torch2ms.translator.recipes.differentiation import are_differentiated
 from torch2ms.translator.recipes.own_results import makes_its_result
 from torch2ms.translator.recipes.passed_tensors import is_itself, is_moved, passed_on, passes_on
+from torch2ms.translator.recipes.rounds import is_anew_each_round
 from torch2ms.translator.recipes.sure_bindings import binds, element_of, is_certain
 from torch2ms.translator.syntax import build, parenthesised
 from torch2ms.translator.training.trained import trained_tensors
@@ -408,7 +409,9 @@ def _is_of_an_older(node: ast.AST, name: str, use: ast.AST, ctx: Context) -> boo
             if [ast.unparse(target) for target in bound] == [name] and is_fresh(later.value, ctx):
                 return not getattr(node, "lineno", 0) <= getattr(use, "lineno", 0) <= (later.end_lineno or 0)
         child, parent = parent, ctx.parent(parent)
-    return False
+    return getattr(node, "lineno", 0) > getattr(use, "end_lineno", 0) and is_anew_each_round(
+        name, node, use, ctx, is_fresh
+    )
 
 
 def _outermost_loop(use: ast.AST, ctx: Context) -> ast.AST | None:

@@ -82,6 +82,7 @@ class Event:
     scaler: ast.expr | None = None
     problem: str = ""  # why the call cannot be rewritten
     on_module: bool = False  # zero_grad of a module
+    of_all: bool = False  # zero_grad of every optimizer that ``path`` holds
     returned: bool = False  # the return of a closure that a step calls; ``call`` is that step's
     by_hand: bool = False  # a loop over a module's parameters that updates them without an optimizer
     is_handed: bool = False  # the call hands a loss and its optimizer to an object that takes the step
@@ -102,6 +103,13 @@ def weighted_parts(tree: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     func = tree.func if isinstance(tree, ast.Call) else None
     product = func.value if isinstance(func, ast.Attribute) else None
     return (product.left, product.right) if isinstance(product, ast.BinOp) else None
+
+
+def _held_by(looped: ast.expr) -> str:
+    """Return the path of the container that a loop goes over: ``self.optims`` of ``self.optims.values()``."""
+    func = looped.func if isinstance(looped, ast.Call) and not looped.args else None
+    values = func.value if isinstance(func, ast.Attribute) and func.attr == "values" else looped
+    return dotted_path(values) or ""
 
 
 def own_expressions(statement: ast.stmt, scope: Scope) -> list[ast.AST]:
@@ -282,10 +290,14 @@ class _Finder:
         for part in function.body:
             if isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant):
                 continue  # a docstring
+            holder = part.iter if isinstance(part, ast.For) and len(part.body) == 1 and not part.orelse else None
+            part = part if holder is None or not isinstance(part, ast.For) else part.body[0]
             inner = part.value if isinstance(part, ast.Expr) else None
             event = self.event(part, inner, order) if isinstance(inner, ast.Call) else None
             if event is None or event.kind != "zero" or not event.path:
                 return []
+            if holder is not None:
+                event = replace(event, path=_held_by(holder), of_all=True)
             events.append(replace(event, statement=statement, call=call))
         return events
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from torch2ms.translator.dataflow import names_in
 from torch2ms.translator.handed_losses import hands_over
+from torch2ms.translator.training.callees import LookUp
 from torch2ms.translator.training.closures import find_closures
 from torch2ms.translator.training.events import Wrappers, find_events
 from torch2ms.translator.training.gradient_flow import GradientFlow
@@ -34,6 +35,7 @@ def find_parts(
     adding: bool = False,
     reaching: bool = False,
     late: Collection[str] = (),
+    look_up: LookUp = lambda _: None,
 ) -> list[Planned]:
     """Return the scopes with steps: a plan for every backward call, and a reason for each that stays as it is.
 
@@ -43,7 +45,8 @@ def find_parts(
     project are handed losses and take the steps for them. ``wrappers``: its classes that hold an optimizer, and
     ``wrapping``: the methods of those of this file. ``adding``: whether an accelerator of the project says when the
     gradients of several passes are complete. ``reaching``: whether a record tells what weights a loss
-    was computed from. ``late``: attributes and keys that the project's files store values under.
+    was computed from. ``late``: attributes and keys that the project's files store values under. ``look_up``: gives the
+    project's functions by their keys.
     """
     module = tree if isinstance(tree, ast.Module) else ast.Module(list(tree), [])
     starts = any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module))
@@ -52,7 +55,7 @@ def find_parts(
     file = ProjectFile.of(module, late)
     trained = trained_tensors(list(walk(module)), oracle)
     oracle = WithTrained(oracle, trained) if trained else oracle
-    flow = GradientFlow(file, oracle)
+    flow = GradientFlow(file, oracle, look_up)
     flow.backward_calls = sum(isinstance(node, ast.Attribute) and node.attr == "backward" for node in walk(module))
     taken = names_in(module)
     scopes = file.scopes()

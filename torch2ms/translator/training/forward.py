@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from torch2ms.translator.dataflow import Effects, backward_slice, overlaps
+from torch2ms.translator.dataflow import Effects, backward_slice, effects, live_in, overlaps
 from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.training.differentiable import differentiable_reads
 from torch2ms.translator.training.events import Event
-from torch2ms.translator.training.gradient_flow import GradientFlow, differentiable_reads
+from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.ownership import Refused
 from torch2ms.translator.training.scope import ProjectFile, Scope, is_formal
 from torch2ms.translator.trees import walk
@@ -99,8 +100,9 @@ def _has_outer_flow(scope: Scope, file: ProjectFile, flow: GradientFlow, forward
             for index in range(end)
             if not isinstance(block[index], (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
         ]
+        asked = set(wanted)
         found = flow.demanded(block, chosen, wanted)
-        if flow.carrying(block, found):
+        if flow.carrying(block, found, asked):
             return True
 
 
@@ -125,8 +127,9 @@ def _slice(
     }
     chosen = backward_slice(block, end, file.effects, ignored=ignored, value=value)
     needed = differentiable_reads(value)
+    asked = set(needed)
     demanded = flow.demanded(block, chosen, needed)
-    carrying = flow.carrying(block, demanded)
+    carrying = flow.carrying(block, demanded, asked)
     return _Slice(frozenset(chosen), frozenset(carrying), min(carrying, default=end), frozenset(needed))
 
 
@@ -163,8 +166,34 @@ def plan_body(
     if isinstance(placed, Refused):
         return placed
     last = max(placed, default=-1)
+    placed |= set(_beginnings(forward, file, placed, entry))
     moved = tuple(index for index in range(entry, last) if index not in placed and index not in machinery)
     return Body(entry, tuple(sorted(placed)), tuple(sorted(again)), moved, notes)
+
+
+def _beginnings(forward: Forward, file: ProjectFile, placed: set[int], entry: int) -> Iterator[int]:
+    """Yield the statements above the body that make what the body adds to: ``loss = torch.zeros(1)``.
+
+    A function that changes its own argument is none that MindSpore differentiates. Such a statement can wait until the
+    body runs if nothing in between mentions the name, or changes what the value is made of.
+    """
+    added = {
+        node.target.id
+        for index in placed
+        for node in walk(forward.block[index])
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+    }
+    added &= live_in([forward.block[index] for index in sorted(placed)])
+    for name in added:
+        above = [index for index in range(entry) if name in effects(forward.block[index]).binds]
+        index = above[-1] if above else entry
+        made = forward.block[index]
+        if index not in forward.chosen or not isinstance(made, ast.Assign):
+            continue
+        here, between = file.effects(made), effects(forward.block[index + 1 : entry])
+        mentioned = name in between.names_read | between.binds or overlaps(between.changes, here.reads)
+        if not mentioned and not here.acts and not here.mutates and here.binds <= added:
+            yield index
 
 
 def _boundary(scope: Scope, events: Sequence[Event], forward: Forward) -> int:

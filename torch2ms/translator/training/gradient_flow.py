@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
-from torch2ms.translator.dataflow import certain_binds, live_in
-from torch2ms.translator.effects import base_path, dotted_path, effects, overlap, overlaps, root
+from torch2ms.translator.dataflow import certain_binds, child_blocks, live_in
+from torch2ms.translator.effects import base_path, dotted_path, effects, overlaps, root
 from torch2ms.translator.kinds import Kind
+from torch2ms.translator.training.callees import WITHOUT_GRADIENT, Callees, LookUp
+from torch2ms.translator.training.differentiable import (
+    differentiable_reads,
+    is_no_grad,
+    names_no_grad,
+    walk_executed,
+)
 from torch2ms.translator.training.narrowed_lists import trains_a_part
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
 from torch2ms.translator.training.trained import listed_weights
 from torch2ms.translator.training.vocabulary import (
     BUILTINS,
-    CUTTING_ATTRIBUTES,
-    CUTTING_FUNCTIONS,
-    CUTTING_METHODS,
     MUTATORS,
     QUIET_METHODS,
     STATELESS,
@@ -30,22 +34,24 @@ __all__ = ["GradientFlow"]
 class GradientFlow:
     """Answers, for one file, where weights enter a computation."""
 
-    def __init__(self, file: ProjectFile, oracle: Oracle) -> None:
+    def __init__(self, file: ProjectFile, oracle: Oracle, callees: Callees | LookUp = lambda _: None) -> None:
         self._file = file
         self._oracle = oracle
+        self._callees = callees if isinstance(callees, Callees) else Callees(callees, GradientFlow)
         self._known: dict[int, bool] = {}
         self._computed: dict[int, set[str]] = {}
         self.backward_calls = 0  # in the whole file
+        self.settled: set[int] = set()  # ids of statements that give data, though they might compute with weights
         self.updated_by_hand: set[str] = set()  # paths of modules that loops update without an optimizer
 
     def has_source(self, node: ast.AST | Sequence[ast.AST]) -> bool:
         """Whether the code may compute with trainable weights. In doubt it may."""
         nodes = [node] if isinstance(node, ast.AST) else node
-        return any(self._is_source(item) for top in nodes for item in _walk_executed(top))
+        return any(self._is_source(item) for top in nodes for item in walk_executed(top))
 
     def source_paths(self, nodes: Sequence[ast.AST]) -> set[str]:
         """Return the paths of the callees through which weights enter the nodes; "" for one without a path."""
-        calls = [node for top in nodes for node in _walk_executed(top) if isinstance(node, ast.Call)]
+        calls = [node for top in nodes for node in walk_executed(top) if isinstance(node, ast.Call)]
         return {dotted_path(call.func) or "" for call in calls if self._is_source(call)}
 
     def has_sure_source(self, nodes: Sequence[ast.AST]) -> bool:
@@ -55,14 +61,15 @@ class GradientFlow:
         that somebody else computed.
         """
         for top in nodes:
-            for node in _walk_executed(top):
+            for node in walk_executed(top):
                 if not self._is_source(node):
                     continue
                 if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                     return True
-                name = node.func.id
-                foreign = name in self._file.inert or self._oracle.kind(node.func).name == "function"
-                if name in self._file.functions or not foreign or self._is_given_module(node):
+                name, kind = node.func.id, self._oracle.kind(node.func)
+                own = name in self._file.functions or name in self._file.nested
+                foreign = name in self._file.inert or kind.name == "function"
+                if own or not foreign or self._is_given_module(node) or self._callees.calls_module(kind):
                     return True
         return False
 
@@ -85,7 +92,7 @@ class GradientFlow:
             function = self._file.functions.get(func.id) or self._file.nested.get(func.id)
             if function is not None:
                 return self._function_has_source(function)
-            return func.id not in BUILTINS and kind.name != "python"
+            return func.id not in BUILTINS and kind.name != "python" and self._gives_gradient(node, kind)
         if not isinstance(func, ast.Attribute):
             return True
         owner = self._oracle.kind(func.value).name
@@ -101,12 +108,25 @@ class GradientFlow:
         if "env" in (base_path(func.value) or "").rpartition(".")[2].lower():
             method = self._file.functions.get("." + func.attr)  # else gym's env.step(action), env.reset()
             return method is not None and self._function_has_source(method)
-        return func.attr not in VALUE_METHODS | MUTATORS and root(base_path(func) or "") not in (
-            "np",
-            "numpy",
-            "random",
-            "math",
-        )
+        if func.attr in VALUE_METHODS | MUTATORS or root(base_path(func) or "") in ("np", "numpy", "random", "math"):
+            return False
+        return self._gives_gradient(node, kind)
+
+    def _gives_gradient(self, call: ast.Call, kind: Kind) -> bool:
+        """Whether a function of another file, or a method of an object, may give values that carry gradients."""
+        return self._is_given_module(call) or self._callees.may_carry(kind)
+
+    def is_in_doubt(self, statement: ast.stmt) -> bool:
+        """Whether a statement binds names to what methods of unknown objects give, and computes with no weights."""
+        sources = [node for node in walk_executed(statement) if self._is_source(node)]
+        return isinstance(statement, ast.Assign) and all(self._is_unknown(node) for node in sources)
+
+    def _is_unknown(self, node: ast.AST) -> bool:
+        """Whether a source is one because nothing is known of a method that is called, or not all of it."""
+        func = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(node, ast.Call) or not isinstance(func, ast.Attribute) or self._is_given_module(node):
+            return False
+        return self._oracle.kind(func.value).name in ("unknown", "instance") and ast.unparse(func.value) != "self"
 
     def _is_given_module(self, call: ast.Call) -> bool:
         values = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -118,7 +138,7 @@ class GradientFlow:
     def _function_has_source(self, function: FunctionNode) -> bool:
         if id(function) not in self._known:
             self._known[id(function)] = False  # for recursion
-            if not any(_names_no_grad(decorator) for decorator in function.decorator_list):
+            if not any(names_no_grad(decorator) for decorator in function.decorator_list):
                 self._known[id(function)] = any(self.has_source(statement) for statement in function.body)
         return self._known[id(function)]
 
@@ -140,25 +160,71 @@ class GradientFlow:
                     needed.update(path for path in differentiable_reads(statement) if root(path) in entering)
         return found
 
-    def carrying(self, statements: Sequence[ast.stmt], demanded: Collection[int]) -> set[int]:
-        """Return those of the ``demanded`` statements whose results depend on weights."""
-        found: set[int] = set()
+    def carrying(
+        self, statements: Sequence[ast.stmt], demanded: Collection[int], wanted: Collection[str] | None = None
+    ) -> set[int]:
+        """Return those of the ``demanded`` statements whose results depend on weights.
+
+        ``wanted`` are the paths for which they are demanded: what carries gradients and leads to none of them is none.
+        """
+        carried: dict[int, set[str]] = {}
         paths: set[str] = set()
         for position in sorted(demanded):
             statement = statements[position]
-            here = self._file.effects(statement)
-            entered = self.has_source(statement) and not (self.makes_module(statement) or self._prepares(statement))
-            if entered or overlaps(differentiable_reads(statement), paths):
-                found.add(position)
-                paths |= here.changes
+            if found := self._carried(statement, paths):
+                carried[position] = found
+                paths |= found
             elif _is_plain(statement):
-                paths -= here.binds
+                paths -= self._file.effects(statement).binds
+        if wanted is None:
+            return set(carried)
+        leading: set[int] = set()
+        needed = set(wanted)
+        for position in sorted(demanded, reverse=True):
+            if overlaps(carried.get(position, set()), needed):
+                leading.add(position)
+            if overlaps(self._file.effects(statements[position]).changes, needed):
+                needed |= differentiable_reads(statements[position])
+        return leading
+
+    def _carried(self, statement: ast.stmt, paths: set[str]) -> set[str]:
+        """Return what carries gradients behind a statement, of what it changes; ``paths`` carry some before it."""
+        blocks = list(child_blocks(statement))
+        if id(statement) in self.settled or (isinstance(statement, ast.With) and is_no_grad(statement)):
+            return set()
+        if not blocks or isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Match)):
+            entered = self.has_source(statement) and not (self.makes_module(statement) or self._prepares(statement))
+            if not entered and not overlaps(differentiable_reads(statement), paths):
+                return set()
+            value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+            is_plain = value is not None and self._oracle.kind(value).name in WITHOUT_GRADIENT
+            here = self._file.effects(statement)
+            return set(here.changes - here.binds if is_plain else here.changes)
+        found: set[str] = set()
+        heads = [node for node in children(statement) if not isinstance(node, (ast.stmt, ast.ExceptHandler))]
+        if any(self.has_source(head) or overlaps(differentiable_reads(head), paths) for head in heads):
+            found |= effects(heads).binds
+        for _ in range(2 if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)) else 1):
+            found = found.union(*[self._carried_in(block, paths | found) for block in blocks])
+        whole = self._file.effects(statement)
+        stores = whole.mutates | whole.touches | whole.shared  # into objects that may have other names
+        return set(whole.changes) if found and stores else found
+
+    def _carried_in(self, block: Sequence[ast.stmt], paths: set[str]) -> set[str]:
+        """Return what carries gradients behind a block."""
+        found: set[str] = set()
+        for statement in block:
+            if _is_plain(statement):
+                given = self._carried(statement, paths | found)
+                found = (found - self._file.effects(statement).binds) | given
+            else:
+                found |= self._carried(statement, paths | found)
         return found
 
     def _prepares(self, statement: ast.stmt) -> bool:
         """Whether the statement only sets weights, with no value but constants: ``nn.init.zeros_(net.weight)``."""
         call = statement.value if isinstance(statement, ast.Expr) else None
-        if not isinstance(call, ast.Call) or self._oracle.kind(call.func).name == "Module":
+        if not isinstance(call, ast.Call) or self._oracle.kind(call.func).name in ("Module", "function"):
             return False
         if isinstance(call.func, ast.Name) and call.func.id in self._file.functions:
             return False
@@ -224,6 +290,10 @@ class GradientFlow:
                     stored = effects(list(targets))
                     found |= stored.binds | stored.mutates
         return found
+
+    def origins(self, scope: Scope, path: str) -> set[str]:
+        """Return the paths that one of a scope may be, itself included."""
+        return self._file.origins(scope.node, path)
 
     def modules_of(self, optimizer: str, scope: Scope) -> frozenset[str] | None:
         """Return the paths the optimizer's weights are taken from, as its constructor shows; None when it does not."""
@@ -328,7 +398,7 @@ class GradientFlow:
         for top in nodes:
             if overlaps(differentiable_reads(top), modules):
                 return True
-            for node in _walk_executed(top):
+            for node in walk_executed(top):
                 if isinstance(node, ast.Call) and (self._is_opaque(node) or self._asks_whole(node, modules)):
                     return True
         return False
@@ -379,77 +449,3 @@ def _is_stored(path: str, stores: Collection[str]) -> bool:
 
 def _is_plain(statement: ast.stmt) -> bool:
     return isinstance(statement, (ast.Assign, ast.AnnAssign))
-
-
-def _walk_executed(node: ast.AST) -> Iterator[ast.AST]:
-    """Like ast.walk, but not into what runs later (definitions) or without gradients.
-
-    That is ``with torch.no_grad()``, and what a value that is cut off is computed from: ``f(x).detach()``.
-    """
-    pending = [node]
-    while pending:
-        item = pending.pop()
-        yield item
-        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            continue
-        if isinstance(item, ast.With) and _is_no_grad(item):
-            continue
-        if isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute) and item.func.attr == "detach":
-            continue
-        pending.extend(children(item))
-
-
-def _is_no_grad(statement: ast.With) -> bool:
-    return any(_names_no_grad(item.context_expr) for item in statement.items)
-
-
-def _names_no_grad(node: ast.expr) -> bool:
-    """Whether a context or a decorator switches gradients off: ``torch.no_grad()``, ``torch.no_grad``."""
-    path = dotted_path(node.func if isinstance(node, ast.Call) else node) or base_path(node) or ""
-    return path.rpartition(".")[2] in ("no_grad", "inference_mode")
-
-
-def differentiable_reads(node: ast.AST) -> set[str]:
-    """Return the paths ``node`` reads in a way that lets gradients through."""
-    found: set[str] = set()
-    pending: list[ast.AST] = [node]
-    while pending:
-        item = pending.pop()
-        if (isinstance(item, ast.With) and _is_no_grad(item)) or _notes_numbers(item):
-            continue
-        if isinstance(item, ast.Call):
-            method = item.func.attr if isinstance(item.func, ast.Attribute) else ""
-            name = item.func.id if isinstance(item.func, ast.Name) else method
-            if method in CUTTING_METHODS or name in CUTTING_FUNCTIONS:
-                continue
-        if isinstance(item, ast.Compare) or (isinstance(item, ast.UnaryOp) and isinstance(item.op, ast.Not)):
-            continue  # true or false
-        if isinstance(item, ast.Attribute):
-            if item.attr in CUTTING_ATTRIBUTES:
-                continue
-            path = dotted_path(item)
-            if path is not None:
-                if isinstance(item.ctx, ast.Load):
-                    found.add(path)
-                continue
-        if isinstance(item, ast.Name):
-            if isinstance(item.ctx, ast.Load):
-                found.add(item.id)
-            continue
-        if isinstance(item, ast.AugAssign):
-            found |= effects(item.target).reads | ({item.target.id} if isinstance(item.target, ast.Name) else set())
-        pending.extend(children(item))
-    return found
-
-
-def _notes_numbers(node: ast.AST) -> bool:
-    """Whether a statement only puts away what has no gradient: ``losses.append(loss.item())``."""
-    call = node.value if isinstance(node, ast.Expr) else None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in MUTATORS:
-        return False
-    return bool(call.args) and not any(differentiable_reads(item) for item in call.args)
-
-
-def covers(paths: Collection[str], path: str) -> bool:
-    """Whether ``path`` overlaps one of ``paths``."""
-    return any(overlap(path, other) for other in paths)

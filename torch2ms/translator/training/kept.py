@@ -11,13 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from torch2ms.translator.asked_gradients import looks_like_weight
-from torch2ms.translator.effects import dotted_path
+from torch2ms.translator.dataflow import effects, overlaps
+from torch2ms.translator.effects import dotted_path, root
 from torch2ms.translator.training.events import HANDED_ON, Event, own_expressions
+from torch2ms.translator.training.gradient_flow import GradientFlow
+from torch2ms.translator.training.marks import marks
+from torch2ms.translator.training.names_used import own
 from torch2ms.translator.training.ownership import clip_of
 from torch2ms.translator.training.plan import Oracle, RecordedCall, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import Scope
 
 __all__ = [
+    "asked_leaves",
     "asked_weights",
     "can_be_kept",
     "is_weight",
@@ -48,6 +53,24 @@ def asked_weights(scope: Scope, oracle: Oracle) -> list[Read] | None:
     return found
 
 
+def asked_leaves(
+    scope: Scope, flow: GradientFlow, events: Sequence[Event], asked: Sequence[Read]
+) -> dict[str, ast.expr]:
+    """Return the tensors whose ``.grad`` a scope asks for, and that it marks itself: no optimizer trains them.
+
+    Where the weights of an optimizer are not seen, that is sure of a tensor that a function makes.
+    """
+    marked = marks(own(scope.node)) if asked else {}
+    trained = [flow.modules_of(event.path, scope) for event in events if event.kind == "step"]
+    found: dict[str, ast.expr] = {}
+    for _, node in asked:
+        name = node.value.id if isinstance(node.value, ast.Name) else ""
+        unseen = scope.is_module or any(root(event.path) == name for event in events)
+        if name in marked and not any(unseen if paths is None else overlaps({name}, paths) for paths in trained):
+            found[name] = node.value
+    return found
+
+
 def is_weight(node: ast.Attribute, oracle: Oracle) -> bool:
     """Whether the owner of a ``.grad`` may be a weight: nothing but what is done to it says that it is a tensor."""
     kind = oracle.kind(node.value)
@@ -70,7 +93,10 @@ def can_be_kept(events: Sequence[Event]) -> bool:
 
 
 def keep_all(
-    results: dict[int, TrainingUnit | UnitLeft], events: Sequence[Event], asked: Sequence[Read]
+    results: dict[int, TrainingUnit | UnitLeft],
+    events: Sequence[Event],
+    asked: Sequence[Read],
+    leaves: Mapping[str, ast.expr],
 ) -> list[TrainingUnit | UnitLeft | RecordedCall] | None:
     """Return the results of a scope whose gradients are kept; None where one of its steps cannot be rewritten."""
     units = [unit for unit in results.values() if isinstance(unit, TrainingUnit)]
@@ -107,6 +133,7 @@ def keep_all(
             accumulator=None,
             reads=reads,
             is_kept=True,
+            leaves=tuple(leaf for name, leaf in leaves.items() if name in _read_by(unit)),
             is_wrapped=any(dotted_path(node) in wrapped for node in unit.optimizers),
         )
         for unit in units
@@ -115,6 +142,11 @@ def keep_all(
         if call.unit is not None:
             calls[calls.index(call)] = replace(call, unit=kept[units.index(call.unit)])
     return [*kept, *calls]
+
+
+def _read_by(unit: TrainingUnit) -> set[str]:
+    """Return the names that the forward pass of a unit reads."""
+    return set(effects([*unit.body, ast.Expr(unit.loss)]).names_read)
 
 
 def update_kept(events: Sequence[Event]) -> list[UnitLeft | RecordedCall]:

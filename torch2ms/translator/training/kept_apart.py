@@ -9,8 +9,9 @@ import ast
 from collections.abc import Iterator
 
 from torch2ms.translator.effects import base_path, dotted_path, root
+from torch2ms.translator.training.differentiable import differentiable_reads
 from torch2ms.translator.training.forward import Forward
-from torch2ms.translator.training.gradient_flow import GradientFlow, differentiable_reads
+from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
 from torch2ms.translator.training.vocabulary import CUTTING_ATTRIBUTES
 from torch2ms.translator.trees import walk

@@ -330,6 +330,8 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
                 inside |= {id(n) for n in self.nodes if getattr(n, "lineno", 0) < unit.body[0].lineno}
             read = {n.id for n in walk(self.scope) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Store)
                     and id(n) not in inside}  # fmt: skip
+            if isinstance(self.scope, ast.Module):
+                read |= certain_binds(unit.body)  # a name of the module, which others may read
             unit.aux = sorted(carried & read)
 
     def _can_rise(self, unit: LeafUnit, touching: list[int], others: list[int], names: set[str]) -> bool:

@@ -45,7 +45,7 @@ def record_open(
         if _is_left(planned) and _is_possible(planned) and not any(s in taken for s in planned.scope.statements):
             reads = _reads(planned, graphs=graphs, hooks=hooks)
             if reads is not None:
-                planned.results = _calls(planned.events, reads)
+                planned.record(_calls(planned.events, reads))
                 is_open = True
     if not is_open:
         return
@@ -54,7 +54,7 @@ def record_open(
         if alone and any(isinstance(result, UnitLeft) for result in planned.results) and _is_possible(planned):
             reads = _reads(planned, graphs=graphs, hooks=hooks)
             if reads is not None:
-                planned.results = _calls(planned.events, reads)
+                planned.record(_calls(planned.events, reads))
 
 
 def _is_left(planned: Planned) -> bool:

@@ -62,6 +62,9 @@ class _Owners:
 
     def resets(self, path: str, zero: Event) -> bool:
         """Whether ``zero`` resets all gradients of the optimizer ``path``."""
+        if zero.of_all:
+            holder = path.rpartition(".")[0]
+            return bool(holder) and zero.path in self.flow.origins(self.scope, holder)
         if zero.path == path or (path in self.wrapped and zero.path.startswith(f"{path}.")):
             return True
         if zero.on_module is False and zero.path in self.paths:

@@ -141,7 +141,10 @@ def _outputs(
     loss: ast.expr,
     dropped: Collection[ast.stmt],
 ) -> tuple[str, ...]:
-    """The names the body binds that are read after it, in binding order; the loss itself excluded."""
+    """The names the body binds that are read after it, in binding order; the loss itself excluded.
+
+    What a module binds in any case is part of it: importers, later cells and whoever runs it read it by its name.
+    """
     exported = file.globals_read if scope.is_module else frozenset()
     flow = Liveness(scope.body, exported=exported, dropped={id(statement) for statement in dropped})
     block = place.statements
@@ -150,6 +153,8 @@ def _outputs(
     for statement in block[place.index : end]:
         if id(statement) not in inside:
             live |= effects(statement).names_read
+    if scope.is_module:
+        live |= certain_binds(body)
     name = loss.id if isinstance(loss, ast.Name) else ""
     return tuple(item for item in _binding_order(body) if item in written and item in live and item != name)
 

@@ -140,6 +140,7 @@ class TrainingUnit:
     closure: Closure | None = None  # the scope, when it is a function that optimizer.step is given
     reads: tuple[ast.Attribute, ...] = ()  # every `p.grad` that this unit's gradients answer
     is_kept: bool = False  # the gradients are kept with the weights; RecordedCalls stand for the machinery
+    leaves: tuple[ast.expr, ...] = ()  # tensors of the forward pass that no optimizer trains, asked for `.grad`
     is_wrapped: bool = False  # an object of the program's own holds, or may hold, the optimizer
     is_late: bool = False  # a reset stands behind the gradient call: what builds up is added where backward() stands
 
@@ -169,6 +170,7 @@ class RecordedCall:
     is_kept: bool = False
     engine: ast.expr | None = None  # the accelerator that knows when gradients that are kept are complete
     reads: tuple[ast.Attribute, ...] = ()  # every `p.grad` of the scope, which finds what is kept
+    reason: str = ""  # why the step is no function
 
 
 @dataclass(frozen=True, slots=True)

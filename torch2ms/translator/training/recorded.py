@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch2ms.translator.dataflow import effects
 from torch2ms.translator.effects import dotted_path, root
@@ -42,6 +42,11 @@ class Planned:
     def forget(self) -> None:
         """Go back to what was planned before calls of the scope were recorded."""
         self.results = self.results if self.before is None else self.before
+
+    def record(self, calls: Iterable[RecordedCall]) -> None:
+        """Have the calls of the scope recorded, each with the reason for which its step is no function."""
+        reasons = {id(left.node): left.reason for left in self.results if isinstance(left, UnitLeft)}
+        self.results = [replace(call, reason=reasons.get(id(call.statement), "")) for call in calls]
 
     @property
     def is_left(self) -> bool:
@@ -78,9 +83,9 @@ def record_left(found: Sequence[Planned], *, reaching: bool = False) -> None:
         own = {key for event in planned.events for key in _reset_by(event, planned.scope, keys)}
         if keys and keys <= reset | own:
             planned.before = planned.results
-            planned.results = [
+            planned.record(
                 _call(event, () if reaching else _there(event, optimizers, planned.scope)) for event in planned.events
-            ]
+            )
             recorded |= keys
     for planned in free:
         if any(event.kind == "backward" for event in planned.events):
@@ -88,7 +93,7 @@ def record_left(found: Sequence[Planned], *, reaching: bool = False) -> None:
         known = [event for event in planned.events if _touches(event, planned.scope, recorded)]
         if known and all(event in known or event.kind == "clip" for event in planned.events):
             planned.before = planned.results
-            planned.results = [_call(event, ()) for event in planned.events]
+            planned.record(_call(event, ()) for event in planned.events)
 
 
 def _reset_by(event: Event, scope: Scope, keys: Iterable[Key]) -> list[Key]:

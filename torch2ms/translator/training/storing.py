@@ -18,6 +18,7 @@ from torch2ms.translator.trees import children, walk
 __all__ = ["Storing"]
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_MARK = "requires_grad_"
 _CALLED = ("forward", "__call__")  # what an object runs that is called itself
 
 
@@ -52,9 +53,10 @@ class Storing:
         owner = self._owners.get(id(first))
         if owner is None:
             return found
-        touched = self._touched([node] if isinstance(node, ast.AST) else node, owner)
-        sharing = self._sharing(owner)
-        shared = sharing.reached(found.mutates | found.touches | touched, found.inner | touched)
+        nodes = [node] if isinstance(node, ast.AST) else node
+        touched = self._touched(nodes, owner)
+        changed = _written_into(nodes, found.mutates) | found.touches | touched
+        shared = self._sharing(owner).reached(changed, found.inner | touched) - found.mutates
         if not touched and not shared:
             return found
         return replace(found, touches=found.touches | touched, shared=frozenset(shared))
@@ -190,9 +192,11 @@ class Storing:
             self._changed[id(function)] = frozenset()  # for recursion
             body = function.body if isinstance(function.body, list) else [function.body]
             found = effects(body, self._inert)
+            found = replace(found, mutates=found.mutates - _only_marked(body))
             touched = self._touched(body, function)
             stored = found.mutates | touched
-            stored |= self._sharing(function).reached(stored, found.inner & stored | touched)
+            changed = _written_into(body, found.mutates) | touched
+            stored |= self._sharing(function).reached(changed, found.inner & stored | touched)
             inside = _bound_in(function) - _parameters(function)
             stored |= {name for node in body for name in _declared(node)}
             self._changed[id(function)] = frozenset(path for path in stored if root(path) not in inside)
@@ -212,6 +216,34 @@ class Storing:
                     if isinstance(key, str) and (path := base_path(node.value)) is not None:
                         found.keyed.add((path, key))
         return self._reads[id(owner)]
+
+
+def _only_marked(body: Sequence[ast.AST]) -> set[str]:
+    """Return the paths of tensors that a function does no more to than mark them: ``x.requires_grad_()``."""
+    nodes = [node for top in body for node in walk(top)]
+    calls = [n.value for n in nodes if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
+    marking = {id(c): c.func.value for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr == _MARK}
+    others = (n for n in nodes if isinstance(n, (ast.Call, ast.Assign, ast.AugAssign)) and id(n) not in marking)
+    marked = {path for value in marking.values() if (path := dotted_path(value))}
+    return marked.difference(*(effects(node).mutates for node in others)) if marked else marked
+
+
+def _written_into(nodes: Sequence[ast.AST], changed: Collection[str]) -> set[str]:
+    """Return the paths of the objects that are written into, of those that some nodes change.
+
+    ``self.value = loss`` writes into ``self``: the object that is bound, and the one that was, stay as they are.
+    """
+    every = [item for top in nodes for item in walk(top)]
+    bound: set[str] = set()
+    for node in every:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            bound |= {path for t in targets if isinstance(t, ast.Attribute) and (path := dotted_path(t))}
+    for node in every if bound else ():
+        is_several = isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store)
+        if is_several or isinstance(node, (ast.AugAssign, ast.For, ast.withitem, ast.Delete, ast.Call)):
+            bound -= effects(node).mutates
+    return {path.rpartition(".")[0] if path in bound else path for path in changed}
 
 
 def _parameters(function: ast.AST) -> frozenset[str]:

@@ -15,6 +15,7 @@ from torch2ms.translator.training.forward import Body, Forward, find_forward, pl
 from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.gradient_reads import find_reads, place_reads
 from torch2ms.translator.training.kept import (
+    asked_leaves,
     asked_weights,
     can_be_kept,
     keep_all,
@@ -29,6 +30,7 @@ from torch2ms.translator.training.placement import Interface, find_interface, fi
 from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, RecordedCall, Shape, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.training.twins import condition_of, leave_rivals, merge_twins
+from torch2ms.translator.training.used_twice import find_used_twice
 from torch2ms.translator.trees import walk
 
 __all__ = ["Result", "ScopePlanner"]
@@ -106,6 +108,7 @@ class ScopePlanner:
             return [*take_over(self.events, self.scope)]
         if written := written_steps(self.scope, self.oracle, self.events):
             return [*written]
+        self.flow.settled |= find_used_twice(self.scope, self.flow, self.backwards)
         forwards = {
             id(event): find_forward(self.scope, self.file, self.flow, self.events, event)
             for event in self.backwards
@@ -131,9 +134,10 @@ class ScopePlanner:
         self._fall_together(owned, results)
         placed_reads = dict(results)
         place_reads(read_later, self.scope, self.events, placed_reads)
-        wanted = self.keeping or self.is_shared or obstacle is not None or _are_by_hand(placed_reads)
+        leaves = asked_leaves(self.scope, self.flow, self.events, asked or ())
+        wanted = self.keeping or self.is_shared or obstacle is not None or _are_by_hand(placed_reads) or bool(leaves)
         if asked is not None and wanted:
-            kept = keep_all(results, self.events, asked)
+            kept = keep_all(results, self.events, asked, leaves)
             if kept is not None:
                 return kept
         if self.is_shared:

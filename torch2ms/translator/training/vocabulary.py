@@ -52,7 +52,7 @@ VALUE_METHODS = _words("""
     values get squeeze unsqueeze contiguous clone detach expand repeat sum mean max min numpy tolist format
     join append split strip pop next fill_ zero_ copy_ random_ normal_ uniform_ new new_zeros new_ones
     new_tensor type_as eq masked_fill scatter_ index_select narrow chunk flatten pow exp log sqrt abs add sub
-    mul div matmul mm bmm zero_grad randint parse_args parse_known_args
+    mul div matmul mm bmm zero_grad randint parse_args parse_known_args copy astype
 """)
 
 # Built-in functions.
