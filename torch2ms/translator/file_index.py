@@ -9,7 +9,7 @@ from typing import Literal
 
 from torch2ms.translator.asked_gradients import asks_apart, clips_apart, resets_apart
 from torch2ms.translator.freezing import thaws
-from torch2ms.translator.handed_losses import steps_for_others
+from torch2ms.translator.handed_losses import differentiates, steps_for_others
 from torch2ms.translator.handed_outputs import asks_for_given
 from torch2ms.translator.optional_imports import optional_imports
 from torch2ms.translator.search_paths import added_folders
@@ -59,6 +59,7 @@ class FileIndex:
     kept: frozenset[str] = frozenset()  # attributes and literal keys that values are stored under, layers left out
     has_gradients: bool = False  # whether anything is asked for an attribute called ``grad``, or such a function called
     answers: frozenset[str] = frozenset()  # attributes called ``is_...`` that the file gives to objects
+    differentiates: frozenset[str] = frozenset()  # functions and classes that differentiate losses they are given
     asks_for_given: bool = False  # whether a function asks for gradients, to derive again, of what it is handed
 
     @property
@@ -128,6 +129,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         frozenset(attributes.kept),
         attributes.has_gradients or "grad" in calls.shapes,
         frozenset(attributes.answers),
+        frozenset(differentiates(tree)) if "backward" in calls.shapes else frozenset(),
         any("create_graph" in shape.keywords for shape in calls.shapes.get("grad", ())) and asks_for_given(tree),
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from torch2ms.translator.trees import walk
 
-__all__ = ["given_loss", "hands_over", "steps_for_others", "takers"]
+__all__ = ["differentiates", "given_loss", "hands_over", "steps_for_others", "takers"]
 
 _SELF, _LOSS, _OPTIMIZER = range(3)  # parameters of ``__call__``
 
@@ -30,6 +30,39 @@ def steps_for_others(tree: ast.Module, calls_backward: bool) -> bool:
     if modules & {"timm.utils", "timm.utils.cuda"}:
         return True
     return calls_backward and next(takers(tree), None) is not None
+
+
+def differentiates(tree: ast.Module) -> Iterator[str]:
+    """Yield the functions and classes of a file that call ``backward`` of a loss which was computed elsewhere.
+
+    It is a parameter, or an attribute that another method sets. Objects that are handed a loss and its optimizer are
+    left out: where they are called, the gradients are computed.
+    """
+    for node in walk(tree):
+        if isinstance(node, ast.ClassDef):
+            methods = [part for part in node.body if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))]
+            if any(not given_loss(method) and _is_given_away(method) for method in methods):
+                yield node.name
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _is_given_away(node):
+            yield node.name
+
+
+def _is_given_away(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function calls ``backward`` of a parameter or an attribute of ``self`` that it does not compute."""
+    nodes = [node for statement in function.body for node in walk(statement)]
+    arguments = function.args
+    names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    bound = {ast.unparse(n) for n in nodes if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store)}
+    losses = [_unscaled(n.func.value) for n in nodes if isinstance(n, ast.Call) and _method(n) == "backward"]  # type: ignore[attr-defined]
+    return any(ast.unparse(loss) not in bound and _owner(loss) in names for loss in losses)
+
+
+def _owner(node: ast.expr) -> str:
+    """Return the name that an expression of attributes, items and arithmetic starts at."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.BinOp)):
+        node = node.left if isinstance(node, ast.BinOp) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def given_loss(function: ast.AST) -> str:

@@ -304,6 +304,12 @@ class SymbolTable:
         """Whether an object that the project defines is handed losses and takes the steps for them."""
         return any(file.takes_losses for file in self.files.values())
 
+    def has_losses_differentiated(self, path: str) -> bool:
+        """Whether a script uses files of which one calls a function of another that differentiates what it is given."""
+        near = _reached((path,), self._imports()[0]) & self.files.keys()
+        named = {(name, other) for other in near - {path} for name in self.files[other].differentiates}
+        return any(name in self.files[caller].calls for name, other in named for caller in near - {other})
+
     @property
     def wraps_networks(self) -> bool:
         """Whether the project wraps a network for several devices: the wrapper goes, and its ``.module`` with it."""
