@@ -4,16 +4,19 @@
     python benchmarks/models.py timm --only 'vit|swin'    # entries that match
     python benchmarks/models.py timm --first              # the first model of each family
     python benchmarks/models.py torchvision --quick       # outputs only, one seed
+    python benchmarks/models.py timm --steps              # build and train for one step only
     python benchmarks/models.py timm --keep DIR           # leave source and translation in DIR, to be found next time
     python benchmarks/models.py timm --json FILE          # write what was found
 
 The lists are in ``model_lists/``, one file a package: where its source is, the files that are stood in for (those that
-several lists share stand in ``model_lists/shared/``), and the models with their arguments and inputs. A package is
-translated once; each framework has one process for all its models (started again when a model kills it or takes too
-long), and each model gets the same weights and inputs on both sides. Outputs in eval mode, gradients in eval mode and
-in train mode without dropout, statistics and the number of parameters are held against float64, as ``torch2ms verify``
-does. One seed is run; where that one is beyond its limits, the median of three decides, and where only gradients are
-beyond them then, nine seeds do (docs/parity.md).
+several lists share stand in ``model_lists/shared/``), and the models with their arguments and inputs. torchvision and
+timm are taken as they are, and imported by their own ``__init__``. A package is translated once; each framework has one
+process for all its models (started again when a model kills it or takes too long), and each model gets the same weights
+and inputs on both sides. Outputs in eval mode, gradients in eval mode and in train mode without dropout, statistics and
+the number of parameters are held against float64, as ``torch2ms verify`` does. A model that agrees is built once more
+by the translation alone, and trained for one step with SGD (``one_step.py``, translated with the package). One seed is
+run; where that one is beyond its limits, the median of three decides, and where only gradients are beyond them then,
+nine seeds do (docs/parity.md).
 
 A model is
 
@@ -35,8 +38,10 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -51,11 +56,12 @@ else:  # pragma: no cover - same code under its older name
 
 ROOT = Path(__file__).resolve().parent.parent
 LISTS = ROOT / "benchmarks" / "model_lists"
+ONE_STEP = ROOT / "benchmarks" / "one_step.py"
 sys.path.insert(0, str(ROOT))
 
 from torch2ms import translate_project  # noqa: E402
 from torch2ms.errors import VerificationError  # noqa: E402
-from torch2ms.verify.process import Worker, WorkerError  # noqa: E402
+from torch2ms.verify.process import Worker, WorkerError, environment  # noqa: E402
 from torch2ms.verify.report import VerifyReport  # noqa: E402
 from torch2ms.verify.verification import compare, make_plan  # noqa: E402
 from torch2ms.weights import table_rules  # noqa: E402
@@ -121,7 +127,7 @@ def load(name: str) -> Package:
         data.get("below", ""),
         tuple(data.get("leave_out", ())),
         {**data.get("stand_ins", {}), **{path: shared(name) for path, name in data.get("shared", {}).items()}},
-        data.get("torch_only", {}),
+        {**data.get("torch_only", {}), **{p: shared(n) for p, n in data.get("torch_only_shared", {}).items()}},
         tuple(data.get("borrowed", ())),
         tuple(models),
     )
@@ -179,7 +185,18 @@ def make_source(package: Package, found: Path, root: Path) -> Path:
 
     shutil.copytree(found, target, ignore=ignore, dirs_exist_ok=True)
     write(source, package.stand_ins)
+    if not (source / ONE_STEP.name).exists():
+        shutil.copy(ONE_STEP, source)
     return source
+
+
+def complete(package: Package, source: Path, corpora: list[Path]) -> None:
+    """Add, behind the translation, what the PyTorch side alone needs to be imported."""
+    for name in package.borrowed:
+        borrowed = find_folder(name, corpora)
+        if borrowed is not None:
+            shutil.copytree(borrowed, source / borrowed.name, dirs_exist_ok=True)
+    write(source, package.torch_only)
 
 
 def write(source: Path, files: dict[str, str]) -> None:
@@ -187,6 +204,65 @@ def write(source: Path, files: dict[str, str]) -> None:
     for path, text in files.items():
         (source / path).parent.mkdir(parents=True, exist_ok=True)
         (source / path).write_text(text)
+
+
+_STEPS = """
+import json, sys
+
+class NoTorch:  # a translation must do without, though torch may well be installed here
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, NoTorch)
+sys.path[0] = sys.argv[1]
+import one_step
+for line in sys.stdin:
+    entry, settings, shapes = json.loads(line)
+    try:
+        loss, finite = one_step.one_step(one_step.build(*entry, settings), shapes)
+        told = "" if finite else f"loss {loss}: the step left weights that are no finite numbers"
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"
+    print("STEP", json.dumps(told), flush=True)
+"""
+
+
+class Steps:
+    """A process that imports the translated package, builds its models and trains each for one step."""
+
+    def __init__(self, output: Path, limit: float) -> None:
+        self.output, self.limit = output, limit
+        self.process: subprocess.Popen[str] | None = None
+
+    def run(self, model: Model) -> str:
+        """Return what went wrong; an empty text if nothing did."""
+        if self.process is None or self.process.poll() is not None:
+            command = [sys.executable, "-c", _STEPS, str(self.output)]
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(), cwd=self.output
+            )
+        process = self.process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        shapes = [[int(size) for size in spec.split("x")] for spec in model.train_inputs or model.inputs]
+        watch = threading.Timer(self.limit, process.kill)
+        watch.start()
+        try:
+            process.stdin.write(json.dumps([model.entry.split(":"), model.kwargs, shapes]) + "\n")
+            process.stdin.flush()
+            line = next((line for line in process.stdout if line.startswith("STEP ")), "")
+        except BrokenPipeError:
+            line = ""
+        finally:
+            watch.cancel()
+        return str(json.loads(line[5:])) if line else f"the process ended with {process.wait()}"
+
+    def stop(self) -> None:
+        """End the process."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
 
 
 class Sides:
@@ -214,7 +290,7 @@ class Runner:
 
     def __init__(self, source: Path, output: Path, limit: float, quick: bool) -> None:
         self.source, self.output, self.quick = source, output, quick
-        self.sides = Sides(limit)
+        self.sides, self.steps = Sides(limit), Steps(output, limit)
         self.rules = table_rules()
 
     def run(self, model: Model) -> Outcome:
@@ -226,12 +302,33 @@ class Runner:
             if not self.quick and not report.passed and not report.problems:
                 report = self._compare(model, (1, 2, 3))
             self._judge(report, outcome)
+            if not self.quick and outcome.state in ("parity", "rounding"):
+                self._step(model, outcome)
         except WorkerError as error:
             self._failed(error, outcome)
         except VerificationError as error:
             outcome.state, outcome.reason = "loud", str(error)
         outcome.seconds = round(time.monotonic() - start, 1)
         return outcome
+
+    def step(self, model: Model) -> Outcome:
+        """Build a model and train it for one step, in the translation alone."""
+        start = time.monotonic()
+        outcome = Outcome(model.family, model.label, "parity")
+        self._step(model, outcome)
+        outcome.seconds = round(time.monotonic() - start, 1)
+        return outcome
+
+    def _step(self, model: Model, outcome: Outcome) -> None:
+        plain = all(re.fullmatch(r"\d+(x\d+)*", spec) for spec in model.train_inputs or model.inputs)
+        told = self.steps.run(model) if plain and model.gradients else ""
+        if told:
+            outcome.state, outcome.reason = "loud", f"one training step: {told}"
+
+    def stop(self) -> None:
+        """End all processes."""
+        self.sides.stop()
+        self.steps.stop()
 
     def _compare(self, model: Model, seeds: tuple[int, ...]) -> VerifyReport:
         plan = make_plan(
@@ -301,22 +398,18 @@ def run_package(package: Package, folder: Path, options: argparse.Namespace) -> 
         started = time.monotonic()
         report = translate_project(source, output)
         print(f"{package.name}: {len(report.files)} files, {time.monotonic() - started:.0f} s", flush=True)
-    write(source, package.torch_only)  # behind the translation: what the PyTorch side alone needs to be imported
-    for name in package.borrowed:
-        borrowed = find_folder(name, options.corpus)
-        if borrowed is not None:
-            shutil.copytree(borrowed, source / borrowed.name, dirs_exist_ok=True)
+    complete(package, source, options.corpus)
     runner = Runner(source.resolve(), output.resolve(), options.limit, options.quick)
     outcomes = []
     try:
         for model in chosen(package, options.only, options.first):
-            outcomes.append(runner.run(model))
+            outcomes.append(runner.step(model) if options.steps else runner.run(model))
             last = outcomes[-1]
             print(f"{last.state:8} {last.seconds:6.1f} s  {last.entry}  {last.reason[:300]}", flush=True)
             for file, line in last.trace[-2:]:
                 print(f"{'':20}{file}:{line}", flush=True)
     finally:
-        runner.sides.stop()
+        runner.stop()
     return outcomes
 
 
@@ -352,6 +445,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--only", default="", help="a regular expression for entries")
     parser.add_argument("--first", action="store_true", help="the first model of each family")
     parser.add_argument("--quick", action="store_true", help="outputs only, one seed")
+    parser.add_argument("--steps", action="store_true", help="build and train for one step only")
     parser.add_argument("--limit", type=float, default=240.0, help="seconds for one step of one model")
     parser.add_argument("--keep", type=Path, help="a folder for sources and translations, found again the next time")
     parser.add_argument("--json", type=Path, help="where to write what was found")

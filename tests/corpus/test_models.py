@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.models import STATES, Outcome, Runner, load, make_source, table
+from benchmarks.models import STATES, Outcome, Runner, complete, load, make_source, table
 from torch2ms import translate_project
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
@@ -25,6 +25,7 @@ def run(corpus: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory)
     found = corpus("torchvision")
     source = make_source(package, found / "torchvision" if (found / "torchvision").is_dir() else found, folder)
     translate_project(source, folder / "out")
+    complete(package, source, [])
     runner = Runner(source, (folder / "out").resolve(), limit=240, quick=False)
     models = {model.entry.partition(":")[2]: model for model in package.models}
 
@@ -33,7 +34,7 @@ def run(corpus: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory)
         return runner.run(models[name])
 
     yield one
-    runner.sides.stop()
+    runner.stop()
 
 
 @pytest.mark.parametrize("name", OUTPUTS)

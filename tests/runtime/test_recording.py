@@ -16,6 +16,7 @@ from mindspore import nn
 
 from torch2ms.runtime import recording
 
+recording.start()
 ms.set_seed(1)
 first, second, norm, steps = nn.Dense(5, 3), nn.Dense(5, 3), nn.LayerNorm((5,)), nn.GRU(5, 4)
 x = ms.Tensor(np.random.RandomState(0).randn(4, 5).astype(np.float32))

@@ -52,6 +52,12 @@ def test_imports_that_lead_out_of_the_project(importer: str, module: str, level:
     assert table(TREE).find_module(importer, module, level) is None
 
 
+def test_a_package_imports_from_itself_by_its_own_name() -> None:
+    files = table({"vision/__init__.py": "from vision import models", "vision/models.py": ""})
+    assert files.find_module("vision/__init__.py", "vision", 0) == "vision/__init__.py"
+    assert files.find_module("vision/__init__.py", "vision.models", 0) == "vision/models.py"
+
+
 def test_a_file_does_not_import_itself() -> None:
     assert table({"torch.py": "import torch"}).find_module("torch.py", "torch", 0) is None
 

@@ -112,3 +112,16 @@ def test_a_scaler_of_timm_is_handed_the_gradients() -> None:
     assert "loss_scaler(loss, optimizer, clip_grad=1.0, parameters=modules.parameters(model))" in result.text
     plain = translate_source(STEP.replace("timm.utils", "timm.other"))
     assert "hand_over" not in plain.text
+
+
+def test_transforms_are_made_by_their_settings() -> None:
+    source = (
+        "import torchvision\nfrom timm.data import create_transform\n\ntorchvision.set_image_backend('PIL')\n"
+        "t = create_transform(224, is_training=True, auto_augment=args.aa, re_prob=args.reprob)\n"
+        "print(torchvision.get_image_backend(), getattr(torchvision.models, args.arch)(num_classes=10))\n"
+    )
+    assert translate_source(source).text == (
+        "from torch2ms_runtime import timm_parts, vision_models\n\n"
+        "t = timm_parts.create_transform(224, is_training=True, auto_augment=args.aa, re_prob=args.reprob)\n"
+        "print('PIL', getattr(vision_models, args.arch)(num_classes=10))\n"
+    )

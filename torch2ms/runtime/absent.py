@@ -1,11 +1,30 @@
 """Types of PyTorch of which MindSpore has no objects: for annotations, and for ``isinstance``, which answers no.
 
+And libraries of PyTorch's operators, which cannot be loaded: programs that ask for one go on without it.
+
 A size is an int in MindSpore, also while a network is compiled; tensors have one layout and one memory format.
 """
 
 from __future__ import annotations
 
-__all__ = ["Layout", "MemoryFormat", "SymBool", "SymFloat", "SymInt"]
+from typing import Any, NoReturn
+
+__all__ = ["DispatchKeySet", "Layout", "MemoryFormat", "SymBool", "SymFloat", "SymInt", "load_library"]
+
+
+def load_library(path: str) -> NoReturn:
+    """Raise OSError, as PyTorch does for a library that it cannot load: its operators take PyTorch's tensors."""
+    raise OSError(f"Could not load this library: {path}")
+
+
+class DispatchKeySet:
+    """``torch._C.DispatchKeySet``: which of PyTorch's kernels a call goes through; MindSpore has no such choice."""
+
+    def __init__(self, *keys: Any) -> None:
+        self.keys = frozenset(keys)
+
+    def __or__(self, other: DispatchKeySet) -> DispatchKeySet:
+        return DispatchKeySet(*self.keys, *other.keys)
 
 
 class SymInt:

@@ -17,7 +17,7 @@ from typing import Any, Dict, Optional, Union
 
 from . import checkpoint
 
-__all__ = ["DownloadError", "download_url_to_file", "get_dir", "load_state_dict_from_url", "set_dir"]
+__all__ = ["DownloadError", "download_url_to_file", "get_dir", "get_home", "load_state_dict_from_url", "set_dir"]
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -31,11 +31,15 @@ class DownloadError(RuntimeError):
     """A file cannot be fetched, or is another one than its name says."""
 
 
+def get_home() -> str:
+    """Return PyTorch's own folder: ``$TORCH_HOME``, else ``torch`` in the folder of caches."""
+    cache = os.environ.get("XDG_CACHE_HOME", os.path.join("~", ".cache"))
+    return os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch")))
+
+
 def get_dir() -> str:
     """Return the folder under which downloads are kept."""
-    cache = os.environ.get("XDG_CACHE_HOME", os.path.join("~", ".cache"))
-    home = os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch")))
-    return _chosen.get("dir", os.path.join(home, "hub"))
+    return _chosen.get("dir", os.path.join(get_home(), "hub"))
 
 
 def set_dir(d: PathLike) -> None:

@@ -1,11 +1,12 @@
 """Gradients of values that were computed before anyone asked for them, where no single function holds the forward pass.
 
 ``mindspore.value_and_grad`` wants the whole forward pass as a function. Some programs have none: an agent plays a game
-and stores what it will need, a discriminator is trained with three losses of which two share a network's output. With
-this module imported, MindSpore records every operation as it runs (not inside ``_no_grad``), and :func:`backward`
-asks for the gradients afterwards, as ``mindspore.grad`` of a function that only hands the finished loss over. They are
-kept until the update (:mod:`.gradients`).
+and stores what it will need, a discriminator is trained with three losses of which two share a network's output. From
+:func:`start` on, MindSpore records every operation as it runs (not inside ``_no_grad``), and :func:`backward` asks for
+the gradients afterwards, as ``mindspore.grad`` of a function that only hands the finished loss over. They are kept
+until the update (:mod:`.gradients`). Importing the module records nothing.
 
+    recording.start()                         # before the forward pass: once, a second call does nothing
     recording.reset(optimizer)                # forget the gradients kept so far
     loss = sum(losses_of_the_episode)
     recording.backward(loss, optimizer)       # add the gradients by the weights of the optimizer to what is kept
@@ -61,6 +62,7 @@ class _Pauses:
 
     def __init__(self) -> None:
         self.depth = 0  # of gradient functions inside of each other
+        self.is_wanted = False  # the program has started its record
         self.is_own = False  # the gradient that is asked for is that of the record
         self._check_run, self._grad = _pynative_executor.check_run, _pynative_executor.grad
         _pynative_executor.check_run, _pynative_executor.grad = self.check_run, self.grad
@@ -70,7 +72,7 @@ class _Pauses:
         """Stand for what every gradient function calls first."""
         if not self.is_own:
             self.depth += 1
-            if self.depth == 1:
+            if self.depth == 1 and self.is_wanted:
                 _stop()
         return self._check_run(*args, **kwargs)
 
@@ -81,8 +83,8 @@ class _Pauses:
         finally:
             if not self.is_own:
                 self.depth -= 1
-                if self.depth == 0:
-                    start()
+                if self.depth == 0 and self.is_wanted:
+                    _go_on()
 
     def going_on(self, make: Callable[..., Any]) -> Callable[..., Any]:
         """Return ``make``, whose gradient functions let the record go on when they raise: the program may catch it."""
@@ -99,8 +101,8 @@ class _Pauses:
                 except BaseException:
                     if not self.is_own and self.depth > depth:
                         self.depth = depth
-                        if depth == 0:
-                            start()
+                        if depth == 0 and self.is_wanted:
+                            _go_on()
                     raise
 
             return running
@@ -124,7 +126,8 @@ def _apart(make: Callable[..., Any]) -> Callable[..., Any]:
 
         @functools.wraps(function)
         def running(*given: Any, **named: Any) -> Any:
-            if _pauses is None or _pauses.depth:  # another function differentiates what this one gives
+            # Nothing is recorded, or another function differentiates what this one gives
+            if _pauses is None or not _pauses.is_wanted or _pauses.depth:
                 return function(*given, **named)
             around = [(cell, cell.cell_contents) for cell in getattr(fn, "__closure__", None) or () if _is_set(cell)]
             around = [(cell, value) for cell, value in around if _settled(value, trained) is not value]
@@ -176,17 +179,19 @@ def _remember() -> None:
 
 
 def start() -> None:
-    """Record from here on. Importing the module does this; a second call does nothing that can be seen.
+    """Record from here on; a second call does nothing, nor does one inside of a gradient function.
 
     MindSpore 2.0 keeps no record outside of a gradient function: there is nothing to start, RuntimeError says so.
     """
-    global _pauses
-    if not hasattr(ms, "_no_grad"):
-        raise RuntimeError("MindSpore 2.7 or newer is needed to ask for gradients of what was computed before")
     if _pauses is None:
-        _pauses = _Pauses()
-        _remember()
-    _pauses.depth = 0
+        raise RuntimeError("MindSpore 2.7 or newer is needed to ask for gradients of what was computed before")
+    if not _pauses.is_wanted and not _pauses.depth:
+        _pauses.is_wanted = True
+        _go_on()
+
+
+def _go_on() -> None:
+    """Begin a record, the first or the one behind a gradient function."""
     _pynative_executor.set_grad_flag(True)
     _pynative_executor.new_graph(_everything)
 
@@ -234,8 +239,12 @@ def _by_weights(
     def finished() -> ms.Tensor:
         return loss
 
-    if _pauses is None or _pauses.depth:
+    if _pauses is None or not (_pauses.is_wanted or _pauses.depth):
+        raise RuntimeError("nothing is recorded: recording.start() has to run before the forward pass")
+    if _pauses.depth:
         raise RuntimeError("nothing is recorded: a gradient function raised before, or this is called inside of one")
+    if getattr(loss, "_requires_grad", True) is False:
+        raise RuntimeError("the loss was not recorded: recording.start() has to run before the forward pass")
     gradients.expect(weights if owners else None)
     weights = _reached(loss, weights)
     _pauses.is_own = True
@@ -246,7 +255,7 @@ def _by_weights(
     finally:
         _pauses.is_own = False
         if not retain_graph:
-            start()
+            _go_on()
     return weights, grads if average is None else average(grads)
 
 
@@ -258,6 +267,8 @@ def leaf(tensor: Any, requires_grad: bool = True) -> Any:
     elif isinstance(tensor, ms.Parameter):
         tensor.requires_grad = requires_grad
     else:
+        if requires_grad and _pauses is not None:
+            start()
         tensor.requires_grad_(requires_grad)
     return tensor
 
@@ -379,4 +390,5 @@ def _leaves(node: Any) -> Iterator[Any]:
 
 
 if hasattr(ms, "_no_grad"):
-    start()
+    _pauses = _Pauses()
+    _remember()

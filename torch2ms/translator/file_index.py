@@ -9,7 +9,7 @@ from typing import Literal
 
 from torch2ms.translator.asked_gradients import asks_apart, clips_apart, resets_apart
 from torch2ms.translator.freezing import thaws
-from torch2ms.translator.handed_losses import steps_for_others
+from torch2ms.translator.handed_losses import differentiates, steps_for_others
 from torch2ms.translator.handed_outputs import asks_for_given
 from torch2ms.translator.optional_imports import optional_imports
 from torch2ms.translator.search_paths import added_folders
@@ -60,6 +60,7 @@ class FileIndex:
     kept: frozenset[str] = frozenset()
     has_gradients: bool = False  # whether anything is asked for an attribute called ``grad``, or such a function called
     answers: frozenset[str] = frozenset()  # attributes called ``is_...`` that the file gives to objects
+    differentiates: frozenset[str] = frozenset()  # functions and classes that differentiate losses they are given
     asks_for_given: bool = False  # whether a function asks for gradients, to derive again, of what it is handed
     is_guarded: bool = False  # whether the file does something when it is run only: ``if __name__ == "__main__"``
     has_effects: bool = False  # whether its own statements do more than define and import
@@ -136,6 +137,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         frozenset(attributes.kept),
         attributes.has_gradients or "grad" in calls.shapes,
         frozenset(attributes.answers),
+        frozenset(differentiates(tree)) if "backward" in calls.shapes else frozenset(),
         any("create_graph" in shape.keywords for shape in calls.shapes.get("grad", ())) and asks_for_given(tree),
         any(map(_is_guard, tree.body)),
         any(map(_has_effect, tree.body)),

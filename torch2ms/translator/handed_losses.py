@@ -7,12 +7,13 @@ clips, and updates. The forward pass stands where the call is, so the gradients 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from torch2ms.translator.trees import walk
 
-__all__ = ["given_loss", "hands_over", "steps_for_others", "takers"]
+__all__ = ["differentiates", "given_loss", "hands_over", "steps_for_others", "takers"]
 
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SELF, _LOSS, _OPTIMIZER = range(3)  # parameters of ``__call__``
 
 
@@ -30,6 +31,74 @@ def steps_for_others(tree: ast.Module, calls_backward: bool) -> bool:
     if modules & {"timm.utils", "timm.utils.cuda"}:
         return True
     return calls_backward and next(takers(tree), None) is not None
+
+
+def differentiates(tree: ast.Module) -> Iterator[str]:
+    """Yield the functions and classes of a file that call ``backward`` of a loss which was computed elsewhere.
+
+    It is a parameter, or made of what another method, or another function, stored. Objects that are handed a loss and
+    its optimizer are left out: where they are called, the gradients are computed.
+    """
+    grown = {call.func.value.attr for call in walk(tree) if _grows(call)}  # type: ignore[attr-defined]
+    for node in walk(tree):
+        if isinstance(node, ast.ClassDef):
+            methods = [part for part in node.body if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))]
+            stored = {method.name: grown | _computed(method, methods) for method in methods}
+            for method in methods:
+                others = frozenset[str]().union(*(names for name, names in stored.items() if name != method.name))
+                if not given_loss(method) and _is_given_away(method, others):
+                    yield node.name
+                    break
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _is_given_away(node, grown):
+            yield node.name
+
+
+def _grows(call: ast.AST) -> bool:
+    """Whether a call adds to a list that an object holds: ``agent.losses.append(loss)``."""
+    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _ADDING
+    return named and isinstance(call.func.value, ast.Attribute)  # type: ignore[attr-defined]
+
+
+_ADDING = frozenset({"append", "extend"})
+
+
+def _computed(method: _Function, methods: list[_Function]) -> set[str]:
+    """Return the attributes that a method sets to what one of the object's parts computes: ``self.y = self.net(x)``."""
+    names = {other.name for other in methods}
+    found: set[str] = set()
+    for node in walk(method):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(call, ast.Call) and _holder(call.func) == "self" and _method(call) not in names
+            for call in walk(node.value)
+        ):
+            found.update(t.attr for t in node.targets if isinstance(t, ast.Attribute) and _holder(t) == "self")
+    return found
+
+
+def _holder(node: ast.expr) -> str:
+    value = node.value if isinstance(node, ast.Attribute) else None
+    return value.id if isinstance(value, ast.Name) else ""
+
+
+def _is_given_away(function: _Function, stored: Collection[str]) -> bool:
+    """Whether a function calls ``backward`` of a parameter that it never binds, or of what was ``stored`` before."""
+    nodes = [node for statement in function.body for node in walk(statement)]
+    arguments = function.args
+    names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    bound = {ast.unparse(n) for n in nodes if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store)}
+    calls = [node for node in nodes if isinstance(node, ast.Call) and _method(node) == "backward"]
+    losses = [_unscaled(_receiver(call)) for call in calls]
+    read = {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)}
+    given = any(ast.unparse(loss) not in bound and _owner(loss) in names for loss in losses)
+    return given or (bool(losses) and not read.isdisjoint(stored))
+
+
+def _owner(node: ast.expr) -> str:
+    """Return the name that an expression of attributes, items and arithmetic starts at."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.BinOp)):
+        node = node.left if isinstance(node, ast.BinOp) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def given_loss(function: ast.AST) -> str:

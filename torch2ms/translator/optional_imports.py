@@ -1,16 +1,29 @@
-"""Packages that a file can do without: ``try: from apex import amp``, ``except ImportError: amp = None``.
+"""Imports in a ``try``: what never is, and what always is.
 
-Where they are not, the program goes on without them; so does its translation, for which they never are.
+Packages that a file can do without, ``try: from apex import amp``, ``except ImportError: amp = None``: where they are
+not, the program goes on without them; so does its translation, for which they never are. Names of PyTorch's, ``try:
+from torch.amp import GradScaler``, ``except ImportError: class GradScaler: ...``, are there in the release that the
+program is translated from: its handlers, for older ones, are never reached. Nor are branches for older releases:
+``if torch.__version__ >= "1.8": from torch.fft import rfft``, ``else: def rfft(x): ...``.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
+from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.translator.trees import walk
 
-__all__ = ["optional_imports"]
+if TYPE_CHECKING:
+    from torch2ms.translator.symbols import SymbolTable
+
+__all__ = ["imports_for_sure", "is_settled", "optional_imports", "version_branch"]
+
+# The nodes of a file, the parent of one, and what of PyTorch's an expression names
+Tree = tuple[Iterable[ast.AST], Callable[[ast.AST], "ast.AST | None"], Callable[[ast.expr], str]]
 
 _OPTIONAL = frozenset({"apex"})  # packages with rows that programs commonly do without
 
@@ -27,6 +40,89 @@ def optional_imports(tree: ast.Module, imports: Iterable[tuple[int, str]]) -> fr
         for root in _roots(statement)
         if root in _OPTIONAL
     )
+
+
+def imports_for_sure(node: ast.Try, symbols: SymbolTable, tables: Tables, path: str) -> bool:
+    """Whether a ``try`` only imports names of PyTorch's that can be translated, and notes down that they are there."""
+    imports = [statement for statement in node.body if isinstance(statement, (ast.Import, ast.ImportFrom))]
+    rest = [statement for statement in node.body if statement not in imports]
+    noted = all(isinstance(s, ast.Pass) or (isinstance(s, ast.Assign) and _is_constant(s.value)) for s in rest)
+    return bool(imports) and noted and all(_is_there(statement, symbols, tables, path) for statement in imports)
+
+
+def is_settled(tree: ast.AST, name: str, symbols: SymbolTable, tables: Tables, path: str, tree_of: Tree) -> bool:
+    """Whether an import decides alone what a name means: what else binds it is never reached.
+
+    ``tree_of`` gives the file's nodes, the parent of one, and what of PyTorch's an expression names.
+    """
+    nodes, parent, name_of = tree_of
+    around = parent(tree)
+    while around is not None:
+        if isinstance(around, ast.Try):
+            sure = tree in around.body and imports_for_sure(around, symbols, tables, path)
+        else:
+            taken = version_branch(around, name_of) if isinstance(around, ast.If) else None
+            sure = taken is not None and tree in taken
+        if sure:
+            inside = set(walk(around))
+            return not any(name in _binds(node) for node in nodes if node not in inside)
+        tree, around = around, parent(around)
+    return False
+
+
+def _binds(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node binds by itself."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.id
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
+
+
+_RELEASE = (2, 13)  # the release of PyTorch that programs are translated from
+_NUMBERS = re.compile(r"(\d+)\D+(\d+)")
+_TURNED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+
+
+def version_branch(node: ast.If, name_of: Callable[[ast.expr], str]) -> list[ast.stmt] | None:
+    """Return the branch that a comparison of PyTorch's release with another one takes; None for other tests.
+
+    ``name_of`` tells what of PyTorch's an expression names.
+    """
+    test = node.test
+    if not node.orelse or not isinstance(test, ast.Compare) or len(test.ops) > 1 or type(test.ops[0]) not in _TURNED:
+        return None
+    left, right, operator = test.left, test.comparators[0], type(test.ops[0])
+    if _names_version(right, name_of):
+        left, right, operator = right, left, _TURNED[operator]
+    numbers = _NUMBERS.search(ast.unparse(right))
+    if numbers is None or _names_version(right, name_of) or not _names_version(left, name_of):
+        return None
+    asked = (int(numbers[1]), int(numbers[2]))
+    if asked >= _RELEASE:
+        return None
+    return node.body if operator in (ast.Gt, ast.GtE) else node.orelse
+
+
+def _names_version(tree: ast.expr, name_of: Callable[[ast.expr], str]) -> bool:
+    attributes = (part for part in walk(tree) if isinstance(part, ast.Attribute) and part.attr == "__version__")
+    return any(name_of(part) == "torch.__version__" for part in attributes)
+
+
+def _is_constant(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant)
+
+
+def _is_there(statement: ast.Import | ast.ImportFrom, symbols: SymbolTable, tables: Tables, path: str) -> bool:
+    if isinstance(statement, ast.Import):
+        names = [alias.name for alias in statement.names]
+        return all(symbols.is_torch(path, name) and tables.is_module(name) for name in names)
+    module = statement.module or ""
+    if not symbols.is_torch(path, module, statement.level):
+        return False
+    rows = [tables.row(tables.canonical(f"{module}.{alias.name}")) for alias in statement.names]
+    return all(row is not None and bool(row.to) for row in rows)
 
 
 def _gives_up(handler: ast.ExceptHandler) -> bool:

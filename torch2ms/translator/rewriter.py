@@ -209,7 +209,7 @@ class _Rewriter:
     def _split(self, statements: Sequence[Any]) -> Sequence[Any]:
         """Give every small statement that a training step touches a line of its own."""
         plan = self.ctx.training
-        if not (plan.changes or plan.leaves.units) or all(
+        if not (plan.changes or plan.leaves.units or plan.starts) or all(
             isinstance(s, cst.BaseCompoundStatement) or len(s.body) == 1 for s in statements
         ):
             return statements

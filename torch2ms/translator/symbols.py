@@ -304,6 +304,12 @@ class SymbolTable:
         """Whether an object that the project defines is handed losses and takes the steps for them."""
         return any(file.takes_losses for file in self.files.values())
 
+    def has_losses_differentiated(self, path: str) -> bool:
+        """Whether a script uses files of which one calls a function of another that differentiates what it is given."""
+        near = _reached((path,), self._imports()[0]) & self.files.keys()
+        named = {(name, other) for other in near - {path} for name in self.files[other].differentiates}
+        return any(name in self.files[caller].calls for name, other in named for caller in near - {other})
+
     @property
     def wraps_networks(self) -> bool:
         """Whether the project wraps a network for several devices: the wrapper goes, and its ``.module`` with it."""
@@ -331,9 +337,14 @@ class SymbolTable:
             return self._at(PurePosixPath("."), parts[1:])
         for base in [here, *here.parents, *(PurePosixPath(root) for root in SOURCE_ROOTS), *self._roots()]:
             found = self._at(base, parts)
-            if found is not None and found != importer:
+            is_own = importer.endswith("__init__.py") and self._is_top(base)
+            if found is not None and (found != importer or is_own):
                 return found
         return None
+
+    def _is_top(self, base: PurePosixPath) -> bool:
+        """Whether packages of a folder are imported by their own names: ``timm/__init__.py`` imports from ``timm``."""
+        return base in (*map(PurePosixPath, SOURCE_ROOTS), *self._roots())
 
     def _roots(self) -> tuple[PurePosixPath, ...]:
         """Return the folders of the project that its scripts put on ``sys.path``; found once."""
@@ -356,7 +367,7 @@ class SymbolTable:
     def _is_part(self, found: str) -> bool:
         """Whether a module is a part of a package, ``layers/torch/__init__.py``: not what a plain import means."""
         holder = PurePosixPath(found).parent if found.endswith("/__init__.py") else PurePosixPath(found)
-        return holder.parent not in {PurePosixPath("."), *map(PurePosixPath, SOURCE_ROOTS), *self._roots()}
+        return not self._is_top(holder.parent)
 
     def scripts(self) -> frozenset[str]:
         """Return the files that no file imports and that stand in no package."""

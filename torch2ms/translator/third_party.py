@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.foreign_uses import handling_torch
+from torch2ms.translator.names import TORCH_ROOTS
 from torch2ms.translator.symbols import SymbolTable
 
 if sys.version_info >= (3, 11):
@@ -20,14 +24,15 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["MARK", "is_watch", "report_packages", "spare_missing", "torch_package"]
+__all__ = ["MARK", "free_packages", "is_watch", "report_packages", "spare_missing", "torch_package"]
 
 MARK = "# TORCH2MS "
 
 # Functions of packages for any framework that look into PyTorch's networks, and refuse others
 _WATCHES = frozenset({("wandb", "watch"), ("wandb", "unwatch")})
 _WATCHED = frozenset(function for _, function in _WATCHES)
-_FILE = Path(__file__).resolve().parent.parent / "mapping_tables" / "packages.toml"
+_TABLES = Path(__file__).resolve().parent.parent / "mapping_tables"
+_FILE, _FREE = _TABLES / "packages.toml", _TABLES / "free_packages.toml"
 
 
 @lru_cache(maxsize=1)
@@ -35,10 +40,31 @@ def _packages() -> Mapping[str, str]:
     return dict(tomllib.loads(_FILE.read_text(encoding="utf-8")))
 
 
+@lru_cache(maxsize=1)
+def free_packages() -> frozenset[str]:
+    """Return the packages that are known to be free of PyTorch, Python's own among them."""
+    listed = tomllib.loads(_FREE.read_text(encoding="utf-8"))
+    return frozenset(" ".join(listed.values()).split()) | sys.stdlib_module_names
+
+
+@lru_cache(maxsize=1024)
+def _needs_torch(root: str) -> bool:
+    """Whether an installed package says that it needs PyTorch; it is not imported."""
+    if root in free_packages() or root in TORCH_ROOTS:
+        return False
+    needed = (line for name in _distributions().get(root, ()) for line in metadata.requires(name) or ())
+    return any(re.match(r"torch\b(?![-_.])", line) and "extra ==" not in line for line in needed)
+
+
+@lru_cache(maxsize=1)
+def _distributions() -> Mapping[str, Sequence[str]]:
+    return metadata.packages_distributions()
+
+
 def torch_package(symbols: SymbolTable, path: str, module: str, level: int = 0) -> str | None:
     """Return the package built on PyTorch that an import names; None for others and for modules of the project."""
     root = module.partition(".")[0]
-    if level or root not in _packages():
+    if level or not (root in _packages() or _needs_torch(root)):
         return None
     if path.endswith("__init__.py") and Path(path).parent.name == root:
         return None  # a file is never found from itself, and p/__init__.py imports from p
@@ -72,12 +98,33 @@ def report_packages(ctx: Context) -> None:
         else:
             continue
         for module in modules:
-            package = torch_package(ctx.world.symbols, ctx.path, module, getattr(node, "level", 0))
+            package = _package(module, getattr(node, "level", 0), ctx)
             if package is not None and package not in said:
                 said.add(package)
-                advice = _packages()[package]
+                advice = _packages().get(package, _ADVICE)
                 message = f"{package} works on PyTorch's tensors and modules; what uses it does not run on MindSpore's"
                 ctx.leave("T2M307", node, f"{message}; {advice}" if advice else message)
+
+
+_OWN = frozenset({"torch2ms", "torch2ms_runtime"})
+_ADVICE = "put the package's source into the project and translate it"
+
+
+def _package(module: str, level: int, ctx: Context) -> str | None:
+    """Return the package built on PyTorch that an import names: by the tables, its own word, or its use in the file."""
+    known = torch_package(ctx.world.symbols, ctx.path, module, level)
+    root = module.partition(".")[0]
+    return root if known is None and not level and root in ctx.once(_by_use) else known
+
+
+def _by_use(ctx: Context) -> set[str]:
+    """Return the packages of which nothing is known but that the file hands torch's objects to, or gets them from."""
+    symbols = ctx.world.symbols
+    names = [alias.name for node in ctx.analysis.all(ast.Import) for alias in node.names]
+    names += [node.module or "" for node in ctx.analysis.all(ast.ImportFrom) if not node.level]
+    roots = {name.partition(".")[0] for name in names}
+    roots -= {"", *_OWN, *free_packages(), *TORCH_ROOTS, *_packages()}
+    return handling_torch({root for root in roots if symbols.find_module(ctx.path, root, 0) is None}, ctx)
 
 
 def spare_missing(node: cst.SimpleStatementLine, ctx: Context) -> Sequence[Any]:
@@ -92,13 +139,10 @@ def spare_missing(node: cst.SimpleStatementLine, ctx: Context) -> Sequence[Any]:
     if isinstance(statement, cst.ImportFrom):
         module = (get_full_name_for_node(statement.module) or "") if statement.module is not None else ""
         level = len(statement.relative)
-        if (
-            isinstance(statement.names, cst.ImportStar)
-            or torch_package(ctx.world.symbols, ctx.path, module, level) is None
-        ):
+        if isinstance(statement.names, cst.ImportStar) or _package(module, level, ctx) is None:
             return [node]
         return [_spared(node, statement, [_bound(alias, alias.evaluated_name) for alias in statement.names], ctx)]
-    left = [x for x in statement.names if torch_package(ctx.world.symbols, ctx.path, x.evaluated_name) is not None]
+    left = [x for x in statement.names if _package(x.evaluated_name, 0, ctx) is not None]
     if not left:
         return [node]
     others = [x.with_changes(comma=cst.MaybeSentinel.DEFAULT) for x in statement.names if x not in left]

@@ -80,10 +80,11 @@ def _inverse_of_erf(input: Tensor) -> Tensor:
     is_end = ops.abs(x) == 1
     held = x.masked_fill(is_end, 0.0)
     w = -ops.log((1 - held) * (1 + held))
+    below, above = w - 2.5, ops.sqrt(w) - 3
     centre, tail = ops.zeros_like(w), ops.zeros_like(w)
     for one, other in zip(_CENTRE, _TAIL):
-        centre = one + centre * (w - 2.5)
-        tail = other + tail * (ops.sqrt(w) - 3)
+        centre = one + centre * below
+        tail = other + tail * above
     found = ops.where(w < 5, centre, tail) * held
     for _ in range(2):  # Newton's steps
         found = found - (ops.erf(found) - held) * (math.sqrt(math.pi) / 2) * ops.exp(found * found)

@@ -6,6 +6,7 @@ releases differ, they do as timm 1.0 does. Its networks are not here: they are s
 
 from __future__ import annotations
 
+from .augment import rand_augment_transform
 from .constants import (
     DEFAULT_CROP_PCT,
     IMAGENET_DEFAULT_MEAN,
@@ -61,6 +62,7 @@ from .sizes import (
     to_4tuple,
     to_ntuple,
 )
+from .transforms import RandomErasing, RandomResizedCropAndInterpolation, create_transform
 from .vit import Attention, Block, VisionTransformer, global_pool_nlc
 
 __all__ = [
@@ -100,6 +102,8 @@ __all__ = [
     "PatchDropout",
     "PatchEmbed",
     "PolyLRScheduler",
+    "RandomErasing",
+    "RandomResizedCropAndInterpolation",
     "Scheduler",
     "SelectAdaptivePool2d",
     "SoftTargetCrossEntropy",
@@ -114,6 +118,7 @@ __all__ = [
     "create_optimizer",
     "create_optimizer_v2",
     "create_scheduler",
+    "create_transform",
     "drop_path",
     "extend_tuple",
     "get_padding",
@@ -128,6 +133,7 @@ __all__ = [
     "named_apply",
     "one_hot",
     "param_groups_weight_decay",
+    "rand_augment_transform",
     "rand_bbox",
     "register_model",
     "select_adaptive_pool2d",

@@ -11,9 +11,10 @@ from torch2ms.translator.inference.containers import OF_NETWORKS, PUTTING, added
 from torch2ms.translator.inference.families import may_be_set
 from torch2ms.translator.inference.own_attributes import targets_made_of_themselves
 from torch2ms.translator.inference.parameters import Parameters
-from torch2ms.translator.inference.scopes import as_load, heading, leaves
+from torch2ms.translator.inference.scopes import as_load, heading, join_environments, leaves
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
 from torch2ms.translator.names import imported
+from torch2ms.translator.optional_imports import imports_for_sure, version_branch
 from torch2ms.translator.trees import children, walk
 
 if TYPE_CHECKING:
@@ -149,10 +150,8 @@ class Flow(Parameters):
                 self.bind(name, Kind("api", self.world.tables.canonical(f"{module}.{attribute}"), evidence="import"))
                 continue
             path = self.world.symbols.find_module(self.analysis.path, module, node.level)
-            if path is not None:
-                self.bind(name, self.world.export(path, attribute))
-            else:
-                self.bind(name, Kind("module", f"{module}.{attribute}", evidence="import"))
+            foreign = Kind("module", f"{module}.{attribute}", evidence="import")
+            self.bind(name, foreign if path is None else self.world.export(path, attribute))
 
     def _module(self, module: str, level: int) -> Kind:
         if self.world.symbols.is_torch(self.analysis.path, module, level):
@@ -251,15 +250,23 @@ class Flow(Parameters):
         self.expr(node.test)
         before = dict(self.env)
         self.narrow(node.test, True)
-        self.run(node.body)
-        after_body = self.env
-        self.env = dict(before)
+        taken = version_branch(node, lambda part: self.expr(part).of)
+        self._run_if(taken is not node.orelse, node.body)
+        after_body, self.env = self.env, before
         self.narrow(node.test, False)
-        self.run(node.orelse)
-        if node.orelse and leaves(node.orelse):
+        self._run_if(taken is not node.body, node.orelse)
+        if node.orelse and (taken is node.body or leaves(node.orelse)):
             self.env = after_body
-        elif not leaves(node.body):
-            self.env = _join_env(after_body, self.env)
+        elif taken is None and not leaves(node.body):
+            self.env = join_environments(after_body, self.env)
+
+    def _run_if(self, reached: bool, body: list[ast.stmt]) -> None:
+        """Run statements; where they are never reached, nobody sees what they bind."""
+        seen = self.seen
+        if not reached:
+            self.seen = dict(seen)
+        self.run(body)
+        self.seen = seen
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
         before, stored = dict(self.env), dict(self.stored)
@@ -278,9 +285,9 @@ class Flow(Parameters):
         else:
             self.assign(node.target, self.iterated(self.expr(node.iter)))
         self.run(node.body)
-        self.env = _join_env(before, self.env)
+        self.env = join_environments(before, self.env)
         for env in self._jumps.pop():
-            self.env = _join_env(self.env, env)
+            self.env = join_environments(self.env, env)
 
     _For = _AsyncFor = _While = _loop
 
@@ -309,15 +316,16 @@ class Flow(Parameters):
         self.run(node.body)
         self.run(node.orelse)
         joined = self.env
+        is_sure = imports_for_sure(node, self.world.symbols, self.world.tables, self.analysis.path)
         for handler in node.handlers:
             self.env = dict(before)
             if handler.type is not None:
                 self.expr(handler.type)
             if handler.name:
                 self.env[handler.name] = Kind("python")
-            self.run(handler.body)
-            if not leaves(handler.body):
-                joined = _join_env(joined, self.env)
+            self._run_if(not is_sure, handler.body)
+            if not is_sure and not leaves(handler.body):
+                joined = join_environments(joined, self.env)
         self.env = joined
         self.run(node.finalbody)
 
@@ -333,7 +341,7 @@ class Flow(Parameters):
             if case.guard is not None:
                 self.expr(case.guard)
             self.run(case.body)
-            joined = self.env if joined is None else _join_env(joined, self.env)
+            joined = self.env if joined is None else join_environments(joined, self.env)
         self.env = joined or before
 
     def _pattern(self, pattern: ast.pattern) -> None:
@@ -490,11 +498,3 @@ _REGISTERING: dict[str, KindName] = {
     "add_module": "Module",
     "register_module": "Module",
 }
-
-
-def _join_env(a: Env, b: Env) -> Env:
-    """Join two environments; a name only one path binds keeps what it has there."""
-    joined = dict(a)
-    for name, kind in b.items():
-        joined[name] = join(a[name], kind) if name in a else kind
-    return joined

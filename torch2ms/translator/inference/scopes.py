@@ -6,9 +6,18 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from torch2ms.translator.kinds import Kind, join
 from torch2ms.translator.trees import walk
 
-__all__ = ["Uses", "as_load", "heading", "leaves", "links", "root_of", "uses_of"]
+__all__ = ["Uses", "as_load", "heading", "join_environments", "leaves", "links", "root_of", "uses_of"]
+
+
+def join_environments(a: dict[str, Kind], b: dict[str, Kind]) -> dict[str, Kind]:
+    """Join two environments; a name only one path binds keeps what it has there."""
+    joined = dict(a)
+    for name, kind in b.items():
+        joined[name] = join(a[name], kind) if name in a else kind
+    return joined
 
 
 def leaves(body: Sequence[ast.stmt]) -> bool:

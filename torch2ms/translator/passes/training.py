@@ -37,7 +37,7 @@ def rewrite_block(
 ) -> list[Statement]:
     """Return the statements of a block, its training steps rewritten."""
     plan = ctx.training
-    if not plan.changes and not plan.leaves.units:
+    if not plan.changes and not plan.leaves.units and not plan.starts:
         return [new for _, updated in results for new in updated]
     writer = _Writer(plan, ctx)
     block: list[Statement] = []
@@ -85,6 +85,9 @@ class _Writer:
         """Return what stands in the place of one statement."""
         plan = self.plan
         before: list[Statement] = []
+        if tree in plan.starts:
+            start = self._lines(f"{code_of(self.ctx.reference('torch2ms.runtime.recording.start'))}()")
+            before.append(spaced(start[0], int(tree in self.ctx.analysis.tree.body)))
         for name in plan.unset.get(tree, ()):
             # Not None: value_and_grad takes a function that returns a loss and None for one without aux.
             before.extend(self._lines(f"{name} = ()"))

@@ -25,6 +25,7 @@ from torch2ms.translator.training.leaf_planning import plan_leaves
 from torch2ms.translator.training.marks import is_of_another
 from torch2ms.translator.training.names_used import own as own_nodes
 from torch2ms.translator.training.open_records import record_open
+from torch2ms.translator.training.record_starts import record_starts, script_start
 from torch2ms.translator.training.recorded import Planned
 from torch2ms.translator.training.scope import is_formal
 from torch2ms.translator.training.sections import sections
@@ -69,6 +70,7 @@ class TrainingPlan:
     asked: set[ast.Call] = field(default_factory=set)  # of those, what the record answers: autograd.grad
     recorded: dict[ast.stmt, list[RecordedCall]] = field(default_factory=dict)  # calls that keep their place
     late: dict[ast.stmt, TrainingUnit] = field(default_factory=dict)  # where gradients are added up, behind a reset
+    starts: set[ast.stmt] = field(default_factory=set)  # statements that the record is started in front of
 
     @property
     def is_recording(self) -> bool:
@@ -88,7 +90,7 @@ class TrainingPlan:
 
     def concerns(self, tree: ast.stmt) -> bool:
         """Whether the plan does anything at a statement."""
-        if self.leaves.concerns(tree):
+        if self.leaves.concerns(tree) or tree in self.starts:
             return True
         if not self.changes:
             return False
@@ -108,6 +110,24 @@ class TrainingPlan:
 
 def plan_training(ctx: Context) -> TrainingPlan:
     """Return the plan for the file; units that stay as they are have been reported."""
+    plan = _planned_steps(ctx)
+    asked: list[tuple[ast.AST, ast.expr]] = [(call, call.args[0]) for call in plan.asked if call.args]
+    asked += [(c.statement, c.target) for calls in plan.recorded.values() for c in calls if _asks_record(c)]
+    symbols = ctx.world.symbols
+    imported = symbols.is_imported(ctx.path)
+    plan.starts.update(record_starts(asked, ctx.analysis.tree, ctx.parent, imported=imported))
+    able = ctx.target.mindspore >= _RECORDING and ctx.options.mode == "pynative"
+    if able and not plan.starts and not imported and symbols.has_losses_differentiated(ctx.path):
+        plan.starts.update(script_start(ctx.analysis.tree))
+    return plan
+
+
+def _asks_record(call: RecordedCall) -> bool:
+    """Whether a call asks for gradients of what was recorded, not for those that are kept with the weights."""
+    return call.kind in ("backward", "hand") and call.unit is None and not call.is_kept
+
+
+def _planned_steps(ctx: Context) -> TrainingPlan:
     plan = TrainingPlan()
     keeping = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.is_near("asks_for_gradients", ctx.path)
     plan.is_keeping = keeping
