@@ -20,6 +20,10 @@ while a kernel is still at work on it. Ascend and GPU compute beside Python, and
 And it lets ``copy.deepcopy`` copy MindSpore's optimizers (``make_maps_copyable``), which agents keep beside their
 networks: the copied optimizer then holds the parameters of the copied network, as in PyTorch.
 
+MindSpore's layers draw their first weights from a stream of their own (``draw_weights_apart``). By default they draw
+them from the global ``np.random``: what a program draws next, to split or shuffle its data, would be other numbers
+than with PyTorch.
+
 Finally, a NumPy number on the left of a tensor leaves the operation to the tensor (``let_tensors_decide``), as it does
 in PyTorch. Otherwise NumPy computes ``np.float64(2) * loss``: an array, of which no gradient is known.
 """
@@ -28,10 +32,18 @@ from __future__ import annotations
 
 import copyreg
 import os
-from importlib import metadata
-from typing import Any, Tuple
+from importlib import import_module, metadata
+from typing import Any, Optional, Tuple
 
-__all__ = ["let_tensors_decide", "limit_onednn_isa", "make_maps_copyable", "wait_for_kernels"]
+__all__ = [
+    "WeightStream",
+    "draw_weights_apart",
+    "let_tensors_decide",
+    "limit_onednn_isa",
+    "make_maps_copyable",
+    "wait_for_kernels",
+    "weight_stream",
+]
 
 
 def limit_onednn_isa() -> bool:
@@ -102,7 +114,53 @@ def let_tensors_decide() -> bool:
     return True
 
 
+class WeightStream:
+    """NumPy with a ``random`` of its own: it restarts with each new ``ms.set_seed``, or by :meth:`restart`."""
+
+    def __init__(self) -> None:
+        self._stream: Any = None
+        self._seed: Optional[int] = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what is not random from NumPy itself."""
+        import numpy
+
+        return getattr(numpy, name)
+
+    @property
+    def random(self) -> Any:
+        """The stream, a ``numpy.random.RandomState``."""
+        import mindspore
+
+        seed = mindspore.get_seed()
+        if self._stream is None or seed != self._seed:
+            self.restart(seed)
+        return self._stream
+
+    def restart(self, seed: Optional[int]) -> None:
+        """Begin anew from a seed that MindSpore has been given; from a random one without."""
+        import numpy
+
+        self._seed, self._stream = seed, numpy.random.RandomState(seed)
+
+
+weight_stream = WeightStream()
+
+
+def draw_weights_apart() -> bool:
+    """Have first weights drawn from ``weight_stream``, not from the global ``np.random``; return whether they are."""
+    try:
+        modules = [import_module(f"mindspore.{name}") for name in ("common.initializer", "nn.layer.rnns")]
+        modules.append(import_module("mindspore.nn.layer.rnn_cells"))
+    except ImportError:
+        return False
+    for module in modules:
+        module.np = weight_stream  # type: ignore[attr-defined]
+    return True
+
+
 limit_onednn_isa()
 wait_for_kernels()
 make_maps_copyable()
 let_tensors_decide()
+draw_weights_apart()

@@ -97,8 +97,12 @@ def _may_be_evaluated(value: ast.AST, tree: ast.Call, ctx: Context) -> bool:
     if not isinstance(value, ast.Name):
         return False
     info = ctx.functions[-1]
-    if info is not None and value.id in {argument.arg for argument in walk(info.node.args) if isinstance(argument, ast.arg)}:
-        return any(ctx.world.symbols.calls_any(path, frozenset({"eval"})) for path in ctx.world.symbols.callers(info.name))
+    if info is not None and value.id in {
+        argument.arg for argument in walk(info.node.args) if isinstance(argument, ast.arg)
+    }:
+        return any(
+            ctx.world.symbols.calls_any(path, frozenset({"eval"})) for path in ctx.world.symbols.callers(info.name)
+        )
     made = (node for node in ctx.analysis.all(ast.Assign) if value.id in {getattr(t, "id", "") for t in node.targets})
     return any(
         isinstance(node.value, ast.Call) and _may_be_evaluated(node.value, tree, ctx)
