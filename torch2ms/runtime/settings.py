@@ -11,6 +11,7 @@ from .layers import convolution, normalization
 __all__ = [
     "affine",
     "change",
+    "drop_probability",
     "input_size",
     "momentum",
     "nonlinearity",
@@ -19,6 +20,9 @@ __all__ = [
     "output_size",
     "padding_mode",
     "pool_padding",
+    "recurrent_mode",
+    "reduction",
+    "reflection_padding",
     "softmax_dim",
     "track_running_stats",
     "transposed",
@@ -69,6 +73,24 @@ def nonlinearity(layer: Any) -> str:
     return "relu" if type(layer.rnn).__name__.endswith("Relu") else "tanh"
 
 
+def recurrent_mode(layer: Any) -> str:
+    """Return PyTorch's name of what a recurrent layer computes: "LSTM", "GRU", "RNN_TANH" or "RNN_RELU"."""
+    if isinstance(layer, nn.RNN):
+        return f"RNN_{nonlinearity(layer).upper()}"
+    return "GRU" if isinstance(layer, nn.GRU) else "LSTM"
+
+
+def drop_probability(layer: Any) -> float:
+    """Return the probability with which a dropout of channels drops one; MindSpore keeps the other one."""
+    return round(1.0 - layer.keep_prob, 12)
+
+
+def reduction(loss: Any) -> str:
+    """Return what a loss does with its values: "none", "mean" or "sum"; MindSpore keeps two flags."""
+    found = getattr(loss, "reduction", None)
+    return str(found) if found is not None else "none" if not loss.reduce else "mean" if loss.average else "sum"
+
+
 def pool_padding(layer: Any) -> Any:
     """Return the padding of a pooling over height and width: an int, or two where they differ."""
     value = getattr(layer, "padding", 0)
@@ -76,6 +98,12 @@ def pool_padding(layer: Any) -> Any:
         return value
     height, width = tuple(value)[-2:]
     return height if height == width else (height, width)
+
+
+def reflection_padding(layer: Any) -> Tuple[int, ...]:
+    """Return the padding of a reflection, two numbers an axis, the last axis first: MindSpore keeps pairs, it last."""
+    pairs = layer.padding
+    return tuple(pairs) if isinstance(pairs[0], int) else tuple(number for pair in pairs[::-1] for number in pair)
 
 
 def output_size(layer: Any) -> Any:
