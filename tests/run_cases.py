@@ -52,7 +52,7 @@ def missing_packages(path: Path) -> list[str]:
 
 
 def _as_tuples(output: str) -> str:
-    """Return an output with the shapes that PyTorch prints as MindSpore does: ``(2, 3)``, not ``torch.Size([2, 3])``."""
+    """Return an output with the shapes as MindSpore prints them: ``(2, 3)``, not ``torch.Size([2, 3])``."""
     return _SIZE.sub(lambda found: repr(tuple(map(int, filter(None, found[1].split(", "))))), output)
 
 
