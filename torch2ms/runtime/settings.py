@@ -82,7 +82,7 @@ def recurrent_mode(layer: Any) -> str:
 
 def drop_probability(layer: Any) -> float:
     """Return the probability with which a dropout of channels drops one; MindSpore keeps the other one."""
-    return round(1.0 - layer.keep_prob, 12)
+    return round(1.0 - float(layer.keep_prob), 12)
 
 
 def reduction(loss: Any) -> str:

@@ -37,7 +37,7 @@ from torch2ms.translator.inference.families import (
 )
 from torch2ms.translator.inference.handed import handed_back
 from torch2ms.translator.inference.overloads import field_of, overloaded
-from torch2ms.translator.kinds import UNKNOWN, Kind, join, parse_kind
+from torch2ms.translator.kinds import PRESUMED, UNKNOWN, Kind, join, parse_kind
 from torch2ms.translator.names import PROJECT, candidates
 from torch2ms.translator.trees import children
 
@@ -396,7 +396,7 @@ class Expressions(Callables):
             made = common([self.world.returns(key) for key in candidates(callee)])
             return handed_back(self.world.function(callee.of), arguments, made)
         if callee.name == "Module":
-            return self._network_result(callee)
+            return self._network_result(callee, arguments)
         if callee.name == "Transform" and (callee.items or callee.of.endswith(TENSOR_MAKERS)):
             return Kind("Tensor", evidence="result of a transform")
         if isinstance(node.func, ast.Attribute):
@@ -435,7 +435,7 @@ class Expressions(Callables):
         result = common(kinds)
         return of_arguments(result, arguments)
 
-    def _network_result(self, callee: Kind) -> Kind:
+    def _network_result(self, callee: Kind, arguments: list[Kind]) -> Kind:
         kinds: list[Kind] = []
         for key in candidates(callee):
             if ":" in key:
@@ -444,9 +444,21 @@ class Expressions(Callables):
                     kinds.append(self.world.returns(forward))
                     continue
                 key = next(iter(self.world.torch_bases(key)), "")
-            kinds.append(parse_kind(CALL_RESULTS.get(key, "Tensor"), "result of a layer"))
+            given = parse_kind(CALL_RESULTS.get(key, "Tensor"), "result of a layer")
+            kinds.append(self._packed_result(given, arguments[0]) if arguments else given)
         result = common(kinds) if kinds else UNKNOWN
+        if not result.known and arguments and arguments[0].name == "PackedSequence":
+            return UNKNOWN  # packed as well, or padded
         return result if result.known else Kind("Tensor", evidence="result of a network")
+
+    def _packed_result(self, given: Kind, first: Kind) -> Kind:
+        """Return what a layer gives of its first input: recurrent layers give packed outputs of packed sequences."""
+        if first.name == "PackedSequence":
+            return Kind("tuple", items=(first, *(given.items[1:] or (UNKNOWN,))))
+        is_open = not first.known or first.evidence == PRESUMED
+        if given.name == "tuple" and is_open and self.world.symbols.packs:
+            return Kind("tuple", items=(UNKNOWN, *given.items[1:]))
+        return given
 
     def _method_result(self, base: Kind, name: str, arguments: list[Kind]) -> Kind:
         if base.name in ("list", "tuple", "dict", "iterator", "ndarray"):

@@ -39,6 +39,7 @@ _EXACT: dict[str, KindName] = {
     "torch.dtype": "dtype",
     "torch.Size": "Size",
     "torch.Generator": "Generator",
+    "torch.nn.utils.rnn.PackedSequence": "PackedSequence",
     "torch.utils.data.DataLoader": "DataLoader",
     "torch.optim.swa_utils.AveragedModel": "Module",
     "torch.optim.swa_utils.SWALR": "Scheduler",
@@ -86,6 +87,7 @@ BASE_ROWS: dict[str, str] = {
     "device": "torch.device",
     "dtype": "torch.dtype",
     "Size": "torch.Size",
+    "PackedSequence": "torch.nn.utils.rnn.PackedSequence",
 }
 
 # What calling a layer gives, where it is not a Tensor.

@@ -84,8 +84,9 @@ def _puts_below(node: ast.AST, analysis: FileAnalysis) -> bool:
     """Whether a node puts a layer into a network that the same function has not just made."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
-            is_item = isinstance(target, ast.Subscript) and getattr(target.value, "attr", "") == "_modules"
-            owner = target.value.value if is_item else target.value if isinstance(target, ast.Attribute) else None
+            place = target.value if isinstance(target, ast.Subscript) else target  # net._modules[name]
+            is_place = isinstance(place, ast.Attribute) and (place is target or place.attr == "_modules")
+            owner = place.value if is_place and isinstance(place, ast.Attribute) else None
             if owner is not None and _may_be_below(owner, analysis) and analysis.kind(node.value).name == "Module":
                 return True
         return False
