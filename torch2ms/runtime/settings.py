@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from mindspore import Tensor, nn
 
 from .layers import convolution, normalization
+from .names import torch_order
 
 __all__ = [
     "affine",
+    "all_weights",
     "change",
     "drop_probability",
     "input_size",
@@ -26,6 +28,7 @@ __all__ = [
     "softmax_dim",
     "track_running_stats",
     "transposed",
+    "weight_names",
 ]
 
 
@@ -78,6 +81,19 @@ def recurrent_mode(layer: Any) -> str:
     if isinstance(layer, nn.RNN):
         return f"RNN_{nonlinearity(layer).upper()}"
     return "GRU" if isinstance(layer, nn.GRU) else "LSTM"
+
+
+def weight_names(layer: Any) -> List[List[str]]:
+    """Return the names of the parameters of a recurrent layer, a list for each layer and direction of it."""
+    found: Dict[str, List[str]] = {}
+    for name, _ in torch_order(list(layer.parameters_and_names(expand=False))):
+        found.setdefault(name[name.index("_l") :], []).append(name)  # weight_ih_l0_reverse: "_l0_reverse"
+    return list(found.values())
+
+
+def all_weights(layer: Any) -> List[List[Any]]:
+    """Return the parameters of a recurrent layer, a list for each layer and direction of it."""
+    return [[getattr(layer, name) for name in names] for names in weight_names(layer)]
 
 
 def drop_probability(layer: Any) -> float:
