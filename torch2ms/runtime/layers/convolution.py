@@ -104,7 +104,7 @@ def _without_height(weight: Parameter) -> Parameter:
 
 
 class _Weighted:
-    """What a program's own convolutions call to convolve with a weight that they compute: a standardised, masked one."""
+    """What own convolutions of a program call to convolve with a weight that they compute."""
 
     function: Any = None
 

@@ -57,7 +57,7 @@ class _Average:
     ) -> None:
         super().__init__(  # type: ignore[call-arg]
             num_features=num_features,
-            eps=float(eps),
+            eps=float(eps) if 0 < eps <= 1 else 1e-5,
             momentum=0.9 if momentum is None else 1.0 - momentum,  # MindSpore: the share that is kept
             affine=bool(affine),
             use_batch_statistics=None if track_running_stats else True,
@@ -65,6 +65,7 @@ class _Average:
         )
         self.affine, self.track_running_stats = bool(affine), bool(track_running_stats)
         cell: Any = getattr(self, "bn2d", self)
+        cell.eps = float(eps)
         absent = ([] if affine else ["gamma", "beta"]) + (
             [] if track_running_stats else ["moving_mean", "moving_variance"]
         )
@@ -79,7 +80,7 @@ class _Average:
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised; in training the running statistics follow."""
         cell: Any = getattr(self, "bn2d", self)  # BatchNorm3d keeps its parameters in an inner layer
-        if self.batches is None and not cell._torch2ms_absent:
+        if self.batches is None and not cell._torch2ms_absent and 0 < cell.eps <= 1:  # no kernel takes another
             return super().construct(x)  # type: ignore[misc]
         if self.batches is not None and self.training:  # type: ignore[attr-defined]
             self.batches += 1
