@@ -15,7 +15,7 @@ def same_linear(layer):
 
 
 class Head(nn.Module):
-    def __init__(self, like, bias=None):
+    def __init__(self, like, bias=False):
         super().__init__()
         self.fc = nn.Linear(like.in_features, 2, bias=bias)
         self.conv = nn.Conv1d(2, 2, 1, bias=like.bias)
