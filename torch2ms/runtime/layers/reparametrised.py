@@ -13,8 +13,8 @@ from typing import Any, Callable, Dict, Optional, Tuple, Union
 
 from mindspore import Parameter, Tensor, nn, ops
 
+from .. import MADE_BY
 from ..modules import register_buffer
-from ..networks import MADE_BY
 
 __all__ = [
     "is_parametrised",

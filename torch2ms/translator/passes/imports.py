@@ -295,9 +295,18 @@ def _lines(ctx: Context, used: set[str]) -> list[cst.SimpleStatementLine]:
             names = ", ".join(n.name if n.name == n.alias else f"{n.name} as {n.alias}" for n in group)
             texts.append(f"from {key} import {names}")
     runtime = ctx.imports.runtime
-    if groups and not any(f"{key}.".startswith(f"{runtime}.") for key in groups) and _seeds_numpy(ctx):
-        texts.append(f"import {runtime}  # layers draw first weights from a stream of their own, not from np.random\n")
+    if groups and not any(f"{key}.".startswith(f"{runtime}.") for key in groups):
+        reasons = (
+            (_seeds_numpy, "layers draw first weights from a stream of their own, not from np.random"),
+            (_pickles, "Cells can be pickled"),
+        )
+        texts += [f"import {runtime}  # {reason}\n" for holds, reason in reasons if holds(ctx)][:1]
     return [_statement(text) for text in texts]
+
+
+def _pickles(ctx: Context) -> bool:
+    """Whether the file pickles objects, which MindSpore's layers alone do not allow."""
+    return any(ctx.kind(call.func).of.startswith("pickle.dump") for call in ctx.analysis.all(ast.Call))
 
 
 def _seeds_numpy(ctx: Context) -> bool:
