@@ -28,16 +28,16 @@ from torch2ms.translator.inference.containers import (
 from torch2ms.translator.inference.dtypes import COMPLEX, dtype_of_operator, with_dtype
 from torch2ms.translator.inference.families import (
     BASE_ROWS,
-    CALL_RESULTS,
     FUNCTION,
     OF_LAYERS,
     api_attribute,
+    call_result,
     instance_of,
     is_addition,
 )
 from torch2ms.translator.inference.handed import handed_back
 from torch2ms.translator.inference.overloads import field_of, overloaded
-from torch2ms.translator.kinds import PRESUMED, UNKNOWN, Kind, join, parse_kind
+from torch2ms.translator.kinds import UNKNOWN, Kind, join, parse_kind
 from torch2ms.translator.names import PROJECT, candidates
 from torch2ms.translator.trees import children
 
@@ -439,26 +439,14 @@ class Expressions(Callables):
         kinds: list[Kind] = []
         for key in candidates(callee):
             if ":" in key:
-                forward = self.world.method(key, "forward")
-                if forward is not None:
+                if (forward := self.world.method(key, "forward")) is not None:
                     kinds.append(self.world.returns(forward))
                     continue
                 key = next(iter(self.world.torch_bases(key)), "")
-            given = parse_kind(CALL_RESULTS.get(key, "Tensor"), "result of a layer")
-            kinds.append(self._packed_result(given, arguments[0]) if arguments else given)
+            kinds.append(call_result(key, arguments, self.world.symbols.packs))
         result = common(kinds) if kinds else UNKNOWN
-        if not result.known and arguments and arguments[0].name == "PackedSequence":
-            return UNKNOWN  # packed as well, or padded
-        return result if result.known else Kind("Tensor", evidence="result of a network")
-
-    def _packed_result(self, given: Kind, first: Kind) -> Kind:
-        """Return what a layer gives of its first input: recurrent layers give packed outputs of packed sequences."""
-        if first.name == "PackedSequence":
-            return Kind("tuple", items=(first, *(given.items[1:] or (UNKNOWN,))))
-        is_open = not first.known or first.evidence == PRESUMED
-        if given.name == "tuple" and is_open and self.world.symbols.packs:
-            return Kind("tuple", items=(UNKNOWN, *given.items[1:]))
-        return given
+        stays = [kind.name for kind in arguments[:1]] == ["PackedSequence"]  # or is padded
+        return result if result.known or stays else Kind("Tensor", evidence="result of a network")
 
     def _method_result(self, base: Kind, name: str, arguments: list[Kind]) -> Kind:
         if base.name in ("list", "tuple", "dict", "iterator", "ndarray"):
