@@ -24,6 +24,7 @@ from pathlib import Path
 
 CASES = Path(__file__).resolve().parent / "cases"
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+_SIZE = re.compile(r"torch\.Size\(\[((?:\d+(?:, )?)*)\]\)")
 _SETTING = re.compile(r"^# (needs|marked|tolerance): (.*)$", re.MULTILINE)
 TIMEOUT = 120
 
@@ -51,12 +52,18 @@ def missing_packages(path: Path) -> list[str]:
     return [name for name in settings(path).get("needs", "").split() if importlib.util.find_spec(name) is None]
 
 
+def _as_tuples(output: str) -> str:
+    """Return an output with the shapes as MindSpore prints them: ``(2, 3)``, not ``torch.Size([2, 3])``."""
+    return _SIZE.sub(lambda found: repr(tuple(map(int, filter(None, found[1].split(", "))))), output)
+
+
 def difference(theirs: Printed, ours: Printed, tolerance: float = 2e-3) -> str:
     """Say how two outputs differ; an empty text if they do not."""
     if theirs.error:
         return f"PyTorch: {theirs.error}"
     if ours.error:
         return f"MindSpore: {ours.error}"
+    theirs = Printed(_as_tuples(theirs.output), "")
     told = f"PyTorch prints\n{theirs.output}MindSpore prints\n{ours.output}"
     if _NUMBER.sub("#", theirs.output) != _NUMBER.sub("#", ours.output):
         return told

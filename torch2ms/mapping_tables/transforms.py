@@ -195,6 +195,29 @@ def float_of_int(argument: Argument) -> cst.BaseExpression | None:
     return code
 
 
+@transform({"1e-3": "1e-3", "1": "1.0", "eps": "eps", "0": None, "0.0": None, "32": None, "1.5": None})
+def epsilon(argument: Argument) -> cst.BaseExpression | None:
+    """An epsilon that MindSpore's kernels take: more than 0, at most 1. A size of layers is none of these."""
+    value = getattr(argument.tree, "value", None) if isinstance(argument.tree, ast.Constant) else None
+    if isinstance(value, (int, float)):
+        return float_of_int(argument) if 0 < value <= 1 else None
+    return None if argument.kind.name == "int" else argument.code
+
+
+@transform(
+    {"True": "True", "bias": "bias", "a == 2": "a == 2", "None": "False", "0": "False", "layer.bias": "layer.bias"}
+)
+def truth(argument: Argument) -> cst.BaseExpression | None:
+    """What PyTorch asks for its truth and MindSpore takes as a bool alone: ``None``, the bias of another layer."""
+    if isinstance(argument.tree, ast.Constant):
+        return cst.Name(str(bool(argument.tree.value)))
+    if argument.kind.name in ("Parameter", "Tensor"):
+        return cst.Comparison(argument.code, [cst.ComparisonTarget(cst.IsNot(), cst.Name("None"))])
+    return (
+        cst.Call(cst.Name("bool"), [cst.Arg(argument.code)]) if argument.kind.name in ("int", "none") else argument.code
+    )
+
+
 @transform({"-2": "(-2,)", "(0, 1)": "(0, 1)", "None": "None", "axes": "axes"})
 def axes(argument: Argument) -> cst.BaseExpression | None:
     """Axes of a Fourier transform: PyTorch takes one as well, MindSpore a sequence alone."""

@@ -20,6 +20,13 @@ while a kernel is still at work on it. Ascend and GPU compute beside Python, and
 And it lets ``copy.deepcopy`` copy MindSpore's optimizers (``make_maps_copyable``), which agents keep beside their
 networks: the copied optimizer then holds the parameters of the copied network, as in PyTorch.
 
+Cells can be pickled (``make_cells_picklable``): the operators that they hold, which cannot be, are made again from
+their arguments. ``__reduce__`` of a Cell answers as PyTorch's does; by default the process dies of it.
+
+MindSpore's layers draw their first weights from a stream of their own (``draw_weights_apart``). By default they draw
+them from the global ``np.random``: what a program draws next, to split or shuffle its data, would be other numbers
+than with PyTorch.
+
 Finally, a NumPy number on the left of a tensor leaves the operation to the tensor (``let_tensors_decide``), as it does
 in PyTorch. Otherwise NumPy computes ``np.float64(2) * loss``: an array, of which no gradient is known.
 """
@@ -28,10 +35,23 @@ from __future__ import annotations
 
 import copyreg
 import os
-from importlib import metadata
-from typing import Any, Tuple
+from importlib import import_module, metadata
+from typing import Any, Dict, Optional, Tuple
 
-__all__ = ["let_tensors_decide", "limit_onednn_isa", "make_maps_copyable", "wait_for_kernels"]
+__all__ = [
+    "MADE_BY",
+    "WeightStream",
+    "draw_weights_apart",
+    "let_tensors_decide",
+    "limit_onednn_isa",
+    "make_cells_picklable",
+    "make_maps_copyable",
+    "wait_for_kernels",
+    "weight_stream",
+]
+
+MADE_BY = "_torch2ms_made_by"
+"""The attribute of a class that has no name to be found by, with the function and the arguments that make it again."""
 
 
 def limit_onednn_isa() -> bool:
@@ -89,6 +109,40 @@ def make_maps_copyable() -> bool:
     return True
 
 
+def _made_operator(kind: Any, arguments: Dict[str, Any]) -> Any:
+    return kind(**arguments)
+
+
+def _new_cell(make: Any, arguments: Tuple[Any, ...]) -> Any:
+    """Return a new Cell, without its attributes, of a class that a function makes."""
+    kind = make(*arguments)
+    return kind.__new__(kind)
+
+
+def make_cells_picklable() -> bool:
+    """Say how Cells, and the operators in them, are pickled; return whether it was said."""
+    try:
+        from mindspore.nn import Cell
+        from mindspore.ops.primitive import Primitive
+    except ImportError:
+        return False
+
+    def reduce_operator(operator: Any) -> Tuple[Any, ...]:
+        if not hasattr(operator, "init_attrs"):
+            raise TypeError(f"cannot pickle {type(operator).__name__!r} object")
+        return _made_operator, (type(operator), dict(operator.init_attrs))
+
+    def reduce_cell(cell: Any) -> Tuple[Any, ...]:
+        kind = type(cell)
+        made_by = vars(kind).get(MADE_BY)
+        how = (copyreg.__newobj__, (kind,)) if made_by is None else (_new_cell, made_by)  # type: ignore[attr-defined]
+        return (*how, cell.__getstate__())
+
+    Primitive.__reduce__ = reduce_operator
+    Cell.__reduce__ = reduce_cell
+    return True
+
+
 def let_tensors_decide() -> bool:
     """Give MindSpore's tensors the priority over NumPy's that PyTorch's have; return whether it was given.
 
@@ -102,7 +156,54 @@ def let_tensors_decide() -> bool:
     return True
 
 
+class WeightStream:
+    """NumPy with a ``random`` of its own: it restarts with each new ``ms.set_seed``, or by :meth:`restart`."""
+
+    def __init__(self) -> None:
+        self._stream: Any = None
+        self._seed: Optional[int] = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what is not random from NumPy itself."""
+        import numpy
+
+        return getattr(numpy, name)
+
+    @property
+    def random(self) -> Any:
+        """The stream, a ``numpy.random.RandomState``."""
+        import mindspore
+
+        seed = mindspore.get_seed()
+        if self._stream is None or seed != self._seed:
+            self.restart(seed)
+        return self._stream
+
+    def restart(self, seed: Optional[int]) -> None:
+        """Begin anew from a seed that MindSpore has been given; from a random one without."""
+        import numpy
+
+        self._seed, self._stream = seed, numpy.random.RandomState(seed)
+
+
+weight_stream = WeightStream()
+
+
+def draw_weights_apart() -> bool:
+    """Have first weights drawn from ``weight_stream``, not from the global ``np.random``; return whether they are."""
+    try:
+        modules = [import_module(f"mindspore.{name}") for name in ("common.initializer", "nn.layer.rnns")]
+        modules.append(import_module("mindspore.nn.layer.rnn_cells"))
+    except ImportError:
+        return False
+    for module in modules:
+        module.np = weight_stream  # type: ignore[attr-defined]
+    return True
+
+
 limit_onednn_isa()
 wait_for_kernels()
 make_maps_copyable()
+make_cells_picklable()
 let_tensors_decide()
+draw_weights_apart()

@@ -10,30 +10,17 @@ from __future__ import annotations
 
 import io
 import pickle
-from typing import Any, Dict, Tuple
+from typing import Any
 
-from mindspore import ops
-from mindspore.ops.primitive import Primitive
+from . import MADE_BY
 
-__all__ = ["MADE_BY", "from_bytes", "to_bytes"]
-
-MADE_BY = "_torch2ms_made_by"
-"""The attribute of a class that has no name to be found by, with the function and the arguments that make it again."""
-
-
-def _make(primitive: Any, arguments: Dict[str, Any]) -> Any:
-    return primitive(**arguments)
+__all__ = ["from_bytes", "to_bytes"]
 
 
 class _Pickler(pickle.Pickler):
-    """Pickles Cells: the operators they hold cannot be pickled, but are made again from their arguments."""
+    """Pickles classes that have no name to be found by as well."""
 
     def reducer_override(self, obj: Any) -> Any:
-        if type(obj) in (ops.Map, ops.HyperMap):  # those of optimizers
-            return (type(obj), ())
-        if isinstance(obj, Primitive) and hasattr(obj, "init_attrs"):
-            made: Tuple[Any, ...] = (_make, (type(obj), dict(obj.init_attrs)))
-            return made
         if isinstance(obj, type) and MADE_BY in vars(obj):
             return tuple(vars(obj)[MADE_BY])
         return NotImplemented

@@ -36,6 +36,23 @@ class PackedSequence(NamedTuple):
     sorted_indices: Optional[Tensor] = None
     unsorted_indices: Optional[Tensor] = None
 
+    def to(self, *args: Any, **options: Any) -> PackedSequence:
+        """Return the sequence with its data in another dtype, where one is named; devices are left out."""
+        wanted = [value for value in (*args, *options.values()) if isinstance(value, type(ms.float32))]
+        return self._replace(data=self.data.astype(wanted[0])) if wanted else self
+
+    def cpu(self, *args: Any, **options: Any) -> PackedSequence:
+        """Return the sequence as it is: MindSpore moves data itself."""
+        return self
+
+    def cuda(self, *args: Any, **options: Any) -> PackedSequence:
+        """Return the sequence as it is."""
+        return self
+
+    def pin_memory(self) -> PackedSequence:
+        """Return the sequence as it is."""
+        return self
+
 
 def _numbers(lengths: Any) -> Any:
     return lengths.asnumpy().astype(np.int64) if isinstance(lengths, Tensor) else np.asarray(lengths, np.int64)

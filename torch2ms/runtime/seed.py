@@ -18,6 +18,8 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
 
+from . import weight_stream
+
 __all__ = [
     "Generator",
     "default_generator",
@@ -173,8 +175,6 @@ class _Streams:
     def __init__(self) -> None:
         self.main = Generator()
         self.main.seed()
-        self.weights = Generator()  # initializers, so that making a layer shuffles nothing
-        self.follows_weights = False
         self.followed: Optional[int] = None
         self.local = threading.local()
 
@@ -215,47 +215,26 @@ def use_generator(generator: Generator) -> Iterator[Generator]:
 
 def set_seed(seed: int) -> None:
     """Seed MindSpore (initializers, operators), NumPy, Python's ``random`` and :func:`default_generator`."""
-    _give_initializers_a_stream()  # else the same seed would give other weights after the first manual_seed
     ms.set_seed(int(seed) & 0x7FFFFFFF)
     random.seed(seed)
     np.random.seed(int(seed) & 0xFFFFFFFF)
     _streams.followed = ms.get_seed()
     _streams.main.manual_seed(seed)
-    _streams.weights.manual_seed(seed)
+    weight_stream.restart(ms.get_seed())
 
 
 def manual_seed(seed: int) -> Generator:
     """Seed MindSpore (initializers, operators) and :func:`default_generator`; leave NumPy's and Python's streams alone.
 
-    ``ms.set_seed`` reseeds those two as well; programs that seed them on their own would get other numbers. MindSpore's
-    initializers draw from NumPy's stream, hence they get one of their own here.
+    ``ms.set_seed`` reseeds those two as well; programs that seed them on their own would get other numbers.
     """
-    _give_initializers_a_stream()
-    _streams.weights.manual_seed(seed)
     numpy_state, python_state = np.random.get_state(), random.getstate()
     ms.set_seed(int(seed) & 0x7FFFFFFF)
     np.random.set_state(numpy_state)
     random.setstate(python_state)
     _streams.followed = ms.get_seed()
+    weight_stream.restart(ms.get_seed())
     return _streams.main.manual_seed(seed)
-
-
-def _give_initializers_a_stream() -> None:
-    """Let MindSpore's initializers draw from a stream that :func:`manual_seed` seeds, as long as it is the last to."""
-    if _streams.follows_weights:
-        return
-    from mindspore.common import initializer
-
-    original = getattr(initializer, "_numpy_seed", None)
-    if original is None:
-        return
-
-    def seed_of_weights() -> Any:
-        follows = ms.get_seed() is not None and ms.get_seed() == _streams.followed
-        return np.int64(_streams.weights.long() | 1) if follows else original()
-
-    initializer._numpy_seed = seed_of_weights
-    _streams.follows_weights = True
 
 
 def seed_operators(seed: int) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from mindspore import Tensor, nn
 
 from .layers import convolution, normalization
+from .names import torch_order
 
 __all__ = [
     "affine",
+    "all_weights",
     "change",
+    "drop_probability",
     "input_size",
     "momentum",
     "nonlinearity",
@@ -19,9 +22,13 @@ __all__ = [
     "output_size",
     "padding_mode",
     "pool_padding",
+    "recurrent_mode",
+    "reduction",
+    "reflection_padding",
     "softmax_dim",
     "track_running_stats",
     "transposed",
+    "weight_names",
 ]
 
 
@@ -69,6 +76,37 @@ def nonlinearity(layer: Any) -> str:
     return "relu" if type(layer.rnn).__name__.endswith("Relu") else "tanh"
 
 
+def recurrent_mode(layer: Any) -> str:
+    """Return PyTorch's name of what a recurrent layer computes: "LSTM", "GRU", "RNN_TANH" or "RNN_RELU"."""
+    if isinstance(layer, nn.RNN):
+        return f"RNN_{nonlinearity(layer).upper()}"
+    return "GRU" if isinstance(layer, nn.GRU) else "LSTM"
+
+
+def weight_names(layer: Any) -> List[List[str]]:
+    """Return the names of the parameters of a recurrent layer, a list for each layer and direction of it."""
+    found: Dict[str, List[str]] = {}
+    for name, _ in torch_order(list(layer.parameters_and_names(expand=False))):
+        found.setdefault(name[name.index("_l") :], []).append(name)  # weight_ih_l0_reverse: "_l0_reverse"
+    return list(found.values())
+
+
+def all_weights(layer: Any) -> List[List[Any]]:
+    """Return the parameters of a recurrent layer, a list for each layer and direction of it."""
+    return [[getattr(layer, name) for name in names] for names in weight_names(layer)]
+
+
+def drop_probability(layer: Any) -> float:
+    """Return the probability with which a dropout of channels drops one; MindSpore keeps the other one."""
+    return round(1.0 - float(layer.keep_prob), 12)
+
+
+def reduction(loss: Any) -> str:
+    """Return what a loss does with its values: "none", "mean" or "sum"; MindSpore keeps two flags."""
+    found = getattr(loss, "reduction", None)
+    return str(found) if found is not None else "none" if not loss.reduce else "mean" if loss.average else "sum"
+
+
 def pool_padding(layer: Any) -> Any:
     """Return the padding of a pooling over height and width: an int, or two where they differ."""
     value = getattr(layer, "padding", 0)
@@ -76,6 +114,12 @@ def pool_padding(layer: Any) -> Any:
         return value
     height, width = tuple(value)[-2:]
     return height if height == width else (height, width)
+
+
+def reflection_padding(layer: Any) -> Tuple[int, ...]:
+    """Return the padding of a reflection, two numbers an axis, the last axis first: MindSpore keeps pairs, it last."""
+    pairs = layer.padding
+    return tuple(pairs) if isinstance(pairs[0], int) else tuple(number for pair in pairs[::-1] for number in pair)
 
 
 def output_size(layer: Any) -> Any:

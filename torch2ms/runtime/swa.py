@@ -13,6 +13,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn
 
+from .mode import trained
 from .modules import buffers, parameters, register_buffer, write_into
 from .resets import reset_running_stats
 from .schedulers import _each, _Scheduler
@@ -80,7 +81,7 @@ class AveragedModel(nn.Cell):
     """A copy of a network, ``module``, whose weights are averages of those that the network has had.
 
     ``avg_fn`` or ``multi_avg_fn`` say how; without them it is their mean. ``use_buffers`` averages the buffers as well,
-    else they are the network's last ones.
+    else they are the network's last ones. It is in train mode at first, its ``module`` in that of the network.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class AveragedModel(nn.Cell):
         register_buffer(self, "n_averaged", ms.Tensor(0, ms.int64))
         self.use_buffers = use_buffers
         self._update = multi_avg_fn if multi_avg_fn is not None else _of_lists(avg_fn or get_swa_avg_fn())
+        trained(self)
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
         """Return what the averaged network makes of its inputs."""

@@ -247,9 +247,7 @@ class GroupNorm(normalization.GroupNorm):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the normalised ``x``."""
-        if self.affine:
-            return group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
-        return group_norm(x, self.num_groups, None, None, self.eps)
+        return group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
 
 
 class LayerNorm(normalization.LayerNorm):
@@ -257,7 +255,7 @@ class LayerNorm(normalization.LayerNorm):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the normalised ``x``."""
-        return layer_norm(x, self.gamma.shape, self.gamma, self.beta, self.epsilon)
+        return layer_norm(x, self.normalized_shape, self.gamma, self.beta, self.epsilon)
 
 
 class CrossEntropyLoss(loss.CrossEntropyLoss):

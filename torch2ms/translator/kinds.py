@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["UNKNOWN", "Kind", "KindName", "join", "parse_kind"]
+__all__ = ["PRESUMED", "UNKNOWN", "Kind", "KindName", "join", "parse_kind"]
 
 MAX_ALTERNATIVES = 8
 
@@ -32,6 +32,7 @@ KindName = Literal[
     "dtype",  # of = canonical name when known
     "device",
     "Size",
+    "PackedSequence",  # of torch.nn.utils.rnn: recurrent layers take one, and give one back
     "class",  # a project class itself: of = its key
     "function",  # a project function or bound method: of = its key
     "instance",  # an instance of a project class that is none of the above: of = class key
@@ -88,6 +89,7 @@ class Kind:
 
 
 UNKNOWN = Kind()
+PRESUMED = "input of a network"  # evidence of a parameter that is taken for a tensor where no call says otherwise
 
 
 def join(a: Kind, b: Kind) -> Kind:

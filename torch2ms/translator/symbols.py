@@ -43,6 +43,7 @@ class _Memory:
 
 _NETWORKS = frozenset({"Module", "ModuleList", "ModuleDict", "Sequential"})
 _PARALLEL = frozenset({"DistributedDataParallel", "DDP", "Accelerator"})
+_PACKERS = frozenset({"pack_padded_sequence", "pack_sequence", "PackedSequence"})
 _Graph = Mapping[str, set[str]]
 _Edges = dict[str | int, set[str | int]]  # name -> names that get its value; a number stands for a position, see _flows
 _NOTHING: frozenset[str | int] = frozenset()
@@ -227,6 +228,11 @@ class SymbolTable:
     def calls_any(self, path: str, names: frozenset[str]) -> bool:
         """Whether a file calls something by one of ``names``, the last part of the callee."""
         return path in self.files and not names.isdisjoint(self.files[path].calls)
+
+    @property
+    def packs(self) -> bool:
+        """Whether a file of the project packs sequences for recurrent layers."""
+        return any(not file.calls.keys().isdisjoint(_PACKERS) for file in self.files.values())
 
     def escapes(self, names: frozenset[str]) -> bool:
         """Whether the value of one of ``names`` goes where nobody can say how it will be called."""

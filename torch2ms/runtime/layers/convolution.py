@@ -103,7 +103,17 @@ def _without_height(weight: Parameter) -> Parameter:
     return Parameter(ops.squeeze(weight, 2), name=weight.name)
 
 
-class Conv1d(nn.Conv1d, metaclass=Kind):
+class _Weighted:
+    """What own convolutions of a program call to convolve with a weight that they compute."""
+
+    function: Any = None
+
+    def _conv_forward(self: Any, input: Tensor, weight: Tensor, bias: Any) -> Tensor:
+        x, padding = (input, self.torch_padding) if self.padded is None else (self.padded(input), 0)
+        return type(self).function(x, weight, bias, self.stride, padding, self.dilation, self.group)
+
+
+class Conv1d(_Weighted, nn.Conv1d, metaclass=Kind):
     """Convolution over (batch, channels, length); unbatched (channels, length) works as well.
 
     The weight has PyTorch's three axes; MindSpore's has a height of 1 between them.
@@ -111,6 +121,7 @@ class Conv1d(nn.Conv1d, metaclass=Kind):
 
     conv2d: Any
     weight: Any
+    function = staticmethod(F.conv1d)
     reset_parameters = reset_parameters
 
     def __init__(
@@ -159,9 +170,10 @@ class Conv1d(nn.Conv1d, metaclass=Kind):
         return ops.squeeze(y, 0) if unbatched else y
 
 
-class Conv2d(nn.Conv2d, metaclass=Kind):
+class Conv2d(_Weighted, nn.Conv2d, metaclass=Kind):
     """Convolution over (batch, channels, height, width); unbatched (channels, height, width) works as well."""
 
+    function = staticmethod(F.conv2d)
     reset_parameters = reset_parameters
 
     def __init__(
@@ -207,9 +219,10 @@ class Conv2d(nn.Conv2d, metaclass=Kind):
         return ops.squeeze(y, 0) if unbatched else y
 
 
-class Conv3d(nn.Conv3d, metaclass=Kind):
+class Conv3d(_Weighted, nn.Conv3d, metaclass=Kind):
     """Convolution over (batch, channels, depth, height, width)."""
 
+    function = staticmethod(F.conv3d)
     reset_parameters = reset_parameters
 
     def __init__(

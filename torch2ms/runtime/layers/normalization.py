@@ -10,7 +10,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 
-from ..functional.normalization import batch_norm, instance_norm, layer_norm, mean_of, rms_norm
+from ..functional.normalization import batch_norm, group_norm, instance_norm, layer_norm, mean_of, rms_norm
 from ..kinds import Kind
 from .arguments import draw_own, typed
 
@@ -31,6 +31,15 @@ __all__ = [
 Shape = Union[int, Sequence[int]]
 
 
+def _leave_out(layer: Any, names: Sequence[str]) -> None:
+    """Set parameters of a layer to None, as PyTorch's has them where it is made without."""
+    layer._torch2ms_absent = frozenset(names)
+    for name in names:
+        # MindSpore 2.0 stumbles over a parameter that is None: the layer has none of the name.
+        layer._params.pop(name, None)
+        object.__setattr__(layer, name, None)
+
+
 class _Average:
     """What the batch normalisations share: torch's arguments, and ``momentum=None``, a cumulative average."""
 
@@ -48,7 +57,7 @@ class _Average:
     ) -> None:
         super().__init__(  # type: ignore[call-arg]
             num_features=num_features,
-            eps=float(eps),
+            eps=float(eps) if 0 < eps <= 1 else 1e-5,
             momentum=0.9 if momentum is None else 1.0 - momentum,  # MindSpore: the share that is kept
             affine=bool(affine),
             use_batch_statistics=None if track_running_stats else True,
@@ -56,20 +65,13 @@ class _Average:
         )
         self.affine, self.track_running_stats = bool(affine), bool(track_running_stats)
         cell: Any = getattr(self, "bn2d", self)
+        cell.eps = float(eps)
         absent = ([] if affine else ["gamma", "beta"]) + (
             [] if track_running_stats else ["moving_mean", "moving_variance"]
         )
-        if affine and not bias:  # zeros that are not trained
-            cell.beta.requires_grad = False
+        if affine and not bias:
             absent.append("beta")
-        cell._torch2ms_absent = frozenset(absent)
-        for name in () if affine else ("gamma", "beta"):
-            # MindSpore 2.0 stumbles over a parameter that is None: the layer has none of the name.
-            cell._params.pop(name, None)
-            object.__setattr__(cell, name, None)
-        for name in () if track_running_stats else ("moving_mean", "moving_variance"):
-            cell._params.pop(name, None)
-            object.__setattr__(cell, name, None)
+        _leave_out(cell, absent)
         self.num_batches_tracked: Any = None  # subclasses ask for it; counted.py counts
         self.share = 0.0 if momentum is None else float(momentum)  # of the new statistics
         self.batches: Optional[int] = 0 if momentum is None and track_running_stats else None
@@ -77,9 +79,9 @@ class _Average:
 
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised; in training the running statistics follow."""
-        if self.batches is None and self.affine and self.track_running_stats:
-            return super().construct(x)  # type: ignore[misc]
         cell: Any = getattr(self, "bn2d", self)  # BatchNorm3d keeps its parameters in an inner layer
+        if self.batches is None and not cell._torch2ms_absent and 0 < cell.eps <= 1:  # no kernel takes another
+            return super().construct(x)  # type: ignore[misc]
         if self.batches is not None and self.training:  # type: ignore[attr-defined]
             self.batches += 1
         return batch_norm(
@@ -109,8 +111,7 @@ class BatchNorm3d(_Average, nn.BatchNorm3d, metaclass=Kind):
 class LayerNorm(nn.LayerNorm, metaclass=Kind):
     """Normalise over the last ``len(normalized_shape)`` axes.
 
-    Without ``elementwise_affine`` the parameters ``gamma`` (ones) and ``beta`` (zeros) are not trained; without
-    ``bias`` only ``beta`` is not.
+    Without ``elementwise_affine`` the parameters ``gamma`` and ``beta`` are None; without ``bias`` only ``beta`` is.
     """
 
     def __init__(
@@ -125,10 +126,7 @@ class LayerNorm(nn.LayerNorm, metaclass=Kind):
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         super().__init__(shape, -1, -1, epsilon=eps, **typed(dtype))
         self.elementwise_affine = bool(elementwise_affine)
-        self.gamma.requires_grad = bool(elementwise_affine)
-        self.beta.requires_grad = bool(elementwise_affine and bias)
-        parameters = (("gamma", self.gamma), ("beta", self.beta))
-        self._torch2ms_absent = frozenset(name for name, value in parameters if not value.requires_grad)
+        _leave_out(self, ["gamma", "beta"] if not elementwise_affine else [] if bias else ["beta"])
         draw_own(self)
 
     @property
@@ -138,7 +136,7 @@ class LayerNorm(nn.LayerNorm, metaclass=Kind):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised."""
-        return layer_norm(x, self.gamma.shape, self.gamma, self.beta, self.epsilon)
+        return layer_norm(x, self.normalized_shape, self.gamma, self.beta, self.epsilon)
 
 
 class GroupNorm(nn.GroupNorm, metaclass=Kind):
@@ -157,10 +155,14 @@ class GroupNorm(nn.GroupNorm, metaclass=Kind):
     ) -> None:
         super().__init__(num_groups, num_channels, eps=eps, affine=bool(affine), **typed(dtype))
         self.affine = bool(affine)
-        self._torch2ms_absent = frozenset(["gamma", "beta"] if not affine else [] if bias else ["beta"])
-        if affine and not bias:
-            self.beta.requires_grad = False
+        _leave_out(self, ["gamma", "beta"] if not affine else [] if bias else ["beta"])
         draw_own(self)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """Return ``x`` normalised."""
+        if not self._torch2ms_absent:
+            return super().construct(x)
+        return group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
 
 
 class _InstanceNorm(nn.Cell, metaclass=Kind):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Optional, Sequence, Tuple, Union
 
 from mindspore import Tensor, nn
 
@@ -33,6 +33,11 @@ __all__ = [
 ]
 
 IntOrInts = Union[int, Sequence[int]]
+
+
+def _for_each(value: Any, axes: int) -> Tuple[Any, ...]:
+    """Return a setting as a tuple, a number once for each axis."""
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
 
 
 class _MaxPool(nn.Cell, metaclass=Kind):
@@ -92,9 +97,9 @@ class AvgPool1d(nn.Cell, metaclass=Kind):
         count_include_pad: bool = True,
     ) -> None:
         super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding, self.ceil_mode, self.count_include_pad = padding, ceil_mode, count_include_pad
+        self.kernel_size = _for_each(kernel_size, 1)
+        self.stride = self.kernel_size if stride is None else _for_each(stride, 1)
+        self.padding, self.ceil_mode, self.count_include_pad = _for_each(padding, 1), ceil_mode, count_include_pad
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the pooled ``x``."""
@@ -248,11 +253,12 @@ class _MaxUnpool(nn.Cell, metaclass=Kind):
     """The inverse of max pooling: the maxima at their places, zeros elsewhere."""
 
     function: Any = None
+    axes = 1
 
     def __init__(self, kernel_size: IntOrInts, stride: Optional[IntOrInts] = None, padding: IntOrInts = 0) -> None:
         super().__init__()
-        self.kernel_size, self.padding = kernel_size, padding
-        self.stride = kernel_size if stride is None else stride
+        self.kernel_size, self.padding = _for_each(kernel_size, self.axes), _for_each(padding, self.axes)
+        self.stride = self.kernel_size if stride is None else _for_each(stride, self.axes)
 
     def construct(self, x: Tensor, indices: Tensor, output_size: Optional[Sequence[int]] = None) -> Tensor:
         """Return the values of ``x`` at ``indices`` (of the flattened axes) in zeros."""
@@ -269,18 +275,21 @@ class MaxUnpool2d(_MaxUnpool):
     """Inverse max pooling of (batch, channels, height, width)."""
 
     function = staticmethod(F.max_unpool2d)
+    axes = 2
 
 
 class MaxUnpool3d(_MaxUnpool):
     """Inverse max pooling of (batch, channels, depth, height, width)."""
 
     function = staticmethod(F.max_unpool3d)
+    axes = 3
 
 
 class _FractionalMaxPool(nn.Cell, metaclass=Kind):
     """Max pooling of windows that start at random places, drawn at every call."""
 
     function: Any = None
+    axes = 2
 
     def __init__(
         self,
@@ -291,8 +300,9 @@ class _FractionalMaxPool(nn.Cell, metaclass=Kind):
         _random_samples: Optional[Tensor] = None,
     ) -> None:
         super().__init__()
-        self.kernel_size, self.return_indices = kernel_size, return_indices
-        self.output_size, self.output_ratio, self._random_samples = output_size, output_ratio, _random_samples
+        self.kernel_size, self.return_indices = _for_each(kernel_size, self.axes), return_indices
+        self.output_size = None if output_size is None else _for_each(output_size, self.axes)
+        self.output_ratio, self._random_samples = output_ratio, _random_samples
 
     def construct(self, x: Tensor) -> Any:
         """Return the pooled ``x``, with the places of the maxima when asked for."""
@@ -305,9 +315,11 @@ class FractionalMaxPool2d(_FractionalMaxPool):
     """Fractional max pooling of (batch, channels, height, width)."""
 
     function = staticmethod(F.fractional_max_pool2d)
+    axes = 2
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
     """Fractional max pooling of (batch, channels, depth, height, width)."""
 
     function = staticmethod(F.fractional_max_pool3d)
+    axes = 3

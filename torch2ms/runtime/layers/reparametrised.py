@@ -13,7 +13,8 @@ from typing import Any, Callable, Dict, Optional, Tuple, Union
 
 from mindspore import Parameter, Tensor, nn, ops
 
-from ..networks import MADE_BY
+from .. import MADE_BY
+from ..modules import register_buffer
 
 __all__ = [
     "is_parametrised",
@@ -300,8 +301,8 @@ def _divide(
     if holder is module:  # torch shares the numbers: who draws ``layer.weight`` anew before a call draws the original
         weight.name = original
     place_parameter(holder, original, weight if holder is module else value, module, weight.requires_grad)
-    place_parameter(vectors, left, _unit(ops.randn(height), eps), module, False)
-    place_parameter(vectors, right, _unit(ops.randn(width), eps), module, False)
+    register_buffer(vectors, left, _unit(ops.randn(height), eps))
+    register_buffer(vectors, right, _unit(ops.randn(width), eps))
     found = functools.partial(_divided, (module, holder, vectors), names, order, eps, turns * iterations)
     recompute(module, name, found)
 
@@ -326,8 +327,8 @@ def _divided(
         fixed = ops.stop_gradient(flat)
         for turn in turns:
             if turn == "v":
-                ops.assign(v, _unit((fixed * u.expand_dims(1)).sum(0), eps))
+                v.set_data(_unit((fixed * u.expand_dims(1)).sum(0), eps))
             else:
-                ops.assign(u, _unit((fixed * v).sum(1), eps))
+                u.set_data(_unit((fixed * v).sum(1), eps))
     u, v = ops.stop_gradient(u.value().copy()), ops.stop_gradient(v.value().copy())
     return tensor / (u * (flat * v).sum(1)).sum()

@@ -28,10 +28,10 @@ from torch2ms.translator.inference.containers import (
 from torch2ms.translator.inference.dtypes import COMPLEX, dtype_of_operator, with_dtype
 from torch2ms.translator.inference.families import (
     BASE_ROWS,
-    CALL_RESULTS,
     FUNCTION,
     OF_LAYERS,
     api_attribute,
+    call_result,
     instance_of,
     is_addition,
 )
@@ -396,7 +396,7 @@ class Expressions(Callables):
             made = common([self.world.returns(key) for key in candidates(callee)])
             return handed_back(self.world.function(callee.of), arguments, made)
         if callee.name == "Module":
-            return self._network_result(callee)
+            return self._network_result(callee, arguments)
         if callee.name == "Transform" and (callee.items or callee.of.endswith(TENSOR_MAKERS)):
             return Kind("Tensor", evidence="result of a transform")
         if isinstance(node.func, ast.Attribute):
@@ -435,18 +435,18 @@ class Expressions(Callables):
         result = common(kinds)
         return of_arguments(result, arguments)
 
-    def _network_result(self, callee: Kind) -> Kind:
+    def _network_result(self, callee: Kind, arguments: list[Kind]) -> Kind:
         kinds: list[Kind] = []
         for key in candidates(callee):
             if ":" in key:
-                forward = self.world.method(key, "forward")
-                if forward is not None:
+                if (forward := self.world.method(key, "forward")) is not None:
                     kinds.append(self.world.returns(forward))
                     continue
                 key = next(iter(self.world.torch_bases(key)), "")
-            kinds.append(parse_kind(CALL_RESULTS.get(key, "Tensor"), "result of a layer"))
+            kinds.append(call_result(key, arguments, self.world.symbols.packs))
         result = common(kinds) if kinds else UNKNOWN
-        return result if result.known else Kind("Tensor", evidence="result of a network")
+        stays = [kind.name for kind in arguments[:1]] == ["PackedSequence"]  # or is padded
+        return result if result.known or stays else Kind("Tensor", evidence="result of a network")
 
     def _method_result(self, base: Kind, name: str, arguments: list[Kind]) -> Kind:
         if base.name in ("list", "tuple", "dict", "iterator", "ndarray"):

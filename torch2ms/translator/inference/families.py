@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from torch2ms.mapping_tables.lookup import Tables
-from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
+from torch2ms.translator.kinds import PRESUMED, UNKNOWN, Kind, KindName, parse_kind
 
 __all__ = [
     "BASE_ROWS",
-    "CALL_RESULTS",
     "FUNCTION",
     "LAYERS_OF",
     "MODULE_BARE",
     "OF_LAYERS",
     "api_attribute",
+    "call_result",
     "instance_of",
     "is_addition",
     "may_be_set",
@@ -39,6 +40,7 @@ _EXACT: dict[str, KindName] = {
     "torch.dtype": "dtype",
     "torch.Size": "Size",
     "torch.Generator": "Generator",
+    "torch.nn.utils.rnn.PackedSequence": "PackedSequence",
     "torch.utils.data.DataLoader": "DataLoader",
     "torch.optim.swa_utils.AveragedModel": "Module",
     "torch.optim.swa_utils.SWALR": "Scheduler",
@@ -86,16 +88,29 @@ BASE_ROWS: dict[str, str] = {
     "device": "torch.device",
     "dtype": "torch.dtype",
     "Size": "torch.Size",
+    "PackedSequence": "torch.nn.utils.rnn.PackedSequence",
 }
 
 # What calling a layer gives, where it is not a Tensor.
-CALL_RESULTS: dict[str, str] = {
+_CALL_RESULTS: dict[str, str] = {
     "torch.nn.LSTM": "tuple[Tensor, tuple[Tensor, Tensor]]",
     "torch.nn.GRU": "tuple[Tensor, Tensor]",
     "torch.nn.RNN": "tuple[Tensor, Tensor]",
     "torch.nn.LSTMCell": "tuple[Tensor, Tensor]",
     "torch.nn.MultiheadAttention": "tuple[Tensor, Tensor]",
 }
+
+
+def call_result(layer: str, arguments: Sequence[Kind], packs: bool) -> Kind:
+    """Return what calling a layer gives; ``packs``: the project packs sequences, as inputs of recurrent layers."""
+    given = parse_kind(_CALL_RESULTS.get(layer, "Tensor"), "result of a layer")
+    first = arguments[0] if arguments else Kind("none")
+    if first.name == "PackedSequence":  # a recurrent layer's outputs are packed as well
+        return Kind("tuple", items=(first, *(given.items[1:] or (UNKNOWN,))))
+    if packs and given.name == "tuple" and (not first.known or first.evidence == PRESUMED):
+        return Kind("tuple", items=(UNKNOWN, *given.items[1:]))
+    return given
+
 
 # Private base classes, and a layer that is an instance of each: its members have other names than those of the class.
 LAYERS_OF: dict[str, str] = {

@@ -79,6 +79,10 @@ _PYTHON_LIBRARIES = frozenset(
 )
 
 
+# Their functions that give back whatever they are given, or whatever was stored.
+_OF_ANYTHING = frozenset({"functools.reduce", "pickle.load", "pickle.loads"})
+
+
 # Functions of numpy that give several arrays, or one or several.
 _SEVERAL_ARRAYS = frozenset(
     """ix_ where nonzero unravel_index triu_indices tril_indices diag_indices indices meshgrid ogrid mgrid split
@@ -142,7 +146,7 @@ def of_function(name: str, arguments: Sequence[Kind] = ()) -> Kind:
         return arguments[0] if len(arguments) == 1 else UNKNOWN
     if name == "collections.OrderedDict":
         return made_dict(arguments[0] if arguments else UNKNOWN)
-    if root not in _PYTHON_LIBRARIES:
+    if root not in _PYTHON_LIBRARIES or name in _OF_ANYTHING:
         return UNKNOWN
     if root == "math":
         return Kind("float") if name not in ("math.ceil", "math.floor", "math.prod") else Kind("int")

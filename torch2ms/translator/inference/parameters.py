@@ -11,7 +11,7 @@ from torch2ms.translator.inference.declarations import FunctionInfo
 from torch2ms.translator.inference.expressions import Expressions
 from torch2ms.translator.inference.families import FUNCTION
 from torch2ms.translator.inference.scopes import Uses
-from torch2ms.translator.kinds import UNKNOWN, Kind, KindName, join
+from torch2ms.translator.kinds import PRESUMED, UNKNOWN, Kind, KindName, join
 from torch2ms.translator.names import is_config
 
 __all__ = ["Parameters"]
@@ -131,7 +131,7 @@ class Parameters(Expressions):
                 return Kind("device", evidence="is called a device")
             if self._is_mapping(name):
                 return Kind("dict", items=(Kind("Tensor"),), evidence="features that a network is given by name")
-            return Kind("Tensor", evidence="input of a network")
+            return Kind("Tensor", evidence=PRESUMED)
         if self.info is not None and self.world.applied(self.info):
             return Kind("Module", evidence="is applied to the layers of a network")
         told = self._told(name)

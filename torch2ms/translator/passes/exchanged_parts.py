@@ -6,16 +6,18 @@ A ``SequentialCell`` would go on running what it was made of; where the network 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.declarations import FileAnalysis
 from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import build, slice_object
 from torch2ms.translator.trees import walk
 
-__all__ = ["exchanged_by_name", "exchanged_part", "taken_part"]
+__all__ = ["exchanged_by_name", "exchanged_part", "puts_parts_below", "taken_part"]
 
 _MODULE = "torch2ms.runtime.parts"
 _SEQUENTIAL = "torch.nn.Sequential"
@@ -55,6 +57,67 @@ def taken_part(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpre
         return None
     function = ctx.reference(f"{_MODULE}.take_part")
     return build("{f}({net}, {name})", f=function, net=code.value.value, name=updated.args[0].value)
+
+
+_PUTTING = frozenset({"setattr", "add_module", "register_module"})
+
+
+def puts_parts_below(ctx: Context) -> bool:
+    """Whether the project puts layers into networks that are, or may be, parts of another one.
+
+    Their parameters are named from there: ``q.weight`` in each of a network's blocks, where the path is ``0.q.weight``.
+    """
+    symbols = ctx.world.symbols
+    return bool(symbols.remembered("parts below", lambda: frozenset(_putting_files(ctx))))
+
+
+def _putting_files(ctx: Context) -> Iterator[tuple[str, str]]:
+    for path, index in ctx.world.symbols.files.items():
+        if index.set_on_others or not _PUTTING.isdisjoint(index.calls) or "_modules" in index.kept:
+            analysis = ctx.analysis if path == ctx.path else ctx.world.file(path)
+            if analysis is not None and any(_puts_below(node, analysis) for node in analysis.nodes):
+                yield path, ""
+                return
+
+
+def _puts_below(node: ast.AST, analysis: FileAnalysis) -> bool:
+    """Whether a node puts a layer into a network that the same function has not just made."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            place = target.value if isinstance(target, ast.Subscript) else target  # net._modules[name]
+            is_place = isinstance(place, ast.Attribute) and (place is target or place.attr == "_modules")
+            owner = place.value if is_place and isinstance(place, ast.Attribute) else None
+            if owner is not None and _may_be_below(owner, analysis) and analysis.kind(node.value).name == "Module":
+                return True
+        return False
+    if not isinstance(node, ast.Call) or node.keywords:
+        return False
+    if isinstance(node.func, ast.Attribute):
+        given = [node.func.value, *node.args] if node.func.attr in _PUTTING else []
+    else:
+        given = node.args if getattr(node.func, "id", "") == "setattr" else []
+    return len(given) == 3 and _may_be_below(given[0], analysis) and analysis.kind(given[2]).name == "Module"
+
+
+def _may_be_below(owner: ast.expr, analysis: FileAnalysis) -> bool:
+    """Whether a network may be a part of another one: it is no ``self``, and no name that a call was bound to."""
+    kind = analysis.kind(owner)
+    if kind.name not in ("Module", "unknown") or (isinstance(owner, ast.Name) and kind.evidence in ("self", "super")):
+        return False
+    return not (isinstance(owner, ast.Name) and _is_made_here(owner.id, analysis))
+
+
+def _is_made_here(name: str, analysis: FileAnalysis) -> bool:
+    """Whether a file binds a name to what calls return, and to nothing else: ``net = ResNet()``."""
+    bound = [node for node in analysis.all(ast.Name) if node.id == name and not isinstance(node.ctx, ast.Load)]
+    made = [
+        target
+        for node in analysis.all(ast.Assign)
+        if isinstance(node.value, ast.Call)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id == name
+    ]
+    return len(bound) == len(made) and name not in {argument.arg for argument in analysis.all(ast.arg)}
 
 
 def _assigned(updated: cst.Assign, target: ast.expr, value: ast.expr, ctx: Context) -> Any:

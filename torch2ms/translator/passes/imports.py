@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -303,7 +304,33 @@ def _lines(ctx: Context, used: set[str]) -> list[cst.SimpleStatementLine]:
         else:
             names = ", ".join(n.name if n.name == n.alias else f"{n.name} as {n.alias}" for n in group)
             texts.append(f"from {key} import {names}")
+    runtime = ctx.imports.runtime
+    if groups and not any(f"{key}.".startswith(f"{runtime}.") for key in groups):
+        reasons = (
+            (_seeds_numpy, "layers draw first weights from a stream of their own, not from np.random"),
+            (_pickles, "Cells can be pickled"),
+        )
+        texts += [f"import {runtime}  # {reason}\n" for holds, reason in reasons if holds(ctx)][:1]
     return [_statement(text) for text in texts]
+
+
+def _pickles(ctx: Context) -> bool:
+    """Whether the file pickles objects, which MindSpore's layers alone do not allow."""
+    return any(ctx.kind(call.func).of.startswith("pickle.dump") for call in ctx.analysis.all(ast.Call))
+
+
+def _seeds_numpy(ctx: Context) -> bool:
+    """Whether a file of the project sets the state of NumPy's global random stream, which MindSpore's layers draw from.
+
+    In the file at hand this is what ``numpy.random.seed`` resolves to; of the others the index tells.
+    """
+    states = ("seed", "set_state")
+    here = any(
+        ctx.kind(call.func).of in [f"numpy.random.{name}" for name in states] for call in ctx.analysis.all(ast.Call)
+    )
+    files = ctx.world.symbols.files.items()
+    others = (index for path, index in files if path != ctx.path and (0, "numpy") in index.imports)
+    return here or any(not index.calls.keys().isdisjoint(states) for index in others)
 
 
 @lru_cache(maxsize=1024)
@@ -347,7 +374,7 @@ def _replace_marker(body: list[Any], lines: list[Any]) -> list[Any]:
         new = list(lines)
         last = new[-1]
         above = list(marker.leading_lines)
-        if isinstance(last, cst.SimpleStatementLine):
+        if isinstance(last, cst.SimpleStatementLine) and last.trailing_whitespace.comment is None:
             new[-1] = last.with_changes(trailing_whitespace=marker.trailing_whitespace)
         elif marker.trailing_whitespace.comment is not None:
             above.append(cst.EmptyLine(comment=marker.trailing_whitespace.comment))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.builtin_calls import TUPLE
-from torch2ms.translator.kinds import Kind
+from torch2ms.translator.kinds import PRESUMED, Kind
 from torch2ms.translator.names import candidates
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.syntax import as_tuple, build, fix_commas
@@ -50,7 +49,7 @@ _KEPT = frozenset({"MultiheadAttention", "Transformer", "Identity"})
 
 def named_inputs(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call:
     """Return a call of a layer whose inputs stand in order: MindSpore's layers have other names for them."""
-    if updated.args and _may_be_recurrent(callee) and _is_packed(tree, ctx):
+    if updated.args and _may_be_recurrent(callee, ctx) and _is_packed(tree, callee, ctx):
         run = ctx.reference("torch2ms.runtime.packing.run")
         return cst.Call(
             run, [cst.Arg(updated.func, comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))), *updated.args]
@@ -172,22 +171,31 @@ def _with_size(updated: cst.Call, callee: Kind, ctx: Context) -> cst.Call:
     return _first(updated, ctx.reference("torch2ms.runtime.functional.transposed_to"))
 
 
-def _may_be_recurrent(layer: Kind) -> bool:
+def _may_be_recurrent(layer: Kind, ctx: Context) -> bool:
     """Whether a layer is one of torch's that take packed sequences, or one of which nothing is known."""
-    names = {key.rpartition(".")[2] for key in candidates(layer)}
-    return ":" not in layer.of and (not names or bool(names & {"RNN", "LSTM", "GRU", "Module"}))
+    names: set[str] = set()
+    for key in candidates(layer):
+        if ":" not in key:
+            names.add(key)
+        elif ctx.world.method(key, "forward") is None:
+            names.update(base for base in ctx.world.torch_bases(key) if base != "torch.nn.Module")
+    is_unknown = not layer.of or names == {"torch.nn.Module"}
+    return is_unknown or any(name.rpartition(".")[2] in ("RNN", "LSTM", "GRU") for name in names)
 
 
-_PACKERS = frozenset({"pack_padded_sequence", "pack_sequence"})
-
-
-def _is_packed(tree: ast.Call, ctx: Context) -> bool:
-    """Whether a layer is called with a packed sequence: with a packing call, or a name that one is bound to."""
+def _is_packed(tree: ast.Call, callee: Kind, ctx: Context) -> bool:
+    """Whether a layer is called with a packed sequence; in a project that packs, a recurrent one with what may be."""
     first = tree.args[0] if tree.args else next((word.value for word in tree.keywords if word.arg == "input"), None)
-    if isinstance(first, ast.Call):
-        return _packs(first, ctx)
-    scopes = ctx.once(_packed_names).get(first.id, frozenset()) if isinstance(first, ast.Name) else frozenset()
-    return bool(scopes) and not scopes.isdisjoint((None, *_functions_around(tree, ctx)))
+    kind = ctx.kind(first)
+    if first is None or (kind.known and kind.evidence != PRESUMED) or not callee.of:
+        return kind.name == "PackedSequence"
+    return ctx.world.symbols.packs and ast.unparse(first) not in ctx.once(_to_be_packed)
+
+
+def _to_be_packed(ctx: Context) -> frozenset[str]:
+    """Return the expressions that the file hands to a function that packs: they are padded."""
+    calls = (call for call in ctx.analysis.all(ast.Call) if ctx.kind(call).name == "PackedSequence" and call.args)
+    return frozenset(ast.unparse(call.args[0]) for call in calls)
 
 
 def is_chosen_recurrent(tree: ast.Call, ctx: Context) -> bool:
@@ -195,37 +203,12 @@ def is_chosen_recurrent(tree: ast.Call, ctx: Context) -> bool:
 
     No other layer of torch takes one.
     """
-    if ctx.kind(tree.func).known or not isinstance(tree.func, (ast.Name, ast.Attribute)) or not _is_packed(tree, ctx):
+    callee = ctx.kind(tree.func)
+    if callee.known or not isinstance(tree.func, (ast.Name, ast.Attribute)) or not _is_packed(tree, callee, ctx):
         return False
     name = ast.unparse(tree.func)
     made = (n.value for n in ctx.analysis.all(ast.Assign) if any(ast.unparse(t) == name for t in n.targets))
     return any(isinstance(call, ast.Call) and _RECURRENT & {word.arg for word in call.keywords} for call in made)
-
-
-def _packed_names(ctx: Context) -> dict[str, frozenset[ast.AST | None]]:
-    """Return the names that a packing call is bound to, with the functions where that is; None is the file itself."""
-    found: dict[str, frozenset[ast.AST | None]] = {}
-    for node in ctx.analysis.all(ast.Assign):
-        if isinstance(node.value, ast.Call) and _packs(node.value, ctx):
-            around = next(_functions_around(node, ctx), None)
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    found[target.id] = found.get(target.id, frozenset()) | {around}
-    return found
-
-
-def _functions_around(tree: ast.AST, ctx: Context) -> Iterator[ast.AST]:
-    """Yield the functions a node stands in, the innermost first."""
-    node = ctx.parent(tree)
-    while node is not None:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            yield node
-        node = ctx.parent(node)
-
-
-def _packs(call: ast.Call, ctx: Context) -> bool:
-    kind = ctx.kind(call.func)
-    return kind.name == "api" and kind.of.rpartition(".")[2] in _PACKERS
 
 
 def _order(key: str) -> tuple[str, ...] | None:

@@ -60,6 +60,9 @@ def _evaluates_parts(tree: ast.Call, ctx: Context) -> bool:
     if any(_sets_eval(node) for node in walk(tree)) or _is_given_evaluated(tree, ctx):
         return True
     keys = [*candidates(ctx.kind(tree.func)), *handed_classes(tree, ctx)]
+    made_by = filter(None, map(ctx.world.function, keys))
+    if any(_sets_eval(node) for info in made_by for node in walk(info.node)):
+        return True
     pending, seen = [key for key in keys if ":" in key], set()
     while pending:
         key = pending.pop()
@@ -77,13 +80,34 @@ def _evaluates_parts(tree: ast.Call, ctx: Context) -> bool:
 
 
 def _is_given_evaluated(tree: ast.Call, ctx: Context) -> bool:
-    """Whether a network is built of parts that the file has set to eval mode: a frozen backbone with a new head."""
+    """Whether a network is built of parts that may be in eval mode: a frozen backbone with a new head."""
     inner = [node for value in (*tree.args, *tree.keywords) for node in walk(value)]
     given = {ast.unparse(node) for node in inner if isinstance(node, (ast.Name, ast.Attribute))}
     return any(
         call.lineno <= tree.lineno and not given.isdisjoint(_evaluated(call, ctx))
         for call in ctx.analysis.all(ast.Call)
         if _sets_eval(call)
+    ) or any(_may_be_evaluated(node, tree, ctx) for node in inner if ctx.kind(node).name == "Module")
+
+
+def _may_be_evaluated(value: ast.AST, tree: ast.Call, ctx: Context) -> bool:
+    """Whether eval mode may have been set by the function that returned a network, or by a caller that hands it on."""
+    if isinstance(value, ast.Call):
+        return _evaluates_parts(value, ctx)
+    if not isinstance(value, ast.Name):
+        return False
+    info = ctx.functions[-1]
+    if info is not None and value.id in {
+        argument.arg for argument in walk(info.node.args) if isinstance(argument, ast.arg)
+    }:
+        return any(
+            ctx.world.symbols.calls_any(path, frozenset({"eval"})) for path in ctx.world.symbols.callers(info.name)
+        )
+    made = (node for node in ctx.analysis.all(ast.Assign) if value.id in {getattr(t, "id", "") for t in node.targets})
+    return any(
+        isinstance(node.value, ast.Call) and _may_be_evaluated(node.value, tree, ctx)
+        for node in made
+        if node.lineno < tree.lineno and _scope(node, ctx) is _scope(tree, ctx)
     )
 
 
@@ -229,9 +253,10 @@ _FILLING = frozenset({"append", "insert", "extend", "add_module", "register_modu
 
 def _keeps(holder: ast.expr, tree: ast.Call, ctx: Context) -> bool:
     """Whether what a new network is put into keeps it: no other network is made of it, whose mode would count."""
-    if not _is_own(tree, ctx) and ctx.kind(holder).name != "Module":
+    is_network = ctx.kind(holder).name == "Module"
+    if not _is_own(tree, ctx) and not is_network:
         return False
-    if not isinstance(holder, ast.Name):
+    if not isinstance(holder, ast.Name) or (is_network and _reads_mode(ctx)):
         return True
     reads = [n for n in ctx.analysis.all(ast.Name) if n.id == holder.id and isinstance(n.ctx, ast.Load)]
     return not any(_makes_a_network(read, ctx) for read in reads if _scope(read, ctx) is _scope(holder, ctx))
@@ -284,6 +309,11 @@ def _is_copied(parent: ast.AST) -> bool:
     return isinstance(parent, ast.Call) and getattr(parent.func, "attr", getattr(parent.func, "id", "")) == "deepcopy"
 
 
+def _copies(call: ast.Call, name: str) -> bool:
+    """Whether a call copies the network of a name, with the mode that it has."""
+    return _is_copied(call) and [getattr(value, "id", "") for value in call.args] == [name]
+
+
 def _is_taken_out(holder: ast.AST, ctx: Context) -> bool:
     """Whether a list, a dictionary or a lambda of layers is used layer by layer: no call takes the whole of it."""
     parent = ctx.parent(holder)
@@ -325,27 +355,32 @@ def _takes_whole_networks(call: ast.Call, ctx: Context) -> bool:
 
 
 def _sets_mode(tree: ast.Call, ctx: Context) -> bool:
-    """Whether the file calls ``.train()`` on something before the new network is used: then it says itself."""
+    """Whether the file calls ``.train()`` on something before the new network is used: then it says itself.
+
+    Where the file asks networks for their mode, only ``.train()`` of the name that the new one is bound to counts.
+    """
     child, parent = _as_it_is_used(tree, ctx)
     if isinstance(parent, ast.Call) and parent.func is not child:  # net = prepare(Net())
         holder = ctx.parent(parent)
         if not isinstance(holder, ast.Assign):  # only whom it is handed to could, or who goes over what holds it
-            return getattr(parent.func, "attr", "") in _FILLING and any(map(_trains, ctx.analysis.all(ast.Call)))
+            fills = getattr(parent.func, "attr", "") in _FILLING and not _reads_mode(ctx)
+            return fills and any(map(_trains, ctx.analysis.all(ast.Call)))
         parent = holder
     calls = [node for node in ctx.analysis.nodes if isinstance(node, ast.Call)]
     trains = [call for call in calls if _trains(call)]
     if not trains or not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
         late = isinstance(parent, ast.Assign) and all(_comes_late(call, calls, ctx) for call in trains)
+        late = late or _reads_mode(ctx)
         return bool(trains) and not late and not (isinstance(parent, ast.Call) and parent.func is child)
     name = parent.targets[0].id
     uses = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == name]
-    uses += [call for call in calls if _runs(call, name, ctx)]
+    uses += [call for call in calls if _runs(call, name, ctx) or _copies(call, name)]
     uses = [call for call in uses if call.lineno > tree.lineno and _scope(call, ctx) is _scope(tree, ctx)]
     first = min((call.lineno for call in uses), default=None)
     reads = [node.lineno for node in ctx.analysis.nodes if isinstance(node, ast.Attribute) and node.attr == "training"]
     first = min([first, *(line for line in reads if line > tree.lineno)], key=lambda line: line or _LAST, default=None)
     if first is None:  # it is used elsewhere
-        return not all(_comes_late(call, calls, ctx) for call in trains)
+        return not _reads_mode(ctx) and not all(_comes_late(call, calls, ctx) for call in trains)
     return any(
         tree.lineno < _runs_at(call, tree, ctx) < first and not _is_of_another(call, name, ctx) for call in trains
     )

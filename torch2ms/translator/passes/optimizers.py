@@ -9,6 +9,7 @@ import libcst as cst
 from torch2ms.diagnostics import Severity
 from torch2ms.translator.call_site import CallSite
 from torch2ms.translator.context import Context
+from torch2ms.translator.passes.exchanged_parts import puts_parts_below
 from torch2ms.translator.syntax import build, code_of, parenthesised
 from torch2ms.translator.training.marks import is_marked, marks
 from torch2ms.translator.training.trained import listed_weights, trained_tensors
@@ -148,7 +149,8 @@ def with_options(code: cst.BaseExpression, updated: cst.Call, ctx: Context) -> c
 def _several(tree: ast.expr, ctx: Context) -> bool:
     """Whether an expression, or what the file puts into the names it reads, takes the weights of two networks.
 
-    Or several parameters that belong to no network, whose name MindSpore does not know.
+    Or several parameters that belong to no network, whose name MindSpore does not know; or those of layers that were
+    put into the blocks of a network later.
     """
     if sum("." not in path for path in listed_weights(tree)) > 1:
         return True
@@ -168,7 +170,7 @@ def _several(tree: ast.expr, ctx: Context) -> bool:
             elif isinstance(node, ast.Name) and node.id not in seen:
                 seen.add(node.id)
                 waiting.extend(_values(node.id, ctx))
-    return len(found) > 1
+    return len(found) > 1 or (bool(found) and puts_parts_below(ctx))
 
 
 def _values(name: str, ctx: Context) -> list[ast.AST]:
