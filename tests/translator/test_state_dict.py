@@ -43,7 +43,7 @@ def test_by_its_names(source: str) -> None:
     ("source", "wanted"),
     [
         ("torch.save(opt.state_dict(), 'x.pt')\n", "optim.state_dict(opt)"),
-        ("print(opt.state_dict()['param_groups'])\n", "optim.whole_state(opt)['param_groups']"),
+        ("print(opt.state_dict()['param_groups'])\n", "optim.state_dict(opt)['param_groups']"),
     ],
 )
 def test_of_an_optimizer(source: str, wanted: str) -> None:
