@@ -37,6 +37,7 @@ __all__ = [
     "expect",
     "hand_over",
     "keep",
+    "kept_of",
     "of",
     "parameters_of",
     "put",
@@ -117,6 +118,11 @@ def of(weight: ms.Parameter) -> Optional[ms.Tensor]:
     if _kept and weight.requires_grad and id(weight) not in _known and not _is_complete:
         raise ValueError(f"the gradient of {weight.name} was not computed: the optimizer does not train it")
     return None
+
+
+def kept_of(optimizer: Any) -> List[ms.Tensor]:
+    """Return the gradients that are kept for the weights of an optimizer, those that there are."""
+    return [_value(weight) for weight in parameters_of(optimizer) if id(weight) in _kept]
 
 
 def put(weight: ms.Parameter, value: Optional[ms.Tensor]) -> None:
