@@ -119,7 +119,7 @@ class GradScaler:
     def __init__(
         self,
         device: Any = "cuda",
-        init_scale: float = 2.0**16,
+        init_scale: float = 65536.0,
         growth_factor: float = 2.0,
         backoff_factor: float = 0.5,
         growth_interval: int = 2000,

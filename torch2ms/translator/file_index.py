@@ -59,6 +59,7 @@ class FileIndex:
     kept: frozenset[str] = frozenset()  # attributes and literal keys that values are stored under, layers left out
     has_gradients: bool = False  # whether anything is asked for an attribute called ``grad``, or such a function called
     answers: frozenset[str] = frozenset()  # attributes called ``is_...`` that the file gives to objects
+    read: frozenset[str] = frozenset()  # attributes of what the file imports that are read, and not called
     asks_for_given: bool = False  # whether a function asks for gradients, to derive again, of what it is handed
 
     @property
@@ -97,9 +98,11 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
             parameters.setdefault(node.name, set()).update(_starting_names(node))
         elif isinstance(node, ast.Import):
             imports.update((0, alias.name) for alias in node.names)
+            values.imported.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.Global):
             changed.update(node.names)
         elif isinstance(node, ast.ImportFrom):
+            values.imported.update(alias.asname or alias.name for alias in node.names)
             imports.add((node.level, node.module or ""))
             imports.update((node.level, f"{node.module or ''}.{a.name}".lstrip(".")) for a in node.names)
     return FileIndex(
@@ -128,6 +131,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         frozenset(attributes.kept),
         attributes.has_gradients or "grad" in calls.shapes,
         frozenset(attributes.answers),
+        values.read(),
         any("create_graph" in shape.keywords for shape in calls.shapes.get("grad", ())) and asks_for_given(tree),
     )
 
@@ -263,6 +267,8 @@ class _Values:
     def __init__(self) -> None:
         self.flows: set[tuple[str, str]] = set()
         self.followed: set[ast.AST] = set()
+        self.imported: set[str] = set()
+        self._called: set[ast.AST] = set()
         self._loads: list[ast.Name | ast.Attribute] = []
 
     def see(self, node: ast.AST) -> None:
@@ -274,6 +280,7 @@ class _Values:
                 self.followed.add(node.value)
         elif isinstance(node, ast.Call):
             self.followed.add(node.func)
+            self._called.add(node.func)
             for keyword in node.keywords:
                 if keyword.arg:
                     self._flow(keyword.value, [keyword.arg])
@@ -310,6 +317,18 @@ class _Values:
     def escaped(self) -> frozenset[str]:
         """Return the names whose value went out of sight somewhere."""
         return frozenset(_last(node) for node in self._loads if node not in self.followed)
+
+    def read(self) -> frozenset[str]:
+        """Return the attributes of modules, and of their parts, that are read and not called."""
+        loads = (node for node in self._loads if isinstance(node, ast.Attribute) and node not in self._called)
+        return frozenset(node.attr for node in loads if _root(node) in self.imported)
+
+
+def _root(node: ast.expr) -> str:
+    """Return the name that a chain of attributes starts with, or ""."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _parameter_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
