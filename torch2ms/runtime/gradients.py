@@ -295,8 +295,10 @@ class Holder(_Stepping):
 
     @property
     def parameters(self) -> List[ms.Parameter]:
-        """The weights of the optimizer that is held."""
-        return parameters_of(self)
+        """The weights of the optimizer that is held, or those of the object's own groups."""
+        if _held(self) is not self:
+            return parameters_of(self)
+        return [weight for group in getattr(self, "param_groups", ()) for weight in group.get("params", ())]
 
     def __call__(self, gradients: Iterable[ms.Tensor]) -> Any:
         """Take one step with these gradients, in the order of the weights."""

@@ -98,11 +98,9 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
             parameters.setdefault(node.name, set()).update(_starting_names(node))
         elif isinstance(node, ast.Import):
             imports.update((0, alias.name) for alias in node.names)
-            values.imported.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.Global):
             changed.update(node.names)
         elif isinstance(node, ast.ImportFrom):
-            values.imported.update(alias.asname or alias.name for alias in node.names)
             imports.add((node.level, node.module or ""))
             imports.update((node.level, f"{node.module or ''}.{a.name}".lstrip(".")) for a in node.names)
     return FileIndex(
@@ -292,6 +290,8 @@ class _Values:
             self.followed.update((node.left, *node.comparators))
         elif isinstance(node, ast.FormattedValue):
             self.followed.add(node.value)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            self.imported.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
 
     def _flow(self, value: ast.expr, targets: list[str]) -> None:
         """Follow a value, or each of several it may be, to the names it goes to."""

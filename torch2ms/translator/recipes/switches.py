@@ -7,6 +7,7 @@ names the function that reads it: ``torch.set_num_threads`` has the target ``tor
 from __future__ import annotations
 
 import ast
+from typing import cast
 
 import libcst as cst
 
@@ -57,10 +58,10 @@ def put_setting(node: cst.CSTNode, tree: ast.AST | None, ctx: Context) -> cst.Ex
         return None
     ctx.accounted.update(dict.fromkeys((target, target.value)))
     ctx.account(target, row.name, "mapped", "torch2ms.runtime.switches.put")
-    return cst.Expr(_put(row.name, ctx.visit_apart(node.value), ctx))
+    return cst.Expr(_put(row.name, cast(cst.BaseExpression, ctx.visit_apart(node.value)), ctx))
 
 
-def _put(name: str, value: cst.CSTNode, ctx: Context) -> cst.BaseExpression:
+def _put(name: str, value: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:
     function = ctx.reference("torch2ms.runtime.switches.put")
     return build("{f}({name}, {value})", f=function, name=_name(name), value=value)
 
