@@ -314,6 +314,25 @@ def test_layers_that_pytorch_keeps_without_parameters(keys_of: Any) -> None:
         conversion.from_torch(keys, {key: value for key, value in given.items() if key != "0.running_mean"})
 
 
+def test_weights_that_a_translated_program_saved_go_back(keys_of: Any) -> None:
+    """Its checkpoints have PyTorch's names, and the count of batches."""
+    from mindspore import nn
+
+    from torch2ms.runtime import weights as conversion
+
+    keys = keys_of(nn.SequentialCell(nn.BatchNorm2d(2)))
+    values = {
+        name: np.full(2, float(i), np.float32)
+        for i, name in enumerate(("weight", "bias", "running_mean", "running_var"))
+    }
+    given = {f"0.{name}": Value(array, "float32") for name, array in values.items()}
+    given["0.num_batches_tracked"] = Value(np.array(7, np.int64), "int64")
+    back, _ = conversion.to_torch(keys, given)
+    assert {name: value.array.tolist() for name, value in back.items()} == {
+        name: value.array.tolist() for name, value in given.items()
+    }
+
+
 # --- the whole way, torch and mindspore in processes of their own ---------------------------------------------------
 
 SAVE = """

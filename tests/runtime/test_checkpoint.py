@@ -10,9 +10,9 @@ import mindspore as ms
 import numpy as np
 import pytest
 import safetensors.numpy
-from mindspore import nn
+from mindspore import nn, ops
 
-from torch2ms.runtime import checkpoint
+from torch2ms.runtime import checkpoint, modules
 from torch2ms.runtime.checkpoint import CheckpointError, CheckpointStore
 
 
@@ -251,3 +251,21 @@ def test_an_optimizer_that_is_kept_whole_goes_on_with_the_network_beside_it(tmp_
     expected = losses(network, optimizer)
     assert losses(kept["model"], kept["optimizer"]) == pytest.approx(expected)
     assert expected[2] != expected[0]
+
+
+def test_a_network_is_loaded_from_a_file_with_pytorchs_names(tmp_path):
+    def build():
+        return nn.SequentialCell(nn.Conv2d(1, 2, 1), nn.BatchNorm2d(2), nn.Embedding(3, 2))
+
+    first, second = build(), build()
+    first[1].moving_mean.set_data(ops.full((2,), 0.5))
+    checkpoint.save(modules.state_dict(first), tmp_path / "best.pth")
+    assert "1.running_mean" in checkpoint.load(tmp_path / "best.pth")
+    checkpoint.load_network(second, tmp_path / "best.pth")
+    for name, value in checkpoint.weights_of(first).items():
+        np.testing.assert_array_equal(checkpoint.weights_of(second)[name].asnumpy(), value.asnumpy())
+    state = modules.state_dict(first)
+    del state["1.weight"]
+    checkpoint.save(state, tmp_path / "part.pth")
+    with pytest.raises(checkpoint.CheckpointError, match=r"missing: 1\.gamma"):
+        checkpoint.load_network(second, tmp_path / "part.pth")

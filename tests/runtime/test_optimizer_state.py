@@ -34,11 +34,11 @@ def test_the_state_is_empty_before_the_first_step() -> None:
     assert float(found["exp_avg"][0]) == pytest.approx(0.1)
 
 
-def test_a_whole_state_goes_back_into_another_optimizer() -> None:
+def test_a_state_goes_back_into_another_optimizer() -> None:
     first, second = _weight("a"), _weight("b")
     trained, fresh = Adam([first], lr=0.1), Adam([second], lr=0.1)
     trained((ops.ones((2,)),))
-    state = optimizers.whole_state(trained)
+    state = optimizers.state_dict(trained)
     assert float(state["state"][0]["step"]) == 1.0
     optimizers.load_state_dict(fresh, state)
     assert float(optimizer_state.state(fresh)[second]["exp_avg"][0]) == pytest.approx(0.1)
@@ -48,7 +48,7 @@ KINDS = ["SGD", "Adam", "AdamW", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAda
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_whole_state_read_from_disk_goes_on_as_the_optimizer_that_wrote_it(kind: str, tmp_path: Path) -> None:
+def test_a_state_read_from_disk_goes_on_as_the_optimizer_that_wrote_it(kind: str, tmp_path: Path) -> None:
     def make() -> tuple[ms.Parameter, ms.Parameter, Any]:
         one, other = _weight("one"), _weight("other")
         options = {"momentum": 0.9} if kind == "SGD" else {}
@@ -60,7 +60,7 @@ def test_a_whole_state_read_from_disk_goes_on_as_the_optimizer_that_wrote_it(kin
     trained(gradients)
     trained(gradients)
     groups.param_groups(trained)[1]["weight_decay"] = 0.125
-    checkpoint.save({"optimizer": optimizers.whole_state(trained)}, tmp_path / "x.pt")
+    checkpoint.save({"optimizer": optimizers.state_dict(trained)}, tmp_path / "x.pt")
     again, also, fresh = make()
     again.set_data(first.copy())
     also.set_data(second.copy())
@@ -72,7 +72,7 @@ def test_a_whole_state_read_from_disk_goes_on_as_the_optimizer_that_wrote_it(kin
 
 
 def test_the_state_of_an_optimizer_without_steps_begins_anew(tmp_path: Path) -> None:
-    checkpoint.save(optimizers.whole_state(Adam([_weight("a")], lr=0.5)), tmp_path / "x.pt")
+    checkpoint.save(optimizers.state_dict(Adam([_weight("a")], lr=0.5)), tmp_path / "x.pt")
     weight = _weight("b")
     trained = Adam([weight], lr=0.1)
     trained((ops.ones((2,)),))

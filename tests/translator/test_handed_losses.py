@@ -55,7 +55,8 @@ def test_the_gradients_go_with_the_loss(tmp_path: Path) -> None:
     scaler = (tmp_path / "out" / "tools" / "scaler.py").read_text()
     assert "gradients.take_over(create_graph=create_graph)" in scaler
     assert "norm = gradients.clip_norm(parameters, clip_grad)" in scaler
-    assert "gradients.update(optimizer)" in scaler
+    assert "self._scaler.unscale_(optimizer)" in scaler
+    assert "self._scaler.step(optimizer)\n            self._scaler.update()\n" in scaler
 
 
 def test_what_the_call_reads_besides() -> None:

@@ -238,9 +238,9 @@ def test_scaler_plan() -> None:
     assert unit.scaler is not None
     assert unit.steps[0].scaler is not None
     assert ast.unparse(unit.loss) == "loss"
-    assert [ast.unparse(s).partition("(")[0] for s in unit.dropped] == [
-        "optimizer.zero_grad", "scaler.scale", "scaler.unscale_", "scaler.update",
-    ]  # fmt: skip
+    assert [ast.unparse(s).partition("(")[0] for s in unit.dropped] == ["optimizer.zero_grad", "scaler.scale"]
+    assert [ast.unparse(call.call) for call in unit.scaling] == ["scaler.unscale_(optimizer)", "scaler.update()"]
+    assert [call.optimizer is not None for call in unit.scaling] == [True, False]
 
 
 def test_computed_twice_is_noted() -> None:

@@ -17,8 +17,8 @@ def producer(tables: Tables, row: Row, example: Example) -> MappedTo | None:
     """Return the target of a row that an example shows, None when none holds for its release and device.
 
     Of the targets whose release, device and conditions hold, the first whose name stands in ``after`` and whose edge is
-    the example's, then whose name alone stands there; the first at all when none does (methods and operators do not
-    spell their target).
+    the example's, then whose name alone stands there; when none does, one that drops the call where ``after`` has no
+    call at all, or else the first (methods and operators do not spell their target).
     """
     device: Any = example.device
     target = Target(parse_version(example.mindspore), device, "mint" if ".mint." in example.after else "auto")
@@ -27,7 +27,9 @@ def producer(tables: Tables, row: Row, example: Example) -> MappedTo | None:
     named = [option for option in held if names_target(example.after, option.target)]
     spoken = [option for option in held if option in named or option.target in (RECEIVER, DROP)]
     at_edge = [option for option in spoken if example.edge and option.edge == example.edge]
-    return next((option for option in [*at_edge, *named, *held]), None)
+    has_call = any(isinstance(node, ast.Call) for node in ast.walk(ast.parse(example.after)))
+    dropping = [] if has_call else [option for option in held if option.target == DROP]
+    return next((option for option in [*at_edge, *named, *dropping, *held]), None)
 
 
 def names_target(after: str, target: str) -> bool:

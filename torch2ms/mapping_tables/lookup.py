@@ -36,6 +36,7 @@ class Tables:
         self._built: dict[str, Row] = {}
         self._canonical: dict[str, str] = {}
         self._rows_by_canonical: dict[str, str] | None = None
+        self._setters: dict[str, list[str]] | None = None
 
     @property
     def catalogue(self) -> Catalogue:
@@ -130,6 +131,16 @@ class Tables:
             for option in row.to
             if holds_for(option.mindspore, target.mindspore) and _device_holds(option, target)
         )
+
+    def setters(self, name: str) -> tuple[str, ...]:
+        """Return the functions that set the switch which ``name`` reads."""
+        if self._setters is None:
+            self._setters = {}
+            for setter, raw in self._raw.items():
+                for option in raw.get("to", ()):
+                    if option.get("recipe") == "sets_switch":
+                        self._setters.setdefault(option["target"], []).append(setter)
+        return tuple(self._setters.get(name, ()))
 
     def signature(self, torch_name: str) -> Signature | None:
         """Return the signature of a torch callable, without ``self``; of a class, its constructor's."""

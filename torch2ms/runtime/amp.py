@@ -12,10 +12,13 @@ CPU float16 networks run, slower than float32; bfloat16 convolutions and matrix 
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 import mindspore as ms
 from mindspore import amp, nn
+
+from . import gradients
+from .device import available_devices
 
 __all__ = [
     "LEVELS",
@@ -106,34 +109,96 @@ def load_scaler_state(scaler: Any, state: Optional[dict]) -> None:  # type: igno
 
 
 class GradScaler:
-    """A gradient scaler that scales by one, as torch's does with ``enabled=False``.
+    """``torch.amp.GradScaler``: steps whose gradients are not finite are left out, and the scale follows PyTorch's.
 
-    Translated programs compute in float32, where gradients do not underflow; what such a program asks of its scaler
-    outside the training step (its scale, its state in a checkpoint) is answered here. The step itself uses
-    ``value_and_grad`` and the optimizer.
+    The training step itself computes in float32, where nothing underflows. So its loss is not scaled, and the gradients
+    that :meth:`step` and :meth:`unscale_` are given are not either: a factor of a power of two would change nothing.
+    As in PyTorch, a scaler for an accelerator is disabled on a CPU; a disabled one lets every step through.
     """
 
-    def scale(self, outputs: Any) -> Any:
-        """Return ``outputs`` as they are."""
-        return outputs
+    def __init__(
+        self,
+        device: Any = "cuda",
+        init_scale: float = 65536.0,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
+        self._enabled = enabled and (str(device).startswith("cpu") or available_devices() != ["CPU"])
+        self._scale = float(init_scale)
+        self._settings = (growth_factor, backoff_factor, growth_interval)
+        self._growth_tracker = 0
+        self._is_finite: Dict[int, bool] = {}  # by optimizer, since the last update
 
-    def unscale_(self, optimizer: Any) -> None:
-        """Do nothing: the gradients are not scaled."""
+    def scale(self, outputs: Any) -> Any:
+        """Return a tensor, or tensors, times the scale."""
+        if not self._enabled:
+            return outputs
+        if isinstance(outputs, ms.Tensor):
+            return outputs * self._scale
+        return type(outputs)([self.scale(output) for output in outputs])
+
+    def unscale_(self, optimizer: Any, grads: Optional[Sequence[ms.Tensor]] = None) -> None:
+        """See whether the gradients, or those kept with the optimizer's weights, are finite before they are clipped."""
+        if self._enabled:
+            self._is_finite[id(optimizer)] = bool(amp.all_finite(_gradients(optimizer, grads)))
+
+    def step(self, optimizer: Any, grads: Optional[Sequence[ms.Tensor]] = None) -> Any:
+        """Let the optimizer use the gradients, or those kept with its weights, where all of them are finite."""
+        if self._enabled:
+            if id(optimizer) not in self._is_finite:
+                self.unscale_(optimizer, grads)
+            if not self._is_finite[id(optimizer)]:
+                return None
+        return gradients.update(optimizer) if grads is None else optimizer(grads)
 
     def update(self, new_scale: Any = None) -> None:
-        """Do nothing: the scale stays one."""
+        """Lower the scale after a step that was left out, raise it after many that were not; or set it."""
+        if not self._enabled:
+            return
+        growth, backoff, interval = self._settings
+        if new_scale is not None:
+            self._scale = float(new_scale)
+        elif not self._is_finite:
+            raise AssertionError("No inf checks were recorded prior to update.")
+        elif not all(self._is_finite.values()):
+            self._scale, self._growth_tracker = self._scale * backoff, 0
+        else:
+            self._growth_tracker += 1
+            if self._growth_tracker == interval:
+                self._scale, self._growth_tracker = self._scale * growth, 0
+        self._is_finite = {}
 
     def get_scale(self) -> float:
-        """Return 1.0."""
-        return 1.0
+        """Return the scale, 1.0 where the scaler is disabled."""
+        return self._scale if self._enabled else 1.0
 
     def is_enabled(self) -> bool:
-        """Return False."""
-        return False
+        """Whether steps may be left out."""
+        return self._enabled
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return an empty state, as a disabled scaler of torch does."""
-        return {}
+        """Return the scale and what it changes by; nothing where the scaler is disabled."""
+        if not self._enabled:
+            return {}
+        names = ("growth_factor", "backoff_factor", "growth_interval")
+        return {"scale": self._scale, **dict(zip(names, self._settings)), "_growth_tracker": self._growth_tracker}
 
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
-        """Accept the state of any scaler; there is nothing to restore."""
+        """Go back to a state of :meth:`state_dict`. Raises RuntimeError for that of a disabled scaler."""
+        if not self._enabled:
+            return
+        if not state_dict:
+            raise RuntimeError("the state of a disabled scaler cannot be loaded into one that is enabled")
+        self._scale, self._growth_tracker = float(state_dict["scale"]), int(state_dict["_growth_tracker"])
+        names = ("growth_factor", "backoff_factor", "growth_interval")
+        self._settings = (state_dict[names[0]], state_dict[names[1]], int(state_dict[names[2]]))
+
+
+def _gradients(optimizer: Any, grads: Optional[Sequence[ms.Tensor]]) -> Tuple[ms.Tensor, ...]:
+    """Return the gradients that are given, or kept. Raises AssertionError, as PyTorch does, where there are none."""
+    found = tuple(gradients.kept_of(optimizer) if grads is None else grads)
+    if not found:
+        raise AssertionError("No inf checks were recorded for this optimizer.")
+    return found

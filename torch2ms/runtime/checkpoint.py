@@ -20,6 +20,7 @@ import mindspore as ms
 import numpy as np
 
 from . import modules, networks, torch_files
+from .names import torch_names
 from .plain_pickles import shown
 from .tensor_headers import Entry, HeaderError, read_header
 
@@ -333,8 +334,17 @@ def weights_of(network: ms.nn.Cell) -> Dict[str, Any]:
 
 
 def load_weights(network: ms.nn.Cell, weights: Dict[str, Any], source: str = "the weights") -> None:
-    """Copy ``weights`` into ``network``: all names present, equal shapes; extra names are refused too."""
+    """Copy ``weights`` into ``network``: all names present, equal shapes; extra names are refused too.
+
+    The names are MindSpore's or PyTorch's, which has a count of batches beside.
+    """
     own = weights_of(network)
+    if not own.keys() <= weights.keys():
+        paths = torch_names(network)
+        taken = {name: paths.get(name, name) for name in own if paths.get(name, name) in weights}
+        counts = {f"{path[: -len('running_mean')]}num_batches_tracked" for path in taken.values()}
+        rest = {name: value for name, value in weights.items() if name not in (*taken.values(), *counts)}
+        weights = {**rest, **{name: weights[path] for name, path in taken.items()}}
     missing = sorted(set(own) - set(weights))
     extra = sorted(set(weights) - set(own))
     wrong = [name for name in own if name in weights and tuple(own[name].shape) != tuple(weights[name].shape)]

@@ -17,10 +17,9 @@ place.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import mindspore as ms
-import numpy as np
 from mindspore import ops
 
 from . import autograd
@@ -38,6 +37,7 @@ __all__ = [
     "expect",
     "hand_over",
     "keep",
+    "kept_of",
     "of",
     "parameters_of",
     "put",
@@ -118,6 +118,11 @@ def of(weight: ms.Parameter) -> Optional[ms.Tensor]:
     if _kept and weight.requires_grad and id(weight) not in _known and not _is_complete:
         raise ValueError(f"the gradient of {weight.name} was not computed: the optimizer does not train it")
     return None
+
+
+def kept_of(optimizer: Any) -> List[ms.Tensor]:
+    """Return the gradients that are kept for the weights of an optimizer, those that there are."""
+    return [_value(weight) for weight in parameters_of(optimizer) if id(weight) in _kept]
 
 
 def put(weight: ms.Parameter, value: Optional[ms.Tensor]) -> None:
@@ -290,8 +295,10 @@ class Holder(_Stepping):
 
     @property
     def parameters(self) -> List[ms.Parameter]:
-        """The weights of the optimizer that is held."""
-        return parameters_of(self)
+        """The weights of the optimizer that is held, or those of the object's own groups."""
+        if _held(self) is not self:
+            return parameters_of(self)
+        return [weight for group in getattr(self, "param_groups", ()) for weight in group.get("params", ())]
 
     def __call__(self, gradients: Iterable[ms.Tensor]) -> Any:
         """Take one step with these gradients, in the order of the weights."""
@@ -322,25 +329,22 @@ class Optimizer(_Stepping, _Base):
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def numbered(self) -> Dict[int, Dict[str, Any]]:
-        """Return what the steps remember by the number of the weight."""
-        remembered = ((index, self.state.get(weight)) for index, weight in enumerate(self.parameters))
-        return {index: dict(own) for index, own in remembered if own}
+    def numbered(self) -> Dict[Any, Any]:
+        """Return what the steps remember by the number of the weight, or by a key of the program's own."""
+        numbers = {id(weight): index for index, weight in enumerate(self.parameters)}
+        own = {numbers.get(id(key), key): value for key, value in self.state.items() if value}
+        return {key: {**value} if isinstance(value, dict) else value for key, value in own.items()}
 
-    def memory_state(self) -> Dict[str, np.ndarray[Any, Any]]:
-        """Return what the steps remember, as arrays by the number of the weight and the name of the value."""
-        memory = {"weights": np.asarray(len(self.parameters))}
-        for index, own in self.numbered().items():
-            for name, value in own.items():
-                array = value.asnumpy().copy() if isinstance(value, ms.Tensor) else np.asarray(value)
-                memory[f"{index}.{name}"] = array
-        return memory
+    def load_numbered(self, numbered: Mapping[Any, Any]) -> None:
+        """Go back to what :meth:`numbered` told, maybe in another process."""
+        self.state.clear()
+        for key, value in numbered.items():
+            owner = self.parameters[key] if isinstance(key, int) else key
+            self.state[owner] = {name: _own(one) for name, one in value.items()} if isinstance(value, dict) else value
 
-    def load_memory_state(self, memory: Dict[str, Any]) -> None:
-        """Go back to what :meth:`memory_state` returned: arrays without dimensions are plain numbers."""
-        for name, array in memory.items():
-            index, _, own = name.partition(".")
-            if own:
-                plain = np.asarray(array)
-                value = plain.item() if plain.ndim == 0 else ms.Tensor(plain)
-                self.state[self.parameters[int(index)]][own] = value
+
+def _own(value: Any) -> Any:
+    """Return a copy of what a step may write into."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(_own(one) for one in value)
+    return value.copy() if isinstance(value, ms.Tensor) else value

@@ -28,6 +28,7 @@ _SETTINGS: Dict[str, List[str]] = {
     for name, settings in {
         "SGD": "lr momentum dampening weight_decay nesterov maximize foreach differentiable fused",
         "Adam": _ADAM,
+        "SparseAdam": "lr betas eps maximize",
         "AdamW": _ADAM,
         "RMSprop": "lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable",
         "Adagrad": "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused",
@@ -38,13 +39,15 @@ _SETTINGS: Dict[str, List[str]] = {
         "RAdam": "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay differentiable",
         "Rprop": "lr etas step_sizes foreach maximize differentiable capturable",
         "Adafactor": "lr beta2_decay eps d weight_decay foreach maximize",
+        "LBFGS": "lr max_iter max_eval tolerance_grad tolerance_change history_size line_search_fn",
         "ASGD": "lr lambd alpha t0 weight_decay foreach maximize differentiable capturable",
     }.items()
 }
 _INERT: Dict[str, Any] = {"foreach": None, "fused": None, "capturable": False, "differentiable": False}
-_OWN = frozenset(["grad_centralization"])  # MindSpore's own, which PyTorch's groups do not hold
+_FOLLOWED = frozenset(["maximize", "decoupled_weight_decay"])  # what an update does otherwise, if it can
 
-_ZERO = frozenset(["weight_decay", "lr_decay", "momentum", "dampening"])  # PyTorch's defaults of these are the int 0
+# PyTorch's defaults of these are the int 0
+_ZERO = frozenset(["weight_decay", "lr_decay", "momentum", "dampening", "initial_accumulator_value"])
 
 
 def _read(name: str, value: Any, default: Any = 0) -> Any:
@@ -58,14 +61,29 @@ def _complete(optimizer: Any, held: Mapping[str, Any]) -> Dict[str, Any]:
     """Return the settings of a group, those that PyTorch has besides among them, in PyTorch's order."""
     kind = next((cls.__name__ for cls in type(optimizer).__mro__ if cls.__name__ in _SETTINGS), "")
     inert = {**_INERT, "maximize": False, "decoupled_weight_decay": kind == "AdamW"}
-    order = [name for name in _SETTINGS.get(kind, []) if name in held or name in inert]
-    first = ["params"] if "params" in held else []
-    rest = [name for name in held if name not in order and name != "params" and not (kind and _is_own(name, kind))]
-    return {name: held[name] if name in held else inert[name] for name in [*first, *order, *rest]}
+    known = [name for name in _SETTINGS.get(kind, []) if name in held or name in inert]
+    # MindSpore's own settings, which PyTorch's groups of this kind do not hold, are not shown
+    own = {*optimizer.defaults, "weight_decay"}.difference(known) if kind else ()
+    names = dict.fromkeys([*_given(list(held), list(optimizer.defaults)), *known, *held])
+    return {name: held[name] if name in held else inert[name] for name in names if name not in own}
 
 
-def _is_own(name: str, kind: str) -> bool:
-    return name in _OWN or (name == "weight_decay" and name not in _SETTINGS[kind])
+def _given(names: List[str], defaults: List[str]) -> List[str]:
+    """Return the settings that a group was given: those that it has by default stand behind them, in their order."""
+    for start, first in enumerate(names):
+        places = [defaults.index(name) for name in names[start:] if name in defaults]
+        if first in defaults and places == sorted(places):
+            return names[:start]
+    return []
+
+
+def _like(held: Any, value: Any) -> Any:
+    """Return a setting in the type that the update wants, which is the one it was made with."""
+    if isinstance(held, float) and type(value) is int:
+        return float(value)
+    if isinstance(held, tuple) and isinstance(value, (tuple, list)):
+        return tuple(_like(old, new) for old, new in zip(held, value))
+    return value
 
 
 class ParameterGroup(MutableMapping[str, Any]):
@@ -88,7 +106,27 @@ class ParameterGroup(MutableMapping[str, Any]):
             return
         if name == "params":
             raise ValueError("the parameters of an optimizer cannot be exchanged: make a new one")
-        self._group[name] = value
+        held = self._group.get(name)
+        if name in _FOLLOWED and held is None and name in self and bool(self[name]) != bool(value):
+            raise ValueError(f"{type(self._optimizer).__name__} of MindSpore cannot be given {name}={value}")
+        if name == "initial_lr":  # schedulers of MindSpore compute with it
+            value = ms.Tensor(_number(value), ms.float32)
+        self._group[name] = _like(held, value)
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Take over all settings of a saved group, but its parameters; what it does not have goes.
+
+        Raises ValueError for the group of another kind of optimizer: it lacks a number. Switches came with releases.
+        """
+        needed = [name for name in self if name in self._optimizer.defaults and not isinstance(self[name], bool)]
+        if missing := [name for name in needed if name not in saved and self[name] is not None]:
+            kind = type(self._optimizer).__name__
+            raise ValueError(f"the optimizer state does not fit {kind}: its groups have no {', '.join(missing)}")
+        for name in [name for name in self._group if name not in (*saved, *self._optimizer.defaults, "lr")]:
+            del self._group[name]
+        for name, value in saved.items():
+            if name != "params":
+                self[name] = value
 
     def __delitem__(self, name: str) -> None:
         del self._group[name]

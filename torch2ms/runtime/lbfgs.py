@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import mindspore as ms
 import numpy as np
@@ -36,14 +36,17 @@ class _Trial:
 class _Memory:
     """What one step hands on to the next."""
 
+    evaluations: int = 0  # of the loss, in all steps
     iterations: int = 0
     direction: Optional[ms.Tensor] = None
     size: float = 0.0
+    loss: float = 0.0  # where the last direction was chosen
     gradient: Optional[ms.Tensor] = None  # where the last direction was chosen
     scale: float = 1.0  # of the first guess of the inverse Hessian
     changes: List[ms.Tensor] = field(default_factory=list)  # of the gradient, oldest first
     moves: List[ms.Tensor] = field(default_factory=list)  # of the parameters
     weights: List[float] = field(default_factory=list)  # 1 / (change . move)
+    shares: List[ms.Tensor] = field(default_factory=list)  # of the moves in the last direction
 
 
 class LBFGS(Optimizer):
@@ -102,13 +105,14 @@ class LBFGS(Optimizer):
         options, memory = self.param_groups[0], self.memory
         first, grads = closure()
         loss, gradient = _number(first), _flat(grads)
+        memory.evaluations += 1
         if _largest(gradient) <= options["tolerance_grad"]:
             return first
         evaluations, lr = 1, _number(self.lrs[0])
         for iteration in range(1, options["max_iter"] + 1):
             self._choose_direction(gradient)
             direction, before = memory.direction, loss
-            memory.gradient = gradient
+            memory.gradient, memory.loss = gradient, loss
             shortened = memory.iterations == 1
             memory.size = min(1.0, 1.0 / _number(gradient.abs().sum())) * lr if shortened else lr
             slope = _dot(gradient, direction)
@@ -122,9 +126,11 @@ class LBFGS(Optimizer):
                 memory.size, loss, gradient = found.size, found.loss, found.gradient
                 self._move(start, memory.size)
                 evaluations += used
+                memory.evaluations += used
             elif iteration < options["max_iter"]:
                 loss, gradient = self._evaluate(closure, start, memory.size)
                 evaluations += 1
+                memory.evaluations += 1
             else:
                 self._move(start, memory.size)  # nobody asks for the loss there
             done = evaluations >= options["max_eval"] or _largest(gradient) <= options["tolerance_grad"]
@@ -156,6 +162,7 @@ class LBFGS(Optimizer):
         for change, move, weight in reversed(history):
             shares.append(_dot(move, direction) * weight)
             direction = direction - _scaled(change, shares[-1])
+        memory.shares = [ms.Tensor(share, gradient.dtype) for share in reversed(shares)]
         direction = _scaled(direction, memory.scale)
         for (change, move, weight), share in zip(history, reversed(shares)):
             direction = direction + _scaled(move, share - _dot(change, direction) * weight)
@@ -174,31 +181,44 @@ class LBFGS(Optimizer):
         loss, grads = closure()
         return _number(loss), _flat(grads)
 
-    def memory_state(self) -> Dict[str, np.ndarray[Any, Any]]:
-        """Return what one step hands on to the next, as arrays."""
+    def numbered(self) -> Dict[Any, Dict[str, Any]]:
+        """Return what one step hands on to the next under PyTorch's names, which are kept with the first parameter."""
         memory = self.memory
-        numbers = {"iterations": memory.iterations, "size": memory.size, "scale": memory.scale}
-        state = {name: np.asarray(value) for name, value in numbers.items()}
+        if not memory.evaluations:
+            return {}
+        state: Dict[str, Any] = {"func_evals": memory.evaluations, "n_iter": memory.iterations}
         if memory.direction is not None and memory.gradient is not None:
-            state.update(direction=memory.direction.asnumpy().copy(), gradient=memory.gradient.asnumpy().copy())
-        for name in ("changes", "moves"):
-            state.update({f"{name}.{i}": vector.asnumpy().copy() for i, vector in enumerate(getattr(memory, name))})
-        state["weights"] = np.asarray(memory.weights, dtype=np.float64)
-        return state
+            state.update(d=memory.direction.copy(), t=memory.size)
+            state.update(old_dirs=_copies(memory.changes), old_stps=_copies(memory.moves))
+            state.update(ro=[ms.Tensor(weight, memory.direction.dtype) for weight in memory.weights])
+            state.update(H_diag=ms.Tensor(memory.scale, memory.direction.dtype) if memory.changes else 1)
+            if memory.iterations > 1:
+                unused = self.param_groups[0]["history_size"] - len(memory.shares)
+                state.update(al=[*_copies(memory.shares), *[None] * unused])
+            state.update(prev_flat_grad=memory.gradient.copy(), prev_loss=memory.loss)
+        return {0: state}
 
-    def load_memory_state(self, state: Dict[str, Any]) -> None:
-        """Go back to a state of :meth:`memory_state`."""
-        count = len(state["weights"])
-        vectors = {name: ms.Tensor(state[name]) for name in ("direction", "gradient") if name in state}
+    def load_numbered(self, numbered: Mapping[Any, Mapping[str, Any]]) -> None:
+        """Go back to what :meth:`numbered` told, or to a state of PyTorch's."""
+        state = numbered.get(0, {})
+        names = {"direction": "d", "gradient": "prev_flat_grad"}
+        vectors = {name: state[key].copy() for name, key in names.items() if key in state}
         self.memory = _Memory(
-            iterations=int(state["iterations"]),
-            size=float(state["size"]),
-            scale=float(state["scale"]),
-            changes=[ms.Tensor(state[f"changes.{i}"]) for i in range(count)],
-            moves=[ms.Tensor(state[f"moves.{i}"]) for i in range(count)],
-            weights=[float(weight) for weight in state["weights"]],
+            evaluations=int(state.get("func_evals", 0)),
+            iterations=int(state.get("n_iter", 0)),
+            loss=float(state.get("prev_loss", 0.0)),
+            size=_number(state.get("t", 0.0)),
+            scale=_number(state.get("H_diag", 1.0)),
+            changes=_copies(state.get("old_dirs", [])),
+            moves=_copies(state.get("old_stps", [])),
+            weights=[_number(weight) for weight in state.get("ro", [])],
+            shares=_copies([share for share in state.get("al", []) if share is not None]),
             **vectors,
         )
+
+
+def _copies(vectors: Iterable[ms.Tensor]) -> List[ms.Tensor]:
+    return [vector.copy() for vector in vectors]
 
 
 class _LineSearch:

@@ -12,7 +12,6 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
 
-from .gradients import Optimizer
 from .groups import param_groups
 from .optimizer_state import OptimizerState
 
@@ -30,7 +29,6 @@ __all__ = [
     "set_lr",
     "state_dict",
     "step",
-    "whole_state",
 ]
 
 
@@ -146,92 +144,70 @@ def _attributes(optimizer: Any) -> List[Tuple[str, Any]]:
     return sorted(own.items()) + sorted(single.items())
 
 
-def state_dict(optimizer: Any) -> Dict[str, np.ndarray[Any, Any]]:
-    """Return the optimizer's state (moments, step counters, learning rates) as arrays."""
-    state = {name: parameter.asnumpy().copy() for name, parameter in _slots(optimizer).items()}
-    if hasattr(optimizer, "memory_state"):
-        state.update({f"memory.{name}": array for name, array in optimizer.memory_state().items()})
-    return state
+class _Arrays:
+    """What an optimizer keeps whose state has no names in PyTorch, as arrays under MindSpore's names."""
+
+    def __init__(self, optimizer: Any) -> None:
+        self._optimizer = optimizer
+
+    def numbered(self) -> Dict[Any, Any]:
+        """Return copies of the moments, counters and learning rates."""
+        return {name: parameter.asnumpy().copy() for name, parameter in _slots(self._optimizer).items()}
+
+    def load_numbered(self, arrays: Mapping[Any, Any]) -> None:
+        """Go back to what :meth:`numbered` told. Raises ValueError where it belongs to another kind of optimizer."""
+        slots, name = _slots(self._optimizer), type(self._optimizer).__name__
+        if odd := sorted(map(str, set(slots) ^ set(arrays))):
+            raise ValueError(f"the optimizer state does not fit {name}: {', '.join(odd[:5])}")
+        for key, parameter in slots.items():
+            array = np.asarray(arrays[key])
+            if tuple(array.shape) != tuple(parameter.shape):
+                raise ValueError(f"the optimizer state does not fit: {key} is {array.shape}, not {parameter.shape}")
+            ops.assign(parameter, ms.Tensor(array).astype(parameter.dtype))
 
 
-def whole_state(optimizer: Any) -> Dict[str, Any]:
+def _memory(optimizer: Any) -> Any:
+    """Return what tells, and takes back, what an optimizer keeps of its parameters."""
+    if hasattr(optimizer, "load_numbered"):
+        return optimizer
+    return OptimizerState(optimizer) if OptimizerState.knows(optimizer) else _Arrays(optimizer)
+
+
+def state_dict(optimizer: Any) -> Dict[str, Any]:
     """Return the state as PyTorch lays it out: ``state``, and the settings of the ``param_groups`` as plain numbers.
 
     ``state`` holds what the optimizer keeps of each parameter by the parameter's number, under PyTorch's names where
-    they are known, else all of :func:`state_dict`; ``params`` are the numbers of parameters.
+    they are known, else arrays under MindSpore's; ``params`` are the numbers of parameters.
     """
+    if not hasattr(optimizer, "param_groups"):  # one of ``mindspore.nn``: MindSpore 2.0 has no others
+        return _Arrays(optimizer).numbered()
     groups: List[Dict[str, Any]] = []
     first = 0
     for group in param_groups(optimizer):
         count = len(group["params"])
-        settings = {name: value for name, value in group.items() if not isinstance(value, (ms.Tensor, tuple, list))}
-        settings.update({name: group[name] for name in ("betas", "etas", "step_sizes") if name in group})
+        settings = {name: value for name, value in group.items() if name != "params" and not _holds_parameters(value)}
         groups.append({**settings, "params": list(range(first, first + count))})
         first += count
-    return {"state": _numbered(optimizer), "param_groups": groups}
+    return {"state": _memory(optimizer).numbered(), "param_groups": groups}
 
 
-class _Numbered(Dict[Any, Any]):
-    """What an optimizer keeps by the number of the parameter, with the same as :func:`state_dict` has it beside."""
-
-    slots: Dict[str, Any]
+def _holds_parameters(value: Any) -> bool:
+    return any(isinstance(one, ms.Parameter) for one in (value if isinstance(value, (tuple, list)) else [value]))
 
 
-def _numbered(optimizer: Any) -> Dict[Any, Any]:
-    """Return the state by the numbers of the parameters; by MindSpore's names for an optimizer of another kind."""
-    slots = state_dict(optimizer)
-    if isinstance(optimizer, Optimizer):
-        found = _Numbered(optimizer.numbered())
-    elif OptimizerState.knows(optimizer):
-        found = _Numbered(OptimizerState(optimizer).numbered())
-    else:
-        return slots
-    found.slots = slots
-    return found
+def load_state_dict(optimizer: Any, state: Mapping[str, Any]) -> None:
+    """Go back to a state of :func:`state_dict`, or of one that PyTorch wrote: the moments, and all settings.
 
-
-def load_state_dict(optimizer: Any, state: Dict[str, Any]) -> None:
-    """Go back to a state of :func:`state_dict`, or to the state in one of :func:`whole_state`.
-
-    Raises ValueError where it belongs to another kind of optimizer.
+    Raises ValueError where it belongs to another kind of optimizer, or has other groups of parameters.
     """
-    slots = _slots(optimizer)
-    if "param_groups" in state and "state" in state:
-        state = _slots_of_whole(optimizer, state, slots)
-    if hasattr(optimizer, "load_memory_state"):
-        memory = {name[len("memory.") :]: state[name] for name in state if name.startswith("memory.")}
-        state = {name: value for name, value in state.items() if not name.startswith("memory.")}
-        if not memory:
-            raise ValueError(f"the optimizer state does not fit {type(optimizer).__name__}: it has no history")
-        optimizer.load_memory_state(memory)
-    if set(slots) != set(state):
-        odd = sorted(set(slots) ^ set(state))
-        raise ValueError(f"the optimizer state does not fit {type(optimizer).__name__}: {', '.join(odd[:5])}")
-    for name, parameter in slots.items():
-        array = np.asarray(state[name])
-        if tuple(array.shape) != tuple(parameter.shape):
-            raise ValueError(f"the optimizer state does not fit: {name} is {array.shape}, expected {parameter.shape}")
-        # Not set_data: once an optimizer has stepped, MindSpore 2.10 trains parameters no more whose data were set.
-        ms.ops.assign(parameter, ms.Tensor(array).astype(parameter.dtype))
-
-
-def _slots_of_whole(optimizer: Any, whole: Dict[str, Any], slots: Mapping[str, ms.Parameter]) -> Dict[str, Any]:
-    """Take the settings of a :func:`whole_state` over, and return the values of the optimizer's own parameters."""
-    groups = param_groups(optimizer)
-    if [len(group["params"]) for group in groups] != [len(saved["params"]) for saved in whole["param_groups"]]:
-        raise ValueError("the optimizer state does not fit: its parameter groups hold other numbers of parameters")
-    for group, saved in zip(groups, whole["param_groups"]):
-        for name, value in saved.items():
-            if name not in ("params", "lr") and name in group and group[name] != value:
-                is_float = isinstance(group[name], float) and not isinstance(value, bool)
-                group[name] = float(value) if is_float else value
-    numbered = whole["state"]
-    if not OptimizerState.knows(optimizer) or hasattr(numbered, "slots"):
-        return dict(getattr(numbered, "slots", numbered))
-    if any(isinstance(name, str) for name in numbered):
-        raise ValueError(f"the optimizer state does not fit {type(optimizer).__name__}: it is of another kind")
-    rates = {f"lrs.{index}": np.asarray(saved["lr"]) for index, saved in enumerate(whole["param_groups"])}
-    return {
-        **{name: rates[name] for name in slots if name in rates},
-        **OptimizerState(optimizer).of_numbered(numbered, slots),
-    }
+    if not hasattr(optimizer, "param_groups"):
+        _Arrays(optimizer).load_numbered(state)
+        return
+    groups, saved = param_groups(optimizer), state["param_groups"]
+    if len(groups) != len(saved):
+        raise ValueError("loaded state dict has a different number of parameter groups")
+    if any(len(group["params"]) != len(kept["params"]) for group, kept in zip(groups, saved)):
+        raise ValueError("loaded state dict contains a parameter group with another number of parameters")
+    for group, kept in zip(groups, saved):
+        group.restore(kept)
+    _memory(optimizer).load_numbered(state["state"])

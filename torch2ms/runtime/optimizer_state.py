@@ -31,6 +31,14 @@ _NAMES: Dict[str, Dict[str, str]] = {
     "Adadelta": {"step_t": "step", "accum": "square_avg", "accum_update": "acc_delta"},
 }
 _NAMES["AdamW"] = _NAMES["Adam"]
+_NAMES["ASGD"] = {"step_t": "step", "eta": "eta", "mu": "mu", "ax": "ax"}
+_NAMES["Rprop"] = {"step_t": "step", "prev": "prev", "step_size": "step_size"}
+_NAMES["Adafactor"] = {"state_step": "step", "rows": "row_var", "columns": "col_var"}
+
+# What PyTorch keeps only where a setting of the group asks for it
+_ON_REQUEST = {"max_exp_avg_sq": "amsgrad", "momentum_buffer": "momentum", "grad_avg": "centered"}
+# What PyTorch keeps of a vector in place of sums over rows and columns
+_OF_VECTORS = {"row_var": "variance", "col_var": ""}
 
 
 # Recurrent layers list all their input weights first in MindSpore, in PyTorch those of one layer and direction.
@@ -78,34 +86,32 @@ class OptimizerState(Mapping[Any, Dict[str, ms.Tensor]]):
         """Whether the state of an optimizer is known under PyTorch's names."""
         return any(cls.__name__ in _NAMES for cls in type(optimizer).__mro__)
 
-    def numbered(self) -> Dict[int, Dict[str, ms.Tensor]]:
+    def numbered(self) -> Dict[Any, Dict[str, ms.Tensor]]:
         """Return copies of the contents by PyTorch's number of the parameter."""
         numbers = _numbers(self._optimizer)
         return {numbers[index]: {k: v.copy() for k, v in self._contents(index).items()} for index, _ in self._used()}
 
-    def of_numbered(
-        self, numbered: Mapping[Any, Mapping[str, Any]], slots: Mapping[str, ms.Parameter]
-    ) -> Dict[str, Any]:
-        """Return what :meth:`numbered` told, maybe in another process, as values of an optimizer's own ``slots``.
+    def load_numbered(self, numbered: Mapping[Any, Mapping[str, Any]]) -> None:
+        """Go back to what :meth:`numbered` told, maybe in another process. What has no state in it begins anew.
 
-        Slots are named ``ATTRIBUTE.NUMBER``; those that are not PyTorch's are left out, except for MindSpore's flags.
-        What has no state yet begins anew.
+        Raises ValueError for the state of another kind of optimizer, and for a value of another size.
         """
-        values: Dict[str, Any] = {}
+        known = {"step", *self._names.values(), *_OF_VECTORS.values()}
+        odd = sorted({str(name) for kept in numbered.values() for name in kept} - known)
+        if odd:
+            raise ValueError(f"the optimizer state does not fit {type(self._optimizer).__name__}: {', '.join(odd[:5])}")
+        steps = [float(np.asarray(kept["step"])) for kept in numbered.values() if "step" in kept]
         numbers = _numbers(self._optimizer)
-        for name, parameter in slots.items():
-            attribute, _, number = name.rpartition(".")
-            kept = numbered.get(numbers.get(int(number)), {})
-            if attribute == "stat":  # 1 until the first step has made the momentum
-                values[name] = np.full(parameter.shape, 0.0 if "momentum_buffer" in kept else 1.0)
-            elif self._names.get(attribute) == "step":  # MindSpore has one count for all parameters
-                steps = [float(np.asarray(found["step"])) for found in numbered.values() if "step" in found]
-                values[name] = np.full(parameter.shape, max(steps, default=0.0))
-            elif attribute in self._names:
-                found = kept.get(self._names[attribute])
-                begin = np.full(parameter.shape, self._start(attribute))
-                values[name] = begin if found is None else np.asarray(found).reshape(parameter.shape)
-        return values
+        for index in range(len(self._optimizer.parameters)):
+            kept = numbered.get(numbers[index], {})
+            for attribute, shown in self._shown(index).items():
+                if shown == "step":  # MindSpore has one count for all parameters
+                    value: Any = max(steps, default=0.0)
+                else:
+                    value = kept.get(shown, self._start(attribute))
+                _write(self._slot(attribute, index), value)
+            if hasattr(self._optimizer, "stat"):  # 1 until the first step has made the momentum
+                _write(self._optimizer.stat[index], 0.0 if "momentum_buffer" in kept else 1.0)
 
     def _start(self, attribute: str) -> float:
         """Return what a moment is before the first step."""
@@ -116,16 +122,19 @@ class OptimizerState(Mapping[Any, Dict[str, ms.Tensor]]):
     def _used(self) -> List[Tuple[int, Any]]:
         """Return the parameters that have a state, with their numbers."""
         parameters = list(enumerate(self._optimizer.parameters))
-        if "accum" in self._names and self._names["accum"] == "momentum_buffer":
-            moving = [bool(group["momentum"]) for group in self._optimizer.param_groups for _ in group["params"]]
-            return [pair for pair, has in zip(parameters, moving) if has and self._has_moved(pair[0])]
+        if "sum" in self._names.values():  # PyTorch's Adagrad makes its state before the first step
+            return parameters
+        if hasattr(self._optimizer, "stat"):
+            return [pair for pair in parameters if self._contents(pair[0]) and self._has_moved(pair[0])]
         step = next((name for name in self._names if self._names[name] == "step"), None)
         if step is None:  # it does not count its steps: what a first one moves tells
             return [pair for pair in parameters if self._has_moved(pair[0])]
         return parameters if int(getattr(self._optimizer, step).asnumpy().reshape(-1)[0]) else []
 
     def _has_moved(self, index: int) -> bool:
-        """Whether the moment of a parameter is anything but zero: MindSpore's SGD and RMSprop count no steps."""
+        """Whether a step has made the moment of a parameter: MindSpore's SGD and RMSprop count none."""
+        if hasattr(self._optimizer, "stat"):
+            return bool((self._optimizer.stat[index] == 0).all())
         first = "accum" if "accum" in self._names else next(iter(self._names))
         return bool((self._slot(first, index) != 0).any())
 
@@ -140,19 +149,47 @@ class OptimizerState(Mapping[Any, Dict[str, ms.Tensor]]):
         return {}
 
     def _contents(self, index: int) -> Dict[str, ms.Tensor]:
+        group = self._group_of(index)
         found: Dict[str, ms.Tensor] = {}
-        has_maximum = any(group.get("amsgrad") for group in self._optimizer.param_groups)
-        for name, shown in self._names.items():
-            if name != "max_exp_avg_sq" or has_maximum:
+        for name, shown in self._shown(index).items():
+            if shown not in _ON_REQUEST or group.get(_ON_REQUEST[shown]):
                 value = ops.stop_gradient(self._slot(name, index))
                 found[shown] = value.astype(ms.float32).reshape(()) if shown == "step" else value
         return found
+
+    def _shown(self, index: int) -> Dict[str, str]:
+        """Return PyTorch's names of what is kept of a parameter, by MindSpore's attribute."""
+        if self._optimizer.parameters[index].ndim > 1:
+            return self._names
+        named = {name: _OF_VECTORS.get(shown, shown) for name, shown in self._names.items()}
+        return {name: shown for name, shown in named.items() if shown}
+
+    def _group_of(self, index: int) -> Dict[str, Any]:
+        """Return the settings of the group in which a parameter is."""
+        for group in self._optimizer.param_groups:
+            if index < len(group["params"]):
+                return group  # type: ignore[no-any-return]
+            index -= len(group["params"])
+        raise IndexError(index)
 
     def __iter__(self) -> Iterator[Any]:
         return iter([parameter for _, parameter in self._used()])
 
     def __len__(self) -> int:
         return len(self._used())
+
+
+def _write(slot: ms.Parameter, value: Any) -> None:
+    """Assign a value of as many elements, or one number for all. Raises ValueError for other sizes.
+
+    Not with ``set_data``: once an optimizer has stepped, MindSpore 2.10 trains parameters no more whose data were set.
+    """
+    if isinstance(value, ms.Tensor) and value.shape == slot.shape:
+        ops.assign(slot, value.astype(slot.dtype))
+        return
+    array = value.asnumpy() if isinstance(value, ms.Tensor) else np.asarray(value)
+    array = np.full(slot.shape, array) if array.ndim == 0 else array.reshape(slot.shape)
+    ops.assign(slot, ms.Tensor(array).astype(slot.dtype))
 
 
 def state(optimizer: Any) -> Mapping[Any, Dict[str, Any]]:

@@ -38,6 +38,7 @@ class _WithTorchsArguments:
 
     _defaults: ClassVar[Dict[str, Any]] = {}
     _knows_maximize: ClassVar[bool] = True
+    _decouples: ClassVar[bool] = False
 
     def __init__(self, params: Any, *args: Any, **options: Any) -> None:
         if options.get("differentiable"):
@@ -62,12 +63,12 @@ class _WithTorchsArguments:
         super().__init__(params, *args, **kept)  # type: ignore[call-arg]
         if rests:
             self._rest(own)
-        self.climbs = climbs and not self._knows_maximize
-        self.decays: List[float] = []
-        if options.get("decoupled_weight_decay"):
-            for group in self.param_groups:  # type: ignore[attr-defined]
-                self.decays.append(float(group["weight_decay"]))
-                group["weight_decay"] = 0.0
+        followed = {} if self._knows_maximize else {"maximize": climbs}
+        if self._decouples:
+            followed["decoupled_weight_decay"] = bool(options.get("decoupled_weight_decay"))
+        for settings in (self.defaults, *self.param_groups):  # type: ignore[attr-defined]
+            for name, value in followed.items():
+                settings.setdefault(name, value)
 
     def _rest(self, own: List[bool]) -> None:
         """Set the learning rate to 0, but of groups that have their own."""
@@ -79,14 +80,32 @@ class _WithTorchsArguments:
     def construct(self, gradients: Any) -> Any:
         """Change the parameters; a decoupled decay shrinks them first, as in AdamW. Frozen ones stay what they are."""
         frozen = [(p, p.value().copy()) for p in self.parameters if not p.requires_grad]  # type: ignore[attr-defined]
-        for group, decay in zip(self.param_groups, self.decays):  # type: ignore[attr-defined]
-            for parameter in group["params"]:
-                ops.assign(parameter, parameter * (1 - group["lr"] * decay))
-        given = tuple(ops.neg(gradient) for gradient in gradients) if self.climbs else gradients
-        done = super().construct(given)  # type: ignore[misc]
+        given = gradients if self._knows_maximize else self._descending(gradients)
+        decays = self._decay() if self._decouples else {}
+        try:
+            done = super().construct(given)  # type: ignore[misc]
+        finally:
+            for index, decay in decays.items():
+                self.param_groups[index]["weight_decay"] = decay  # type: ignore[attr-defined]
         for parameter, value in frozen:  # PyTorch's have no gradient, and are neither updated nor decayed
             ops.assign(parameter, value)
         return done
+
+    def _descending(self, gradients: Any) -> Any:
+        """Return the gradients, those of groups that are to climb with the other sign."""
+        groups = self.param_groups  # type: ignore[attr-defined]
+        climbs = [bool(group["maximize"]) for group in groups for _ in group["params"]]
+        return tuple(ops.neg(one) if up else one for one, up in zip(gradients, climbs)) if any(climbs) else gradients
+
+    def _decay(self) -> Dict[int, float]:
+        """Shrink the parameters of groups with a decoupled decay; return it, while the update is to see none."""
+        decays: Dict[int, float] = {}
+        for index, group in enumerate(self.param_groups):  # type: ignore[attr-defined]
+            if group["decoupled_weight_decay"] and group["weight_decay"]:
+                for parameter in group["params"]:
+                    ops.assign(parameter, parameter * (1 - group["lr"] * group["weight_decay"]))
+                decays[index], group["weight_decay"] = group["weight_decay"], 0.0
+        return decays
 
 
 class SGD(_WithTorchsArguments, optim.SGD):
@@ -97,6 +116,8 @@ class SGD(_WithTorchsArguments, optim.SGD):
 
 class Adam(_WithTorchsArguments, adam.Adam):
     """MindSpore's Adam with the arguments of PyTorch's."""
+
+    _decouples: ClassVar[bool] = True
 
 
 class AdamW(_WithTorchsArguments, optim.AdamW):
@@ -123,12 +144,14 @@ class NAdam(_WithTorchsArguments, optim.NAdam):
     """MindSpore's NAdam with the arguments of PyTorch's."""
 
     _knows_maximize: ClassVar[bool] = False
+    _decouples: ClassVar[bool] = True
 
 
 class RAdam(_WithTorchsArguments, optim.RAdam):
     """MindSpore's RAdam with the arguments of PyTorch's."""
 
     _knows_maximize: ClassVar[bool] = False
+    _decouples: ClassVar[bool] = True
 
 
 class ASGD(_WithTorchsArguments, optim.ASGD):

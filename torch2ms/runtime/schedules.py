@@ -6,6 +6,7 @@ one learning rate a step, which ``mindspore.nn`` optimizers take as their ``lear
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
@@ -63,14 +64,24 @@ class _HostScheduler:
         set_lr(self.optimizer, self._last_lr)
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return what a new scheduler with the same arguments needs to go on from here."""
-        return {"last_epoch": self.last_epoch, "last_lr": list(self._last_lr)}
+        """Return the numbers of the schedule, and its place in it."""
+        return {**self._numbers(), "_step_count": self.last_epoch + 1}
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Go back to a state of :meth:`state_dict`, or of PyTorch's; the learning rates are set as well."""
-        self.last_epoch = int(state["last_epoch"])
-        self._last_lr = [float(value) for value in (state["last_lr"] if "last_lr" in state else state["_last_lr"])]
-        set_lr(self.optimizer, self._last_lr)
+        """Go back to a state of :meth:`state_dict`, or of PyTorch's; the learning rates come with the optimizer's."""
+        for name in self._numbers():
+            if name in state:
+                value = state[name]
+                setattr(self, name, list(value) if isinstance(value, list) else value)
+
+    def _numbers(self) -> Dict[str, Any]:
+        return {name: copy.copy(value) for name, value in vars(self).items() if _is_numbers(value)}
+
+
+def _is_numbers(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(_is_numbers(one) for one in value)
+    return value is None or isinstance(value, (bool, int, float, str))
 
 
 def _count_groups(optimizer: Any) -> int:
@@ -269,8 +280,7 @@ def create_scheduler(name: Optional[str], optimizer: Any, **options: Any) -> Any
 def state_dict(scheduler: Any) -> Dict[str, Any]:
     """Return the state of a scheduler: MindSpore's have no ``state_dict`` of their own."""
     if hasattr(scheduler, "state_dict"):
-        own = dict(scheduler.state_dict())
-        return {**own, "_last_lr": own["last_lr"]} if "last_lr" in own else own
+        return dict(scheduler.state_dict())
     state: Dict[str, Any] = {}
     for name, value in vars(scheduler).items():
         if isinstance(value, ms.Tensor):
@@ -279,7 +289,6 @@ def state_dict(scheduler: Any) -> Dict[str, Any]:
             state[name] = int(array) if counts else array.copy()
         elif isinstance(value, (bool, int, float, str)) or value is None:
             state[name] = value
-    state["lrs"] = [float(rate.asnumpy()) for rate in scheduler.optimizer.lrs]
     state["_last_lr"] = [float(group["lr"]) for group in param_groups(scheduler.optimizer)]  # PyTorch's name of it
     if hasattr(scheduler, "base_lrs"):
         state["base_lrs"] = [float(rate) for rate in scheduler.base_lrs]
@@ -290,10 +299,7 @@ def state_dict(scheduler: Any) -> Dict[str, Any]:
 
 
 def load_state_dict(scheduler: Any, state: Dict[str, Any]) -> None:
-    """Go back to a state of :func:`state_dict`, the optimizer's learning rates included, or to one of PyTorch's.
-
-    PyTorch's has no rates to set: they come back with the optimizer's state.
-    """
+    """Go back to a state of :func:`state_dict`, or to one of PyTorch's; learning rates come with the optimizer's."""
     if hasattr(scheduler, "load_state_dict"):
         scheduler.load_state_dict(state)
         return
@@ -301,7 +307,7 @@ def load_state_dict(scheduler: Any, state: Dict[str, Any]) -> None:
     for inner, inner_state in zip(getattr(scheduler, "_schedulers", []), parts):
         load_state_dict(inner, inner_state)
     for name, value in state.items():
-        if name in ("lrs", "_last_lr", "base_lrs", "schedulers", "_schedulers"):
+        if name in ("_last_lr", "base_lrs", "schedulers", "_schedulers"):
             continue
         current = getattr(scheduler, name, None)
         if isinstance(current, ms.Parameter):
@@ -312,8 +318,6 @@ def load_state_dict(scheduler: Any, state: Dict[str, Any]) -> None:
             setattr(scheduler, name, value)
     if hasattr(scheduler, RATES) and "_last_lr" in state:
         setattr(scheduler, RATES, [float(rate) for rate in state["_last_lr"]])
-    if "lrs" in state:
-        set_lr(scheduler.optimizer, state["lrs"])
 
 
 def constant_lr(lr: float, total_steps: int, warmup_steps: int = 0) -> List[float]:

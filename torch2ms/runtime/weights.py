@@ -309,14 +309,17 @@ def _check_tied(keys: KeyMap, values: Values, problems: List[str]) -> None:
 def to_torch(keys: KeyMap, values: Values) -> Tuple[Values, List[str]]:
     """Return the torch state dictionary that MindSpore parameters give; and notes.
 
-    What torch keeps beside (``num_batches_tracked``) is written as 0. Raises WeightsError as :func:`from_torch`.
+    What torch keeps beside (``num_batches_tracked``) is written as 0 where the values do not have it.
+    Raises WeightsError as :func:`from_torch`.
     """
     problems = list(keys.problems)
     result: Values = {}
     used: Set[str] = set()
     for entry in keys.entries:
-        name = entry.mindspore if entry.mindspore in values else getattr(entry.tensor, "name", "")
-        if name not in values:
+        # a translated program saves under PyTorch's names
+        names = [entry.mindspore, getattr(entry.tensor, "name", ""), entry.torch]
+        name = next((name for name in names if name in values), "")
+        if not name:
             problems.append(f"{entry.mindspore}: the MindSpore file has no such parameter")
             continue
         used.add(name)
@@ -327,13 +330,13 @@ def to_torch(keys: KeyMap, values: Values) -> Tuple[Values, List[str]]:
         if not entry.optional:
             array = restore(entry, value.array)
             result[entry.torch] = Value(array, value.dtype)
-    problems += [f"{name}: the network has no such parameter" for name in sorted(set(values) - used)]
+    problems += [f"{name}: the network has no such parameter" for name in sorted({*values} - {*used, *keys.dropped})]
     _raise(problems)
     holders = {key.rpartition(".")[0] for key in result}
     for key in keys.dropped:
         # torch counts the batches of layers that keep statistics
         if key.endswith("num_batches_tracked") and key.rpartition(".")[0] in holders and _has_statistics(key, result):
-            result[key] = Value(np.array(0, dtype=np.int64), "int64")
+            result[key] = values.get(key, Value(np.array(0, dtype=np.int64), "int64"))
     skipped = [entry.mindspore for entry in keys.entries if entry.optional]
     return result, [f"{len(skipped)} parameters that the PyTorch layers do not have were left out"] if skipped else []
 

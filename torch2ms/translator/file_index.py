@@ -61,6 +61,7 @@ class FileIndex:
     has_gradients: bool = False  # whether anything is asked for an attribute called ``grad``, or such a function called
     answers: frozenset[str] = frozenset()  # attributes called ``is_...`` that the file gives to objects
     differentiates: frozenset[str] = frozenset()  # functions and classes that differentiate losses they are given
+    read: frozenset[str] = frozenset()  # attributes of what the file imports that are read, and not called
     asks_for_given: bool = False  # whether a function asks for gradients, to derive again, of what it is handed
     is_guarded: bool = False  # whether the file does something when it is run only: ``if __name__ == "__main__"``
     has_effects: bool = False  # whether its own statements do more than define and import
@@ -138,6 +139,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         attributes.has_gradients or "grad" in calls.shapes,
         frozenset(attributes.answers),
         frozenset(differentiates(tree)) if "backward" in calls.shapes else frozenset(),
+        values.read(),
         any("create_graph" in shape.keywords for shape in calls.shapes.get("grad", ())) and asks_for_given(tree),
         any(map(_is_guard, tree.body)),
         any(map(_has_effect, tree.body)),
@@ -291,6 +293,8 @@ class _Values:
     def __init__(self) -> None:
         self.flows: set[tuple[str, str]] = set()
         self.followed: set[ast.AST] = set()
+        self.imported: set[str] = set()
+        self._called: set[ast.AST] = set()
         self._loads: list[ast.Name | ast.Attribute] = []
 
     def see(self, node: ast.AST) -> None:
@@ -302,6 +306,7 @@ class _Values:
                 self.followed.add(node.value)
         elif isinstance(node, ast.Call):
             self.followed.add(node.func)
+            self._called.add(node.func)
             for keyword in node.keywords:
                 if keyword.arg:
                     self._flow(keyword.value, [keyword.arg])
@@ -313,6 +318,8 @@ class _Values:
             self.followed.update((node.left, *node.comparators))
         elif isinstance(node, ast.FormattedValue):
             self.followed.add(node.value)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            self.imported.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
 
     def _flow(self, value: ast.expr, targets: list[str]) -> None:
         """Follow a value, or each of several it may be, to the names it goes to."""
@@ -338,6 +345,18 @@ class _Values:
     def escaped(self) -> frozenset[str]:
         """Return the names whose value went out of sight somewhere."""
         return frozenset(_last(node) for node in self._loads if node not in self.followed)
+
+    def read(self) -> frozenset[str]:
+        """Return the attributes of modules, and of their parts, that are read and not called."""
+        loads = (node for node in self._loads if isinstance(node, ast.Attribute) and node not in self._called)
+        return frozenset(node.attr for node in loads if _root(node) in self.imported)
+
+
+def _root(node: ast.expr) -> str:
+    """Return the name that a chain of attributes starts with, or ""."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _parameter_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ from torch2ms.translator.passes import (
     values,
     written_elements,
 )
+from torch2ms.translator.recipes.switches import put_setting
 from torch2ms.translator.syntax import child_fields, code_of, comments, is_node, parenthesised
 from torch2ms.translator.third_party import report_packages
 
@@ -312,7 +313,8 @@ class _Rewriter:
             self.ctx.small = tree
             if values.drops_setting(tree, self.ctx) or asked_networks.drops_mark(tree, self.ctx):
                 continue
-            updated = self._children(statement)
+            put = put_setting(statement, tree, self.ctx)
+            updated = self._children(statement) if put is None else put
             kept = values.rewrite_small(statement, updated, tree, self.ctx) if tree is not None else updated
             if kept is not None:
                 results.append(kept if kept is statement or not _has_lines(tree) else _in_parentheses(kept))

@@ -12,7 +12,6 @@ import libcst as cst
 
 from torch2ms.diagnostics import Severity
 from torch2ms.mapping_tables.schema import Row
-from torch2ms.translator.beginnings import loop_around
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.families import is_addition
 from torch2ms.translator.kinds import Kind
@@ -346,10 +345,6 @@ def report_string(tree: ast.Constant, ctx: Context) -> None:
     if not isinstance(tree.value, str):
         return
     parent = ctx.parent(tree)
-    if tree.value.rpartition(".")[2] in LAYER_MEMBERS and _tests_a_name(tree, parent, ctx):
-        message = f"{tree.value!r} is a parameter's name, which normalisation layers and embeddings have otherwise"
-        ctx.report("T2M503", tree, message, symbol="torch.nn.Module.named_parameters")
-        return
     if not _TORCH_NAME.fullmatch(tree.value):
         return
     if isinstance(parent, ast.Expr):
@@ -361,37 +356,6 @@ def report_string(tree: ast.Constant, ctx: Context) -> None:
     name = ctx.tables.canonical(tree.value)
     if ctx.tables.kind_of_name(name) is not None or ctx.tables.row(name) is not None:
         ctx.report("T2M503", tree, f"the string names {name}", symbol=name)
-
-
-def _tests_a_name(tree: ast.Constant, parent: ast.AST | None, ctx: Context) -> bool:
-    """Whether a string is looked for in a name that may be MindSpore's: ``"bias" in k``, ``k.endswith("weight")``.
-
-    A network's own methods give PyTorch's names, also in the translation; files of weights have MindSpore's.
-    """
-    if isinstance(parent, ast.Compare):
-        others = [node for node in (parent.left, *parent.comparators) if node is not tree]
-        named = all(ctx.kind(node).name in ("unknown", "str") and not is_settings(node) for node in others)
-        return named and not any(_is_of_network(node, ctx) for node in others)
-    if isinstance(parent, ast.Tuple):
-        tree, parent = parent, ctx.parent(parent)  # type: ignore[assignment]
-    if not isinstance(parent, ast.Call) or not isinstance(parent.func, ast.Attribute) or tree not in parent.args:
-        return False
-    tested = parent.func.attr in ("endswith", "startswith", "find", "count", "index")
-    name = parent.func.value
-    return tested and ctx.kind(name).name in ("unknown", "str") and not _is_of_network(name, ctx)
-
-
-_GIVE_NAMES = (".named_parameters", ".named_buffers", ".state_dict")
-
-
-def _is_of_network(tree: ast.expr, ctx: Context) -> bool:
-    """Whether a name, or a part of one (``key.split(".")[-1]``), is one that a network's methods give."""
-    names = [node for node in walk(tree) if isinstance(node, ast.Name)]
-    if any(ctx.kind(name).evidence.endswith(_GIVE_NAMES) for name in names):
-        return True
-    loops = (loop.iter for name in names if (loop := loop_around(name, ctx)) is not None)
-    calls = (node for source in loops for node in walk(source) if isinstance(node, ast.Call))
-    return any(isinstance(call.func, ast.Attribute) and call.func.attr == "state_dict" for call in calls)
 
 
 def _string(tree: ast.expr) -> str:

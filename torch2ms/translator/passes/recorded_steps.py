@@ -16,11 +16,13 @@ from torch2ms.translator.syntax import code_of
 from torch2ms.translator.training import Clip, RecordedCall, TrainingUnit
 from torch2ms.translator.training.vocabulary import RETAINING
 
-__all__ = ["write_recorded"]
+__all__ = ["UNSCALED", "write_recorded"]
 
 RECORDING, GRADIENTS = "torch2ms.runtime.recording", "torch2ms.runtime.gradients"
 DISTRIBUTED = "torch2ms.runtime.distributed"
 
+
+UNSCALED = "the loss is not scaled, as nothing underflows in float32: nor are gradients that are read before unscale_"
 
 _SETTINGS = {**dict.fromkeys(RETAINING, "retain_graph"), "create_graph": "create_graph"}  # torch's: the runtime's
 
@@ -38,9 +40,6 @@ def write_recorded(
     """
     lines: list[str] = []
     for call in calls:
-        if call.kind == "none":
-            ctx.account(call.call.func, f"torch.amp.GradScaler.{getattr(call.call.func, 'attr', '')}", "removed")
-            continue
         module = GRADIENTS if call.is_kept else RECORDING
         if call.clip is not None:
             lines.append(_clip(call.clip, code, module, ctx))
@@ -57,6 +56,7 @@ def write_recorded(
         else:
             function = "reset" if call.kind == "zero" else "update"
             name = _name(module, function, ctx) if call.engine is None else f"{code(call.engine)}.{function}"
+            name = f"{code(scaler)}.step" if (scaler := _scaler(call)) is not None else name
             given = [code(call.target), *_closure(call, code), *_zeros(call, code)]
             lines.append(_bound(call, f"{name}({', '.join(given)})", code))
     return list(cst.parse_module("\n".join(lines) + "\n").body)
@@ -73,17 +73,23 @@ def _differentiated(call: RecordedCall, code: Callable[[ast.expr], str], module:
     why = call.reason or "no function holds the forward pass"
     ctx.report("T2M405", call.statement, f"this step is recorded as it runs (no graph mode, slower): {why}")
     scaled = call.call.func.value if isinstance(call.call.func, ast.Attribute) else None
-    if isinstance(scaled, ast.Call) and getattr(scaled.func, "attr", "") == "scale" and scaled is not call.target:
-        note = "the gradient scaler was left out: without autocast the step computes in float32"
-        ctx.report("T2M303", call.statement, note)
+    if call.reads and isinstance(scaled, ast.Call) and scaled is not call.target:
+        ctx.report("T2M303", call.statement, UNSCALED)
     return f"{_name(module, 'backward' if call.kind == 'backward' else 'hand_over', ctx)}({', '.join(given)})"
+
+
+def _scaler(call: RecordedCall) -> ast.expr | None:
+    """Return the gradient scaler of ``scaler.step(optimizer)``."""
+    func = call.call.func
+    is_scaled = call.kind == "step" and isinstance(func, ast.Attribute) and func.value is not call.target
+    return func.value if is_scaled and isinstance(func, ast.Attribute) else None
 
 
 def _closure(call: RecordedCall, code: Callable[[ast.expr], str]) -> list[str]:
     """Return the closure that a step is handed on."""
     func = call.call.func
     if call.kind != "step" or not isinstance(func, ast.Attribute) or func.value is not call.target:
-        return []  # scaler.step(optimizer)
+        return []
     return [code(value) for value in (*call.call.args, *(k.value for k in call.call.keywords))]
 
 

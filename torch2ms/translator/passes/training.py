@@ -16,12 +16,12 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.passes.handed_copies import handed
 from torch2ms.translator.passes.leaf_gradients import LeafWriter
-from torch2ms.translator.passes.recorded_steps import write_recorded
+from torch2ms.translator.passes.recorded_steps import UNSCALED, write_recorded
 from torch2ms.translator.passes.returned_values import is_output
 from torch2ms.translator.passes.statement_lines import comments, like, spaced, without_blank, without_lines
 from torch2ms.translator.passes.training_plan import TrainingPlan
 from torch2ms.translator.syntax import code_of, parenthesised, parse_expression
-from torch2ms.translator.training import Clip, Step, TrainingUnit
+from torch2ms.translator.training import Clip, ScalerCall, Step, TrainingUnit
 from torch2ms.translator.training.by_hand import gradients_of
 from torch2ms.translator.training.events import weighted_parts
 from torch2ms.translator.training.scope import is_formal
@@ -108,8 +108,6 @@ class _Writer:
         plan = self.plan
         if tree in plan.recorded:
             made = write_recorded(plan.recorded[tree], self._code, self._weights, self.ctx)
-            if not made:  # what a gradient scaler did: nothing takes its place
-                return comments(updated)
             stays = any(c.kind == "hand" or (c.clip is not None and c.clip.is_inside) for c in plan.recorded[tree])
             return like([*made, *(without_lines(updated) if stays else ())], updated)
         if tree in plan.late:
@@ -124,6 +122,8 @@ class _Writer:
             return [self._by_hand(*plan.steps[tree], updated[-1])]
         if tree in plan.steps:
             return like(self._update(*plan.steps[tree]), updated)
+        if tree in plan.unscaling:
+            return like(self._unscaled(*plan.unscaling[tree]), updated)
         if tree in plan.clips:
             made = self._clip(*plan.clips[tree])
             return like([*made, *(without_lines(updated) if plan.clips[tree][1].is_inside else ())], updated)
@@ -170,9 +170,8 @@ class _Writer:
         self._account_scaling(unit)
         for note in unit.notes:
             self.ctx.report("T2M303", unit.backward, note)
-        if unit.scaler is not None:
-            note = "the gradient scaler was left out: without autocast the step computes in float32"
-            self.ctx.report("T2M303", unit.backward, note)
+        if unit.scaler is not None and unit.is_kept and unit.reads:
+            self.ctx.report("T2M303", unit.backward, UNSCALED)
         if unit.inline_grad:
             return [made]
         grad = self._lines(f"{unit.grad_name} = {self._grad_fn(unit)}")
@@ -232,20 +231,43 @@ class _Writer:
 
     def _update(self, unit: TrainingUnit, step: Step) -> list[Statement]:
         optimizer = self._code(step.optimizer)
-        names = [self._code(node) for node in unit.optimizers]
-        grads = unit.grads_name
-        if len(names) > 1:
-            position = names.index(optimizer)
-            start = " + ".join(f"len({name}.parameters)" for name in names[:position])
-            stop = " + ".join(f"len({name}.parameters)" for name in names[: position + 1])
-            grads = f"{grads}[{start}:{stop}]" if position < len(names) - 1 else f"{grads}[{start}:]"
+        grads = self._grads_of(optimizer, unit)
         if step.returned:
             assert isinstance(step.statement, ast.Return)
             assert step.statement.value is not None
             return self._lines(f"return {self._code(step.statement.value)}, {grads}\n")
+        if step.scaler is None:
+            return self._where_there_are(unit, f"{optimizer}({grads})")
+        self._account_scaler(step.call, "step")
+        return self._where_there_are(unit, f"{self._code(step.scaler)}.step({optimizer}, {grads})")
+
+    def _grads_of(self, optimizer: str, unit: TrainingUnit) -> str:
+        """Return the gradients of the weights of one of the optimizers."""
+        names = [self._code(node) for node in unit.optimizers]
+        if len(names) == 1:
+            return unit.grads_name
+        position = names.index(optimizer)
+        start = " + ".join(f"len({name}.parameters)" for name in names[:position])
+        stop = " + ".join(f"len({name}.parameters)" for name in names[: position + 1])
+        return f"{unit.grads_name}[{start}:{stop}]" if position < len(names) - 1 else f"{unit.grads_name}[{start}:]"
+
+    def _where_there_are(self, unit: TrainingUnit, call: str) -> list[Statement]:
+        """Return a call that takes the gradients, which may be None where they build up."""
         if unit.gradient == "accumulate":
-            return self._lines(f"if {unit.grads_name} is not None:\n    {optimizer}({grads})\n")
-        return self._lines(f"{optimizer}({grads})\n")
+            return self._lines(f"if {unit.grads_name} is not None:\n    {call}\n")
+        return self._lines(f"{call}\n")
+
+    def _unscaled(self, unit: TrainingUnit, call: ScalerCall) -> list[Statement]:
+        """Let a gradient scaler see the gradients before they are clipped."""
+        assert call.optimizer is not None
+        assert isinstance(call.call.func, ast.Attribute)
+        self._account_scaler(call.call, "unscale_")
+        optimizer, scaler = self._code(call.optimizer), self._code(call.call.func.value)
+        return self._where_there_are(unit, f"{scaler}.unscale_({optimizer}, {self._grads_of(optimizer, unit)})")
+
+    def _account_scaler(self, call: ast.Call, method: str) -> None:
+        target = f"torch2ms.runtime.amp.GradScaler.{method}"
+        self.ctx.account(call.func, f"torch.amp.GradScaler.{method}", "mapped", target, "exact")
 
     def _by_hand(self, unit: TrainingUnit, step: Step, loop: Statement) -> Statement:
         """Let a loop over weights go over their gradients besides."""

@@ -14,7 +14,16 @@ from torch2ms.translator.inference.families import FUNCTION
 from torch2ms.translator.passes.asked_networks import asks_for_networks, calls_of_networks
 from torch2ms.translator.passes.network_input import network_input
 from torch2ms.translator.passes.recorded_marks import TENSORS
-from torch2ms.translator.training import Clip, RecordedCall, Step, TrainingUnit, UnitLeft, find_parts, results_of
+from torch2ms.translator.training import (
+    Clip,
+    RecordedCall,
+    ScalerCall,
+    Step,
+    TrainingUnit,
+    UnitLeft,
+    find_parts,
+    results_of,
+)
 from torch2ms.translator.training.by_hand import gradients_of
 from torch2ms.translator.training.by_record import GRADIENT, GRAPHS, is_recordable, keeps_graph, leaves_in, written_to
 from torch2ms.translator.training.callees import Callee
@@ -53,6 +62,7 @@ class TrainingPlan:
     accumulators: dict[ast.stmt, list[TrainingUnit]] = field(default_factory=dict)
     steps: dict[ast.stmt, tuple[TrainingUnit, Step]] = field(default_factory=dict)
     clips: dict[ast.stmt, tuple[TrainingUnit, Clip]] = field(default_factory=dict)
+    unscaling: dict[ast.stmt, tuple[TrainingUnit, ScalerCall]] = field(default_factory=dict)
     resets: dict[ast.stmt, TrainingUnit] = field(default_factory=dict)
     closure_calls: set[ast.Call] = field(default_factory=set)  # of closures with gradients, and of steps with them
     formal: set[ast.AST] = field(default_factory=set)  # tests that go with the one statement they guard
@@ -101,6 +111,7 @@ class TrainingPlan:
             self.accumulators,
             self.steps,
             self.clips,
+            self.unscaling,
             self.resets,
             self.recorded,
             self.late,
@@ -424,6 +435,10 @@ def _enter(plan: TrainingPlan, unit: TrainingUnit, ctx: Context) -> None:
     for step in unit.steps:
         plan.steps[step.statement] = (unit, step)
         plan.handled.add(step.call)
+    for call in unit.scaling:
+        if call.optimizer is not None:
+            plan.unscaling[call.statement] = (unit, call)
+            plan.handled.add(call.call)
     if unit.is_kept:
         plan.is_keeping = True
         plan.kept.update(unit.reads)

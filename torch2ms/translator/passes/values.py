@@ -43,6 +43,7 @@ from torch2ms.translator.passes.recorded_marks import mark_statement
 from torch2ms.translator.passes.renewed_parameters import renewed_parameter
 from torch2ms.translator.passes.weight_data import put_data, report_frozen
 from torch2ms.translator.passes.written_elements import written_elements
+from torch2ms.translator.recipes.switches import keeps_switch, read_switch
 from torch2ms.translator.recipes.views import owning
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.third_party import is_watch
@@ -129,6 +130,9 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
         ctx.report("T2M201", tree, f"{row.name} has no MindSpore equivalent", symbol=row.name, advice=advice)
         return ctx.left(row.name)
     option = _usual(options) if ctx.use_of(tree) == "type" else options[0]
+    if option.recipe == "switch" and row.kind == "attribute":
+        ctx.account(tree, row.name, "mapped", option.target)
+        return read_switch(row.name, option.target, ctx)
     made: cst.BaseExpression = handed_on(node, tree, row, option, ctx)
     if row.kind == "function" and _is_of_class(tree, ctx):
         return build("staticmethod({f})", f=made)
@@ -372,8 +376,8 @@ def _switch(target: ast.expr, ctx: Context) -> tuple[ast.Attribute, str] | None:
     base = ctx.kind(target.value)
     row = ctx.tables.row(f"{base.of}.{target.attr}") if base.name == "api" else None
     options = ctx.tables.select(row, ctx.target) if row is not None and row.kind == "attribute" else ()
-    if row is not None and options and options[0].recipe == "literal":
-        return target, row.name
+    if row is not None and options and options[0].recipe in ("literal", "switch"):
+        return None if keeps_switch(row.name, ctx) else (target, row.name)
     return (target, f"{base.of}.{target.attr}") if base.name == "api" and _holds_switches(base.of, ctx) else None
 
 

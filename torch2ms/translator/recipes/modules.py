@@ -10,13 +10,14 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.freezing import freed
+from torch2ms.translator.names import candidates
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.buffers import carries_gradient, class_around, is_bound_live
 from torch2ms.translator.syntax import build, fix_commas
 from torch2ms.translator.training.by_record import GRADIENT
 from torch2ms.translator.trees import walk
 
-__all__ = ["goes_to_optimizer", "is_taken_whole"]
+__all__ = ["goes_to_optimizer"]
 
 
 @recipe("eval_mode")
@@ -97,70 +98,35 @@ def _through_runtime(name: str, site: CallSite, ctx: Context) -> Outcome:
     return Replace(site.updated.with_changes(func=func, args=[first, *site.updated.args]))
 
 
-# Calls that take a state_dict as a whole, whatever its names are.
-_WHOLE = frozenset({"save", "load_state_dict", "deepcopy", "save_checkpoint", "broadcast_object_list"})
-
-
-def is_taken_whole(tree: ast.AST, ctx: Context, depth: int = 0) -> bool:
-    """Whether a value only goes, alone or in a dictionary, to calls that ask for no name in it."""
-    child, parent = tree, ctx.parent(tree)
-    while isinstance(parent, (ast.Dict, ast.keyword, ast.IfExp)):
-        if isinstance(parent, ast.Dict) and child in parent.keys:
-            return False
-        child, parent = parent, ctx.parent(parent)
-    if isinstance(parent, ast.Call) and child is not parent.func:
-        name = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
-        is_copy = name == "deepcopy"
-        return name in _WHOLE and (not is_copy or is_taken_whole(parent, ctx, depth))
+def _stays_whole(tree: ast.AST, ctx: Context, depth: int = 0) -> bool:
+    """Whether a state only goes into networks, maybe copied before: nothing asks for a name in it."""
+    parent = ctx.parent(tree)
+    if isinstance(parent, ast.Call) and tree is not parent.func:
+        if ctx.kind(parent.func).of == "copy.deepcopy":
+            return _stays_whole(parent, ctx, depth)
+        return isinstance(parent.func, ast.Attribute) and _is_loaded(parent.func, ctx)
     if not isinstance(parent, ast.Assign) or depth > 2:
         return False
     names = {target.id for target in parent.targets if isinstance(target, ast.Name)}
     reads = [n for n in ctx.analysis.nodes if isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Load)]
     if len(names) != len(parent.targets) or not reads:  # what nothing here reads, others may
         return False
-    return all(is_taken_whole(read, ctx, depth + 1) for read in reads)
+    return all(_stays_whole(read, ctx, depth + 1) for read in reads)
 
 
-_ASKING = frozenset({"keys", "items", "values", "pop", "list", "sorted", "len", "set", "tuple", "enumerate", "print"})
-_WEIGHTS = ("weight", "bias", "running_mean", "running_var")
-
-
-def _asks_what_was_loaded(ctx: Context) -> bool:
-    """Whether the file goes over the names in what ``torch.load`` gives: what it saved must have PyTorch's then."""
-    bound = {
-        target.id
-        for node in ctx.analysis.nodes
-        if isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Call)
-        and ctx.kind(node.value.func).of == "torch.load"
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    names = [n for n in ctx.analysis.nodes if isinstance(n, ast.Name) and n.id in bound and isinstance(n.ctx, ast.Load)]
-    return any(_asks(name, ctx) for name in names)
-
-
-def _asks(tree: ast.AST, ctx: Context) -> bool:
-    """Whether a dictionary, or one inside of it, is asked for the names it has."""
-    child, parent = tree, ctx.parent(tree)
-    while isinstance(parent, ast.Subscript) and child is parent.value:
-        key = parent.slice
-        if isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.endswith(_WEIGHTS):
-            return True
-        child, parent = parent, ctx.parent(parent)
-    if isinstance(parent, ast.Call) and child is not parent.func:
-        return getattr(parent.func, "id", "") in _ASKING
-    if isinstance(parent, ast.Attribute):
-        return parent.attr in _ASKING
-    return isinstance(parent, (ast.For, ast.comprehension, ast.Compare))
+def _is_loaded(method: ast.Attribute, ctx: Context) -> bool:
+    """Whether a method is a network's ``load_state_dict``, and not one that the project has written."""
+    owner = ctx.kind(method.value)
+    own = any(":" in key and ctx.world.sets(key, method.attr) for key in candidates(owner))
+    return method.attr == "load_state_dict" and owner.name == "Module" and not own
 
 
 @recipe("state_dict")
 def state_dict(site: CallSite, ctx: Context) -> Outcome:
-    """``net.state_dict()`` stays where it is saved or loaded as a whole; else the runtime's, with PyTorch's names."""
+    """``net.state_dict()`` stays where another network takes it at once; else the runtime's, with PyTorch's names."""
     if site.receiver is None:
         return Leave("it is not called on a network")
-    if not is_taken_whole(site.tree, ctx) or ctx.once(_asks_what_was_loaded):
+    if not _stays_whole(site.tree, ctx):
         prefix = site.argument("prefix")
         args = [cst.Arg(site.receiver)] + ([cst.Arg(prefix.code, cst.Name("prefix"))] if prefix is not None else [])
         return Replace(cst.Call(ctx.reference("torch2ms.runtime.modules.state_dict"), fix_commas(args, ())))

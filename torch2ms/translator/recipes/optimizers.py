@@ -5,11 +5,8 @@ from __future__ import annotations
 import ast
 import sys
 
-import libcst as cst
-
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.recipes.modules import is_taken_whole
 
 __all__: list[str] = []
 
@@ -54,12 +51,3 @@ def _is_harmless(node: ast.Import | ast.ImportFrom) -> bool:
 
 
 _HARMLESS = frozenset({*sys.stdlib_module_names, "torch", "torchvision", "numpy", "matplotlib", "tqdm", "PIL", "scipy"})
-
-
-@recipe("optimizer_state")
-def optimizer_state(site: CallSite, ctx: Context) -> Outcome:
-    """``optimizer.state_dict()``: the moments where it is saved or loaded as a whole, else with the settings beside."""
-    if site.receiver is None:
-        return Leave("it is not called on an optimizer")
-    name = "state_dict" if is_taken_whole(site.tree, ctx) else "whole_state"
-    return Replace(cst.Call(ctx.reference(f"torch2ms.runtime.optim.{name}"), [cst.Arg(site.receiver)]))

@@ -129,6 +129,7 @@ def keep_all(
             dropped=tuple(statement for statement in unit.dropped if id(statement) not in stay),
             steps=(),
             clips=(),
+            scaling=(),
             resets=(),
             accumulator=None,
             reads=reads,

@@ -20,7 +20,7 @@ from torch2ms.translator.training.recorded import Planned
 __all__ = ["record_open"]
 
 _CALLS = ("backward", "zero", "step", "clip")
-_WITHOUT = ("unscale", "update")  # what a gradient scaler does has no counterpart
+_STAYING = ("unscale", "update")  # a gradient scaler looks at the gradients that are kept
 
 
 def record_open(
@@ -86,7 +86,7 @@ def _is_inner(planned: Planned) -> bool:
 
 
 def _is_recordable(event: Event) -> bool:
-    if event.kind in _WITHOUT or event.by_hand or (event.is_wrapped and event.stays):
+    if event.kind in _STAYING or event.by_hand or (event.is_wrapped and event.stays):
         return True
     if event.kind not in _CALLS or event.target is None or event.returned or event.engine is not None:
         return False
@@ -120,7 +120,7 @@ def _differentiates(planned: Planned, *, graphs: bool) -> bool:
 def _calls(events: Sequence[Event], reads: tuple[ast.Attribute, ...]) -> list[RecordedCall]:
     found: list[RecordedCall] = []
     for event in events:
-        if event.by_hand or event.stays or event.target is None:
+        if event.by_hand or event.stays or event.target is None or event.kind in _STAYING:
             continue
         if event.kind == "zero" and getattr(event.call.func, "attr", "") != "zero_grad":
             continue  # the function that it calls does it
@@ -129,6 +129,5 @@ def _calls(events: Sequence[Event], reads: tuple[ast.Attribute, ...]) -> list[Re
                 found.append(RecordedCall(event.statement, event.call, "hand", event.target, (), reads=reads))
             continue
         clip = clip_of(event) if event.kind == "clip" else None
-        kind = "none" if event.kind in _WITHOUT else event.kind
-        found.append(RecordedCall(event.statement, event.call, kind, event.target, (), clip, reads=reads))
+        found.append(RecordedCall(event.statement, event.call, event.kind, event.target, (), clip, reads=reads))
     return found

@@ -12,7 +12,7 @@ from torch2ms.translator.effects import dotted_path, overlap, root
 from torch2ms.translator.training.events import Event
 from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.gradient_reads import clamped_to
-from torch2ms.translator.training.plan import Clip, GradientMode, Step
+from torch2ms.translator.training.plan import Clip, GradientMode, ScalerCall, Step
 from torch2ms.translator.training.scope import Scope
 
 __all__ = ["Ownership", "Refused", "clip_of", "resolve"]
@@ -321,6 +321,14 @@ def steps_of(ownership: Ownership) -> tuple[Step, ...]:
         assert event.target is not None
         found.append(Step(event.statement, event.call, event.target, event.scaler, event.by_hand, event.returned))
     return tuple(found)
+
+
+def scaling_of(ownership: Ownership) -> tuple[ScalerCall, ...]:
+    """Return the plan of what a gradient scaler does besides its steps."""
+    return tuple(
+        ScalerCall(event.statement, event.call, event.call.args[0] if event.kind == "unscale" else None)
+        for event in ownership.scaling
+    )
 
 
 def clips_of(ownership: Ownership, whole: bool) -> tuple[Clip, ...] | Refused:

@@ -47,7 +47,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An update, replaced where it stands by ``optimizer(grads)``; ``scaler`` of ``scaler.step(optimizer)``.
+    """An update, replaced where it stands by ``optimizer(grads)``, or ``scaler.step(optimizer, grads)``.
 
     ``by_hand``: a loop over the parameters of a module, which is the ``optimizer`` then; the loop goes over the
     gradients besides. ``returned``: the statement is the return of a closure, which gives its gradients back besides.
@@ -59,6 +59,15 @@ class Step:
     scaler: ast.expr | None = None
     by_hand: bool = False
     returned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScalerCall:
+    """``scaler.unscale_(optimizer)``, which is given the gradients; ``scaler.update()`` has no optimizer, and stays."""
+
+    statement: ast.stmt
+    call: ast.Call
+    optimizer: ast.expr | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +125,7 @@ class TrainingUnit:
     body: tuple[ast.stmt, ...]  # the body of forward_fn, in order, without its return
     removed: tuple[ast.stmt, ...]  # of the body, those that leave their place; the others are also computed there
     moved: tuple[ast.stmt, ...]  # stood before a statement of the body, now stand behind the gradient call, in order
-    dropped: tuple[ast.stmt, ...]  # zero_grad, backward, scaler.unscale_, scaler.update
+    dropped: tuple[ast.stmt, ...]  # zero_grad, backward
     loss: ast.expr  # what forward_fn returns first
     loss_name: str  # the name the gradient call binds it to
     aux: tuple[str, ...]  # what forward_fn returns besides, by name; has_aux when there are any
@@ -142,6 +151,7 @@ class TrainingUnit:
     is_kept: bool = False  # the gradients are kept with the weights; RecordedCalls stand for the machinery
     leaves: tuple[ast.expr, ...] = ()  # tensors of the forward pass that no optimizer trains, asked for `.grad`
     is_wrapped: bool = False  # an object of the program's own holds, or may hold, the optimizer
+    scaling: tuple[ScalerCall, ...] = ()  # scaler.unscale_, scaler.update
     is_late: bool = False  # a reset stands behind the gradient call: what builds up is added where backward() stands
 
     @property
@@ -157,12 +167,12 @@ class RecordedCall:
     ``target`` is the loss, or the optimizer or network; ``optimizers`` are those whose weights a backward call
     differentiates by. ``unit`` has the gradients that a call of kind "keep" is to keep, and one of kind "hand" to hand
     over to the statement, which stays behind it: without a unit those of the record; "take" keeps those that were
-    handed over. "none" has no counterpart.
+    handed over.
     """
 
     statement: ast.stmt
     call: ast.Call
-    kind: str  # backward, zero, step, clip, keep, hand, take, none
+    kind: str  # backward, zero, step, clip, keep, hand, take
     target: ast.expr
     optimizers: tuple[ast.expr, ...]
     clip: Clip | None = None

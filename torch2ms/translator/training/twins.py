@@ -94,6 +94,7 @@ def _merged(first: TrainingUnit, second: TrainingUnit, one: Forward, two: Forwar
         dropped=tuple(dict.fromkeys((*first.dropped, *second.dropped))),
         steps=(*first.steps, *second.steps),
         clips=(*first.clips, *second.clips),
+        scaling=tuple({call.statement: call for call in (*first.scaling, *second.scaling)}.values()),
         aux=tuple(dict.fromkeys((*first.aux, *second.aux))),
         guard=guard,
         scaler=first.scaler or second.scaler,

@@ -25,7 +25,7 @@ from torch2ms.translator.training.kept import (
 )
 from torch2ms.translator.training.kept_apart import kept_apart
 from torch2ms.translator.training.naming import Names, suffix_of
-from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, steps_of
+from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, scaling_of, steps_of
 from torch2ms.translator.training.placement import Interface, find_interface, find_unset, is_asked_for, may_be_missing
 from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, RecordedCall, Shape, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import ProjectFile, Scope
@@ -61,7 +61,7 @@ def _return_of(closure: Closure, scope: Scope) -> Event:
 def _machinery(unit: TrainingUnit) -> list[ast.stmt]:
     """The statements of the training machinery that a unit takes care of."""
     parts = [*unit.dropped, *unit.resets, *(step.statement for step in unit.steps)]
-    return [*parts, *(clip.statement for clip in unit.clips)]
+    return [*parts, *(call.statement for call in unit.scaling), *(clip.statement for clip in unit.clips)]
 
 
 class ScopePlanner:
@@ -259,7 +259,7 @@ class ScopePlanner:
 
     def _dropped(self, owner: Ownership) -> tuple[ast.stmt, ...]:
         """Statements without a counterpart; in accumulation the resets keep one."""
-        events = [*owner.scaling] if owner.backward.is_handed else [owner.backward, *owner.scaling]
+        events = [] if owner.backward.is_handed else [owner.backward]
         if owner.gradient != "accumulate":
             events.extend(owner.zeros)
         events.sort(key=lambda event: event.order)
@@ -290,9 +290,8 @@ class ScopePlanner:
         suffix = suffix_of(event.path) if len(self.backwards) > 1 else ""
         forward_name, grad_name = self._names(suffix)
         several = len(self._step_paths(owner)) > 1
-        guarded = bool(forward.guards)
         return TrainingUnit(
-            shape=self._shape(owner, clips, several, guarded),
+            shape=self._shape(owner, clips, several, bool(forward.guards)),
             scope=self.scope.node,
             backward=event.statement,
             call=event.call,
@@ -315,6 +314,7 @@ class ScopePlanner:
             accumulator=self._accumulator(owner),
             guard=guard,
             scaler=event.scaler,
+            scaling=scaling_of(owner),
             forward_name=forward_name,
             grad_name=grad_name,
             grads_name=self._grads_name(owner, suffix),
