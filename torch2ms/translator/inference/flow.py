@@ -83,8 +83,8 @@ class Flow(Parameters):
 
     def bind(self, name: str, kind: Kind) -> None:
         """Bind a name in this scope."""
-        if not kind.known:
-            kind = self.told_of_variable(name)
+        if not kind.known and (told := self.told_of_variable(name)).known:
+            kind = told
         self.env[name] = kind
         before = self.seen.get(name)
         self.seen[name] = join(before, kind) if before is not None and not self._anew else kind
