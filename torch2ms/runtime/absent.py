@@ -1,11 +1,33 @@
 """Types of PyTorch of which MindSpore has no objects: for annotations, and for ``isinstance``, which answers no.
 
-A size is an int in MindSpore, also while a network is compiled; tensors have one layout and one memory format.
+Nothing in MindSpore warns with the warnings, so that filters for them have nothing to do. A size is an int in
+MindSpore, also while a network is compiled; tensors have one layout and one memory format.
 """
 
 from __future__ import annotations
 
-__all__ = ["Layout", "MemoryFormat", "SymBool", "SymFloat", "SymInt"]
+__all__ = [
+    "Layout",
+    "MemoryFormat",
+    "ScriptWarning",
+    "SourceChangeWarning",
+    "SymBool",
+    "SymFloat",
+    "SymInt",
+    "TracerWarning",
+]
+
+
+class TracerWarning(Warning):
+    """``torch.jit.TracerWarning``: what a trace does not follow."""
+
+
+class ScriptWarning(Warning):
+    """``torch.jit.ScriptWarning``: what a script does not hold."""
+
+
+class SourceChangeWarning(Warning):
+    """``torch.serialization.SourceChangeWarning``: a stored network whose source has changed."""
 
 
 class SymInt:

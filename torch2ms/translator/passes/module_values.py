@@ -13,7 +13,8 @@ MODULES = {
     "torch.nn.init": "mindspore.common.initializer",
     "torch.distributions": "torch2ms.runtime.distributions",
     "torchvision.datasets": "torch2ms.runtime.datasets",
+    "torchvision.models": "torch2ms.runtime.vision_models",
 }
 
 # What these become has PyTorch's names and arguments, so that calls through it need no change.
-SAME_CALLS = frozenset({"torch.optim", "torch.distributions", "torchvision.datasets"})
+SAME_CALLS = frozenset({"torch.optim", "torch.distributions", "torchvision.datasets", "torchvision.models"})
