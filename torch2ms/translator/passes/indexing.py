@@ -359,7 +359,7 @@ _AS_INDEX = "torch2ms.runtime.functional.as_index"
 
 
 def _at_run_time(part: ast.expr, ctx: Context) -> str:
-    """Return how an index is written that may be of numpy's: nothing says what it is, and the project uses numpy."""
+    """Return how an index is written that may be of numpy's: nothing says what it is, and the file uses numpy."""
     kind = ctx.kind(part)
     held = kind.items[0] if kind.name == "list" and kind.items else kind
     doubtful = held.may_be("ndarray") or (not kind.known and ctx.once(_uses_numpy))
@@ -367,7 +367,7 @@ def _at_run_time(part: ast.expr, ctx: Context) -> str:
 
 
 def _uses_numpy(ctx: Context) -> bool:
-    return "numpy" in ctx.world.symbols.packages(())
+    return ctx.world.symbols.reaches_package(ctx.path, "numpy")
 
 
 def _takes_steps(tree: ast.Subscript, ctx: Context) -> bool:
