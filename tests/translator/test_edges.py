@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torch2ms import translate_source
+from torch2ms.config import Options, Target
 
 HEAD = "import torch\nx = torch.rand(3, 4)\n"
 
@@ -386,3 +387,32 @@ def test_what_a_mask_selects_may_be_nothing_in_another_shape() -> None:
     text = translate_source(source).text
     assert "y = functional.selections.sum(x[x > 9].view(-1))" in text
     assert "z = functional.selections.matmul(x.reshape(0, 3), x)" in text
+
+
+@pytest.mark.parametrize(
+    ("program", "level"),
+    [
+        ("print(torch.fft.fft(x))", "note"),  # portable code runs on CPU; other devices are named when they are chosen
+        ("print(torch.fft.fft(x * math.inf))", "warning"),
+        ("q, r = torch.linalg.qr(x)", "note"),
+        ("x.requires_grad_()\nq, r = torch.linalg.qr(x)\nr.sum().backward()", "warning"),
+        ("w = torch.ones(3, requires_grad=True)\nq, r = torch.linalg.qr(x.detach())\n(w * r.sum()).sum().backward()",
+         "note"),
+        ("print(x.to_sparse())", "note"),
+        ("print(torch.as_strided(x, (2, 2), (1, 2)))", "warning"),  # names no limits
+    ],
+)  # fmt: skip
+def test_a_target_that_is_not_exact_is_marked_beyond_its_limits(program: str, level: str) -> None:
+    result = translate_source(f"import math\nimport torch\n\nx = torch.ones(4, 4)\n{program}\n")
+    assert [str(d.severity) for d in result.diagnostics if d.code == "T2M303"] == [level]
+
+
+def test_a_target_for_fewer_devices_is_no_note_on_the_others() -> None:
+    source = "import torch\n\nprint(torch.special.i0(torch.ones(3)))\n"
+    levels = {
+        device: [str(d.severity) for d in translate_source(source, options=Options(Target(device=device))).diagnostics]
+        for device in ("portable", "cpu", "ascend")
+    }
+    assert levels["portable"] == levels["cpu"] == ["note"]
+    assert levels["ascend"]
+    assert "note" not in levels["ascend"]

@@ -30,6 +30,14 @@ def test_a_tensor_on_one_path_only_is_no_tensor(other: Kind) -> None:
     assert not join(other, TENSOR).is_tensor
 
 
+def test_an_unknown_value_remembers_what_it_is_on_some_paths() -> None:
+    assert join(TENSOR, INT).seen == {"Tensor", "int"}
+    assert join(join(INT, Kind("ndarray")), UNKNOWN).may_be("ndarray")
+    assert not UNKNOWN.may_be("Tensor")
+    assert TENSOR.may_be("Tensor", "Parameter")
+    assert join(Kind("list", items=(INT,)), Kind("list", items=(TENSOR,))).items[0].may_be("Tensor")
+
+
 def test_a_parameter_is_a_tensor_on_both_paths() -> None:
     assert join(Kind("Parameter"), TENSOR).name == "Tensor"
 

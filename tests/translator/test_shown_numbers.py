@@ -183,3 +183,20 @@ def test_what_a_checkpoint_holds_is_formatted_as_a_number() -> None:
     text = translate_source(LOADED).text
     assert '.format(state["epoch"], metrics.number(best), lr, rate))' in text
     assert "{metrics.number(state['acc']):.3f} {state['epoch']}" in text
+
+
+MIXED = "import torch\n\nlogs = [3]\nlogs += [torch.tensor(0.25)]\n"
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        ("'{:>5}{:>10.3f}'.format(*logs)", "metrics.formatted('{:>5}{:>10.3f}', *logs)"),
+        ("'{:>8}'.format(logs[-1])", "'{:>8}'.format(metrics.number(logs[-1]))"),
+        ("f'{logs[1]:<9}'", "f'{metrics.number(logs[1]):<9}'"),
+        ("[f'{v / 2:.2f}' for v in logs]", "[f'{metrics.number(v / 2):.2f}' for v in logs]"),
+        ("'%5d %.3f' % tuple(logs)", "'%5d %.3f' % tuple(logs)"),  # MindSpore's tensors are numbers there
+    ],
+)
+def test_what_holds_tensors_beside_numbers_is_formatted_as_numbers(shown: str, expected: str) -> None:
+    assert f"print({expected})" in translate_source(f"{MIXED}print({shown})\n").text

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from torch2ms.config import NEWEST, Version
 from torch2ms.errors import TableError
-from torch2ms.mapping_tables.schema import Edge
+from torch2ms.mapping_tables.schema import Edge, Limit
 from torch2ms.mapping_tables.signatures import parse_signature
 
 __all__ = ["holds_for", "rows_of_file"]
@@ -80,6 +80,13 @@ def _flag(where: str, value: Any) -> bool:
 def _texts(where: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise _fail(where, "a list of strings", value)
+    return list(value)
+
+
+def _limits(where: str, value: Any) -> list[str]:
+    known = get_args(Limit)
+    if not isinstance(value, list) or not value or not all(item in known for item in value):
+        raise _fail(where, f"a list of {', '.join(known)}", value)
     return list(value)
 
 
@@ -165,7 +172,7 @@ _TARGET: dict[str, Check] = {
     "rename": _text_table, "transform": _text_table, "write_default": _texts, "named": _texts, "add": _expressions,
     "drop": _texts, "edge": _one_of(*EDGES),
     "reject": _text_table, "state": _state, "reshape": _text_table, "attributes": _text_table,
-    "fidelity": _one_of(*FIDELITIES), "codes": _texts, "notes": _text,
+    "fidelity": _one_of(*FIDELITIES), "limits": _limits, "codes": _texts, "notes": _text,
 }  # fmt: skip
 _EXAMPLE: dict[str, Check] = {
     "before": _filled, "after": _filled, "run": _run, "mindspore": _text, "device": _text, "edge": _one_of(*EDGES),
@@ -203,6 +210,8 @@ def _targets(where: str, value: Any) -> list[dict[str, Any]]:
     for index, target in enumerate(targets):
         if target.get("fidelity", "exact") != "exact" and not target.get("notes"):
             raise TableError(f"{where}[{index}]: fidelity {target['fidelity']!r} needs notes that say when it differs")
+        if "limits" in target and target.get("fidelity", "exact") == "exact":
+            raise TableError(f"{where}[{index}]: limits are of a target whose fidelity is not exact")
     return targets
 
 

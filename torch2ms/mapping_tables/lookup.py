@@ -240,7 +240,7 @@ def _device_holds(option: MappedTo, target: Target) -> bool:
 
 def _target(raw: Mapping[str, Any]) -> MappedTo:
     values = {key: value for key, value in raw.items() if key != "identical"}
-    for key in ("write_default", "named", "drop", "codes"):
+    for key in ("write_default", "named", "drop", "limits", "codes"):
         if key in values:
             values[key] = tuple(values[key])
     if "device" in values:

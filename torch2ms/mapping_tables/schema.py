@@ -12,7 +12,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["DROP", "RECEIVER", "Example", "MappedTo", "Parameter", "ParameterKind", "Row", "RowKind", "Signature"]
+__all__ = [
+    "DROP",
+    "RECEIVER",
+    "Example",
+    "Limit",
+    "MappedTo",
+    "Parameter",
+    "ParameterKind",
+    "Row",
+    "RowKind",
+    "Signature",
+]
 
 RowKind = Literal["function", "class", "method", "attribute", "constant", "module"]
 Fidelity = Literal["exact", "approximate", "partial"]
@@ -38,6 +49,7 @@ Edge = Literal[
     "complex",
     "twice",
 ]  # kinds of programs, edges.py of the translator
+Limit = Literal["device", "gradient", "infinite", "basis", "dense"]  # limits.py of the translator
 ParameterKind = Literal["positional_only", "positional", "var_positional", "keyword", "var_keyword"]
 
 # Two targets that name no API.
@@ -91,6 +103,7 @@ class MappedTo:
     reshape: Mapping[str, str] = field(default_factory=dict)  # torch state key -> reshape rule of weights.py
     attributes: Mapping[str, str] = field(default_factory=dict)  # attribute of the torch object -> of the target
     fidelity: Fidelity = "exact"
+    limits: tuple[Limit, ...] = ()  # a program that meets none of them gets what PyTorch computes
     codes: tuple[str, ...] = ()  # diagnostics that every use carries
     notes: str = ""
 

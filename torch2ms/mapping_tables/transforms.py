@@ -184,15 +184,38 @@ def not_negative(argument: Argument) -> cst.BaseExpression | None:
     return argument.code if plain else None
 
 
-@transform({"1": "1.0", "0": "0.0", "-2": "-2.0", "0.5": "0.5", "w": "w"})
+@transform({"1": "1.0", "0": "0.0", "-2": "-2.0", "0.5": "0.5", "w": "float(w)", "n + 1": "float(n + 1)"})
 def float_of_int(argument: Argument) -> cst.BaseExpression | None:
     """A number that PyTorch takes as an int as well, and MindSpore as a float alone."""
+    written = _written_as_float(argument)
+    if written is not None or argument.kind.name not in _MAYBE_INTS:
+        return argument.code if written is None else written
+    return cst.Call(cst.Name("float"), [cst.Arg(argument.code)])
+
+
+@transform({"1": "1.0", "-2": "-2.0", "0.5": "0.5", "w": "functional.float_of_int(w)"})
+def float_or_tensor(argument: Argument) -> cst.BaseExpression | None:
+    """A tensor or a number, which PyTorch takes as an int as well, and MindSpore as a float alone."""
+    written = _written_as_float(argument)
+    if written is not None or argument.kind.name not in _MAYBE_INTS:
+        return argument.code if written is None else written
+    if argument.kind.known:
+        return cst.Call(cst.Name("float"), [cst.Arg(argument.code)])
+    return argument.runtime("functional.float_of_int")
+
+
+_MAYBE_INTS = ("int", "bool", "unknown")
+
+
+def _written_as_float(argument: Argument) -> cst.BaseExpression | None:
+    """Return an int that is written out as a float; None for all else."""
     tree, code = argument.tree, argument.code
-    if isinstance(tree, ast.Constant) and type(tree.value) is int:
-        return cst.Float(f"{tree.value}.0")
-    if isinstance(code, cst.UnaryOperation) and isinstance(code.expression, cst.Integer):
-        return code.with_changes(expression=cst.Float(f"{code.expression.value}.0"))
-    return code
+    if isinstance(tree, ast.Constant):
+        return cst.Float(f"{tree.value}.0") if type(tree.value) is int else code
+    if isinstance(code, cst.UnaryOperation) and isinstance(code.expression, (cst.Integer, cst.Float)):
+        is_int = isinstance(code.expression, cst.Integer)
+        return code.with_changes(expression=cst.Float(f"{code.expression.value}.0")) if is_int else code
+    return None
 
 
 @transform({"1e-3": "1e-3", "1": "1.0", "eps": "eps", "0": None, "0.0": None, "32": None, "1.5": None})

@@ -1,15 +1,26 @@
 """Types of PyTorch of which MindSpore has no objects: for annotations, and for ``isinstance``, which answers no.
 
-And libraries of PyTorch's operators, which cannot be loaded: programs that ask for one go on without it.
-
-A size is an int in MindSpore, also while a network is compiled; tensors have one layout and one memory format.
+And libraries of PyTorch's operators, which cannot be loaded: programs that ask for one go on without it. Nothing in
+MindSpore warns with the warnings, so that filters for them have nothing to do. A size is an int in
+MindSpore, also while a network is compiled; tensors have one layout and one memory format.
 """
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
-__all__ = ["DispatchKeySet", "Layout", "MemoryFormat", "SymBool", "SymFloat", "SymInt", "load_library"]
+__all__ = [
+    "DispatchKeySet",
+    "Layout",
+    "MemoryFormat",
+    "ScriptWarning",
+    "SourceChangeWarning",
+    "SymBool",
+    "SymFloat",
+    "SymInt",
+    "TracerWarning",
+    "load_library",
+]
 
 
 def load_library(path: str) -> NoReturn:
@@ -25,6 +36,18 @@ class DispatchKeySet:
 
     def __or__(self, other: DispatchKeySet) -> DispatchKeySet:
         return DispatchKeySet(*self.keys, *other.keys)
+
+
+class TracerWarning(Warning):
+    """``torch.jit.TracerWarning``: what a trace does not follow."""
+
+
+class ScriptWarning(Warning):
+    """``torch.jit.ScriptWarning``: what a script does not hold."""
+
+
+class SourceChangeWarning(Warning):
+    """``torch.serialization.SourceChangeWarning``: a stored network whose source has changed."""
 
 
 class SymInt:

@@ -295,21 +295,33 @@ def hessian_of(func: Function, argnums: Positions = 0) -> Function:
     return derivative
 
 
-def vmap(func: Function, in_dims: Any = 0, out_dims: int = 0, **_: Any) -> Function:
-    """Return ``func`` applied to each slice of its arguments along ``in_dims`` (None: the whole argument), stacked."""
+def vmap(func: Function, in_dims: Any = 0, out_dims: Any = 0, **_: Any) -> Function:
+    """Return ``func`` applied to each slice of its arguments along ``in_dims`` (None: the whole argument), stacked.
+
+    Arguments and results may be dictionaries, lists and tuples of tensors.
+    """
 
     def mapped(*args: Any) -> Any:
-        axes = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
-        count = next(arg.shape[axis] for arg, axis in zip(args, axes) if axis is not None)
-        moved = [arg if axis is None else ops.movedim(arg, axis, 0) for arg, axis in zip(args, axes)]
-        results = [
-            func(*(arg if axis is None else arg[index] for arg, axis in zip(moved, axes))) for index in range(count)
-        ]
-        if isinstance(results[0], (tuple, list)):
-            return tuple(ops.stack(list(parts), out_dims) for parts in zip(*results))
-        return ops.stack(results, out_dims)
+        axes = _each_axis(args, in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args))
+        given = leaves(args)
+        count = next(leaf.shape[axis] for leaf, axis in zip(given, axes) if axis is not None)
+        moved = [leaf if axis is None else ops.movedim(leaf, axis, 0) for leaf, axis in zip(given, axes)]
+        results = []
+        for index in range(count):
+            slices = (leaf if axis is None else leaf[index] for leaf, axis in zip(moved, axes))
+            results.append(func(*rebuilt(args, slices)))
+        parts = zip(zip(*map(leaves, results)), _each_axis(results[0], out_dims))
+        return rebuilt(results[0], iter([ops.stack(list(part), axis) for part, axis in parts]))
 
     return mapped
+
+
+def _each_axis(tree: Any, axes: Any) -> List[Any]:
+    """Return the axis of each leaf of a tree: one for all, or those of a tree of the same, or of fewer, levels."""
+    if not is_tree(axes):
+        return [axes] * len(leaves(tree))
+    keys = tree.keys() if isinstance(tree, dict) else range(len(tree))
+    return [axis for key in keys for axis in _each_axis(tree[key], axes[key])]
 
 
 def _settings(network: Any) -> Tuple[Any, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["PRESUMED", "UNKNOWN", "Kind", "KindName", "join", "parse_kind"]
+__all__ = ["PRESUMED", "UNKNOWN", "Kind", "KindName", "computed_of", "join", "parse_kind"]
 
 MAX_ALTERNATIVES = 8
 
@@ -59,18 +59,24 @@ KindName = Literal[
 class Kind:
     """What is known of a value; ``evidence`` says why, for the report.
 
-    ``of`` may hold alternatives joined with ``|``: who acts on them must find that all agree.
+    ``of`` may hold alternatives joined with ``|``: who acts on them must find that all agree. ``seen`` of an unknown
+    kind names those that the value has on some paths; of the other paths it says nothing.
     """
 
     name: KindName = "unknown"
     of: str = ""
     items: tuple[Kind, ...] = ()
     evidence: str = ""
+    seen: frozenset[str] = frozenset()
 
     @property
     def known(self) -> bool:
         """Whether anything is known at all."""
         return self.name != "unknown"
+
+    def may_be(self, *names: str) -> bool:
+        """Whether the value is of one of these kinds, on some path at least."""
+        return self.name in names or not self.seen.isdisjoint(names)
 
     @property
     def is_tensor(self) -> bool:
@@ -79,11 +85,11 @@ class Kind:
 
     def because(self, evidence: str) -> Kind:
         """Return the same kind with other evidence."""
-        return Kind(self.name, self.of, self.items, evidence)
+        return Kind(self.name, self.of, self.items, evidence, self.seen)
 
     def same(self, other: Kind) -> bool:
         """Whether both say the same, whatever their evidence."""
-        if self.name != other.name or self.of != other.of or len(self.items) != len(other.items):
+        if (self.name, self.of, self.seen) != (other.name, other.of, other.seen) or len(self.items) != len(other.items):
             return False
         return not self.items or all(a.same(b) for a, b in zip(self.items, other.items, strict=True))
 
@@ -108,16 +114,26 @@ def join(a: Kind, b: Kind) -> Kind:
     if {a.name, b.name} == {"list", "tuple"} and a.items and b.items:
         held = join(_held(a), _held(b))
         # A function is handed the one or the other; of sizes and indices it matters which.
-        return Kind("list", "", (held,), a.evidence) if held.name == "Parameter" else UNKNOWN
+        return Kind("list", "", (held,), a.evidence) if held.name == "Parameter" else _one_of(a, b)
     if a.name == b.name == "dict" and a.of != b.of:
         return Kind("dict", "", (join(_held(a), _held(b)),), a.evidence)
-    if a.name == b.name:
+    if a.name == b.name != "unknown":
         of = _union(a.of, b.of)
         if len(a.items) == len(b.items):
             items = tuple(join(x, y) for x, y in zip(a.items, b.items, strict=True))
             return Kind(a.name, of, items, a.evidence)
         return Kind(a.name, of, (), a.evidence)
-    return UNKNOWN
+    return _one_of(a, b)
+
+
+def _one_of(a: Kind, b: Kind) -> Kind:
+    """Return the kind of a value that is of different kinds on two paths."""
+    return Kind(seen=a.seen | b.seen | {kind.name for kind in (a, b) if kind.known})
+
+
+def computed_of(*kinds: Kind) -> Kind:
+    """Return the unknown kind of a part of unknown values, or of what an operator makes of them: arrays make arrays."""
+    return Kind(seen=frozenset().union(*(kind.seen for kind in kinds)) & {"Tensor", "Parameter", "ndarray"})
 
 
 def _held(kind: Kind) -> Kind:

@@ -100,19 +100,54 @@ def makes_no_difference(tree: ast.Attribute, ctx: Context) -> bool | None:
     if isinstance(parent, ast.IfExp) and parent.test is tree:
         same = _undetached(parent.body) == _undetached(parent.orelse)
         return False if same else None
+    asserted = _asserted(tree, ctx)
+    if asserted is not None:
+        return asserted
     demanded = True
     if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
         parent, demanded = ctx.parent(parent), False
-    elif isinstance(parent, ast.Compare) and len(parent.ops) == 1 and isinstance(parent.ops[0], (ast.Eq, ast.Is)):
-        other = parent.comparators[0]
-        demanded = not (isinstance(other, ast.Constant) and other.value is False)
+    elif isinstance(parent, ast.Compare) and _is_compared(parent):
+        demanded = _demands(parent)
         parent = ctx.parent(parent)
     if isinstance(parent, ast.If) and parent.test in (tree, ctx.parent(tree)):
         refuses = len(parent.body) == 1 and isinstance(parent.body[0], ast.Raise) and not parent.orelse
         if _copies(parent, ast.unparse(tree.value)):
             return demanded
         return (not demanded) if refuses else None
-    return demanded if isinstance(parent, ast.Assert) else _saves_memory(tree, ctx)
+    return _saves_memory(tree, ctx)
+
+
+def _is_compared(tree: ast.Compare) -> bool:
+    return len(tree.ops) == 1 and isinstance(tree.ops[0], (ast.Eq, ast.Is))
+
+
+def _demands(tree: ast.Compare) -> bool:
+    """Return what is compared with: ``x.requires_grad is False``."""
+    other = tree.comparators[0]
+    return not (isinstance(other, ast.Constant) and other.value is False)
+
+
+def _asserted(tree: ast.expr, ctx: Context) -> bool | None:
+    """Return the answer with which an assertion holds: False in ``assert not any(t.requires_grad for t in ts)``."""
+    path: list[ast.AST] = []
+    node = ctx.parent(tree)
+    while node is not None and not isinstance(node, ast.stmt):
+        path.append(node)
+        node = ctx.parent(node)
+    if not isinstance(node, ast.Assert) or (path[-1] if path else tree) is not node.test:
+        return None
+    wanted: bool | None = True
+    for step in reversed(path):
+        name = getattr(step.func, "id", "") if isinstance(step, ast.Call) else ""
+        is_all = name == "all" or (isinstance(step, ast.BoolOp) and isinstance(step.op, ast.And))
+        is_any = name == "any" or (isinstance(step, ast.BoolOp) and isinstance(step.op, ast.Or))
+        if isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.Not):
+            wanted = not wanted
+        elif isinstance(step, ast.Compare) and _is_compared(step):
+            wanted = _demands(step) is wanted
+        elif not (isinstance(step, (ast.GeneratorExp, ast.ListComp)) or (is_all and wanted) or (is_any and not wanted)):
+            return None
+    return wanted
 
 
 def _copies(test: ast.If, name: str) -> bool:

@@ -112,6 +112,12 @@ class SymbolTable:
         """Return some files and all that import one of them, directly or not."""
         return _reached(paths, self._imports()[1])
 
+    def reaches_package(self, path: str, package: str) -> bool:
+        """Whether a file, or one of the project that it imports, directly or not, imports a package."""
+        reached = (self.files[each] for each in _reached((path,), self._imports()[0]) if each in self.files)
+        names = (module for file in reached for level, module in file.imports if not level)
+        return any(module.partition(".")[0] == package for module in names)
+
     def _imports(self) -> tuple[_Graph, _Graph]:
         """Return which files each file imports, and which import it; found once."""
         if self._memory.imports is None:

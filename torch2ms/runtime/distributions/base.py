@@ -86,6 +86,12 @@ class Distribution:
     batch_shape: Tuple[int, ...] = ()
     event_shape: Tuple[int, ...] = ()
 
+    def __init__(
+        self, batch_shape: Sequence[int] = (), event_shape: Sequence[int] = (), validate_args: Optional[bool] = None
+    ) -> None:
+        """Take the shapes; what is drawn and computed is said by classes derived from this one."""
+        self.batch_shape, self.event_shape = tuple(batch_shape), tuple(event_shape)
+
     def __repr__(self) -> str:
         """Return the text that PyTorch writes: numbers, and the sizes of what are more."""
         parts = []

@@ -16,6 +16,7 @@ __all__ = [
     "can_cast",
     "dtype_name",
     "finfo",
+    "float_of_int",
     "is_complex_type",
     "is_float_type",
     "is_signed",
@@ -54,6 +55,11 @@ _OF_BFLOAT16 = _Limits(
 def finfo(dtype: Any) -> Any:
     """Return what a floating-point dtype can hold; numpy knows it of all but bfloat16."""
     return _OF_BFLOAT16 if dtype == _BFLOAT16 else np.finfo(ms.dtype_to_nptype(dtype))
+
+
+def float_of_int(value: Any) -> Any:
+    """Return an int as a float; floats and tensors as they are."""
+    return float(value) if isinstance(value, int) else value
 
 
 def number(value: Any, like: Any) -> Any:

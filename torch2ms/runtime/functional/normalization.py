@@ -86,7 +86,7 @@ def layer_norm(
     gamma = ops.ones(shape, input.dtype) if weight is None else weight
     beta = ops.zeros(shape, input.dtype) if bias is None else bias
     if _EPS_IN_GRADIENT and input.dtype not in (ms.float16, ms.float64) and 0 not in input.shape:
-        return ops.LayerNorm(axis, axis, eps)(input, gamma, beta)[0]
+        return ops.LayerNorm(axis, axis, float(eps))(input, gamma, beta)[0]
     axes = tuple(range(axis, input.ndim))
     if input.dtype == ms.float64:
         centred = input - input.mean(axes, True)

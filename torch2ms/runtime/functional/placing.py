@@ -76,6 +76,8 @@ def as_index(value: Any) -> Any:
         return Tensor(np.zeros(0, np.int64))
     if isinstance(value, tuple):
         return tuple(map(as_index, value))
+    if isinstance(value, slice):
+        return slice(as_index(value.start), as_index(value.stop), as_index(value.step))
     if isinstance(value, np.ndarray):
         return Tensor(value)
     if isinstance(value, np.generic):

@@ -88,9 +88,9 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return ops.stack(promoted(tensors), dim)
 
 
-def numel(input: Tensor) -> int:
-    """Return the number of elements."""
-    return int(input.size)
+def numel(input: Union[Tensor, Tuple[int, ...]]) -> int:
+    """Return the number of elements of a tensor, or of a tensor of this shape."""
+    return int(np.prod(input) if isinstance(input, tuple) else input.size)
 
 
 def item(input: Tensor) -> Any:

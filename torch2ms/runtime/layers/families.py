@@ -13,6 +13,7 @@ from mindspore import Parameter, Tensor, nn, ops
 
 from ..functional import batch_norm
 from . import normalization
+from .recurrent import GRU, LSTM, RNN
 
 __all__ = [
     "BatchNorms",
@@ -134,10 +135,20 @@ class Dropouts(metaclass=_Family):
     members = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
 
 
+_SETTINGS = ("bias", "batch_first", "dropout", "bidirectional")
+
+
 class Recurrents(metaclass=_Family):
     """``torch.nn.modules.rnn.RNNBase``."""
 
     members = (nn.RNN, nn.GRU, nn.LSTM)
+
+    def __new__(cls, mode: str, *args: Any, **options: Any) -> Any:
+        """Return the layer that ``mode`` names: ``LSTM``, ``GRU``, ``RNN_TANH`` or ``RNN_RELU``."""
+        options.update(zip(("input_size", "hidden_size", "num_layers", *_SETTINGS), args))
+        if mode.startswith("RNN_"):
+            return RNN(nonlinearity=mode[len("RNN_") :].lower(), **options)
+        return {"LSTM": LSTM, "GRU": GRU}[mode](**options)
 
 
 class _OfLosses(type(nn.Cell)):  # type: ignore[misc]

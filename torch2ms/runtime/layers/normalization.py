@@ -124,7 +124,7 @@ class LayerNorm(nn.LayerNorm, metaclass=Kind):
         dtype: Any = None,
     ) -> None:
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-        super().__init__(shape, -1, -1, epsilon=eps, **typed(dtype))
+        super().__init__(shape, -1, -1, epsilon=float(eps), **typed(dtype))
         self.elementwise_affine = bool(elementwise_affine)
         _leave_out(self, ["gamma", "beta"] if not elementwise_affine else [] if bias else ["beta"])
         draw_own(self)
@@ -153,7 +153,7 @@ class GroupNorm(nn.GroupNorm, metaclass=Kind):
         *,
         bias: bool = True,
     ) -> None:
-        super().__init__(num_groups, num_channels, eps=eps, affine=bool(affine), **typed(dtype))
+        super().__init__(num_groups, num_channels, eps=float(eps), affine=bool(affine), **typed(dtype))
         self.affine = bool(affine)
         _leave_out(self, ["gamma", "beta"] if not affine else [] if bias else ["beta"])
         draw_own(self)

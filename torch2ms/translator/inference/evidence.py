@@ -67,6 +67,7 @@ def _telling_members(tables: Tables, absent: frozenset[str]) -> tuple[frozenset[
     alike: _Told = {}
     members = {family: members_of(tables.catalogue, BASE_ROWS[family]) for family in _FAMILIES}
     shared_methods, shared_attributes = shared_members(absent)
+    shared_methods |= members_of(tables.catalogue, "torch.Size").keys()
     for name in {name for found in members.values() for name in found}:
         families = [family for family in _FAMILIES if name in members[family]]
         if len(families) > 1:

@@ -37,7 +37,7 @@ from torch2ms.translator.inference.families import (
 )
 from torch2ms.translator.inference.handed import handed_back
 from torch2ms.translator.inference.overloads import field_of, overloaded
-from torch2ms.translator.kinds import UNKNOWN, Kind, join, parse_kind
+from torch2ms.translator.kinds import UNKNOWN, Kind, computed_of, join, parse_kind
 from torch2ms.translator.names import PROJECT, candidates
 from torch2ms.translator.trees import children
 
@@ -208,9 +208,7 @@ class Expressions(Callables):
             return Kind("str")
         if left.name in ("list", "tuple"):
             return Kind("list", items=(join(element_of(left), element_of(right)),)) if right.name == left.name else left
-        if right.name == "list" and isinstance(op, ast.Mult):
-            return right  # 3 * [None]
-        return UNKNOWN
+        return right if right.name == "list" and isinstance(op, ast.Mult) else computed_of(left, right)  # 3 * [None]
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Kind:
         kind = self.expr(node.operand)
@@ -272,7 +270,8 @@ class Expressions(Callables):
             return UNKNOWN
         if is_module_dict(kind):
             return value_of(kind.items[0], getattr(node.slice, "value", None))
-        return element_of(kind) if kind.name in ("list", "tuple", "dict", "iterator", "Module", "Dataset") else UNKNOWN
+        holds = kind.name in ("list", "tuple", "dict", "iterator", "Module", "Dataset")
+        return element_of(kind) if holds else computed_of(kind)
 
     def _Slice(self, node: ast.Slice) -> Kind:
         for part in filter(None, (node.lower, node.upper, node.step)):

@@ -84,8 +84,8 @@ class Flow(Parameters):
 
     def bind(self, name: str, kind: Kind) -> None:
         """Bind a name in this scope."""
-        if not kind.known:
-            kind = self.told_of_variable(name)
+        if not kind.known and (told := self.told_of_variable(name)).known:
+            kind = told
         self.env[name] = kind
         before = self.seen.get(name)
         self.seen[name] = join(before, kind) if before is not None and not self._anew else kind
@@ -351,14 +351,12 @@ class Flow(Parameters):
             elif isinstance(node, ast.MatchValue):
                 self.expr(node.value)
             elif isinstance(node, ast.MatchMapping):
-                for key in node.keys:
-                    self.expr(key)
+                list(map(self.expr, node.keys))
             elif isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name is not None:
                 self.bind(node.name, UNKNOWN)
 
     def _Delete(self, node: ast.Delete) -> None:
-        for target in node.targets:
-            self.expr(target)
+        list(map(self.expr, node.targets))
 
     # ---- targets
 
@@ -471,10 +469,12 @@ class Flow(Parameters):
             if isinstance(test.op, ast.And) == holds:
                 for value in test.values:
                     self.narrow(value, holds)
-        elif holds and isinstance(test, (ast.Call, ast.Compare)):
+        elif isinstance(test, (ast.Call, ast.Compare)):
             subject, kind = self._tested(test)
             if isinstance(subject, ast.Name) and kind.known:
-                self.env[subject.id] = kind.because("isinstance")
+                is_other = not holds and self.lookup(subject.id).is_tensor and kind.same(Kind("Tensor"))
+                if holds or is_other:
+                    self.env[subject.id] = UNKNOWN if is_other else kind.because("isinstance")
 
     def _tested(self, test: ast.Call | ast.Compare) -> tuple[ast.expr | None, Kind]:
         """Return what a test of a class is about, and the kind it proves."""

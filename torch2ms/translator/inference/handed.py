@@ -138,9 +138,14 @@ def lacks_results(analysis: FileAnalysis) -> bool:
             given = (analysis.kinds.get(arg, UNKNOWN) for arg in call.args)
             if callee.name == "class" and any(kind.is_tensor for kind in given):
                 return True  # what its attributes are
-            if callee.name == "function" and not analysis.kinds.get(call, UNKNOWN).known:
+            if callee.name == "function" and not _is_told(analysis.kinds.get(call, UNKNOWN)):
                 return True
     return False
+
+
+def _is_told(kind: Kind) -> bool:
+    """Whether a value is known, and all that it holds."""
+    return kind.known and all(map(_is_told, kind.items))
 
 
 def completed(result: Kind, info: FunctionInfo, analysis: FileAnalysis, family: Callable[[str], Kind]) -> Kind:

@@ -61,6 +61,8 @@ class Parameters(Expressions):
                 called = evidence.get(arg.arg, UNKNOWN)
                 if called.known and called.name not in ("api", "class", "function"):
                     kind = called.because(f"called with {called.evidence or called.name}")
+                elif not kind.known and called.seen:
+                    kind = called
             if kind.name == "Tensor" and not kind.of and arg.annotation is not None:
                 if evidence is None:
                     evidence = self.world.parameters(self.info)

@@ -442,7 +442,7 @@ class World:
             if name in found and found[name].name == "Module":
                 found[name] = Kind("Module", evidence="handed over by a caller")  # another's may be of another class
             elif name not in found or found[name].name != "Tensor":
-                found[name] = UNKNOWN
+                found[name] = join(found.get(name, UNKNOWN), UNKNOWN)
         found = self._parameters[question] = self._shared(self._parameters, info.key, found)
         if self._doubtful:
             self._doubted.append((self._parameters, question))

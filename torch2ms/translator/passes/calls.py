@@ -33,6 +33,7 @@ from torch2ms.translator.passes.kept_features import report_kept
 from torch2ms.translator.passes.layer_calls import is_chosen_recurrent, named_inputs
 from torch2ms.translator.passes.layer_members import is_forward
 from torch2ms.translator.passes.left_out_gradients import step_that_adds
+from torch2ms.translator.passes.limits import passes_limits
 from torch2ms.translator.passes.network_input import network_input
 from torch2ms.translator.passes.older_calls import older_call
 from torch2ms.translator.passes.operators import doubled_arguments, promoted, rewrite_builtin, settled
@@ -436,7 +437,8 @@ def _note(made: Replace, site: CallSite, ctx: Context) -> None:
     for code, message in made.codes:
         ctx.report(code, site.tree, message, symbol=row.name)
     if option.fidelity != "exact" and not option.codes:
-        ctx.report("T2M303", site.tree, f"{row.name}: {option.notes}", symbol=row.name)
+        level = Severity.WARNING if passes_limits(option, site.tree, ctx) else Severity.NOTE
+        ctx.report("T2M303", site.tree, f"{row.name}: {option.notes}", symbol=row.name, severity=level)
 
 
 def _left(

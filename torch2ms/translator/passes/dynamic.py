@@ -18,6 +18,7 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.passes.exchanged_parts import exchanged_by_name
 from torch2ms.translator.passes.layer_members import LAYER_MEMBERS, is_settings, new_names
 from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
+from torch2ms.translator.passes.shown_names import shown_text
 from torch2ms.translator.syntax import build, code_of, parse_expression
 from torch2ms.translator.trees import parse_string, walk
 
@@ -95,7 +96,7 @@ def is_asked_by_name(tree: ast.expr, name: str, ctx: Context) -> bool:
 
 def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
     owner = ctx.kind(tree.args[0]).of
-    attribute = _string(tree.args[1]) if len(tree.args) > 1 else ""
+    attribute = shown_text(tree.args[1], ctx) if len(tree.args) > 1 else ""
     if name in ("setattr", "delattr"):
         _patched(tree, owner, attribute, ctx)
         return updated

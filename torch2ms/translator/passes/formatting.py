@@ -330,9 +330,10 @@ def _unpacks_tensors(text: str, tree: ast.Call, ctx: Context) -> bool:
     """Whether what a container holds is formatted as numbers: ``"{:.3f} {:.3f}".format(*losses)``, ``**losses``."""
     given = [value.value for value in tree.args if isinstance(value, ast.Starred)]
     given += [keyword.value for keyword in tree.keywords if keyword.arg is None]
-    if not given or not any(map(is_number_format, _specs(text))):
-        return False
-    return any(element_of(ctx.kind(value)).is_tensor or may_hold_tensors(value, ctx) for value in given)
+    specs = _specs(text)
+    if specs and any(element_of(ctx.kind(value)).may_be("Tensor", "Parameter") for value in given):
+        return True
+    return any(map(is_number_format, specs)) and any(may_hold_tensors(value, ctx) for value in given)
 
 
 def _specs(text: str) -> list[str]:
@@ -431,7 +432,8 @@ def _number(
     tree = ctx.alignment.tree(before)
     if not isinstance(tree, ast.expr) or ctx.kind(tree).name == "str":
         return None
-    if not _holds(tree, _perhaps_tensors(ctx), ctx) and not (is_number_format(spec) and may_be_tensor(tree, ctx)):
+    is_seen = ctx.kind(tree).may_be("Tensor", "Parameter") or _holds(tree, _perhaps_tensors(ctx), ctx)
+    if not is_seen and not (is_number_format(spec) and may_be_tensor(tree, ctx)):
         return None
     return cst.Call(ctx.reference("torch2ms.runtime.metrics.number"), [cst.Arg(after)])
 

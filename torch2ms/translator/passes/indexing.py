@@ -242,16 +242,14 @@ def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Sub
         changed = any(new is not old for new, old in zip(elements, updated.slice, strict=True))
         return updated.with_changes(slice=elements) if changed else updated
     for position, part in enumerate(parts):
-        template, index = _template(part, ctx) or _at_run_time(part, tree, ctx), elements[position].slice
+        template, index = _template(part, ctx) or _at_run_time(part, ctx), elements[position].slice
         if isinstance(part, ast.Slice) and isinstance(index, cst.Slice):
-            bounds = _with_ints(index, part, lambda bound: ctx.kind(bound).name == "ndarray")
+            bounds = _with_bounds(index, part, lambda bound: _bound_template(bound, ctx), ctx)
             elements[position] = (
                 elements[position] if bounds is index else elements[position].with_changes(slice=bounds)
             )
         elif template and isinstance(index, cst.Index):
-            names = {"tensor": "mindspore.Tensor", "bool": "mindspore.bool_", "index": _AS_INDEX}
-            parts_of = {key: ctx.reference(name) for key, name in names.items() if f"{{{key}}}" in template}
-            made = index.with_changes(value=build(template, value=index.value, **parts_of))
+            made = index.with_changes(value=_filled(template, index.value, ctx))
             elements[position] = elements[position].with_changes(slice=made)
     same = all(new is old for new, old in zip(elements, updated.slice, strict=True))
     return updated if same else updated.with_changes(slice=elements)
@@ -291,14 +289,30 @@ def _is_number_of_numpy(tree: ast.expr, ctx: Context) -> bool:
     return found and whole and all(isinstance(place, (ast.Constant, ast.UnaryOp)) for place in places)
 
 
-def _with_ints(index: cst.Slice, tree: ast.Slice, is_other: Callable[[ast.expr], bool]) -> cst.Slice:
-    """``a:b`` of numbers that MindSpore takes no bounds of -> ``int(a):int(b)``."""
-    changed = {
-        name: build("int({value})", value=getattr(index, name))
-        for name in ("lower", "upper", "step")
-        if getattr(tree, name) is not None and is_other(getattr(tree, name))
-    }
+def _with_bounds(index: cst.Slice, tree: ast.Slice, template: Callable[[ast.expr], str], ctx: Context) -> cst.Slice:
+    """``a:b`` of numbers that MindSpore takes no bounds of -> ``int(a):int(b)``, by the template of each bound."""
+    changed: dict[str, cst.BaseExpression] = {}
+    for name in ("lower", "upper", "step"):
+        bound = getattr(tree, name)
+        if bound is not None and (text := template(bound)):
+            changed[name] = _filled(text, getattr(index, name), ctx)
     return index.with_changes(**changed) if changed else index
+
+
+def _filled(template: str, value: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:
+    """Return a template of an index, ``{index}({value})``, with the value and the names that it is written with."""
+    names = {"tensor": "mindspore.Tensor", "bool": "mindspore.bool_", "index": _AS_INDEX}
+    parts = {key: ctx.reference(name) for key, name in names.items() if f"{{{key}}}" in template}
+    return build(template, value=value, **parts)
+
+
+def _bound_template(bound: ast.expr, ctx: Context) -> str:
+    """Return how a bound of a slice is written that is, or may be, a number of numpy's; empty where it stays."""
+    return "int({value})" if ctx.kind(bound).name == "ndarray" else _at_run_time(bound, ctx)
+
+
+def _of_one_element(bound: ast.expr, ctx: Context) -> str:
+    return "int({value})" if ctx.kind(bound).is_tensor and 1 in ranks(bound, ctx) else ""
 
 
 def _bounded(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
@@ -309,7 +323,7 @@ def _bounded(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.S
     elements = list(updated.slice)
     for position, (part, element) in enumerate(zip(parts, updated.slice, strict=True)):
         if isinstance(part, ast.Slice) and isinstance(element.slice, cst.Slice):
-            bounds = _with_ints(element.slice, part, lambda x: ctx.kind(x).is_tensor and 1 in ranks(x, ctx))
+            bounds = _with_bounds(element.slice, part, lambda bound: _of_one_element(bound, ctx), ctx)
             elements[position] = element if bounds is element.slice else element.with_changes(slice=bounds)
     same = all(new is old for new, old in zip(elements, updated.slice, strict=True))
     return updated if same else updated.with_changes(slice=elements)
@@ -342,36 +356,18 @@ def _gone_over(ctx: Context) -> frozenset[str]:
 
 
 _AS_INDEX = "torch2ms.runtime.functional.as_index"
-_PLURAL = (
-    "idx",
-    "idxs",
-    "inds",
-    "ids",
-    "index",
-    "indexes",
-    "indices",
-    "perm",
-    "order",
-    "mask",
-)  # what lists of numbers are called, ``train_idx`` and ``idx_train`` as well
 
 
-def _at_run_time(part: ast.expr, tree: ast.Subscript, ctx: Context) -> str:
-    """Return how an index is written that may be of numpy's, in a file that uses it; empty where it stays.
-
-    One number alone is mostly Python's, unless it is called like a list of them.
-    """
-    if not isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)) or ctx.kind(part).known:
-        return ""
-    name = getattr(part, "attr", getattr(part, "id", "")).lower()
-    likely = isinstance(tree.slice, ast.Tuple) or bool({*name.split("_")} & {*_PLURAL})
-    return "{index}({value})" if likely and ctx.once(_uses_numpy) else ""
+def _at_run_time(part: ast.expr, ctx: Context) -> str:
+    """Return how an index is written that may be of numpy's: nothing says what it is, and the file uses numpy."""
+    kind = ctx.kind(part)
+    held = kind.items[0] if kind.name == "list" and kind.items else kind
+    doubtful = held.may_be("ndarray") or (not kind.known and ctx.once(_uses_numpy))
+    return "{index}({value})" if doubtful and not isinstance(part, (ast.Slice, ast.Constant)) else ""
 
 
 def _uses_numpy(ctx: Context) -> bool:
-    whole = (alias.name for node in ctx.analysis.all(ast.Import) for alias in node.names)
-    parts = (node.module or "" for node in ctx.analysis.all(ast.ImportFrom))
-    return any(module.partition(".")[0] == "numpy" for module in (*whole, *parts))
+    return ctx.world.symbols.reaches_package(ctx.path, "numpy")
 
 
 def _takes_steps(tree: ast.Subscript, ctx: Context) -> bool:
@@ -393,9 +389,20 @@ def _may_step(tree: ast.Subscript, ctx: Context) -> bool:
     if not any(_is_stepped(part) for part in parts):
         return False
     kind = ctx.kind(tree.value)
-    if not kind.known and _is_tensor_by_use(tree, ctx):
+    if not kind.known and (_is_tensor_by_use(tree, ctx) or _may_be_trained(tree, ctx)):
         kind = Kind("Tensor")
     return kind.is_tensor and not kind.of.startswith(_WITHOUT_GRADIENT) and ctx.target.device in ("portable", "cpu")
+
+
+def _may_be_trained(tree: ast.Subscript, ctx: Context) -> bool:
+    """Whether a value that is indexed by axes may be a tensor with a gradient; ``take_every`` reads arrays as well."""
+    trains = asks_for_gradients(ctx) or ctx.once(_has_networks) or ctx.kind(tree.value).may_be("Tensor", "Parameter")
+    return trains and isinstance(tree.slice, ast.Tuple) and not any(map(_is_backwards, tree.slice.elts))
+
+
+def _is_backwards(part: ast.expr) -> bool:
+    """Whether a part of an index goes backwards, which no index of a tensor does."""
+    return isinstance(part, ast.Slice) and isinstance(part.step, ast.UnaryOp)
 
 
 def _is_tensor_by_use(tree: ast.Subscript, ctx: Context) -> bool:

@@ -19,7 +19,13 @@ from torch2ms.translator.passes.joined_layers import extended
 from torch2ms.translator.passes.members import is_handed_tensor
 from torch2ms.translator.passes.operators import shift
 from torch2ms.translator.passes.rare_operators import long_operator
-from torch2ms.translator.passes.weight_data import gives_first_values, holds_data, is_of_state, names_parameter
+from torch2ms.translator.passes.weight_data import (
+    gives_first_values,
+    goes_over_weights,
+    holds_data,
+    is_of_state,
+    names_parameter,
+)
 from torch2ms.translator.recipes.inplace_values import repeatable
 from torch2ms.translator.recipes.own_tensors import held_by_network
 from torch2ms.translator.recipes.passed_tensors import passes_on
@@ -71,7 +77,7 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
         return _assigned(node, cst.Name(name), ctx)
     if not ctx.kind(tree.target).is_tensor:
         return node
-    if ctx.kind(tree.target).name == "Parameter" or is_trained(name, ctx):
+    if ctx.kind(tree.target).name == "Parameter" or is_trained(name, ctx) or goes_over_weights(tree.target, ctx):
         return _assigned(node, cst.Name(name), ctx)
     if is_of_state(tree.target, ctx) or holds_data(tree.target, ctx):
         return _copied(node, cst.Name(name))

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.inference.containers import PUTTING
 from torch2ms.translator.inference.declarations import FunctionInfo
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.trees import walk
@@ -64,6 +65,10 @@ def _is_doubtful(tree: ast.expr, ctx: Context, steps: int) -> bool:
     if isinstance(tree, ast.BinOp):
         parts = (tree.left,) if isinstance(tree.op, ast.Div) else (tree.left, tree.right)  # by a count, mostly
         return any(_is_doubtful(part, ctx, steps - 1) for part in parts)
+    if isinstance(tree, (ast.List, ast.Tuple, ast.Set)):
+        return any(_is_doubtful(part, ctx, steps - 1) for part in tree.elts)
+    if isinstance(tree, ast.Starred):
+        return _is_doubtful(tree.value, ctx, steps - 1)
     return isinstance(tree, ast.Call) and _gives_doubtful(tree, ctx, steps)
 
 
@@ -142,6 +147,8 @@ def _given(ctx: Context) -> dict[tuple[ast.AST, str], list[ast.expr | None]]:
                 pairs = [(node.target, node.value)]
             elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
                 pairs = [(node.target, node.iter)]
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTTING:
+                pairs = [(node.func.value, value) for value in node.args[-1:]]
             for target, value in (each for pair in pairs for each in _one_by_one(*pair)):
                 for part in walk(target):
                     if isinstance(part, ast.Name):

@@ -22,7 +22,7 @@ from torch2ms.translator.inference.families import BASE_ROWS, MODULE_BARE
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
 from torch2ms.translator.names import candidates, is_config
 from torch2ms.translator.passes.recorded_marks import marked_untyped
-from torch2ms.translator.recipes.devices import describes_dtype
+from torch2ms.translator.recipes.devices import SETTINGS, describes_dtype
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk
 from torch2ms.translator.type_names import floating_type
@@ -205,6 +205,9 @@ def _is_tensor_call(func: ast.Attribute, call: ast.Call, ctx: Context) -> bool:
         return True
     if func.attr == "type" and len(call.args) == 1 and _is_whole_type(ctx.kind(call.args[0])):
         return True
+    names = {keyword.arg for keyword in call.keywords}
+    if func.attr == "to" and not call.args and names and names <= {"device", *SETTINGS}:
+        return ctx.world.evidence.is_free("to", "Tensor")
     if func.attr == "to" and call.args:
         kind = ctx.kind(call.args[0])
         first = call.args[0]
@@ -218,7 +221,6 @@ def _is_tensor_call(func: ast.Attribute, call: ast.Call, ctx: Context) -> bool:
         return False
     if func.attr == "size":
         return len(call.args) <= 1 and all(keyword.arg == "dim" for keyword in call.keywords)
-    names = {keyword.arg for keyword in call.keywords}
     return bool(names & {"dim", "keepdim"}) and ctx.world.evidence.takes(func.attr, call)
 
 
@@ -259,7 +261,8 @@ def untyped_call(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Cont
         return made
     if (leaf := marked_untyped(updated, tree, ctx)) is not None:
         return leaf
-    if (made := _of_type(updated, tree, ctx) or _cast(updated, tree, ctx)) is not None:
+    made = _of_type(updated, tree, ctx) or _cast(updated, tree, ctx) or _of_tensor_or_size(updated, tree, ctx)
+    if made is not None:
         return made
     for family, word in _FAMILIES:
         name = f"{BASE_ROWS[family]}.{func.attr}"
@@ -297,7 +300,7 @@ def _of_type(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpress
 def _cast(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
     """Return ``states.of_type(x, dtype)`` for ``x.to(device=device, dtype=dtype)`` of a tensor or a network."""
     words = {keyword.arg for keyword in tree.keywords}
-    if getattr(tree.func, "attr", "") != "to" or not words <= {"dtype", "device", "non_blocking"}:
+    if getattr(tree.func, "attr", "") != "to" or not words <= {"dtype", "device", *(SETTINGS - {"copy"})}:
         return None
     trees = [*tree.args, *(keyword.value for keyword in tree.keywords)]
     if any(arg.star for arg in updated.args) or not isinstance(updated.func, cst.Attribute):
@@ -312,6 +315,17 @@ def _cast(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression
         return None
     of_type = ctx.reference("torch2ms.runtime.states.of_type")
     return build("{of}({x}, {dtype})", of=of_type, x=updated.func.value, dtype=dtypes[0])
+
+
+def _of_tensor_or_size(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
+    """Return ``functional.numel(x)`` for ``x.numel()``, which sizes have too: what torch.numel becomes takes both."""
+    name = getattr(tree.func, "attr", "")
+    row = ctx.tables.row(f"torch.{name}") if ctx.tables.row(f"{BASE_ROWS['Size']}.{name}") is not None else None
+    options = ctx.tables.select(row, ctx.target) if row is not None else ()
+    is_own = not ctx.world.evidence.is_free(name, "Tensor")
+    if is_own or not options or updated.args or not isinstance(updated.func, cst.Attribute):
+        return None
+    return cst.Call(ctx.reference(options[0].target), [cst.Arg(updated.func.value)])
 
 
 def state_call(updated: cst.Call, func: ast.Attribute, ctx: Context) -> cst.BaseExpression | None:

@@ -18,7 +18,7 @@ from torch2ms.translator.syntax import build, code_of, itself
 from torch2ms.translator.type_names import floating_type
 from torch2ms.translator.whole_casts import cut_from_floats
 
-__all__ = ["describes_device", "describes_dtype", "moved"]
+__all__ = ["SETTINGS", "describes_device", "describes_dtype", "moved"]
 
 _MOVED = ("T2M301", "MindSpore runs on the device of its context; the move was dropped")
 _DEVICE_WORDS = ("device", "cuda", "gpu", "rank")
@@ -68,7 +68,8 @@ def _arguments(site: CallSite) -> list[tuple[str, ast.expr, cst.BaseExpression]]
     return found
 
 
-_SETTINGS = frozenset({"non_blocking", "copy", "memory_format"})
+# Keywords of ``to`` that say neither a device nor a dtype
+SETTINGS = frozenset({"non_blocking", "copy", "memory_format"})
 
 
 def _cast(site: CallSite, ctx: Context) -> tuple[str, cst.BaseExpression | None] | None:
@@ -78,7 +79,7 @@ def _cast(site: CallSite, ctx: Context) -> tuple[str, cst.BaseExpression | None]
         return None
     for position, (keyword, tree, code) in enumerate(_arguments(site)):
         kind = ctx.kind(tree)
-        if keyword in _SETTINGS or keyword == "device":
+        if keyword in SETTINGS or keyword == "device":
             continue
         if isinstance(tree, ast.Constant) and isinstance(tree.value, bool):
             continue

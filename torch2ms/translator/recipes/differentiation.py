@@ -7,9 +7,9 @@ import ast
 from torch2ms.translator.context import Context
 from torch2ms.translator.passes.weight_data import gives_first_values
 
-__all__ = ["are_differentiated", "asks_for_gradients"]
+__all__ = ["GRADIENTS", "are_differentiated", "asks_for_gradients"]
 
-_GRADIENTS = frozenset({
+GRADIENTS = frozenset({
     "backward", "grad", "requires_grad", "requires_grad_", "Module", "Parameter", "autograd", "Variable",
     "value_and_grad", "jacobian", "hessian", "vjp", "jvp", "jacrev", "jacfwd", "func", "functorch",
 })  # fmt: skip
@@ -30,6 +30,6 @@ def _computes_gradients(ctx: Context) -> bool:
         name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
         if isinstance(node, (ast.alias, ast.keyword)):
             name = (node.name if isinstance(node, ast.alias) else node.arg) or ""
-        if name.rpartition(".")[2] in _GRADIENTS:
+        if name.rpartition(".")[2] in GRADIENTS:
             return True
     return False

@@ -36,6 +36,7 @@ from torch2ms.translator.recipes.inplace_values import (
     first_of,
     flattened,
     functional,
+    goes_on_unchanged,
     is_inplace,
     is_piece,
     repeatable,
@@ -458,6 +459,8 @@ def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx
     """``x[i].add_(y)`` -> ``x[i] = x[i] + y`` in a tensor, ``xs[i][...] = xs[i] + y`` in a list or a dictionary."""
     assert isinstance(place.tree, ast.Subscript)
     if not statement and _reshapes(site):
+        if ctx.kind(place.tree.value).is_tensor and goes_on_unchanged(site, ctx):
+            return functional(site, direct.code, ctx)  # ``x[i].unsqueeze_(0).clone()``: nobody else has this view
         return Leave("a part of a tensor is changed in place in the middle of an expression: do it in a statement")
     if is_piece(place.tree.value, ctx):
         return _filled(site, place.code, direct, statement, ctx, index="()")
@@ -469,7 +472,7 @@ def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx
     while (inner := _data_of(base)) is not None:
         base = inner
     kind = ctx.kind(base)
-    by_name = isinstance(getattr(place.tree.slice, "value", None), str) and not kind.is_tensor  # only dictionaries are
+    by_name = isinstance(getattr(place.tree.slice, "value", None), str)  # no tensor is indexed so
     if (by_name or kind.name in ("list", "dict")) and _reshapes(site):
         return _rebound(site, place, direct, ctx)
     if by_name or kind.name in ("list", "tuple", "dict"):

@@ -25,6 +25,7 @@ __all__ = [
     "first_of",
     "flattened",
     "functional",
+    "goes_on_unchanged",
     "is_inplace",
     "is_piece",
     "repeatable",
@@ -404,3 +405,9 @@ def is_piece(base: ast.expr, ctx: Context) -> bool:
 
 
 _CUTS = ("chunk", "split", "unbind")
+
+
+def goes_on_unchanged(site: CallSite, ctx: Context) -> bool:
+    """Whether a method that changes nothing is called on the result, and none before it changes the numbers."""
+    name = getattr(ctx.parent(site.tree), "attr", "_")
+    return not name.endswith("_") and not is_inplace(site.receiver_tree, ctx)

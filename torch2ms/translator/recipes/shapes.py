@@ -181,7 +181,7 @@ def narrow(site: CallSite, ctx: Context) -> Outcome:
 def split_sizes(site: CallSite, ctx: Context) -> Outcome:
     """``x.split([h * w for h, w in shapes])``: the sizes may be elements of a tensor, which ``ops.split`` refuses."""
     made = emit_call(site, ctx)
-    given = site.argument("split_size_or_sections")
+    given = site.argument("split_size_or_sections") or site.argument("split_size")
     if not isinstance(made, Replace) or given is None or not isinstance(given.tree, ast.ListComp):
         return made
     if not isinstance(given.code, cst.ListComp) or ctx.kind(given.tree.elt).name in ("int", "Size"):
