@@ -60,6 +60,7 @@ class FileIndex:
     has_gradients: bool = False  # whether anything is asked for an attribute called ``grad``, or such a function called
     answers: frozenset[str] = frozenset()  # attributes called ``is_...`` that the file gives to objects
     asks_for_given: bool = False  # whether a function asks for gradients, to derive again, of what it is handed
+    has_groups: bool = False  # whether anything is asked for an attribute called ``param_groups``
 
     @property
     def asks_for_graphs(self) -> bool:
@@ -129,6 +130,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         attributes.has_gradients or "grad" in calls.shapes,
         frozenset(attributes.answers),
         any("create_graph" in shape.keywords for shape in calls.shapes.get("grad", ())) and asks_for_given(tree),
+        attributes.has_groups,
     )
 
 
@@ -198,6 +200,7 @@ class _Attributes:
         self._called: set[str] = set()
         self.has_marks = False  # whether anything is asked for, or given, an attribute called ``requires_grad``
         self.has_gradients = False  # whether anything is asked for an attribute called ``grad``
+        self.has_groups = False  # whether anything is asked for an attribute called ``param_groups``
         self.set_on_others: set[str] = set()
         self.kept: set[str] = set()
         self.answers: set[str] = set()
@@ -219,6 +222,7 @@ class _Attributes:
                 self._made |= names
         elif isinstance(node, ast.Attribute):
             self.has_gradients = self.has_gradients or node.attr == "grad"
+            self.has_groups = self.has_groups or node.attr == "param_groups"
             self.has_marks = self.has_marks or node.attr in ("requires_grad", "requires_grad_")
             if isinstance(node.ctx, ast.Store):
                 self._stored(node)
