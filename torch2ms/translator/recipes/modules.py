@@ -98,7 +98,7 @@ def _through_runtime(name: str, site: CallSite, ctx: Context) -> Outcome:
 
 
 # Calls that take a state_dict as a whole, whatever its names are.
-_WHOLE = frozenset({"save", "load_state_dict", "deepcopy", "save_checkpoint", "broadcast_object_list"})
+_WHOLE = frozenset({"save", "load_state_dict", "deepcopy", "broadcast_object_list"})
 
 
 def is_taken_whole(tree: ast.AST, ctx: Context, depth: int = 0) -> bool:
@@ -111,6 +111,8 @@ def is_taken_whole(tree: ast.AST, ctx: Context, depth: int = 0) -> bool:
     if isinstance(parent, ast.Call) and child is not parent.func:
         name = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
         is_copy = name == "deepcopy"
+        if ctx.kind(parent.func).name == "function":
+            return depth < 2 and _takes_whole(parent, child, ctx, depth)
         return name in _WHOLE and (not is_copy or is_taken_whole(parent, ctx, depth))
     if not isinstance(parent, ast.Assign) or depth > 2:
         return False
@@ -119,6 +121,21 @@ def is_taken_whole(tree: ast.AST, ctx: Context, depth: int = 0) -> bool:
     if len(names) != len(parent.targets) or not reads:  # what nothing here reads, others may
         return False
     return all(is_taken_whole(read, ctx, depth + 1) for read in reads)
+
+
+def _takes_whole(call: ast.Call, given: ast.AST, ctx: Context, depth: int) -> bool:
+    """Whether a function of the file only hands on what it is given: ``def save(state, path): torch.save(state)``."""
+    made = ctx.kind(call.func).of.rpartition(":")
+    function = next((f for f in ctx.analysis.all(ast.FunctionDef) if made[0] == ctx.path and f.name == made[2]), None)
+    if function is None:
+        return False
+    word = next((k.arg for k in call.keywords if k is given), None)
+    names = [arg.arg for arg in function.args.args]
+    place = next((i for i, value in enumerate(call.args) if value is given), len(names))
+    name = word or (names[place] if place < len(names) else "")
+    uses_of = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
+    is_read = all(isinstance(n.ctx, ast.Load) and is_taken_whole(n, ctx, depth + 1) for n in uses_of)
+    return bool(uses_of) and is_read
 
 
 _ASKING = frozenset({"keys", "items", "values", "pop", "list", "sorted", "len", "set", "tuple", "enumerate", "print"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Sequence
 
+from torch2ms.translator.by_use import is_environment, is_network, place_of, uses
 from torch2ms.translator.dataflow import certain_binds, live_in
 from torch2ms.translator.effects import base_path, dotted_path, effects, overlap, overlaps, root
 from torch2ms.translator.kinds import Kind
@@ -75,7 +76,7 @@ class GradientFlow:
             return True  # map(evaluate, batches)
         func = node.func
         kind = self._oracle.kind(func)
-        if _is_loss(func, kind) and not self._is_given_module(node):
+        if self._is_loss(func, kind) and not self._is_given_module(node):
             return isinstance(func, ast.Name) and self._file_function_has_source(func.id)
         if kind.name == "Module":
             return True
@@ -98,7 +99,7 @@ class GradientFlow:
         if isinstance(func.value, ast.Name) and func.value.id == "self":
             method = self._file.functions.get("." + func.attr)
             return method is None or self._function_has_source(method)
-        if "env" in (base_path(func.value) or "").rpartition(".")[2].lower():
+        if is_environment(uses(self._file.tree).of(func.value)):
             method = self._file.functions.get("." + func.attr)  # else gym's env.step(action), env.reset()
             return method is not None and self._function_has_source(method)
         return func.attr not in VALUE_METHODS | MUTATORS and root(base_path(func) or "") not in (
@@ -107,6 +108,32 @@ class GradientFlow:
             "random",
             "math",
         )
+
+    def _is_loss(self, func: ast.expr, kind: Kind) -> bool:
+        """Whether a callee is a loss function without weights of its own: by its class, else by its use.
+
+        What nothing is known of is one when it is called with several things, the first of which a call computes, when
+        it gives one thing, and when nobody asks it for weights or a mode.
+        """
+        if kind.name == "Module" and kind.of:
+            return kind.of.startswith("torch.nn.") and kind.of.endswith("Loss")
+        path = dotted_path(func) or ""
+        if kind.name not in ("Module", "unknown") or not path or ("." in path and not path.startswith("self.")):
+            return False  # model.loss(x)
+        found = uses(self._file.tree)
+        calls = found.of(func).called
+        return bool(calls) and not is_network(found.of(func)) and all(self._compares(call) for call in calls)
+
+    def _compares(self, call: ast.Call) -> bool:
+        """Whether a call is given several things, the first of which a call computes: ``criterion(net(x), y)``."""
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        parts = id(call) in uses(self._file.tree).taken_apart
+        return len(given) > 1 and not parts and self._is_computed(given[0])
+
+    def _is_computed(self, value: ast.expr) -> bool:
+        found = uses(self._file.tree).of(value)
+        called = [part.func for top in (value, *found.values) for part in walk(top) if isinstance(part, ast.Call)]
+        return found.is_part or any(place_of(func) for func in called)
 
     def _is_given_module(self, call: ast.Call) -> bool:
         values = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -354,23 +381,9 @@ class GradientFlow:
 
 
 def _is_class_like(func: ast.expr, kind: str) -> bool:
-    """Whether an untyped callee is named like a class."""
+    """Whether an untyped callee from another package is named like a class."""
     last = (dotted_path(func) or "").rpartition(".")[2].lstrip("_")
     return kind == "unknown" and last[:1].isupper() and len(last) > 2
-
-
-def _is_loss(func: ast.expr, kind: Kind) -> bool:
-    """Whether a callee is a loss function or a Module without weights of its own, by its class, else by its name."""
-    if kind.name == "Module" and kind.of:
-        last = kind.of.rpartition(".")[2]
-        return last.endswith("Loss") and kind.of.startswith("torch.nn.")
-    if kind.name not in ("Module", "unknown"):
-        return False
-    path = dotted_path(func) or ""
-    last = path.rpartition(".")[2].lower()
-    if "." in path and kind.name == "unknown" and not path.startswith("self."):
-        return False  # model.loss(x)
-    return any(word in last for word in ("loss", "criterion", "mse", "bce", "cross_entropy"))
 
 
 def _is_stored(path: str, stores: Collection[str]) -> bool:
