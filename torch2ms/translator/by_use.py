@@ -64,12 +64,18 @@ class FileUses:
         self._scopes: dict[int, tuple[int, int]] = {}  # outermost function and class around a node
         self._locals: dict[int, frozenset[str]] = {}
         self.taken_apart: set[int] = set()  # calls whose results go to several names
+        self._locals[0] = _bound_outside(tree)
         self._enter(tree, 0, 0)
 
     def of(self, node: ast.AST) -> Uses:
         """Return the uses of the place that an expression of the file names."""
         place = place_of(node)
         return self._found.get(self._key(node, place), _NONE) if place else _NONE
+
+    def binds(self, name: ast.Name) -> bool:
+        """Whether the file itself binds a name: by a parameter, an assignment or a definition, not by an import."""
+        scope, _ = self._scopes.get(id(name), (0, 0))
+        return name.id in self._locals.get(scope, ()) or name.id in self._locals[0]
 
     def of_parameter(self, function: ast.AST, name: str) -> Uses:
         """Return the uses of a parameter of an outermost function."""
@@ -80,7 +86,7 @@ class FileUses:
         root = place.partition(".")[0].partition("[")[0]
         if root == "self":
             return owner, place
-        return (scope if root in self._locals.get(scope, ()) else 0), place
+        return (scope if scope and root in self._locals[scope] else 0), place
 
     def _enter(self, node: ast.AST, scope: int, owner: int) -> None:
         if not scope and isinstance(node, _FUNCTIONS):
@@ -156,6 +162,21 @@ def _bound(function: ast.AST) -> frozenset[str]:
     bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
     bound |= {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     return frozenset(bound.difference(*(node.names for node in nodes if isinstance(node, ast.Global))))
+
+
+def _bound_outside(tree: ast.AST) -> frozenset[str]:
+    """Return the names that a module binds outside of its functions, its functions and classes among them."""
+    found: set[str] = set()
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and node is not tree:
+            found.add(node.name)
+            continue
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        pending += children(node)
+    return frozenset(found)
 
 
 @lru_cache(maxsize=8)  # many ask about the file that is being translated

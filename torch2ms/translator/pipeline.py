@@ -194,8 +194,8 @@ def _uses_torch(file: FileIndex, symbols: SymbolTable) -> bool:
 
 # Methods that hardly anything but a tensor, an optimizer or a schedule has, and MindSpore has not, or otherwise
 _TOLD_BY = frozenset(
-    "add_ backward clone contiguous cpu detach dim div_ eq expand_as gather get_last_lr masked_fill mul_ numel numpy scatter_ size sub_ "
-    "topk unsqueeze view".split()
+    "add_ backward clone contiguous cpu detach dim div_ eq expand_as gather get_last_lr masked_fill mul_ numel numpy "
+    "scatter_ size sub_ topk unsqueeze view".split()
 )
 
 

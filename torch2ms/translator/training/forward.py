@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from torch2ms.translator.dataflow import Effects, backward_slice, overlaps
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.training.events import Event
-from torch2ms.translator.training.gradient_flow import GradientFlow, differentiable_reads
+from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.ownership import Refused
 from torch2ms.translator.training.scope import ProjectFile, Scope, is_formal
 from torch2ms.translator.trees import walk
@@ -124,7 +124,7 @@ def _slice(
         scope.location(event.statement).index for event in events if scope.location(event.statement).block is block
     }
     chosen = backward_slice(block, end, file.effects, ignored=ignored, value=value)
-    needed = differentiable_reads(value)
+    needed = flow.differentiable_reads(value)
     demanded = flow.demanded(block, chosen, needed)
     carrying = flow.carrying(block, demanded)
     return _Slice(frozenset(chosen), frozenset(carrying), min(carrying, default=end), frozenset(needed))

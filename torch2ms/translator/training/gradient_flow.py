@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from torch2ms.translator.by_use import is_environment, is_network, place_of, uses
 from torch2ms.translator.dataflow import certain_binds, live_in
@@ -86,7 +86,7 @@ class GradientFlow:
             function = self._file.functions.get(func.id) or self._file.nested.get(func.id)
             if function is not None:
                 return self._function_has_source(function)
-            return func.id not in BUILTINS and kind.name != "python"
+            return (func.id not in BUILTINS or uses(self._file.tree).binds(func)) and kind.name != "python"
         if not isinstance(func, ast.Attribute):
             return True
         owner = self._oracle.kind(func.value).name
@@ -149,6 +149,15 @@ class GradientFlow:
                 self._known[id(function)] = any(self.has_source(statement) for statement in function.body)
         return self._known[id(function)]
 
+    def differentiable_reads(self, node: ast.AST) -> set[str]:
+        """Return the paths that a node of the file reads in a way that lets gradients through."""
+        return differentiable_reads(node, self._is_own)
+
+    def _is_own(self, func: ast.expr) -> bool:
+        """Whether a callee is a function or a layer of the program, whatever its name."""
+        bound = isinstance(func, ast.Name) and uses(self._file.tree).binds(func)
+        return bound or self._oracle.kind(func).name in ("Module", "function", "class")
+
     def demanded(self, statements: Sequence[ast.stmt], chosen: Collection[int], needed: set[str]) -> set[int]:
         """Return those of the ``chosen`` statements the gradient of ``needed`` (paths, updated) flows through."""
         found: set[int] = set()
@@ -164,7 +173,7 @@ class GradientFlow:
                     needed.difference_update({path for path in needed if root(path) in certain})
                 if not self.makes_module(statement):
                     entering = live_in([statement])
-                    needed.update(path for path in differentiable_reads(statement) if root(path) in entering)
+                    needed.update(path for path in self.differentiable_reads(statement) if root(path) in entering)
         return found
 
     def carrying(self, statements: Sequence[ast.stmt], demanded: Collection[int]) -> set[int]:
@@ -175,7 +184,7 @@ class GradientFlow:
             statement = statements[position]
             here = self._file.effects(statement)
             entered = self.has_source(statement) and not (self.makes_module(statement) or self._prepares(statement))
-            if entered or overlaps(differentiable_reads(statement), paths):
+            if entered or overlaps(self.differentiable_reads(statement), paths):
                 found.add(position)
                 paths |= here.changes
             elif _is_plain(statement):
@@ -233,7 +242,7 @@ class GradientFlow:
         """Whether a function computes a value with weights."""
         if self.is_module_value(value):
             return False
-        return self.has_source(value) or overlaps(differentiable_reads(value), self._computed_in(owner))
+        return self.has_source(value) or overlaps(self.differentiable_reads(value), self._computed_in(owner))
 
     def _computed_in(self, function: FunctionNode) -> set[str]:
         """Return the paths that hold values computed with weights somewhere in ``function``, whatever the order."""
@@ -246,7 +255,7 @@ class GradientFlow:
                 value = node.iter if isinstance(node, ast.For) else node.value
                 if self.is_module_value(value):
                     continue
-                if self.has_source(value) or overlaps(differentiable_reads(value), found):
+                if self.has_source(value) or overlaps(self.differentiable_reads(value), found):
                     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                     stored = effects(list(targets))
                     found |= stored.binds | stored.mutates
@@ -353,7 +362,7 @@ class GradientFlow:
         if modules is None:
             return True
         for top in nodes:
-            if overlaps(differentiable_reads(top), modules):
+            if overlaps(self.differentiable_reads(top), modules):
                 return True
             for node in _walk_executed(top):
                 if isinstance(node, ast.Call) and (self._is_opaque(node) or self._asks_whole(node, modules)):
@@ -422,8 +431,11 @@ def _names_no_grad(node: ast.expr) -> bool:
     return path.rpartition(".")[2] in ("no_grad", "inference_mode")
 
 
-def differentiable_reads(node: ast.AST) -> set[str]:
-    """Return the paths ``node`` reads in a way that lets gradients through."""
+def differentiable_reads(node: ast.AST, is_own: Callable[[ast.expr], bool] | None = None) -> set[str]:
+    """Return the paths ``node`` reads in a way that lets gradients through.
+
+    ``is_own`` tells functions and layers of the program, which may have the name of one of torch's that cuts.
+    """
     found: set[str] = set()
     pending: list[ast.AST] = [node]
     while pending:
@@ -433,7 +445,8 @@ def differentiable_reads(node: ast.AST) -> set[str]:
         if isinstance(item, ast.Call):
             method = item.func.attr if isinstance(item.func, ast.Attribute) else ""
             name = item.func.id if isinstance(item.func, ast.Name) else method
-            if method in CUTTING_METHODS or name in CUTTING_FUNCTIONS:
+            cuts = method in CUTTING_METHODS or name in CUTTING_FUNCTIONS
+            if cuts and not (is_own is not None and is_own(item.func)):
                 continue
         if isinstance(item, ast.Compare) or (isinstance(item, ast.UnaryOp) and isinstance(item.op, ast.Not)):
             continue  # true or false
