@@ -65,9 +65,11 @@ def test_other_elements_are_assigned_as_before(source: str, expected: str) -> No
     assert body_of(source).splitlines()[-1] == expected
 
 
-@pytest.mark.parametrize("name", ["init_weights", "reset_parameters", "normal_"])
-def test_first_values_are_given_plainly(name: str) -> None:
-    assert body_of("fc.weight.data[mask] = 0", f"def {name}(fc: nn.Linear, mask):") == "fc.weight[mask] = 0"
+@pytest.mark.parametrize("before", ["", "nn.init.zeros_(fc.bias); ", "fc.bias.data.normal_(); "])
+def test_first_values_are_given_plainly(before: str) -> None:
+    name = "first" if before else "reset_parameters"
+    body = body_of(f"{before}fc.weight.data[mask] = 0", f"def {name}(fc: nn.Linear, mask):")
+    assert body.endswith("fc.weight[mask] = 0")
 
 
 @pytest.mark.parametrize(

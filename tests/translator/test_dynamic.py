@@ -23,7 +23,7 @@ def codes(result: SourceResult) -> list[str]:
     [
         "x = getattr(box, name)\n",
         "getattr(box, 'size')\n",
-        "hasattr(args, 'weight')\n",
+        "print(args.epochs)\nhasattr(args, 'weight')\n",
         "nn.Module.shout = lambda self: print(self)\n".replace("nn.Module", "Box"),
         "class Box:\n    weight = 3\n\nhasattr(Box(), 'weights')\n",
         "eval('1 + 2')\n",
@@ -158,7 +158,7 @@ def test_weights_out_of_a_state_are_the_networks_own() -> None:
     assert "T2M305" not in codes(result)
 
 
-@pytest.mark.parametrize("test", ["'bias' in {'bias': 1}", "args == 'weight'", "print('weight')", "x['bias'] == 3"])
+@pytest.mark.parametrize("test", ["'bias' in {'bias': 1}", "print('weight')", "x['bias'] == 3"])
 def test_words_that_are_no_names_of_parameters(test: str) -> None:
     assert "T2M503" not in codes(translated(f"x = {{'bias': 3}}\ny = {test}\n"))
 

@@ -60,7 +60,7 @@ def test_plain_calls_stay_plain(text: str) -> None:
         ("y = x[x > 2].sum()", "functional.selections.sum(x[x > 2])"),
         ("y = x.nonzero().sum()", "functional.selections.sum(x.nonzero())"),
         ("y = (x[pos_mask] - 1).sum()", "functional.selections.sum(x[pos_mask] - 1)"),
-        ("y = x[places].sum()", "x[places].sum()"),
+        ("for i in places:\n    y = x[i].sum()", "    y = x[i].sum()"),
         ("mask = x > 2\ny = x[mask]\nz = y.mean()", "functional.selections.mean(y)"),
         ("y = torch.sum((x[x > 2] - 1).abs())", "functional.selections.sum((x[x > 2] - 1).abs())"),
         ("y = torch.zeros(0, 3).sum(0)", "functional.selections.sum(ops.zeros((0, 3)), 0)"),

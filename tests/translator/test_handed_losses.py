@@ -110,7 +110,7 @@ def test_without_such_an_object_nothing_is_handed_over() -> None:
     ("before", "behind"),
     [
         ("            optimizer.zero_grad()", "            pass"),  # the gradients build up
-        ("        out = model(x)", "        out = x"),
+        ("        loss = criterion(out, y)", "        loss = torch.nn.functional.mse_loss(x, y)"),
         (
             "        norm = loss_scaler(",
             "        if steps > 1:\n          loss /= steps\n          norm = loss_scaler(",

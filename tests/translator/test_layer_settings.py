@@ -70,8 +70,11 @@ def test_parts_of_a_sequential_are_asked_by_the_runtime() -> None:
 
 
 def test_groups_of_a_layer_of_unknown_class_are_asked_by_the_runtime() -> None:
-    source = HEAD + "def f(make, match, args):\n    return make(3).groups, match.groups(), args.groups\n"
-    assert "return modules.get(make(3), 'groups'), match.groups(), args.groups" in translate_source(source).text
+    source = HEAD + "def f(make, match, args):\n    return make(3).groups, match.groups(), args.groups, args.epochs\n"
+    assert (
+        "return modules.get(make(3), 'groups'), match.groups(), args.groups, args.epochs"
+        in translate_source(source).text
+    )
 
 
 def test_the_momentum_of_a_layer_that_a_dictionary_holds() -> None:

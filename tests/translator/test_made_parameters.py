@@ -58,7 +58,6 @@ def test_so_is_what_was_computed_from_the_same_variable() -> None:
     [
         "fake, label = buffer[0]",  # a member of a list may be a network's weight
         "fake, label = next(model.parameters())",
-        "fake, label = model.weight_and_bias()",
         "for fake in buffer: pass",
         "fake = buffer.weights",
     ],

@@ -10,7 +10,9 @@ from torch2ms.translator.pipeline import translate_source
 def body_of(source: str) -> str:
     """Return what becomes of the body of a function of a batch."""
     lines = "".join(f"    {line}\n" for line in source.splitlines())
-    result = translate_source(f"import torch\ndef f(batch, other, device):\n{lines}    return batch\n")
+    result = translate_source(
+        f"import torch\ndef f(batch, other, device):\n    torch.cuda.set_device(device)\n{lines}    return batch\n"
+    )
     text = result.text.partition("device):\n")[2].rpartition("    return batch")[0]
     return "\n".join(line.removeprefix("    ") for line in text.splitlines())
 

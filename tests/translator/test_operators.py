@@ -184,7 +184,7 @@ def test_limits_of_bfloat16_are_none_of_numpys() -> None:
         ),
         ("def f(x: torch.Tensor, a):\n    return x.transpose(*a)", "    return x.swapaxes(*a)"),
         ("p = torch.nn.ZeroPad2d((0, 0, 1, -1))", "p = layers.ZeroPad2d((0, 0, 1, -1))"),
-        ("class R(torch.nn.Module):\n    def forward(self, n, device):\n        return torch.ones(3).to(device)",
+        ("class R(torch.nn.Module):\n    def forward(self, n, d):\n        return torch.ones(3, device=d).to(d)",
          "        return ops.ones(3)"),
         ("class L(torch.nn.Linear):\n    def reset_parameters(self):\n        torch.nn.Linear.reset_parameters(self)",
          "        resets.reset_as(layers.Linear, self)"),

@@ -100,14 +100,16 @@ def test_methods_that_are_handed_on_or_have_no_effect(result: str, expected: str
 @pytest.mark.parametrize(
     ("function", "emitted"),
     [
-        ("init_weights", "w.set_data(w * 2)"),
-        ("scaled_", "w.set_data(w * 2)"),
+        ("reset_parameters", "w.set_data(w * 2)"),
+        ("applied", "w.set_data(w * 2)"),
+        ("init_weights", "ops.assign(w, w * 2)"),  # what it is called says nothing
         ("update", "ops.assign(w, w * 2)"),
         ("forward", "ops.assign(w, w * 2)"),
     ],
 )
 def test_initial_weights_are_set(function: str, emitted: str) -> None:
     source = f"import torch\nfrom torch import nn\n\ndef {function}(w: nn.Parameter):\n    w.data.mul_(2)\n"
+    source += "\n\ndef made(net: nn.Module):\n    net.apply(applied)\n"
     assert emitted in translate_source(source).text
 
 

@@ -79,7 +79,7 @@ def test_methods_called_through_their_class(text: str, made: str) -> None:
     [
         ("def f(a):\n    return a.requires_grad", True),
         ("y = unknown(x).requires_grad", True),
-        ("def f(param):\n    return param.requires_grad", False),  # a weight by its name
+        ("def f(net):\n    for p in net.parameters():\n        print(p.requires_grad)", False),
         ("kept = [p for p in things if p.requires_grad]", False),
     ],
 )

@@ -130,6 +130,7 @@ def test_a_reset_in_one_branch_only_is_not_enough() -> None:
 def test_a_state_that_some_paths_leave_unbound() -> None:
     result = translated("""
         def train(net, optimizer, loader, recurrent, start):
+            net.train()
             if recurrent:
                 hidden = start()
             for x, y in loader:
@@ -487,12 +488,12 @@ def test_numbers_beside_the_loss_are_packed() -> None:
     assert "(loss, (steps,)), grads = " in emitted
 
 
-def test_the_state_of_an_optimizer_known_by_its_name() -> None:
+def test_the_state_of_what_may_be_an_optimizer() -> None:
     source = (
         "import torch\n\n\nclass Finder:\n    def __init__(self, optimizer):\n        self.optimizer = optimizer\n\n"
         "    def reset(self, state):\n        self.optimizer.load_state_dict(state)\n\n"
         "    def text(self):\n        return '{a:.2f}'.format(**self.__dict__)\n"
     )
     emitted = translate_source(source).text
-    assert "optim.load_state_dict(self.optimizer, state)" in emitted
+    assert "states.load_state_dict(self.optimizer, state)" in emitted
     assert "metrics.formatted('{a:.2f}', **self.__dict__)" in emitted

@@ -49,8 +49,8 @@ def test_nothing_stands_behind_a_mask() -> None:
         "import torch\n\n\ndef f(x: torch.Tensor, n: int):\n    mask = x[..., 0] > 0\n    return x[mask, :], x[n, :]\n"
     )
     assert "return x[mask], x[n, :]" in text_of(source)
-    source = "import torch\n\n\ndef f(x, i, inside_mask):\n    return x[inside_mask, :] * torch.ones(2), x[i, :]\n"
-    assert "return x[inside_mask] * ops.ones(" in text_of(source)
+    source = "import torch\n\n\ndef f(x, i, inside):\n    return x[inside, :] * torch.ones(2), x[i, :], i + 1\n"
+    assert "return x[inside] * ops.ones(" in text_of(source)
     assert ", x[i, :]" in text_of(source)
 
 

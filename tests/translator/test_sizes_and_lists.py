@@ -114,17 +114,13 @@ def test_an_optimizer_that_a_network_keeps_is_no_part_of_it(bases: str, expected
     assert expected in text_of(_AGENT.format(bases=bases))
 
 
-@pytest.mark.parametrize(
-    ("name", "aside"), [("actor_opt", True), ("optimizer", True), ("option", False), ("adopt", False)]
-)
-def test_what_a_function_makes_that_was_handed_over_is_an_optimizer_by_its_name(name: str, aside: bool) -> None:
+@pytest.mark.parametrize(("given", "aside"), [("list(self.fc.parameters())", True), ("self.fc", False), ("3", False)])
+def test_what_a_function_makes_of_weights_is_an_optimizer(given: str, aside: bool) -> None:
     source = (
         "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self, make):\n        super().__init__()\n"
     )
-    text = text_of(
-        f"{source}        self.fc = nn.Linear(2, 2)\n        self.{name} = make(list(self.fc.parameters()))\n"
-    )
-    assert (f"object.__setattr__(self, '{name}', make(" in text) is aside
+    text = text_of(f"{source}        self.fc = nn.Linear(2, 2)\n        self.made = make({given})\n")
+    assert ("object.__setattr__(self, 'made', make(" in text) is aside
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ LEFT = {
         loss.backward()
         optimizer.step()
      """),
-    "prediction from elsewhere": ("computed elsewhere", "T2M402", """
+    "prediction from elsewhere": ("no optimizer step in this function uses its gradients", "T2M402", """
         optimizer.zero_grad()
         loss = criterion(data, target)
         loss.backward()

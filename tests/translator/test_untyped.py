@@ -245,16 +245,16 @@ def test_a_parameter_tells_only_until_it_is_bound_anew() -> None:
 
 
 @pytest.mark.parametrize("call", ["q.x.size(0)", "q.x.size(-1)"])
-def test_lengths_of_axes_are_a_tensors_though_a_data_set_has_size(call: str) -> None:
+def test_lengths_of_axes_may_be_what_a_class_of_the_project_answers(call: str) -> None:
     source = "import torch\n\n\nclass D:\n    def size(self, index):\n        return index\n\n\n"
-    text = translate_source(source + f"def f(q, dataset):\n    return {call}, dataset.size(0)\n").text
-    assert f"return {call.replace('size(', 'shape[').replace(')', ']')}, (dataset.shape[0] if" in text
-    assert "else dataset.size(0))" in text
+    text = translate_source(source + f"def f(q):\n    return {call}\n").text
+    axis = call.replace("size(", "shape[").replace(")", "]")
+    assert f"return {axis} if isinstance(q.x, ms.Tensor) else {call}\n" in text
 
 
-def test_eval_of_what_is_called_a_network() -> None:
+def test_eval_of_what_is_called_as_a_network_is() -> None:
     source = "import torch\n\n\nclass D:\n    def eval(self):\n        pass\n\n\ndef f(model, it):\n"
-    text = translate_source(source + "    model.eval()\n    it.eval()\n").text
+    text = translate_source(source + "    model.eval()\n    it.eval()\n    return model(3)\n").text
     assert "    model.set_train(False)\n" in text
     assert "    it.eval()\n" in text
 
@@ -455,8 +455,9 @@ def test_a_configuration_is_no_tensor_though_it_has_clone() -> None:
 
 
 @pytest.mark.parametrize("name", ["cfg", "config", "self.cfg"])
-def test_what_is_called_a_configuration_is_asked_whether_it_is_a_tensor(name: str) -> None:
-    result = translated(f"def reset(self, cfg, config):\n    made = {name}.clone()\n    return made, torch.ones(3)\n")
+def test_what_is_used_as_a_configuration_is_asked_whether_it_is_a_tensor(name: str) -> None:
+    body = f"    {name}.merge_from_file('a')\n    made = {name}.clone()\n    return made, torch.ones(3)\n"
+    result = translated(f"def reset(self, cfg, config):\n{body}")
     assert f"made = ops.deepcopy({name}) if isinstance({name}, ms.Tensor) else {name}.clone()\n" in result.text
 
 

@@ -63,7 +63,6 @@ def test_a_name_is_followed() -> None:
         "return F.one_hot(ids.long(), 3), x[ids.long()]",
         "return F.cross_entropy(x, mask.long())",
         "return x.masked_fill(~mask.bool(), 0.0)",
-        "return x * ids.long()",  # called what they are
         "if x.bool().any():\n            return x",
         "print(x.long())",
         "return x.long().sum().item()",

@@ -144,11 +144,21 @@ class ParameterGroup(MutableMapping[str, Any]):
 def param_groups(optimizer: Any) -> List[ParameterGroup]:
     """Return the parameter groups of an optimizer of ``mindspore.experimental.optim``.
 
-    An optimizer of the program's own may have taken over those of the one it holds.
+    An optimizer of the program's own may have taken over those of the one it holds. What another object calls its
+    groups is given as it is.
     """
-    if optimizer.param_groups and all(isinstance(group, ParameterGroup) for group in optimizer.param_groups):
-        return list(optimizer.param_groups)
-    return [ParameterGroup(optimizer, index) for index in range(len(optimizer.param_groups))]
+    groups: Any = optimizer.param_groups
+    if not isinstance(groups, (list, tuple)) or not all(_is_of_mindspore(group) for group in groups):
+        return list(groups) if _are_groups(groups) else groups
+    return [ParameterGroup(optimizer, index) for index in range(len(groups))]
+
+
+def _is_of_mindspore(group: Any) -> bool:
+    return isinstance(group, dict) and isinstance(group.get("lr"), (ms.Tensor, ms.Parameter))
+
+
+def _are_groups(groups: Any) -> bool:
+    return isinstance(groups, list) and bool(groups) and all(isinstance(group, ParameterGroup) for group in groups)
 
 
 def put(optimizer: Any, groups: Iterable[Mapping[str, Any]]) -> None:

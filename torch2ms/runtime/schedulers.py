@@ -44,8 +44,11 @@ Function = Callable[[int], float]
 def last_lr(scheduler: Any) -> List[float]:
     """Return the learning rates that a scheduler set last, one a parameter group, as plain numbers.
 
-    Of two schedulers on one optimizer, these are not the rates in force.
+    Of two schedulers on one optimizer, these are not the rates in force. What another object answers is given as it is.
     """
+    made_by = [base.__module__ for base in type(scheduler).__mro__]
+    if not any(module.startswith(("mindspore.", str(__package__))) for module in made_by):
+        return scheduler.get_last_lr()  # type: ignore[no-any-return]
     if (rates := getattr(scheduler, schedules.RATES, None)) is not None:
         return list(rates)
     if isinstance(scheduler, schedules._HostScheduler):

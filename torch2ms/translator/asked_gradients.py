@@ -11,13 +11,13 @@ from collections.abc import Iterator
 
 from torch2ms.translator.trees import children, walk
 
-__all__ = ["asked_apart", "asks_apart", "clips_apart", "looks_like_weight", "resets_apart"]
+__all__ = ["asked_apart", "asks_apart", "clips_apart", "lists_weights", "looks_like_weight", "resets_apart"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _OF_STEPS = frozenset({"backward", "step", "zero_grad", "minimize"})
 _CLIPS = frozenset({"clip_grad_norm", "clip_grad_norm_", "clip_grad_value_"})
-_WORDS = ("param", "weight")
-_NAMES = frozenset({"p", "w", "param", "parameter", "weight", "bias"})
+_OF_LAYERS = frozenset({"weight", "bias"})  # members of torch's layers
+_LISTS = frozenset({"parameters", "named_parameters", "param_groups", "params"})  # of networks and optimizers
 
 
 def asks_apart(tree: ast.Module) -> bool:
@@ -30,7 +30,7 @@ def asked_apart(tree: ast.Module) -> Iterator[tuple[ast.Attribute, bool]]:
 
     Functions are the outermost ones: what is defined inside one belongs to it.
     """
-    yield from _asked(tree, is_own=False)
+    yield from _asked(tree, _handed(tree), is_own=False)
     yield from ((asked, False) for asked in _asked_by_script(tree))
 
 
@@ -84,17 +84,27 @@ def _attributes(holder: ast.AST) -> Iterator[set[str]]:
     yield own
 
 
-def _asked(holder: ast.AST, *, is_own: bool) -> Iterator[tuple[ast.Attribute, bool]]:
+def _handed(tree: ast.Module) -> frozenset[str]:
+    """Return the functions called with the weights that a loop goes over: ``[norm(p) for p in net.parameters()]``."""
+    nodes = list(walk(tree))
+    loops = [node for node in nodes if isinstance(node, (ast.For, ast.comprehension)) and lists_weights(node.iter)]
+    names = {name for loop in loops for name in _names(loop.target)}
+    calls = [node for node in nodes if isinstance(node, ast.Call)] if names else []
+    return frozenset(_called(c) for c in calls if any(isinstance(a, ast.Name) and a.id in names for a in c.args))
+
+
+def _asked(holder: ast.AST, handed: frozenset[str], *, is_own: bool) -> Iterator[tuple[ast.Attribute, bool]]:
     for node in children(holder):
         if isinstance(node, _FUNCTIONS):
             parts = list(walk(node))
             if is_own or not any(isinstance(part, ast.Attribute) and part.attr == "backward" for part in parts):
-                variables = _variables(parts)
+                weights = _weights(parts)
+                weights |= {arg.arg for arg in node.args.args} if node.name in handed else set()
                 asked = (part for part in parts if isinstance(part, ast.Attribute) and part.attr == "grad")
                 given = _given(parts)
-                yield from ((a, is_own) for a in asked if id(a) in given or _is_named_so(a.value, variables))
+                yield from ((a, is_own) for a in asked if id(a) in given or _is_used_so(a.value, weights))
         elif isinstance(node, ast.stmt):
-            yield from _asked(node, is_own=isinstance(node, ast.ClassDef) and _is_optimizer(node))
+            yield from _asked(node, handed, is_own=isinstance(node, ast.ClassDef) and _is_optimizer(node))
 
 
 def _given(nodes: list[ast.AST]) -> set[int]:
@@ -111,22 +121,63 @@ def _given(nodes: list[ast.AST]) -> set[int]:
 
 
 def looks_like_weight(value: ast.expr, function: ast.AST) -> bool:
-    """Whether an expression is a weight by its name, or by that of what a loop takes it from: no input of a network."""
-    return _is_named_so(value, _variables(list(walk(function))))
+    """Whether an expression is a weight by its use in a function: an item of a list, or moved by its gradient."""
+    return _is_used_so(value, _weights(list(walk(function))))
 
 
-def _is_named_so(value: ast.expr, variables: set[str]) -> bool:
+def _is_used_so(value: ast.expr, weights: set[str]) -> bool:
     if isinstance(value, ast.Subscript):  # parameters[0], group["params"][0]
-        return any(word in ast.unparse(value).lower() for word in _WORDS)
-    name = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
-    return name in _NAMES or (isinstance(value, ast.Name) and name in variables)
+        return True
+    if isinstance(value, ast.Attribute):
+        return value.attr in _OF_LAYERS
+    return isinstance(value, ast.Name) and value.id in weights
 
 
-def _variables(nodes: list[ast.AST]) -> set[str]:
-    """Return the variables of loops and comprehensions that go over weights, by what these are called."""
+def _weights(nodes: list[ast.AST]) -> set[str]:
+    """Return the variables that are weights by their use.
+
+    A loop goes over weights when it asks a network or an optimizer for them, or when its variable is asked for its
+    gradient. A parameter of the function is one when it is moved by its gradient, and the function makes no leaf of it.
+    """
     loops = [node for node in nodes if isinstance(node, (ast.For, ast.comprehension))]
-    over = [loop.target for loop in loops if any(word in ast.unparse(loop.iter).lower() for word in _WORDS)]
-    return {part.id for target in over for part in walk(target) if isinstance(part, ast.Name)}
+    looped = {name: loop.iter for loop in loops for name in _names(loop.target)}
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
+    graded = {node.value.id for node in attributes if node.attr == "grad" and isinstance(node.value, ast.Name)}
+    leaves = {n.value.id for n in attributes if n.attr.startswith("requires_grad") and isinstance(n.value, ast.Name)}
+    calls = [node for node in nodes if isinstance(node, ast.Call) and not isinstance(node.func, ast.Attribute)]
+    handed = {value.id for call in calls for value in call.args if isinstance(value, ast.Name)}
+    found = {name for name, source in looped.items() if name in graded - handed or lists_weights(source)}
+    if any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in nodes):
+        return found
+    given = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return found | ((graded & given & _moved(nodes)) - leaves)
+
+
+def _names(target: ast.AST) -> list[str]:
+    return [part.id for part in walk(target) if isinstance(part, ast.Name)]
+
+
+def lists_weights(source: ast.AST) -> bool:
+    """Whether a loop goes over what a network or an optimizer gives as its weights."""
+    names = {node.attr for node in walk(source) if isinstance(node, ast.Attribute)}
+    names |= {str(node.value) for node in walk(source) if isinstance(node, ast.Constant)}  # group["params"]
+    return not names.isdisjoint(_LISTS)
+
+
+def _moved(nodes: list[ast.AST]) -> set[str]:
+    """Return the variables that are changed in place: ``p -= step``, ``p.add_(step)``, ``p.data = value``."""
+    found: set[str] = set()
+    for node in nodes:
+        place: ast.AST | None = None
+        if isinstance(node, ast.AugAssign):
+            place = node.target
+        elif isinstance(node, ast.Attribute) and node.attr == "data" and not isinstance(node.ctx, ast.Load):
+            place = node
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
+            place = node.func.value
+        place = place.value if isinstance(place, ast.Attribute) and place.attr == "data" else place
+        found |= {place.id} if isinstance(place, ast.Name) else set()
+    return found
 
 
 def _is_optimizer(node: ast.ClassDef) -> bool:

@@ -30,14 +30,15 @@ class BoundCall:
     """A call whose arguments are bound to a signature.
 
     ``extra`` holds positional arguments that went to ``*args``; ``splat`` is set when a ``*`` or ``**`` hides what goes
-    where: then only what comes before it is bound; ``by_name`` when it is a ``**``. ``surplus`` counts arguments
-    that fit no parameter.
+    where: then only what comes before it is bound; ``by_name`` when it is a ``**``, ``by_place`` when it is a ``*``.
+    ``surplus`` counts arguments that fit no parameter.
     """
 
     arguments: dict[str, BoundArgument]
     extra: tuple[BoundArgument, ...] = ()
     splat: bool = False
     by_name: bool = False
+    by_place: bool = False
     surplus: tuple[BoundArgument, ...] = ()
     signature: Signature = field(default_factory=lambda: Signature(()))
 
@@ -78,12 +79,13 @@ def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> Boun
     bound: dict[str, BoundArgument] = {}
     extra: list[BoundArgument] = []
     surplus: list[BoundArgument] = []
-    splat = by_name = False
+    by_name, by_place = (any(arg.star == star for arg in updated.args) for star in ("**", "*"))
+    splat = False
     positional, keywords = iter(tree.args), iter(tree.keywords)
     taken = 0
     for arg in updated.args:
         if arg.star:
-            splat, by_name = True, by_name or arg.star == "**"
+            splat = True
             next(keywords if arg.star == "**" else positional)
             continue
         if arg.keyword is not None:
@@ -112,7 +114,7 @@ def bind(tree: ast.Call, updated: cst.Call, signature: Signature | None) -> Boun
             extra.append(BoundArgument(var_positional, value, arg.value, arg, True))
         else:
             surplus.append(BoundArgument("", value, arg.value, arg, True))
-    return BoundCall(bound, tuple(extra), splat, by_name, tuple(surplus), signature)
+    return BoundCall(bound, tuple(extra), splat, by_name, by_place, tuple(surplus), signature)
 
 
 def _bound(name: str, value: ast.expr, arg: cst.Arg, *, positional: bool) -> BoundArgument:

@@ -133,7 +133,7 @@ def names_bytes(ctx: Context) -> bool:
 def _names_nan(ctx: Context) -> bool:
     """Whether the file writes NaN down, ``float("nan")`` or ``torch.nan``, or asks for it where it has infinities."""
     attributes = ctx.analysis.all(ast.Attribute)
-    if any(_is_nan(node) for node in (*attributes, *ctx.analysis.all(ast.Name), *ctx.analysis.all(ast.Constant))):
+    if _writes(_NAN, ctx) or any(_text(node) == "nan" for node in ctx.analysis.all(ast.Constant)):
         return True
     asks = any(node.attr in _ASKING for node in attributes)
     return asks and ctx.once(_writes_infinity)
@@ -142,12 +142,39 @@ def _names_nan(ctx: Context) -> bool:
 _ASKING = frozenset({"isnan", "nan_to_num", "isfinite"})
 
 
-def _is_nan(node: ast.AST) -> bool:
-    if isinstance(node, ast.Attribute):
-        return node.attr.lower() == "nan"
-    if isinstance(node, ast.Name):
-        return node.id.lower() == "nan"
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.strip().lower() == "nan"
+_NAN = frozenset({"nan", "NaN", "NAN"})
+_INFINITY = frozenset({"inf", "Inf", "infty"})
+
+
+def _writes(names: frozenset[str], ctx: Context) -> bool:
+    """Whether the file takes one of these constants from a module: ``math.inf``, ``from numpy import inf``."""
+    if any(alias.name in names for node in ctx.analysis.all(ast.ImportFrom) for alias in node.names):
+        return True
+    taken = (node for node in ctx.analysis.all(ast.Attribute) if node.attr in names)
+    if any(ctx.kind(node.value).name in ("module", "api", "unknown") and _is_imported(node, ctx) for node in taken):
+        return True
+    bare = {node.id for node in ctx.analysis.all(ast.Name) if node.id in names}  # of ``from math import *``
+    return bool(bare - _bound(ctx)) if bare else False
+
+
+def _bound(ctx: Context) -> set[str]:
+    """Return the names that the file binds itself."""
+    found = {node.id for node in ctx.analysis.all(ast.Name) if not isinstance(node.ctx, ast.Load)}
+    found |= {node.name for node in ctx.analysis.all(ast.FunctionDef)}
+    found |= {node.name for node in ctx.analysis.all(ast.ClassDef)}
+    return found | {node.arg for node in ctx.analysis.all(ast.arg)}
+
+
+def _is_imported(node: ast.Attribute, ctx: Context) -> bool:
+    tree: ast.expr = node
+    while isinstance(tree, ast.Attribute):
+        tree = tree.value
+    return isinstance(tree, ast.Name) and ctx.imports.is_import(tree.id)
+
+
+def _text(node: ast.AST) -> str:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value.strip().lower().lstrip("+-") if isinstance(value, str) else ""
 
 
 def _has_leaf(ctx: Context) -> bool:
@@ -200,18 +227,7 @@ def names_infinity(ctx: Context) -> bool:
 
 
 def _writes_infinity(ctx: Context) -> bool:
-    return any(
-        _is_infinity(node) for kind in (ast.Attribute, ast.Name, ast.Constant) for node in ctx.analysis.all(kind)
-    )
-
-
-def _is_infinity(node: ast.AST) -> bool:
-    if isinstance(node, ast.Attribute):
-        return node.attr in ("inf", "Inf", "infty")
-    if isinstance(node, ast.Name):
-        return node.id in ("inf", "Inf", "infty")
-    text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-    return text.strip().lower().lstrip("+-") in ("inf", "infinity")
+    return _writes(_INFINITY, ctx) or any(_text(n) in ("inf", "infinity") for n in ctx.analysis.all(ast.Constant))
 
 
 def _hands_over_nothing(ctx: Context) -> bool:

@@ -24,7 +24,9 @@ from torch2ms.translator.layer_sizes import (
 )
 from torch2ms.translator.syntax import as_tuple, bare, build, fix_commas, keyword_arg, parenthesised
 
-__all__ = ["ContextArgument", "emit_call", "fits"]
+__all__ = ["STARRED", "ContextArgument", "emit_call", "fits"]
+
+STARRED = "arguments are passed with * or **, so that they cannot be renamed"
 
 TENSOR_METHOD = "mindspore.Tensor."
 CELL_METHOD = "mindspore.nn.Cell."
@@ -61,8 +63,9 @@ def fits(option: MappedTo, bound: BoundCall | None, row: Row, ctx: Context) -> s
     """Return None when a target's conditions hold for a call, else what stands in the way."""
     if bound is None:
         return None if not (option.when or option.reject) else "its signature is not known"
-    if bound.splat and _needs_names(option) and option.recipe not in SPLAT_SAFE and not _by_place(option, bound, ctx):
-        return "arguments are passed with * or **, so that they cannot be renamed"
+    moved = bound.splat and (_needs_names(option) or _is_reordered(option, bound, row, ctx))
+    if moved and option.recipe not in SPLAT_SAFE and not _by_place(option, bound, ctx):
+        return STARRED
     dtype = bound.get("dtype")
     if dtype is not None and row.kind == "class" and row.adapter and not _is_dtype(dtype.tree, ctx):
         return "dtype may be None, which MindSpore's layers do not take"
@@ -79,6 +82,24 @@ def fits(option: MappedTo, bound: BoundCall | None, row: Row, ctx: Context) -> s
         if argument is not None and not same_literal(argument.tree, parameter.default if parameter else None):
             return f"the argument {name}={ast.unparse(argument.tree)} has no counterpart: {advice}"
     return None
+
+
+def _is_reordered(option: MappedTo, bound: BoundCall, row: Row, ctx: Context) -> bool:
+    """Whether what a ``*`` may fill has another place: ``clamp_max(input, max)`` beside ``clamp(input, min, max)``."""
+    signature = ctx.tables.target_signature(option.target, ctx.target.mindspore)
+    if signature is None:
+        return False
+    given = [p.name for p in bound.signature.parameters if p.kind in ("positional_only", "positional")]
+    places = [p.name for p in signature.parameters if p.kind in ("positional_only", "positional")]
+    is_member = option.target.startswith(_MEMBERS)
+    if row.kind == "method" and not is_member:
+        places = places[1:]  # the receiver comes first
+    elif row.kind != "method" and is_member:
+        given = given[1:]
+    if "out" in given:
+        given = given[: given.index("out")]  # nobody gives a place what stands behind it
+    filled = len(given) if bound.by_place else sum(argument.positional for argument in bound)
+    return any(a != b for a, b in zip(given[:filled], places, strict=False))
 
 
 def _is_dtype(tree: ast.expr, ctx: Context) -> bool:
@@ -202,6 +223,8 @@ class _Builder:
         if bound is None or (bound.splat and (not _needs_names(option) or _by_place(option, bound, self.ctx))):
             self.args.extend(arg for arg in site.updated.args)
             return None
+        if bound.splat:
+            return STARRED
         if bound.surplus:
             return f"the argument {ast.unparse(bound.surplus[0].tree)} fits no parameter of {site.row.name}"
         placed, named = [a for a in bound if a.positional], [a for a in bound if not a.positional]

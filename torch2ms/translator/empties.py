@@ -7,9 +7,9 @@ What a program makes of such a tensor may be empty as well; signatures tell the 
 from __future__ import annotations
 
 import ast
-import re
 
 from torch2ms.mapping_tables.schema import Signature
+from torch2ms.translator.by_use import may_be_mask, place_of, uses
 from torch2ms.translator.context import Context
 from torch2ms.translator.shown_values import values_of
 from torch2ms.translator.trees import walk
@@ -20,8 +20,6 @@ _MAKERS = frozenset({"zeros", "ones", "empty", "full", "rand", "randn", "new_zer
 _DATA = frozenset({"tensor", "Tensor", "as_tensor", "new_tensor"})
 _SELECTORS = frozenset({"masked_select", "nonzero", "argwhere"})
 _JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "vstack", "stack"})
-# What a mask is called whose dtype nothing tells
-_MASK = re.compile(r"(\w*_)?(mask|masks|valid|valids|keep|pos|neg|positives?|negatives?|fg|foreground)(_\w*)?")
 _DEPTH = 8  # how many steps an expression is followed
 
 
@@ -173,8 +171,8 @@ def _may_select_nothing(part: ast.expr, ctx: Context, depth: int) -> bool:
     kind = ctx.kind(part)
     if kind.is_tensor and kind.of in ("torch.bool", "torch.uint8"):
         return True
-    name = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
-    if (not kind.known or (kind.is_tensor and not kind.of)) and _MASK.fullmatch(name) is not None:
+    unclear = not kind.known or (kind.is_tensor and not kind.of)
+    if unclear and place_of(part) and may_be_mask(uses(ctx.analysis.tree).of(part)):
         return True
     return not isinstance(part, ast.Constant) and may_be_empty(part, ctx, depth)
 

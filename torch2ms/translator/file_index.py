@@ -65,6 +65,7 @@ class FileIndex:
     asks_for_given: bool = False  # whether a function asks for gradients, to derive again, of what it is handed
     is_guarded: bool = False  # whether the file does something when it is run only: ``if __name__ == "__main__"``
     has_effects: bool = False  # whether its own statements do more than define and import
+    has_groups: bool = False  # whether anything is asked for an attribute called ``param_groups``
 
     @property
     def asks_for_graphs(self) -> bool:
@@ -143,6 +144,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         any("create_graph" in shape.keywords for shape in calls.shapes.get("grad", ())) and asks_for_given(tree),
         any(map(_is_guard, tree.body)),
         any(map(_has_effect, tree.body)),
+        attributes.has_groups,
     )
 
 
@@ -224,6 +226,7 @@ class _Attributes:
         self._called: set[str] = set()
         self.has_marks = False  # whether anything is asked for, or given, an attribute called ``requires_grad``
         self.has_gradients = False  # whether anything is asked for an attribute called ``grad``
+        self.has_groups = False  # whether anything is asked for an attribute called ``param_groups``
         self.set_on_others: set[str] = set()
         self.kept: set[str] = set()
         self._initial: set[int] = set()  # ids of the attributes that an object has before it is called
@@ -249,6 +252,7 @@ class _Attributes:
             self._initial.update(id(t) for t in walk(node) if isinstance(t, ast.Attribute) and _last(t.value) == own)
         elif isinstance(node, ast.Attribute):
             self.has_gradients = self.has_gradients or node.attr == "grad"
+            self.has_groups = self.has_groups or node.attr == "param_groups"
             self.has_marks = self.has_marks or node.attr in ("requires_grad", "requires_grad_")
             if isinstance(node.ctx, ast.Store):
                 self._stored(node)

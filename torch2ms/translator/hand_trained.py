@@ -10,7 +10,6 @@ parameters, and such a tensor is made one where it is made. By the text alone.
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Protocol
@@ -23,6 +22,7 @@ __all__ = ["BY_HAND", "as_weight", "hand_trained", "marked_anew"]
 BY_HAND = "trained by hand"  # the evidence of such a parameter
 _WORD = "requires_grad"
 _CUTS = frozenset({"data", "detach"})
+_OF_NETWORKS = frozenset({"parameters", "named_parameters", "param_groups", "weight", "bias"})
 _MAKERS = frozenset(
     "Variable arange as_tensor empty eye from_numpy full linspace normal ones rand randint randn randperm tensor "
     "zeros".split()
@@ -85,8 +85,12 @@ def _assigned(nodes: list[ast.AST]) -> Iterator[tuple[str, ast.expr, bool]]:
 
 
 def _gives_tensor(value: ast.expr) -> bool:
-    """Whether an expression may make a tensor, and says nothing of weights."""
-    return isinstance(value, (ast.Call, ast.BinOp)) and not re.search(r"param|weight|next\(", ast.unparse(value))
+    """Whether an expression may make a tensor, and takes none from a network or an iterator."""
+    taken = any(
+        (isinstance(node, ast.Attribute) and node.attr in _OF_NETWORKS) or getattr(node, "id", "") == "next"
+        for node in walk(value)
+    )
+    return isinstance(value, (ast.Call, ast.BinOp)) and not taken
 
 
 def _computes_from(value: ast.expr, name: str) -> bool:

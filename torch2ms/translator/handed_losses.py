@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
+from torch2ms.translator.by_use import FileUses, may_be_optimizer, place_of
 from torch2ms.translator.trees import walk
+
+if TYPE_CHECKING:
+    from torch2ms.translator.training.plan import Oracle
 
 __all__ = ["differentiates", "given_loss", "hands_over", "steps_for_others", "takers"]
 
@@ -122,12 +127,22 @@ def given_loss(function: ast.AST) -> str:
     return loss if len(starts) == 1 and _is_name(starts[0], loss) and steps else ""
 
 
-def hands_over(call: ast.Call) -> bool:
-    """Whether a call looks like that of such an object: it is called a scaler, and is given a loss and an optimizer."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    if "scaler" not in name.lower() or len(call.args) < 2 or any(isinstance(item, ast.Starred) for item in call.args):
+def hands_over(call: ast.Call, oracle: Oracle, found: FileUses) -> bool:
+    """Whether a call looks like that of such an object: the first two arguments are a loss and an optimizer."""
+    if len(call.args) < 2 or any(isinstance(item, ast.Starred) for item in call.args):
         return False
-    return "opt" in ast.unparse(call.args[1]).lower()
+    callee, given = oracle.kind(call.func), call.args[1]
+    if callee.name not in ("unknown", "instance", "api") or place_of(call.func) == "":
+        return False
+    if callee.name == "api" and not callee.of.endswith("NativeScaler"):
+        return False
+    kind, weights = oracle.kind(given).name, any(map(_gives_weights, [*call.args, *(k.value for k in call.keywords)]))
+    return kind == "Optimizer" or (kind == "unknown" and (weights or may_be_optimizer(found.of(given))))
+
+
+def _gives_weights(value: ast.expr) -> bool:
+    """Whether a value is ``model.parameters()``, which are clipped by what takes the step."""
+    return isinstance(value, ast.Call) and _method(value) == "parameters"
 
 
 def _method(call: ast.Call) -> str:

@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+from torch2ms.translator.by_use import is_schedule, may_be_optimizer, uses
 from torch2ms.translator.training.gradient_reads import is_zeroing
 from torch2ms.translator.trees import walk
 
@@ -34,7 +35,7 @@ def with_inner_gradients(text: str) -> str | None:
     places: list[PLACE] = []
     for scope in walk(tree):
         if isinstance(scope, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)):
-            places.extend(_Scope(scope, text).places())
+            places.extend(_Scope(scope, tree, text).places())
     new = edited(text, places)
     return new if places and parses(new) else None
 
@@ -60,7 +61,8 @@ def edited(text: str, places: Sequence[PLACE]) -> str:
 class _Scope:
     """One function, or the script, and the backward calls in it."""
 
-    def __init__(self, scope: ast.AST, text: str) -> None:
+    def __init__(self, scope: ast.AST, tree: ast.AST, text: str) -> None:
+        self.tree = tree
         self.text = text
         self.blocks: dict[int, list[ast.stmt]] = {}
         self.loops: dict[int, list[ast.AST]] = {}  # the loops around a statement, innermost first
@@ -157,9 +159,16 @@ class _Scope:
         if not later or not self._called("zero_grad", last + 1, min(later)):
             return False
         reset = min(call.lineno for call in self._called("zero_grad", last + 1))
-        before = [c for c in self._called("step", last + 1, reset) if "sched" not in ast.unparse(c.func).lower()]
+        before = [c for c in self._called("step", last + 1, reset) if not self._is_schedule(c)]
         inner = self.loops[id(statement)][:1]
         return not before and not any(_calls(loop, "step") and not _calls(loop, "zero_grad") for loop in inner)
+
+    def _is_schedule(self, step: ast.Call) -> bool:
+        """Whether ``x.step()`` is a schedule's: it is asked for rates, or made of what steps and resets gradients."""
+        found = uses(self.tree)
+        schedule = found.of(step.func.value) if isinstance(step.func, ast.Attribute) else found.of(step.func)
+        made = [value.args[0] for value in schedule.values if isinstance(value, ast.Call) and value.args]
+        return is_schedule(schedule) or any(may_be_optimizer(found.of(first)) for first in made)
 
     def _useless(self, statement: ast.stmt, name: str) -> list[ast.stmt]:
         """Return what only cleared gradients in the attack's own loop: none are left there now."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from torch2ms.translator.kinds import Kind
 
-__all__ = ["EITHER_DEVICE", "PROJECT", "TORCH_ROOTS", "candidates", "dotted", "imported", "is_config", "is_torch_name"]
+__all__ = ["EITHER_DEVICE", "PROJECT", "TORCH_ROOTS", "candidates", "dotted", "imported", "is_torch_name"]
 
 # The last five take torch's tensors and networks
 TORCH_ROOTS = frozenset({"torch", "torchvision", "einops", "apex", "tensorboardX", "accelerate", "timm"})
@@ -22,14 +22,6 @@ PROJECT = "project:"  # prefix of Kind("module").of for modules of the project
 def is_torch_name(name: str) -> bool:
     """Whether a dotted name starts in torch or torchvision."""
     return name.partition(".")[0] in TORCH_ROOTS
-
-
-def is_config(name: str) -> bool:
-    """Whether a name is that of a program's configuration, which has methods of tensors too: ``cfg.clone()``."""
-    return name.lower() in _CONFIGURATIONS
-
-
-_CONFIGURATIONS = frozenset({"_c", "cfg", "config", "hparams", "hps", "settings"})
 
 
 def candidates(kind: Kind) -> tuple[str, ...]:

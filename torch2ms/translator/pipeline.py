@@ -202,10 +202,10 @@ def _uses_torch(file: FileIndex, symbols: SymbolTable) -> bool:
     )
 
 
-# Methods that hardly anything but a tensor has, and MindSpore has not, or otherwise
-_TENSOR_METHODS = frozenset(
-    "add_ clone contiguous cpu detach dim div_ eq expand_as gather masked_fill mul_ numel numpy scatter_ size sub_ "
-    "topk unsqueeze view".split()
+# Methods that hardly anything but a tensor, an optimizer or a schedule has, and MindSpore has not, or otherwise
+_TOLD_BY = frozenset(
+    "add_ backward clone contiguous cpu detach dim div_ eq expand_as gather get_last_lr masked_fill mul_ numel numpy "
+    "scatter_ size sub_ topk unsqueeze view".split()
 )
 
 
@@ -227,7 +227,8 @@ def _helpers(symbols: SymbolTable, reached: set[str]) -> set[str]:
             seen.add(other)
             queue.append(other)
             index = symbols.files.get(other)
-            if index is not None and (index.wrappers or not _TENSOR_METHODS.isdisjoint(index.calls)):
+            is_asking = index is not None and (index.has_gradients or index.has_groups)
+            if index is not None and (is_asking or index.wrappers or not _TOLD_BY.isdisjoint(index.calls)):
                 found.add(other)
     return found
 

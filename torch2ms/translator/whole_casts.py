@@ -42,7 +42,6 @@ _ASKED = frozenset(
     """shape size dim ndim ndimension dtype device numel item tolist numpy any all nonzero unique eq ne lt le gt ge
     equal argmax argmin argsort detach bincount nelement is_cuda logical_not logical_and logical_or bool""".split()
 )
-_LABELS = re.compile(r"(\w*_)?(targets?|labels?|gt|y_true|ids|idx|index|inds?|indices|classes|tokens|positions?)\d?")
 _TAKING = re.compile(r"torch\.nn\.(Embedding|EmbeddingBag|CrossEntropyLoss|NLLLoss|NLLLoss2d)")
 _WHOLE = ("int", "bool")
 
@@ -64,8 +63,7 @@ def _may_carry(tree: ast.expr, ctx: Context) -> bool:
     kind = ctx.kind(tree)
     if family(kind.of) in _WHOLE or isinstance(tree, (ast.Compare, ast.BoolOp, ast.Constant)):
         return False
-    name = tree.id if isinstance(tree, ast.Name) else tree.attr if isinstance(tree, ast.Attribute) else ""
-    if name == "data" or _LABELS.fullmatch(name):
+    if isinstance(tree, ast.Attribute) and tree.attr == "data":
         return False
     if isinstance(tree, ast.Subscript):
         return _may_carry(tree.value, ctx)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from torch2ms.translator.by_use import is_optimizer, is_schedule, place_of, uses
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.trees import walk
 
-__all__ = ["holds_only", "is_named_so", "stepping_methods", "wrapping_methods"]
+__all__ = ["holds_only", "stepping_methods", "wrapping_methods"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -45,7 +46,29 @@ def _is_optimizer(node: ast.ClassDef) -> bool:
 
 
 def _takes_steps(node: ast.ClassDef) -> bool:
-    return any(_is_step(path) for part in node.body if isinstance(part, _FUNCTIONS) for path in _called(part))
+    return bool(_held(node))
+
+
+def _held(node: ast.ClassDef) -> frozenset[str]:
+    """Return the members of a class that are optimizers by what it does with them: ``self.inner``.
+
+    Several members may step: those whose gradients are reset or whose groups are read are optimizers, and others
+    schedules. Where nothing is done but to step, one member is the optimizer.
+    """
+    found, sure, others = uses(node), set(), set()
+    for call in walk(node):
+        func = call.func if isinstance(call, ast.Call) else None
+        if not isinstance(call, ast.Call) or not isinstance(func, ast.Attribute) or func.attr != "step":
+            continue
+        member = place_of(func.value)
+        if not member.startswith("self.") or "[]" in member:
+            continue
+        of_member = found.of(func.value)
+        if is_optimizer(of_member) or "zero_grad" in of_member.methods:
+            sure.add(member)
+        elif not is_schedule(of_member) and (not call.args or _is_optimizer(node)):
+            others.add(member)
+    return frozenset(sure or (others if len(others) == 1 else ()))
 
 
 def _steps(node: ast.ClassDef) -> frozenset[str]:
@@ -61,7 +84,8 @@ def _steps(node: ast.ClassDef) -> frozenset[str]:
         return frozenset()
     if "__call__" in methods or any(getattr(part, "attr", "") == "backward" for part in walk(node)):
         return frozenset()
-    found = {name for name, paths in methods.items() if any(map(_is_step, paths))}
+    held = {f"{member}.step" for member in _held(node)}
+    found = {name for name, paths in methods.items() if not held.isdisjoint(paths)}
     if is_optimizer:
         return _steps_of_optimizer(node, found)
     grown = True
@@ -83,14 +107,3 @@ def _steps_of_optimizer(node: ast.ClassDef, found: set[str]) -> frozenset[str]:
 
 def _called(function: ast.AST) -> frozenset[str]:
     return frozenset((dotted_path(node.func) or "") for node in walk(function) if isinstance(node, ast.Call))
-
-
-def _is_step(path: str) -> bool:
-    owner, _, method = path.rpartition(".")
-    return method == "step" and owner.startswith("self.") and is_named_so(owner) and "sched" not in owner.lower()
-
-
-def is_named_so(path: str) -> bool:
-    """Whether a value is called an optimizer: ``self.optimizer``, ``opt``, ``g_opt``."""
-    name = path.rpartition(".")[2].lower()
-    return "optim" in name or name.startswith("opt") or name.endswith("opt")

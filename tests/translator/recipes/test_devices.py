@@ -8,6 +8,7 @@ from torch2ms.translator.pipeline import translate_source
 
 HEAD = (
     "import torch\nimport torch.nn as nn\n\n\ndef run(x: torch.Tensor, net: nn.Linear, device, dtype, other, args):\n"
+    "    torch.cuda.set_device(device)\n    torch.zeros(1, dtype=dtype)\n"
 )
 
 
@@ -22,7 +23,7 @@ def translated(line: str) -> tuple[str, list[str]]:
     [
         ("y = x.to(device)", "y = x"),
         ("y = x.to('cuda:0', non_blocking=True)", "y = x"),
-        ("y = x.to(args.device)", "y = x"),
+        ("y = x.to(args.device)", "y = t2m_device.to(x, args.device)"),
         ("y = x.cuda()", "y = x"),
         ("y = x.to(torch.float16)", "y = x.astype(ms.float16)"),
         ("y = x.to(device, torch.float16)", "y = x.astype(ms.float16)"),

@@ -145,10 +145,11 @@ def test_in_an_expression_a_tensor_is_filled_by_a_call(statements: list[str], ex
 
 
 def test_what_may_be_a_weight_is_filled_so_that_it_can_be_assigned_later() -> None:
-    source = "def {name}(x: torch.Tensor):\n    x.zero_()\n    x.mul_(2)\n    return x.add_(1)\n"
-    text = translated(source.replace("{name}", "trunc_normal_")).text
+    source = "def f(x: torch.Tensor):\n    x.zero_()\n    x.mul_(2)\n    return x.add_(1)\n"
+    layer = "\nclass L(torch.nn.Linear):\n    def reset_parameters(self):\n        w = torch.ones(2)\n        f(w)\n"
+    text = translated(source + layer).text
     assert "    x[...] = 0\n    x.copy_(x * 2)\n    x.copy_(x + 1)\n    return x\n" in text
-    assert "    x[...] = x * 2\n" in translated(source.replace("{name}", "scale")).text
+    assert "    x[...] = x * 2\n" in translated(source).text
 
 
 def test_an_alias_made_later_is_none() -> None:

@@ -85,7 +85,7 @@ def test_other_data_stay() -> None:
 
 
 def test_first_values_are_set() -> None:
-    assert _last_line("def init_weights(p: torch.nn.Parameter, x):\n    p.data = x") == "p.data = x"
+    assert _last_line("def reset_parameters(p: torch.nn.Parameter, x):\n    p.data = x") == "p.data = x"
 
 
 def test_data_that_are_kept_are_copied_where_others_are_put() -> None:

@@ -73,7 +73,7 @@ def _change_in(
         positions = [position for position, given in enumerate(node.args) if _is_one_of(given, names)]
         change = None
         made = node.func if isinstance(node.func, ast.Call) else node  # nn.ReLU(True)(x), F.relu(x, inplace=True)
-        if 0 in positions and is_inplace(made):
+        if 0 in positions and is_inplace(made, is_layer=made is not node):
             name = getattr(made.func, "attr", getattr(made.func, "id", ""))
             change = Change("", _LIKE.get(name, name), True)
         elif owner and isinstance(node.func, ast.Attribute) and _is_one_of(node.func.value, {"self"}):

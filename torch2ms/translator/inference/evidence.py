@@ -9,6 +9,7 @@ defines it is of one family.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from functools import lru_cache
 
@@ -37,6 +38,7 @@ def members_of(catalogue: Catalogue, owner: str) -> dict[str, str]:
     return found
 
 
+_WORD = re.compile(r"[a-z_]\w*")
 _Told = dict[str, KindName]
 
 
@@ -85,6 +87,15 @@ def _telling_members(tables: Tables, absent: frozenset[str]) -> tuple[frozenset[
     return frozenset(members["Tensor"]), calls, attributes, alike
 
 
+@lru_cache(maxsize=2)
+def _members_of_torch(tables: Tables) -> frozenset[str]:
+    """Return the members that objects of torch may have: those of its classes, and what its layers are made with."""
+    names = tables.catalogue.names
+    made_with = (word for name, record in names.items() if name.startswith("torch.nn.")
+                 for word in _WORD.findall(str(record.get("s", ""))))  # fmt: skip
+    return frozenset({*(name.rpartition(".")[2] for name in names), *made_with})
+
+
 class Evidence:
     """Says which kind of receiver the names of members tell."""
 
@@ -93,6 +104,7 @@ class Evidence:
         self._tables = tables
         self._symbols = symbols
         self._project: dict[tuple[str, KindName], KindName] = {}
+        self._members = _members_of_torch(tables)
         self._tensor, self._calls, self._attributes, self._alike = _telling_members(tables, _absent(symbols))
 
     def of_call(self, name: str) -> Kind:
@@ -122,6 +134,10 @@ class Evidence:
         if "Module" not in found and uses.called and names.keys() & MODULE_BARE:
             return Kind("Module", evidence=f"is called, and has .{min(names.keys() & MODULE_BARE)}")
         return found.get("Module") or found.get("Optimizer") or found.get("Tensor") or UNKNOWN
+
+    def is_of_torch(self, name: str) -> bool:
+        """Whether tensors, networks or their parts have a member of this name."""
+        return name in self._members
 
     def of_chain(self, chain: tuple[str, ...]) -> Kind:
         """Return the kind that a chain of methods tells of its start: ``x.transpose(1, 2).contiguous()``, a tensor."""

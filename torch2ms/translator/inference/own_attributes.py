@@ -119,20 +119,21 @@ INPLACE_AT = {
 }
 
 
-def _is_norm(made_by: ast.expr) -> bool:
-    """Whether a callable is called a norm, whose ``inplace`` is its activation's: that changes what the norm made."""
-    while isinstance(made_by, ast.Call):  # get_norm_act_layer(...)(channels, inplace=True)
-        made_by = made_by.func
-    return "norm" in getattr(made_by, "attr", getattr(made_by, "id", "")).lower()
+def _is_norm(made: ast.Call) -> bool:
+    """Whether a layer that is none of torch's is made of sizes: ``inplace`` is its activation's, behind its norm."""
+    return bool(made.args) and _called(made) not in INPLACE_AT
 
 
-def is_inplace(value: ast.expr) -> bool:
-    """Whether an expression makes a layer that changes its input: ``nn.ReLU(inplace=True)``, ``nn.ReLU(True)``."""
+def is_inplace(value: ast.expr, *, is_layer: bool = True) -> bool:
+    """Whether an expression makes a layer that changes its input: ``nn.ReLU(inplace=True)``, ``nn.ReLU(True)``.
+
+    Or, where it is no layer, changes its first argument itself.
+    """
     if not isinstance(value, ast.Call):
         return False
     name = _called(value)
     if any(k.arg == "inplace" and isinstance(k.value, ast.Constant) and k.value.value is True for k in value.keywords):
-        return not _is_norm(value.func)
+        return not (is_layer and _is_norm(value))
     place = INPLACE_AT.get(name)
     given = value.args[place] if place is not None and len(value.args) > place else None
     return isinstance(given, ast.Constant) and given.value is True

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from torch2ms.translator.by_use import is_device, only_moves
+from torch2ms.translator.by_use import uses as file_uses
 from torch2ms.translator.hand_trained import BY_HAND
 from torch2ms.translator.inference.annotations import annotated
 from torch2ms.translator.inference.declarations import FunctionInfo
@@ -12,7 +14,6 @@ from torch2ms.translator.inference.expressions import Expressions
 from torch2ms.translator.inference.families import FUNCTION
 from torch2ms.translator.inference.scopes import Uses
 from torch2ms.translator.kinds import PRESUMED, UNKNOWN, Kind, KindName, join
-from torch2ms.translator.names import is_config
 
 __all__ = ["Parameters"]
 
@@ -129,8 +130,10 @@ class Parameters(Expressions):
     def _from_role(self, name: str, kind: Kind) -> Kind:
         """Guess a parameter's kind from its role: inputs of a network are tensors; some methods tell the receiver."""
         if self._is_forward():
-            if name == "device":
-                return Kind("device", evidence="is called a device")
+            assert self.info is not None
+            found = file_uses(self.analysis.tree).of_parameter(self.info.node, name)
+            if is_device(found) or only_moves(found):
+                return Kind("device", evidence="is used as a device") if is_device(found) else UNKNOWN
             if self._is_mapping(name):
                 return Kind("dict", items=(Kind("Tensor"),), evidence="features that a network is given by name")
             return Kind("Tensor", evidence=PRESUMED)
@@ -139,9 +142,13 @@ class Parameters(Expressions):
         told = self._told(name)
         if not told.known and self._is_differentiated(name):
             return Kind("Tensor", evidence="input of a function with a gradient of its own")
-        if not told.known and name.endswith("loader"):
-            return Kind("DataLoader", "torch.utils.data.DataLoader", evidence="is called a loader")
+        if not told.known and not kind.known and self._is_loader(name):
+            return Kind("DataLoader", "torch.utils.data.DataLoader", evidence="is asked for its data set")
         return told if told.known else kind
+
+    def _is_loader(self, name: str) -> bool:
+        uses = self.info.uses.get(name) if self.info is not None else None
+        return uses is not None and any(node.attr in ("dataset", "batch_sampler", "collate_fn") for node in uses.read)
 
     def _is_mapping(self, name: str) -> bool:
         """Whether a parameter is asked for its values, or for what else only dictionaries have, without arguments."""
@@ -156,7 +163,9 @@ class Parameters(Expressions):
         if uses is None:
             return UNKNOWN
         told = self.world.evidence.of_uses(uses.before(min(uses.bound)) if uses.bound else uses)
-        return UNKNOWN if is_config(name) and told.name == "Tensor" else told
+        read = {node.attr for node in uses.read}
+        is_other = not all(map(self.world.evidence.is_of_torch, read))  # ``cfg.clone()`` beside ``cfg.root``
+        return UNKNOWN if is_other and told.name == "Tensor" else told
 
     def told_of_variable(self, name: str) -> Kind:
         """Return what the uses of a name tell that one statement binds."""

@@ -179,9 +179,9 @@ def _of_unknown(updated: cst.Attribute, tree: ast.Attribute, ctx: Context) -> cs
     if tree.attr in LAYER_MEMBERS and not is_translated and _is_of_layer(tree, ctx):
         return _of_any_layer(updated, tree, ctx)
     is_holder = isinstance(tree.value, ast.Attribute) and tree.value.attr == "parametrizations"  # torch's names hold
-    if tree.attr in LAYER_MEMBERS and not is_settings(tree.value) and not is_translated and not is_holder:
+    if tree.attr in LAYER_MEMBERS and not is_settings(tree.value, ctx) and not is_translated and not is_holder:
         return _of_layer_by_name(updated, tree, ctx)
-    if tree.attr in UNTYPED_SETTINGS and not is_settings(tree.value) and not _is_called(tree, ctx):
+    if tree.attr in UNTYPED_SETTINGS and not is_settings(tree.value, ctx) and not _is_called(tree, ctx):
         return _of_any_layer(updated, tree, ctx)
     return _mark_of_unknown(updated, tree, ctx) if tree.attr == "requires_grad" else updated
 

@@ -7,7 +7,6 @@ to torch's signature, then named, transformed, dropped and added as the row says
 from __future__ import annotations
 
 import ast
-import re
 
 import libcst as cst
 
@@ -15,9 +14,10 @@ from torch2ms.diagnostics import CODES, Severity
 from torch2ms.mapping_tables.proofs import failure_on
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, Row
 from torch2ms.translator.binding import bind
+from torch2ms.translator.by_use import uses
 from torch2ms.translator.context import Context
 from torch2ms.translator.edges import by_edges
-from torch2ms.translator.emission import emit_call, fits
+from torch2ms.translator.emission import STARRED, emit_call, fits
 from torch2ms.translator.inference.families import BASE_ROWS
 from torch2ms.translator.inference.foreign import OF_TENSORS, OF_TENSORS_AND_MORE
 from torch2ms.translator.kinds import Kind
@@ -49,6 +49,7 @@ from torch2ms.translator.passes.own_mode import has_own_mode
 from torch2ms.translator.passes.recorded_marks import made_leaf
 from torch2ms.translator.passes.reserved import rename_call
 from torch2ms.translator.passes.spread_options import spread_options
+from torch2ms.translator.passes.starred import through_function, unpacked
 from torch2ms.translator.passes.training_plan import is_left
 from torch2ms.translator.passes.unbound import as_bound, rewrite_unbound
 from torch2ms.translator.passes.untyped import state_call, told, untyped_call
@@ -253,7 +254,7 @@ def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
     base = ctx.kind(func.value)
     if base.evidence in ("self", "super") and base.name != "Module" and func.attr not in _LACKING:
         return None
-    if base.name == "unknown":
+    if base.name in ("unknown", "none"):  # None has no members: another function of the file binds the name anew
         base = told(func, ctx)
         if not base.known:
             return None
@@ -289,13 +290,21 @@ _OF_SPARSE = frozenset({"indices", "_indices", "_values", "coalesce", "is_coales
 
 
 def _is_sparse(tree: ast.expr, ctx: Context) -> bool:
-    """Whether the text says of a tensor that it is sparse: where it is made, in its name, or by what it is asked."""
-    name = ast.unparse(tree)
-    asked = (node for node in ctx.analysis.all(ast.Attribute) if node.attr in _OF_SPARSE)
-    if any(ast.unparse(node.value) == name for node in asked):
+    """Whether a tensor is sparse: by the call that makes it, or by what it is asked."""
+    found = uses(ctx.analysis.tree).of(tree)
+    if not _OF_SPARSE.isdisjoint(found.read):
         return True
-    made = [node.value for node in ctx.analysis.all(ast.Assign) if ast.unparse(node.targets[0]) == name]
-    return any(re.search("sparse|coalesce|coo|csr|adj", ast.unparse(part).lower()) for part in (tree, *made))
+    return any(_makes_sparse(part, ctx) for value in (tree, *found.values) for part in walk(value))
+
+
+def _makes_sparse(node: ast.AST, ctx: Context) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    callee = ctx.kind(node.func)
+    if callee.name == "api":
+        return "sparse" in callee.of
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return name == "coalesce" or (name.startswith("to_sparse") and not ctx.world.symbols.definers(name))
 
 
 def _unknown_member(ctx: Context, func: ast.Attribute, base: Kind) -> None:
@@ -348,8 +357,7 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
         ctx.account(tree.func, row.name, "unsupported", advice=f"not available for {where}")
         ctx.report(code, tree, f"{row.name} has no equivalent for {where}", symbol=row.name)
         return ctx.left_call(updated, tree, row.name)
-    if ctx.target.device == "gpu":
-        _tell_failure(row, tree, ctx)
+    _tell_failure(row, tree, ctx)
     bound = bind(tree, updated, ctx.tables.signature(row.name))
     obstacles: list[str] = []
     for option in by_edges(options, tree, ctx):
@@ -379,6 +387,8 @@ _OF_DATA = frozenset({"torch.tensor", "torch.as_tensor"})
 def _tell_failure(row: Row, tree: ast.Call, ctx: Context) -> None:
     """Say at the call when the examples of its row were executed on the device that was chosen, and failed there."""
     target = ctx.target
+    if target.device != "gpu":
+        return
     failure = failure_on(row.name, target.device.upper(), f"{target.mindspore[0]}.{target.mindspore[1]}")
     if failure:
         message = f"{row.name} failed on {target.device.upper()} when its examples were executed: {failure}"
@@ -446,12 +456,21 @@ def _left(
 ) -> cst.BaseExpression:
     bound = bind(tree, updated, ctx.tables.signature(row.name))
     splat = bound is not None and bound.splat
+    shown = unpacked(updated, tree, ctx) if splat and row.kind != "class" else None
+    if shown is not None:
+        return _row_call(row, *shown, ctx, receiver)
     adapter = _adapted(row, updated, tree, ctx) if row.kind == "class" or splat else None
     if adapter is not None:
         return adapter
     spread = spread_options(updated, tree, ctx) if splat else None
     if spread is not None:
         return _row_call(row, *spread, ctx, receiver)
+    if bound is not None and STARRED in obstacles:
+        function = through_function(
+            updated, tree, bound.signature, lambda code, inner: _row_call(row, code, inner, ctx, receiver), ctx
+        )
+        if function is not None:
+            return function
     reason = obstacles[-1] if obstacles else "no alternative fits"
     ctx.account(tree.func, row.name, "unsupported", advice=reason)
     ctx.report("T2M203", tree, f"{row.name}: {reason}", symbol=row.name)

@@ -208,7 +208,7 @@ def _member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.B
         quote = code_of(literal)[-1]
         renamed = updated.args[1].with_changes(value=cst.SimpleString(f"{quote}{new}{quote}"))
         return updated.with_changes(args=[updated.args[0], renamed, *updated.args[2:]])
-    if attribute not in LAYER_MEMBERS or is_settings(tree.args[0]):
+    if attribute not in LAYER_MEMBERS or is_settings(tree.args[0], ctx):
         return updated
     if name in ("hasattr", "getattr"):
         function = ctx.reference(f"torch2ms.runtime.modules.{name[:3]}")
@@ -228,7 +228,7 @@ def _any_member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> c
         ctx.report("T2M501", tree, f"{ast.unparse(tree)} looks up a member of a tensor, which may mean another thing")
         return updated
     if base.name == "unknown":
-        named = ctx.once(_listed_members) and not is_settings(tree.args[0])
+        named = ctx.once(_listed_members) and not is_settings(tree.args[0], ctx)
     else:
         bases = {item for key in base.of.split("|") for item in (ctx.world.torch_bases(key) if ":" in key else (key,))}
         named = bool(bases - {"torch.nn.Module"}) or base.evidence != "self"

@@ -7,15 +7,14 @@ MindSpore's layers take no number of NumPy's. So does a product that is a size o
 from __future__ import annotations
 
 import ast
-import re
 
 import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.kinds import Kind
-from torch2ms.translator.layer_sizes import NUMBERS
 from torch2ms.translator.names import candidates
 from torch2ms.translator.syntax import build
+from torch2ms.translator.trees import walk
 
 __all__ = ["as_arrays"]
 
@@ -45,9 +44,6 @@ def _counts_a_shape(tree: ast.Call, ctx: Context) -> bool:
     return not is_int and not isinstance(around, ast.Attribute)
 
 
-_SIZE = re.compile(r"(^|_)(in|out|input|output|hidden|n)$|(size|dims?|features|channels|units|width|inputs|outputs)$")
-
-
 def _is_size(tree: ast.Call, ctx: Context) -> bool:
     """Whether a product is handed to a network of the project as a size: ``GatedDense(np.prod(args.shape), 300)``."""
     parent = ctx.parent(tree)
@@ -62,8 +58,15 @@ def _is_size(tree: ast.Call, ctx: Context) -> bool:
             names = [arg.arg for arg in method.node.args.args[1:]]
             place = call.args.index(tree) if tree in call.args else len(names)
             name = parent.arg if isinstance(parent, ast.keyword) else names[place] if place < len(names) else ""
-            return name is not None and (name in NUMBERS or _SIZE.search(name) is not None)
+            return name is not None and _makes_layers(name, method.node)
     return False
+
+
+def _makes_layers(name: str, function: ast.AST) -> bool:
+    """Whether a constructor hands a parameter on, to what it makes: ``nn.Linear(size, 3)``."""
+    made = (node for node in walk(function) if isinstance(node, ast.Call))
+    given = (value for call in made for value in (*call.args, *(word.value for word in call.keywords)))
+    return any(isinstance(part, ast.Name) and part.id == name for value in given for part in walk(value))
 
 
 def _is_shape(tree: ast.expr) -> bool:

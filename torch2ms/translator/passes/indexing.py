@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from torch2ms.translator.by_use import may_be_mask, place_of, uses
 from torch2ms.translator.context import Context
 from torch2ms.translator.empties import lists_of_the_picked
 from torch2ms.translator.inference.scopes import root_of
@@ -214,11 +215,11 @@ def _is_int(part: ast.expr, ctx: Context) -> bool:
 
 
 def _may_be_mask(tree: ast.expr, ctx: Context) -> bool:
-    """Whether an index is a tensor that may hold bools, or is called a mask."""
+    """Whether an index is a tensor that may hold bools, or is used as flags."""
     kind = ctx.kind(tree)
     if kind.known:
         return kind.is_tensor and kind.of in ("", "torch.bool", "torch.uint8")
-    return "mask" in getattr(tree, "attr", getattr(tree, "id", ""))
+    return bool(place_of(tree)) and may_be_mask(uses(ctx.analysis.tree).of(tree))
 
 
 def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:

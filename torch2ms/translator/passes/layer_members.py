@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from torch2ms.translator.by_use import uses
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.families import LAYERS_OF
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
@@ -33,9 +34,6 @@ LAYER_MEMBERS = frozenset({"weight", "bias", "running_mean", "running_var"})
 UNTYPED_SETTINGS = frozenset({"in_features", "out_features", "num_parameters", "groups"})
 LAYER_SETTINGS = UNTYPED_SETTINGS | {"num_embeddings", "embedding_dim"}
 
-# Names of settings, whose attributes may be called anything.
-_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "config", "hparams", "params", "flags", "options"})
-
 
 def is_forward(member: ast.Attribute, ctx: Context) -> bool:
     """Whether ``value.forward`` is the method of a network of the project: ``super().forward``, ``Base.forward``."""
@@ -46,10 +44,13 @@ def is_forward(member: ast.Attribute, ctx: Context) -> bool:
     return base.name == "Module" or families == {"Module"}
 
 
-def is_settings(tree: ast.expr) -> bool:
-    """Whether a value is called like a program's settings: ``args``, ``self.cfg``."""
-    name = tree.attr if isinstance(tree, ast.Attribute) else tree.id if isinstance(tree, ast.Name) else ""
-    return name.lower() in _SETTINGS
+def is_settings(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a value holds a program's settings: it is read for members that torch's objects lack, and never called.
+
+    ``args.weight`` beside ``args.epochs`` is no layer's.
+    """
+    found = uses(ctx.analysis.tree).of(tree)
+    return not found.called and any(not ctx.world.evidence.is_of_torch(name) for name in found.read)
 
 
 _FILES_READ = 8

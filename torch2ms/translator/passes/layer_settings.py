@@ -12,6 +12,7 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.binding import literal
+from torch2ms.translator.by_use import may_be_optimizer, uses
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.optimizers import trained_calls
@@ -81,26 +82,27 @@ def kept_optimizer(updated: Any, tree: ast.AST, ctx: Context) -> Any:
         return updated
     if ctx.kind(target.value).name != "Module":
         return updated
-    made = ctx.kind(tree.value).name == "Optimizer" or _is_named_optimizer(target.attr, tree.value, ctx)
+    made = ctx.kind(tree.value).name == "Optimizer" or _is_used_as_optimizer(target, tree.value, ctx)
     if not made and tree.value not in ctx.once(trained_calls):
         return updated
     name = ctx.literal(f"'{target.attr}'")
     return cst.Expr(build("object.__setattr__({x}, {name}, {value})", x=code.value, name=name, value=updated.value))
 
 
-def _is_named_optimizer(name: str, value: ast.expr, ctx: Context) -> bool:
-    """Whether a name says what a function that was handed over makes: ``self.actor_opt = opt_fn(params)``."""
+def _is_used_as_optimizer(target: ast.Attribute, value: ast.expr, ctx: Context) -> bool:
+    """Whether a function that was handed over makes an optimizer, by its use: ``self.actor_opt = opt_fn(params)``."""
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name) or not value.args:
         return False
     unknown = not ctx.kind(value).known and not ctx.kind(value.func).known
-    return unknown and ("optim" in name.lower() or name == "opt" or name.endswith("_opt"))
+    weights = any(isinstance(n, ast.Attribute) and n.attr == "parameters" for a in value.args for n in walk(a))
+    return unknown and (weights or may_be_optimizer(uses(ctx.analysis.tree).of(target)))
 
 
 def _is_momentum_of_layer(target: ast.Attribute, ctx: Context) -> bool:
     """Whether ``m.momentum = v`` may be a normalisation's: of a plain name, in a file that tests for one."""
     if target.attr != "momentum" or not isinstance(target.value, ast.Name) or target.value.id == "self":
         return False
-    named = any("batchnorm" in node.attr.lower() for node in ctx.analysis.all(ast.Attribute))
+    named = any("BatchNorm" in ctx.kind(node).of for node in ctx.analysis.all(ast.Attribute))
     return named or any(
         isinstance(node.func, ast.Name) and node.func.id == "hasattr" and "'momentum'" in ast.unparse(node)
         for node in ctx.analysis.all(ast.Call)

@@ -10,6 +10,7 @@ import ast
 
 import libcst as cst
 
+from torch2ms.translator.by_use import uses
 from torch2ms.translator.context import Context
 from torch2ms.translator.ranks import OTHERS, ranks
 from torch2ms.translator.syntax import build, parse_expression
@@ -69,8 +70,7 @@ def _is_output(tree: ast.expr, ctx: Context) -> bool:
     """Whether a value is what a network gives, of one sample: it has an axis for the batch. A loss has none."""
     if isinstance(tree, ast.Call):
         network = ctx.kind(tree.func)
-        named = f"{network.of} {ast.unparse(tree.func)}".lower()
-        return network.name == "Module" and "loss" not in named and "criterion" not in named
+        return network.name == "Module" and not network.of.endswith("Loss") and not _is_number(tree, ctx)
     function = ctx.functions[-1]
     body = ctx.analysis.tree if function is None else function.node
     given = [
@@ -79,6 +79,12 @@ def _is_output(tree: ast.expr, ctx: Context) -> bool:
         if isinstance(node, ast.Assign) and any(_id(target) == _id(tree) for target in node.targets)
     ]
     return bool(given) and all(isinstance(value, ast.Call) and _is_output(value, ctx) for value in given)
+
+
+def _is_number(call: ast.Call, ctx: Context) -> bool:
+    """Whether what a call gives is differentiated, or asked for its number."""
+    found = [uses(ctx.analysis.tree).of(target) for target in getattr(ctx.parent(call), "targets", ())]
+    return any({"backward", "item"} & of_target.methods.keys() for of_target in found)
 
 
 def _axes_of_place(place: ast.Subscript, ctx: Context) -> int | None:

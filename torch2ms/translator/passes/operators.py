@@ -6,13 +6,13 @@ And numbers of numpy in front of a tensor: ``np.sqrt(d) * x`` is an array where 
 from __future__ import annotations
 
 import ast
-import re
 import struct
 from typing import Any
 
 import libcst as cst
 
 from torch2ms.mapping_tables.schema import Row
+from torch2ms.translator.by_use import is_mask, uses
 from torch2ms.translator.context import Context
 from torch2ms.translator.edges import names_bytes
 from torch2ms.translator.inference.dtypes import family, is_dtype
@@ -79,7 +79,8 @@ def rewrite_operator(updated: Any, tree: ast.AST, ctx: Context) -> Any:
             return shift(updated.left, updated.right, tree.op, ctx)
     elif isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Invert) and isinstance(updated, cst.UnaryOperation):
         kind = ctx.kind(tree.operand)
-        unknown = not family(kind.of) and not _is_flag(tree.operand) and (ctx.once(_has_whole) or ctx.once(names_bytes))
+        is_flag = is_mask(uses(ctx.analysis.tree).of(tree.operand))
+        unknown = not family(kind.of) and not is_flag and (ctx.once(_has_whole) or ctx.once(names_bytes))
         may_be_tensor = kind.is_tensor or (not kind.known and ctx.once(names_bytes))
         if may_be_tensor and (family(kind.of) == "int" or unknown):  # MindSpore's ~ is logical: it gives bools
             inverted = ctx.reference("torch2ms.runtime.functional.bitwise_not")
@@ -322,7 +323,7 @@ def _deep_copy(updated: cst.Call, tree: ast.expr, ctx: Context) -> cst.Call:
     kind = ctx.kind(tree)
     if kind.name == "Tensor":
         return cst.ensure_type(build("{x}.copy()", x=updated.args[0].value), cst.Call)
-    held = isinstance(tree, ast.Subscript) and not kind.known and not is_settings(tree.value)
+    held = isinstance(tree, ast.Subscript) and not kind.known and not is_settings(tree.value, ctx)
     container = kind.name in ("dict", "list", "tuple") and (_holds_tensors(kind) or not _is_plain(kind))
     if held or container or kind.name == "instance":
         return updated.with_changes(func=ctx.reference("torch2ms.runtime.functional.deepcopy"))
@@ -434,14 +435,6 @@ def _hands_whole(ctx: Context) -> bool:
         if callee.name == "api" and not ctx.is_import_root(call.func) and any(_is_whole(v, ctx) for v in given):
             return True  # a name for one of torch's functions
     return False
-
-
-_FLAG = re.compile(r"mask|valid|keep|kept|pad|done|flag|finished|^is_|^has_")
-
-
-def _is_flag(tree: ast.expr) -> bool:
-    """Whether a name says that it holds bools."""
-    return _FLAG.search(getattr(tree, "attr", getattr(tree, "id", "")).lower()) is not None
 
 
 _OF_WHOLE = frozenset({"LongTensor", "IntTensor", "from_numpy", "as_tensor", "arange", "randint", "tensor"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
+from torch2ms.translator.by_use import is_network, uses
 from torch2ms.translator.context import Context
-from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.trees import walk
 
 __all__ = ["is_no_output", "is_output"]
@@ -47,9 +47,9 @@ def _part_of(node: ast.Assign, name: str) -> ast.expr:
 
 
 def _is_network(tree: ast.expr, ctx: Context) -> bool:
-    """Whether what is called is a network, or nothing is known of it and it is called like one."""
-    kind, name = ctx.kind(tree), (dotted_path(tree) or "").rpartition(".")[2].lower()
-    return kind.name == "Module" or (not kind.known and ("net" in name or "model" in name))
+    """Whether what is called is a network, or nothing is known of it and it is asked for weights or a mode."""
+    kind = ctx.kind(tree)
+    return kind.name == "Module" or (not kind.known and is_network(uses(ctx.analysis.tree).of(tree)))
 
 
 def is_no_output(name: str, body: Sequence[ast.stmt], ctx: Context) -> bool:

@@ -16,13 +16,15 @@ from torch2ms.diagnostics import Severity
 from torch2ms.mapping_tables.catalogue import shared_members
 from torch2ms.mapping_tables.schema import Row
 from torch2ms.translator.binding import literal
+from torch2ms.translator.by_use import is_optimizer, is_schedule, uses
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family as dtype_family
 from torch2ms.translator.inference.families import BASE_ROWS, MODULE_BARE
 from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
-from torch2ms.translator.names import candidates, is_config
+from torch2ms.translator.names import candidates
+from torch2ms.translator.passes.layer_members import is_settings
 from torch2ms.translator.passes.recorded_marks import marked_untyped
-from torch2ms.translator.recipes.devices import SETTINGS, describes_dtype
+from torch2ms.translator.recipes.devices import SETTINGS, describes_device, describes_dtype
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk
 from torch2ms.translator.type_names import floating_type
@@ -36,6 +38,10 @@ _NOT_TENSORS = ("str", "Module", "class", "function", "api", "module", "dict")
 _GROUPINGS = frozenset({"expanding", "ewm", "groupby", "resample", "rolling"})
 # What strings and containers have as well, and tensors hardly ever: only the arguments can tell a tensor.
 _BUILTIN = frozenset({"add", "index", "sort", "split", "sub", "subtract", "values"})
+
+
+# What classes of the project may have as well; the runtime gives it as plain numbers, whoever is asked.
+_OF_ANYTHING = frozenset({"param_groups"})
 
 
 class RowCall(Protocol):
@@ -53,11 +59,14 @@ def told(func: ast.Attribute, ctx: Context) -> Kind:
     if _is_grouped(func.value, ctx):
         return UNKNOWN
     if not isinstance(call, ast.Call) or call.func is not func:
-        return ctx.world.evidence.of_attribute(func.attr)
+        told_by_name = ctx.world.evidence.of_attribute(func.attr)
+        if not told_by_name.known and func.attr in _OF_ANYTHING and isinstance(func.ctx, ast.Load):
+            return Kind("Optimizer", evidence=f"the runtime gives the .{func.attr} of anything")
+        return told_by_name
     if func.attr in MODULE_BARE:
         return _network_mode(func, call, ctx)
-    if func.attr == "get_last_lr" and ctx.world.evidence.is_free(func.attr, "Scheduler"):
-        return Kind("Scheduler", evidence="only schedulers have .get_last_lr")
+    if func.attr == "get_last_lr":
+        return Kind("Scheduler", evidence="the runtime gives the rates of anything that has .get_last_lr")
     if func.attr == "requires_grad_" and ctx.small is not None and ctx.small in ctx.analysis.remade:
         return Kind("Tensor", evidence="its gradient is asked for")
     if func.attr == "flatten_parameters":
@@ -65,13 +74,12 @@ def told(func: ast.Attribute, ctx: Context) -> Kind:
     kind = ctx.world.evidence.of_call(func.attr)
     if not kind.known:
         kind = ctx.world.evidence.of_either(func.attr)
-    named = getattr(func.value, "attr", getattr(func.value, "id", ""))
-    if kind.name == "Tensor" and (is_config(named) or not ctx.world.evidence.takes(func.attr, call)):
+    if kind.name == "Tensor" and (is_settings(func.value, ctx) or not ctx.world.evidence.takes(func.attr, call)):
         return UNKNOWN
     if not kind.known and func.attr in _ALSO_NETWORKS and _is_used_as_network(func.value, ctx):
         return Kind("Module", evidence="the file uses it as a network elsewhere")
     if not kind.known and func.attr in _STATE:
-        kind = _named(func.value, ctx)
+        kind = _stepping(func.value, ctx)
     if not kind.known:
         kind = ctx.world.evidence.of_chain(_chain(func, ctx))
     if not kind.known and _is_tensor_call(func, call, ctx):
@@ -136,15 +144,9 @@ def _network_mode(func: ast.Attribute, call: ast.Call, ctx: Context) -> Kind:
             Kind("Module", evidence="used as a network") if used and _is_used_as_network(func.value, ctx) else UNKNOWN
         )
     known = ctx.world.evidence.is_free(func.attr, "Module") or _is_used_as_network(func.value, ctx)
-    if not known and not (func.attr == "eval" and _is_called_network(func.value)):
+    if not known and not (func.attr == "eval" and uses(ctx.analysis.tree).of(func.value).called):
         return UNKNOWN
     return Kind("Module", evidence=f".{func.attr}() is a network's")
-
-
-def _is_called_network(receiver: ast.expr) -> bool:
-    """Whether a value is called like a network: ``model``, ``self.target_net``."""
-    name = getattr(receiver, "attr", getattr(receiver, "id", "")).lower()
-    return name.endswith(("model", "net", "network", "backbone", "encoder", "decoder"))
 
 
 _NETWORK_WORDS = frozenset({"parameters", "named_parameters", "named_modules", "modules", *MODULE_BARE})
@@ -159,16 +161,14 @@ _ALSO_NETWORKS = frozenset(
 _STATE = frozenset({"state_dict", "load_state_dict"})
 
 
-def _named(receiver: ast.expr, ctx: Context) -> Kind:
-    """An optimizer or a schedule by its name, where its state is asked for: ``self.optimizer = optimizer`` told it."""
-    last = ast.unparse(receiver).rpartition(".")[2].lower()
+def _stepping(receiver: ast.expr, ctx: Context) -> Kind:
+    """An optimizer or a schedule by what else is done with it, where its state is asked for."""
+    found = uses(ctx.analysis.tree).of(receiver)
     if _is_used_as_network(receiver, ctx):
         return UNKNOWN
-    if "sched" in last:
-        return Kind("Scheduler", evidence="named as a schedule")
-    if "optim" in last or last.startswith("opt_") or last.endswith("_opt") or last == "opt":
-        return Kind("Optimizer", evidence="named as an optimizer")
-    return UNKNOWN
+    if is_schedule(found):
+        return Kind("Scheduler", evidence="is asked for its learning rates")
+    return Kind("Optimizer", evidence="steps, and resets gradients") if is_optimizer(found) else UNKNOWN
 
 
 def _is_used_as_network(receiver: ast.expr, ctx: Context) -> bool:
@@ -210,11 +210,8 @@ def _is_tensor_call(func: ast.Attribute, call: ast.Call, ctx: Context) -> bool:
         return ctx.world.evidence.is_free("to", "Tensor")
     if func.attr == "to" and call.args:
         kind = ctx.kind(call.args[0])
-        first = call.args[0]
-        named = isinstance(first, (ast.Name, ast.Attribute)) and "device" in getattr(
-            first, "attr", getattr(first, "id", "")
-        )
-        return kind.name in ("device", "dtype") or named or (kind.name == "api" and ctx.is_import_root(call.args[0]))
+        told = not kind.known and (describes_device(call.args[0], ctx) or describes_dtype(call.args[0], ctx))
+        return kind.name in ("device", "dtype") or told or (kind.name == "api" and ctx.is_import_root(call.args[0]))
     if func.attr == "size" and _is_axis(call, ctx):
         return True
     if not ctx.world.evidence.is_free(func.attr, "Tensor"):
@@ -238,12 +235,9 @@ def _is_whole_type(kind: Kind) -> bool:
 
 def _is_axis(call: ast.Call, ctx: Context) -> bool:
     """Whether ``x.size(0)`` or ``n, c = x.size()`` asks for lengths of axes: a data set's ``size`` wants an index."""
-    receiver = ast.unparse(call.func).lower()
-    if "data" in receiver or call.keywords:
-        return False
+    if call.keywords or not ctx.world.evidence.is_free("size", "Tensor"):
+        return False  # ``rows, columns = memory.size()`` of a class of the project
     if not call.args:
-        if not ctx.world.evidence.is_free("size", "Tensor"):
-            return False  # ``rows, columns = memory.size()`` of a class of the project
         parent = ctx.parent(call)
         targets = parent.targets if isinstance(parent, ast.Assign) else []
         return any(isinstance(target, ast.Tuple) and len(target.elts) > 1 for target in targets)
@@ -309,7 +303,7 @@ def _cast(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression
         arg.value
         for value, arg in zip(trees, updated.args, strict=True)
         if (arg.keyword is not None and arg.keyword.value == "dtype")
-        or (arg.keyword is None and describes_dtype(value, ctx.kind(value)))
+        or (arg.keyword is None and describes_dtype(value, ctx))
     ]
     if len(dtypes) != 1:
         return None

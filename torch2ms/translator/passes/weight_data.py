@@ -10,11 +10,13 @@ from typing import Any
 
 import libcst as cst
 
-from torch2ms.translator.asked_gradients import looks_like_weight
+from torch2ms.translator.asked_gradients import lists_weights, looks_like_weight
 from torch2ms.translator.behind_steps import runs_behind_step
 from torch2ms.translator.context import Context
 from torch2ms.translator.freezing import frees, frozen
+from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.syntax import build, code_of
+from torch2ms.translator.training.repeated import draws
 from torch2ms.translator.trees import walk
 
 __all__ = [
@@ -37,10 +39,65 @@ _COPIES_SINCE = (2, 7)
 
 
 def gives_first_values(ctx: Context) -> bool:
-    """Whether a function gives weights their first values, by its name: ``__init__``, ``init_weights``, ``normal_``."""
+    """Whether a function gives weights their first values: ``__init__``, what it calls, what draws into tensors."""
     function = ctx.functions[-1]
-    name = function.name if function is not None else ""
-    return "init" in name or "reset" in name or (name.endswith("_") and not name.endswith("__"))
+    return function is not None and function.name in ctx.once(_initialising)
+
+
+_INITIALISING = frozenset({"__init__", "reset_parameters"})  # of every layer of torch's
+
+
+def _initialising(ctx: Context) -> frozenset[str]:
+    """Return the names of the functions of a file that give weights their first values.
+
+    They call ``torch.nn.init``, draw into tensors in place or are applied to the layers of a network; and whatever is
+    called from them alone does so, too.
+    """
+    functions = [*ctx.analysis.all(ast.FunctionDef)]
+    called = {id(function): _called_in(function) for function in functions}
+    found = {f.name for f in functions if f.name in _INITIALISING or _draws_into(f, ctx)} | _applied(ctx)
+    found -= {name for function in functions if function.name == "forward" for name in called[id(function)]}
+    while True:
+        elsewhere = {name for f in functions if f.name not in found for name in called[id(f)]}
+        inside = {name for f in functions if f.name in found for name in called[id(f)]}
+        more = ({f.name for f in functions} & inside) - elsewhere - found
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def _called_in(function: ast.AST) -> set[str]:
+    calls = (node.func for node in walk(function) if isinstance(node, ast.Call))
+    return {getattr(func, "attr", getattr(func, "id", "")) for func in calls}
+
+
+def _draws_into(function: ast.AST, ctx: Context) -> bool:
+    """Whether a function, or one of the project that it calls, draws into tensors in place."""
+    for node in walk(function):
+        func = node.func if isinstance(node, ast.Call) else None
+        if func is None:
+            continue
+        kind = ctx.kind(func)
+        if kind.of.startswith("torch.nn.init.") or _draws_in_place(func, function):
+            return True
+        called = ctx.world.function(kind.of) if kind.name == "function" and "|" not in kind.of else None
+        inner = (part.func for part in walk(called.node) if isinstance(part, ast.Call)) if called is not None else ()
+        if called is not None and any(_draws_in_place(part, called.node) for part in inner):
+            return True
+    return False
+
+
+def _draws_in_place(func: ast.expr, function: ast.AST) -> bool:
+    """Whether ``x.weight.normal_`` draws into what a function is handed."""
+    if not isinstance(func, ast.Attribute) or not func.attr.endswith("_") or not draws(func.attr):
+        return False
+    given = {node.arg for node in walk(function) if isinstance(node, ast.arg)} - {"self"}
+    return root_of(func.value) in given
+
+
+def _applied(ctx: Context) -> set[str]:
+    calls = (c for c in ctx.analysis.all(ast.Call) if getattr(c.func, "attr", "") == "apply" and len(c.args) == 1)
+    return {getattr(call.args[0], "attr", getattr(call.args[0], "id", "")) for call in calls}
 
 
 def goes_over_weights(tree: ast.Name, ctx: Context) -> bool:
@@ -50,7 +107,7 @@ def goes_over_weights(tree: ast.Name, ctx: Context) -> bool:
         return False
     loops = (node for node in walk(function.node) if isinstance(node, ast.For))
     named = (loop for loop in loops if any(isinstance(n, ast.Name) and n.id == tree.id for n in walk(loop.target)))
-    return any("param" in ast.unparse(loop.iter).lower() for loop in named)
+    return any(lists_weights(loop.iter) for loop in named)
 
 
 def may_have_stepped(tree: ast.AST, ctx: Context) -> bool:

@@ -8,10 +8,10 @@ from dataclasses import replace
 import libcst as cst
 
 from torch2ms.translator.binding import BoundArgument, same_literal
+from torch2ms.translator.by_use import is_device, uses
 from torch2ms.translator.context import Context
 from torch2ms.translator.emission import emit_call
 from torch2ms.translator.inference.dtypes import family
-from torch2ms.translator.kinds import Kind
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.casts import may_be_complex, truth_of
 from torch2ms.translator.syntax import build, code_of, itself
@@ -21,8 +21,6 @@ from torch2ms.translator.whole_casts import cut_from_floats
 __all__ = ["SETTINGS", "describes_device", "describes_dtype", "moved"]
 
 _MOVED = ("T2M301", "MindSpore runs on the device of its context; the move was dropped")
-_DEVICE_WORDS = ("device", "cuda", "gpu", "rank")
-_DTYPE_WORDS = ("dtype",)
 
 
 def moved(site: CallSite, ctx: Context) -> Replace:
@@ -35,28 +33,45 @@ def moved(site: CallSite, ctx: Context) -> Replace:
     return Replace(itself(site.receiver), (_MOVED,))
 
 
-def _word(tree: ast.expr) -> str:
-    """Return the last name of an expression such as ``self.device`` or ``args.device[0]``."""
-    while isinstance(tree, (ast.Subscript, ast.Call)):
-        tree = tree.value if isinstance(tree, ast.Subscript) else tree.func
-    return tree.attr if isinstance(tree, ast.Attribute) else tree.id if isinstance(tree, ast.Name) else ""
-
-
-def describes_device(tree: ast.expr, kind: Kind) -> bool:
-    """Whether an argument says a device: a torch.device, its name or number, or something called a device."""
+def describes_device(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an argument says a device: a torch.device, its name or number, or what is used as one elsewhere."""
+    kind = ctx.kind(tree)
     if kind.name in ("device", "str", "int") or (isinstance(tree, ast.Constant) and tree.value is None):
         return True
-    if isinstance(tree, ast.Attribute) and tree.attr == "device":
-        return True
-    word = _word(tree).lower()
-    return not kind.is_tensor and kind.name != "dtype" and any(part in word for part in _DEVICE_WORDS)
+    if kind.known and kind.name != "none":
+        return False
+    found = uses(ctx.analysis.tree).of(tree)
+    stored = ctx.once(_stored).get(tree.attr, []) if isinstance(tree, ast.Attribute) else []
+    if stored and all(ctx.kind(value).name == "device" for value in stored):
+        return True  # ``args.device = torch.device(...)`` in another function
+    return is_device(found) or any(_moves(call, place, ctx) for call, place in found.given)
 
 
-def describes_dtype(tree: ast.expr, kind: Kind) -> bool:
-    """Whether an argument says a dtype: one of torch's, or something called a dtype."""
+def _stored(ctx: Context) -> dict[str, list[ast.expr]]:
+    """Return what the file stores under each attribute."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ctx.analysis.all(ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Attribute):
+                found.setdefault(target.attr, []).append(node.value)
+    return found
+
+
+def _moves(call: ast.Call, place: int | str, ctx: Context) -> bool:
+    """Whether ``to`` moves something to its first argument: a network, or a tensor that is told how to be moved."""
+    function = call.func
+    if not isinstance(function, ast.Attribute) or function.attr != "to" or place != 0:
+        return False
+    is_told = any(word.arg == "non_blocking" for word in call.keywords)
+    return is_told or isinstance(ctx.parent(call), ast.Expr) or ctx.kind(function.value).name == "Module"
+
+
+def describes_dtype(tree: ast.expr, ctx: Context) -> bool:
+    """Whether an argument says a dtype: one of torch's, or what is used as one elsewhere: ``dtype=d``."""
+    kind = ctx.kind(tree)
     if kind.name == "dtype" or (kind.name == "api" and kind.of.startswith("torch.")):
         return True
-    return any(part in _word(tree).lower() for part in _DTYPE_WORDS)
+    return not kind.known and any(word == "dtype" for _, word in uses(ctx.analysis.tree).of(tree).given)
 
 
 def _arguments(site: CallSite) -> list[tuple[str, ast.expr, cst.BaseExpression]]:
@@ -83,11 +98,11 @@ def _cast(site: CallSite, ctx: Context) -> tuple[str, cst.BaseExpression | None]
             continue
         if isinstance(tree, ast.Constant) and isinstance(tree.value, bool):
             continue
-        if keyword == "dtype" or describes_dtype(tree, kind):
+        if keyword == "dtype" or describes_dtype(tree, ctx):
             found = ("cast", code)
         elif keyword == "other" or kind.is_tensor:
             found = ("like", code)
-        elif describes_device(tree, kind):
+        elif describes_device(tree, ctx):
             continue
         elif position == 0:
             found = ("any", code)
@@ -188,4 +203,4 @@ def move(site: CallSite, ctx: Context) -> Outcome:
 
 def device_argument(argument: BoundArgument | None, ctx: Context) -> bool:
     """Whether an argument is there and says a device."""
-    return argument is not None and describes_device(argument.tree, ctx.kind(argument.tree))
+    return argument is not None and describes_device(argument.tree, ctx)

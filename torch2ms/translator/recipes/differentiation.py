@@ -27,9 +27,11 @@ def are_differentiated(ctx: Context) -> bool:
 
 def _computes_gradients(ctx: Context) -> bool:
     for node in ctx.analysis.nodes:
-        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        name = node.attr if isinstance(node, ast.Attribute) else ""
         if isinstance(node, (ast.alias, ast.keyword)):
             name = (node.name if isinstance(node, ast.alias) else node.arg) or ""
+        elif isinstance(node, ast.ImportFrom):  # from torch.autograd import *
+            name = node.module or ""
         if name.rpartition(".")[2] in GRADIENTS:
             return True
     return False

@@ -51,7 +51,7 @@ def is_moved(name: str, value: ast.expr, ctx: Context) -> bool:
         return False
     if function.attr in ("cuda", "cpu"):
         return True
-    return function.attr == "to" and len(value.args) == 1 and describes_device(value.args[0], ctx.kind(value.args[0]))
+    return function.attr == "to" and len(value.args) == 1 and describes_device(value.args[0], ctx)
 
 
 def passed_on(call: ast.Call, given: ast.AST, ctx: Context) -> Passed:

@@ -10,6 +10,7 @@ import ast
 
 import libcst as cst
 
+from torch2ms.translator.by_use import is_loader, uses
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recording import requires_grad
@@ -100,7 +101,7 @@ def _binds_data(store: ast.Name, use: ast.Name, ctx: Context, depth: int) -> boo
     while isinstance(node, (ast.Tuple, ast.List, ast.Starred)):
         node = ctx.parent(node)
     if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
-        return _is_loader(node.iter, ctx)
+        return _is_loader(node.iter, ctx) or _is_batch(node.target, ctx)
     if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
         return False
     value = node.value
@@ -124,12 +125,21 @@ def _is_loader(tree: ast.expr, ctx: Context) -> bool:
     made = [ctx.parent(store) for store in _stores_of(tree, ctx)] if isinstance(tree, ast.Name) else []
     if made and all(isinstance(node, ast.Assign) and _is_iterator(node.value, ctx) for node in made):
         return True
-    name = tree.attr if isinstance(tree, ast.Attribute) else getattr(tree, "id", "")
-    return name.lower().endswith(("loader", "dataset", "generator", "_iter", "batches"))
+    return not kind.known and is_loader(uses(ctx.analysis.tree).of(tree))
+
+
+def _is_batch(target: ast.AST, ctx: Context) -> bool:
+    """Whether a part of what a loop takes is moved to a device, or asked for an item, as data is."""
+    names = [part for part in ast.walk(target) if isinstance(part, ast.Name)]
+    found = [uses(ctx.analysis.tree).of(name) for name in names]
+    return any(part.is_indexed or {"cuda", "to"} & part.methods.keys() for part in found)
 
 
 def _is_iterator(tree: ast.expr, ctx: Context) -> bool:
-    return isinstance(tree, ast.Call) and getattr(tree.func, "id", "") == "iter" and _is_loader(tree, ctx)
+    """Whether a value is an iterator made by hand, as one takes single batches: ``it = iter(loader)``."""
+    if not isinstance(tree, ast.Call) or getattr(tree.func, "id", "") != "iter" or not tree.args:
+        return False
+    return not ctx.kind(tree.args[0]).known or _is_loader(tree.args[0], ctx)
 
 
 def _stores_of(name: ast.Name, ctx: Context) -> list[ast.Name]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from torch2ms.translator.effects import base_path, dotted_path
 from torch2ms.translator.training.vocabulary import (
@@ -15,6 +15,8 @@ from torch2ms.translator.training.vocabulary import (
 from torch2ms.translator.trees import children
 
 __all__ = ["differentiable_nodes", "differentiable_reads", "is_no_grad", "names_no_grad", "walk_executed"]
+
+IsOwn = Callable[[ast.expr], bool]
 
 
 def walk_executed(node: ast.AST) -> Iterator[ast.AST]:
@@ -46,17 +48,20 @@ def names_no_grad(node: ast.expr) -> bool:
     return path.rpartition(".")[2] in ("no_grad", "inference_mode")
 
 
-def differentiable_reads(node: ast.AST) -> set[str]:
-    """Return the paths ``node`` reads in a way that lets gradients through."""
-    return {dotted_path(item) or "" for item in differentiable_nodes(node)}
+def differentiable_reads(node: ast.AST, is_own: IsOwn | None = None) -> set[str]:
+    """Return the paths ``node`` reads in a way that lets gradients through.
+
+    ``is_own`` tells functions and layers of the program, which may have the name of one of torch's that cuts.
+    """
+    return {dotted_path(item) or "" for item in differentiable_nodes(node, is_own)}
 
 
-def differentiable_nodes(node: ast.AST) -> Iterator[ast.expr]:
+def differentiable_nodes(node: ast.AST, is_own: IsOwn | None = None) -> Iterator[ast.expr]:
     """Yield the names and the paths of attributes that ``node`` reads in a way that lets gradients through."""
     pending: list[ast.AST] = [node]
     while pending:
         item = pending.pop()
-        if (isinstance(item, ast.With) and is_no_grad(item)) or _notes_numbers(item) or _cuts(item):
+        if (isinstance(item, ast.With) and is_no_grad(item)) or _notes_numbers(item) or _cuts(item, is_own):
             continue
         if isinstance(item, (ast.Name, ast.Attribute)) and dotted_path(item) is not None:
             if isinstance(item.ctx, ast.Load):
@@ -67,12 +72,13 @@ def differentiable_nodes(node: ast.AST) -> Iterator[ast.expr]:
         pending.extend(children(item))
 
 
-def _cuts(node: ast.AST) -> bool:
+def _cuts(node: ast.AST, is_own: IsOwn | None) -> bool:
     """Whether what a node gives has no gradient, whatever it was computed from."""
     if isinstance(node, ast.Call):
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         name = node.func.id if isinstance(node.func, ast.Name) else method
-        return method in CUTTING_METHODS or name in CUTTING_FUNCTIONS
+        cuts = method in CUTTING_METHODS or name in CUTTING_FUNCTIONS
+        return cuts and not (is_own is not None and is_own(node.func))
     if isinstance(node, ast.Attribute):
         return node.attr in CUTTING_ATTRIBUTES
     return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from torch2ms.translator.by_use import FileUses, is_optimizer, is_scaler, uses
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.handed_losses import given_loss, hands_over
 from torch2ms.translator.names import candidates
@@ -16,9 +17,8 @@ from torch2ms.translator.training.leaf_holders import always_makes
 from torch2ms.translator.training.leaf_hooks import names_weight
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import ProjectFile, Scope
+from torch2ms.translator.training.untyped_steps import first_steps, own_expressions
 from torch2ms.translator.training.vocabulary import RETAINING
-from torch2ms.translator.trees import children
-from torch2ms.translator.wrapped_optimizers import is_named_so
 
 __all__ = [
     "HANDED_ON", "MAY_CREATE", "NO_NAME", "Event", "EventKind", "Wrappers", "find_events", "find_obstacle",
@@ -65,8 +65,7 @@ _CLIPS = {
     "clip_grad_value_": "value",
     "clip_grad_value": "value",
 }
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+_OF_ENGINES = frozenset({"prepare", "accumulate", "unwrap_model", "gather_for_metrics", "wait_for_everyone"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,22 +111,6 @@ def _held_by(looped: ast.expr) -> str:
     return dotted_path(values) or ""
 
 
-def own_expressions(statement: ast.stmt, scope: Scope) -> list[ast.AST]:
-    """Return every node that belongs to the statement itself: none of its child statements, definitions or lambdas."""
-    if statement in scope.expressions:
-        return scope.expressions[statement]
-    found: list[ast.AST] = []
-    scope.expressions[statement] = found
-    pending: list[ast.AST] = [statement]
-    while pending:
-        node = pending.pop()
-        found.append(node)
-        if isinstance(node, _DEFINITIONS):
-            continue
-        pending += [child for child in children(node) if not isinstance(child, _STATEMENTS)]
-    return found
-
-
 def find_events(
     scope: Scope, file: ProjectFile, oracle: Oracle, *, handing: bool = False, wrappers: Wrappers | None = None
 ) -> list[Event]:
@@ -136,7 +119,9 @@ def find_events(
     ``handing``: whether the project has objects that are handed losses and take the steps for them. ``wrappers``: its
     classes that hold optimizers.
     """
-    finder = _Finder(oracle, file.zeroed, wrappers or {}, _optional(scope.node))
+    finder = _Finder(oracle, uses(file.tree), wrappers or {}, _optional(scope.node))
+    finder.functions = file.functions
+    finder.first_steps = first_steps(scope, oracle, finder.uses)
     given = given_loss(scope.node)
     scaled = _scaled_losses(scope)
     found: list[Event] = []
@@ -154,7 +139,7 @@ def find_events(
             event = finder.event(statement, call, order)
             if event is not None and event.kind == "backward" and (given or id(statement) in scaled):
                 event = _of_given(event) if given else scaled[id(statement)].start(event, scope)
-            if handing and hands_over(call):
+            if handing and hands_over(call, oracle, finder.uses):
                 found.extend(finder.handed_over(statement, call, order))
             elif event is not None:
                 found.append(event)
@@ -214,12 +199,19 @@ class _Finder:
     """Recognises single calls."""
 
     def __init__(
-        self, oracle: Oracle, zeroed: frozenset[str], wrappers: Wrappers, optional: frozenset[str] = frozenset()
+        self, oracle: Oracle, found: FileUses, wrappers: Wrappers, optional: frozenset[str] = frozenset()
     ) -> None:
         self.oracle = oracle
         self.optional = optional
-        self.zeroed = zeroed
+        self.uses = found
         self.wrappers = wrappers
+        self.first_steps: Collection[int] = ()
+        self.functions: Collection[str] = ()
+
+    def _is_function(self, value: ast.expr) -> bool:
+        """Whether a value is a function or a method of the file: ``opt.step(net.closure)``."""
+        name = f".{value.attr}" if isinstance(value, ast.Attribute) else getattr(value, "id", "")
+        return self.oracle.kind(value).name == "function" or name in self.functions
 
     def event(self, statement: ast.stmt, call: ast.Call, order: int) -> Event | None:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
@@ -239,7 +231,7 @@ class _Finder:
         if name == "zero_grad" and kind in ("Optimizer", "Module", "unknown"):
             if not isinstance(statement, ast.Expr) or statement.value is not call:
                 return None
-            module = kind == "Module" or (kind == "unknown" and not self._plausible(receiver))
+            module = kind == "Module" or (kind == "unknown" and not self._is_reset(receiver))
             return Event("zero", statement, call, order, path, receiver, on_module=module)
         if name == "step" and (kind == "GradScaler" or self._is_scaler(receiver, call)):
             target = call.args[0] if call.args else None
@@ -248,7 +240,9 @@ class _Finder:
                 "" if path and isinstance(statement, ast.Expr) else "the optimizer given to the scaler is no plain name"
             )
             return Event("step", statement, call, order, path, target, receiver, problem)
-        if name == "step" and (kind == "Optimizer" or (kind == "unknown" and self._plausible(receiver))):
+        if name == "step" and (
+            kind == "Optimizer" or (kind == "unknown" and (call.args or self._plausible(receiver, call)))
+        ):
             return self._step(statement, call, order, path)
         if name in ("unscale_", "update") and kind in ("GradScaler", "unknown") and self._looks_scaler(receiver):
             return Event("unscale" if name == "unscale_" else "update", statement, call, order, path, receiver)
@@ -261,8 +255,7 @@ class _Finder:
         kind = self.oracle.kind(receiver)
         is_optimizer = kind.name == "Optimizer"  # of the program's own, which has another one
         known = [key for key in candidates(kind) if key in self.wrappers and (is_optimizer or kind.name == "instance")]
-        named = kind.name == "unknown" and self._plausible(receiver)
-        steps = known or ([*self.wrappers] if named else [])
+        steps = known or (self._wrappers_by_use(receiver, call) if kind.name == "unknown" else [])
         if not path or not any(name in self.wrappers[key] or (known and name == "zero_grad") for key in steps):
             return None
         event: EventKind = "zero" if name == "zero_grad" else "step"
@@ -301,16 +294,27 @@ class _Finder:
             events.append(replace(event, statement=statement, call=call))
         return events
 
-    def _plausible(self, receiver: ast.expr) -> bool:
-        """Whether an untyped receiver is an optimizer by its use: it is zeroed too, or named for it."""
-        held = receiver.value if isinstance(receiver, ast.Subscript) else receiver  # optimizers["net"]
-        path = dotted_path(held) or ""
-        zeroed = path in self.zeroed and not path.lower().endswith(("model", "net"))
-        is_part = not {"optims", "optimizers"}.isdisjoint(path.split(".")[:-1])  # optims.discriminator
-        return bool(path) and (is_named_so(path) or zeroed or is_part)
+    def _plausible(self, receiver: ast.expr, call: ast.Call) -> bool:
+        """Whether an untyped receiver is an optimizer by its use: it is reset too, or steps behind a backward call."""
+        found = self.uses.of(receiver)
+        return is_optimizer(found) or "zero_grad" in found.methods or id(call) in self.first_steps
+
+    def _is_reset(self, receiver: ast.expr) -> bool:
+        """Whether what is reset and untyped is an optimizer: it steps as well, or a loss is handed over with it."""
+        found = self.uses.of(receiver)
+        handed = any(place == 1 and hands_over(call, self.oracle, self.uses) for call, place in found.given)
+        return handed or is_optimizer(found)
+
+    def _wrappers_by_use(self, receiver: ast.expr, call: ast.Call) -> list[str]:
+        """Return the classes that hold optimizers of which an untyped receiver may be: by two of their methods."""
+        methods = self.uses.of(receiver).methods.keys()
+        if self._plausible(receiver, call):
+            return [*self.wrappers]
+        return [key for key, steps in self.wrappers.items() if len(steps & methods) > 1]
 
     def _looks_scaler(self, receiver: ast.expr) -> bool:
-        return self.oracle.kind(receiver).name == "GradScaler" or "scaler" in (dotted_path(receiver) or "").lower()
+        kind = self.oracle.kind(receiver).name
+        return kind == "GradScaler" or (kind == "unknown" and is_scaler(self.uses.of(receiver)))
 
     def _is_scaler(self, receiver: ast.expr, call: ast.Call) -> bool:
         if self.oracle.kind(receiver).name != "unknown" or len(call.args) != 1:
@@ -320,7 +324,9 @@ class _Finder:
     def _step(self, statement: ast.stmt, call: ast.Call, order: int, path: str) -> Event | None:
         assert isinstance(call.func, ast.Attribute)
         if call.args or call.keywords:
-            if self.oracle.kind(call.func.value).name == "unknown" and path not in self.zeroed:
+            reset = "zero_grad" in self.uses.of(call.func.value).methods
+            is_closure = any(map(self._is_function, call.args))
+            if self.oracle.kind(call.func.value).name == "unknown" and not (reset or is_closure):
                 return None  # env.step(action)
             given = [*call.args, *(keyword.value for keyword in call.keywords)]
             if path and (len(given) > 1 or any(keyword.arg not in _OF_STEPS for keyword in call.keywords)):
@@ -380,8 +386,10 @@ class _Finder:
         return Event("backward", statement, call, order, dotted_path(loss) or "", loss, scaler, problem)
 
     def _is_engine(self, receiver: ast.expr, kind: str) -> bool:
-        """Whether an object is accelerate's, by its kind or, where it came from elsewhere, by its name."""
-        return kind == "Accelerator" or (kind == "unknown" and (dotted_path(receiver) or "").endswith("accelerator"))
+        """Whether an object is accelerate's, by its kind or, where it came from elsewhere, by its methods."""
+        return kind == "Accelerator" or (
+            kind == "unknown" and not _OF_ENGINES.isdisjoint(self.uses.of(receiver).methods)
+        )
 
     def _clip(self, statement: ast.stmt, call: ast.Call, order: int) -> Event:
         weights = call.args[0] if call.args else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
+from torch2ms.translator.by_use import uses
 from torch2ms.translator.dataflow import names_in
 from torch2ms.translator.handed_losses import hands_over
 from torch2ms.translator.training.callees import LookUp
@@ -50,7 +51,9 @@ def find_parts(
     """
     module = tree if isinstance(tree, ast.Module) else ast.Module(list(tree), [])
     starts = any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module))
-    if not starts and not (handing and any(isinstance(node, ast.Call) and hands_over(node) for node in walk(module))):
+    found = uses(module)
+    calls = (node for node in walk(module) if isinstance(node, ast.Call)) if handing else ()
+    if not starts and not any(hands_over(call, oracle, found) for call in calls):
         return []
     file = ProjectFile.of(module, late)
     trained = trained_tensors(list(walk(module)), oracle)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from torch2ms.translator.dataflow import Effects, backward_slice, effects, live_in, overlaps
 from torch2ms.translator.effects import dotted_path
-from torch2ms.translator.training.differentiable import differentiable_reads
 from torch2ms.translator.training.events import Event
 from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.ownership import Refused
@@ -126,7 +125,7 @@ def _slice(
         scope.location(event.statement).index for event in events if scope.location(event.statement).block is block
     }
     chosen = backward_slice(block, end, file.effects, ignored=ignored, value=value)
-    needed = differentiable_reads(value)
+    needed = flow.differentiable_reads(value)
     asked = set(needed)
     demanded = flow.demanded(block, chosen, needed)
     carrying = flow.carrying(block, demanded, asked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
+from torch2ms.translator.by_use import is_environment, is_network, place_of, uses
 from torch2ms.translator.dataflow import certain_binds, child_blocks, live_in
 from torch2ms.translator.effects import base_path, dotted_path, effects, overlaps, root
 from torch2ms.translator.kinds import Kind
@@ -82,7 +83,7 @@ class GradientFlow:
             return True  # map(evaluate, batches)
         func = node.func
         kind = self._oracle.kind(func)
-        if _is_loss(func, kind) and not self._is_given_module(node):
+        if self._is_loss(func, kind) and not self._is_given_module(node):
             return isinstance(func, ast.Name) and self._file_function_has_source(func.id)
         if kind.name == "Module":
             return True
@@ -92,7 +93,8 @@ class GradientFlow:
             function = self._file.functions.get(func.id) or self._file.nested.get(func.id)
             if function is not None:
                 return self._function_has_source(function)
-            return func.id not in BUILTINS and kind.name != "python" and self._gives_gradient(node, kind)
+            is_own = func.id not in BUILTINS or uses(self._file.tree).binds(func)
+            return is_own and kind.name != "python" and self._gives_gradient(node, kind)
         if not isinstance(func, ast.Attribute):
             return True
         owner = self._oracle.kind(func.value).name
@@ -105,7 +107,7 @@ class GradientFlow:
         if isinstance(func.value, ast.Name) and func.value.id == "self":
             method = self._file.functions.get("." + func.attr)
             return method is None or self._function_has_source(method)
-        if "env" in (base_path(func.value) or "").rpartition(".")[2].lower():
+        if is_environment(uses(self._file.tree).of(func.value)):
             method = self._file.functions.get("." + func.attr)  # else gym's env.step(action), env.reset()
             return method is not None and self._function_has_source(method)
         if func.attr in VALUE_METHODS | MUTATORS or root(base_path(func) or "") in ("np", "numpy", "random", "math"):
@@ -128,6 +130,32 @@ class GradientFlow:
             return False
         return self._oracle.kind(func.value).name in ("unknown", "instance") and ast.unparse(func.value) != "self"
 
+    def _is_loss(self, func: ast.expr, kind: Kind) -> bool:
+        """Whether a callee is a loss function without weights of its own: by its class, else by its use.
+
+        What nothing is known of is one when it is called with several things, the first of which a call computes, when
+        it gives one thing, and when nobody asks it for weights or a mode.
+        """
+        if kind.name == "Module" and kind.of:
+            return kind.of.startswith("torch.nn.") and kind.of.endswith("Loss")
+        path = dotted_path(func) or ""
+        if kind.name not in ("Module", "unknown") or not path or ("." in path and not path.startswith("self.")):
+            return False  # model.loss(x)
+        found = uses(self._file.tree)
+        calls = found.of(func).called
+        return bool(calls) and not is_network(found.of(func)) and all(self._compares(call) for call in calls)
+
+    def _compares(self, call: ast.Call) -> bool:
+        """Whether a call is given several things, the first of which a call computes: ``criterion(net(x), y)``."""
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        parts = id(call) in uses(self._file.tree).taken_apart
+        return len(given) > 1 and not parts and self._is_computed(given[0])
+
+    def _is_computed(self, value: ast.expr) -> bool:
+        found = uses(self._file.tree).of(value)
+        called = [part.func for top in (value, *found.values) for part in walk(top) if isinstance(part, ast.Call)]
+        return found.is_part or any(place_of(func) for func in called)
+
     def _is_given_module(self, call: ast.Call) -> bool:
         values = [*call.args, *(keyword.value for keyword in call.keywords)]
         return any(self._oracle.kind(value).name == "Module" for value in values)
@@ -141,6 +169,15 @@ class GradientFlow:
             if not any(names_no_grad(decorator) for decorator in function.decorator_list):
                 self._known[id(function)] = any(self.has_source(statement) for statement in function.body)
         return self._known[id(function)]
+
+    def differentiable_reads(self, node: ast.AST) -> set[str]:
+        """Return the paths that a node of the file reads in a way that lets gradients through."""
+        return differentiable_reads(node, self._is_own)
+
+    def _is_own(self, func: ast.expr) -> bool:
+        """Whether a callee is a function or a layer of the program, whatever its name."""
+        bound = isinstance(func, ast.Name) and uses(self._file.tree).binds(func)
+        return bound or self._oracle.kind(func).name in ("Module", "function", "class")
 
     def demanded(self, statements: Sequence[ast.stmt], chosen: Collection[int], needed: set[str]) -> set[int]:
         """Return those of the ``chosen`` statements the gradient of ``needed`` (paths, updated) flows through."""
@@ -157,7 +194,7 @@ class GradientFlow:
                     needed.difference_update({path for path in needed if root(path) in certain})
                 if not self.makes_module(statement):
                     entering = live_in([statement])
-                    needed.update(path for path in differentiable_reads(statement) if root(path) in entering)
+                    needed.update(path for path in self.differentiable_reads(statement) if root(path) in entering)
         return found
 
     def carrying(
@@ -184,7 +221,7 @@ class GradientFlow:
             if overlaps(carried.get(position, set()), needed):
                 leading.add(position)
             if overlaps(self._file.effects(statements[position]).changes, needed):
-                needed |= differentiable_reads(statements[position])
+                needed |= self.differentiable_reads(statements[position])
         return leading
 
     def _carried(self, statement: ast.stmt, paths: set[str]) -> set[str]:
@@ -194,7 +231,7 @@ class GradientFlow:
             return set()
         if not blocks or isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Match)):
             entered = self.has_source(statement) and not (self.makes_module(statement) or self._prepares(statement))
-            if not entered and not overlaps(differentiable_reads(statement), paths):
+            if not entered and not overlaps(self.differentiable_reads(statement), paths):
                 return set()
             value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
             is_plain = value is not None and self._oracle.kind(value).name in WITHOUT_GRADIENT
@@ -202,7 +239,7 @@ class GradientFlow:
             return set(here.changes - here.binds if is_plain else here.changes)
         found: set[str] = set()
         heads = [node for node in children(statement) if not isinstance(node, (ast.stmt, ast.ExceptHandler))]
-        if any(self.has_source(head) or overlaps(differentiable_reads(head), paths) for head in heads):
+        if any(self.has_source(head) or overlaps(self.differentiable_reads(head), paths) for head in heads):
             found |= effects(heads).binds
         for _ in range(2 if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)) else 1):
             found = found.union(*[self._carried_in(block, paths | found) for block in blocks])
@@ -272,7 +309,7 @@ class GradientFlow:
         """Whether a function computes a value with weights."""
         if self.is_module_value(value):
             return False
-        return self.has_source(value) or overlaps(differentiable_reads(value), self._computed_in(owner))
+        return self.has_source(value) or overlaps(self.differentiable_reads(value), self._computed_in(owner))
 
     def _computed_in(self, function: FunctionNode) -> set[str]:
         """Return the paths that hold values computed with weights somewhere in ``function``, whatever the order."""
@@ -285,7 +322,7 @@ class GradientFlow:
                 value = node.iter if isinstance(node, ast.For) else node.value
                 if self.is_module_value(value):
                     continue
-                if self.has_source(value) or overlaps(differentiable_reads(value), found):
+                if self.has_source(value) or overlaps(self.differentiable_reads(value), found):
                     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                     stored = effects(list(targets))
                     found |= stored.binds | stored.mutates
@@ -396,7 +433,7 @@ class GradientFlow:
         if modules is None:
             return True
         for top in nodes:
-            if overlaps(differentiable_reads(top), modules):
+            if overlaps(self.differentiable_reads(top), modules):
                 return True
             for node in walk_executed(top):
                 if isinstance(node, ast.Call) and (self._is_opaque(node) or self._asks_whole(node, modules)):
@@ -424,23 +461,9 @@ class GradientFlow:
 
 
 def _is_class_like(func: ast.expr, kind: str) -> bool:
-    """Whether an untyped callee is named like a class."""
+    """Whether an untyped callee from another package is named like a class."""
     last = (dotted_path(func) or "").rpartition(".")[2].lstrip("_")
     return kind == "unknown" and last[:1].isupper() and len(last) > 2
-
-
-def _is_loss(func: ast.expr, kind: Kind) -> bool:
-    """Whether a callee is a loss function or a Module without weights of its own, by its class, else by its name."""
-    if kind.name == "Module" and kind.of:
-        last = kind.of.rpartition(".")[2]
-        return last.endswith("Loss") and kind.of.startswith("torch.nn.")
-    if kind.name not in ("Module", "unknown"):
-        return False
-    path = dotted_path(func) or ""
-    last = path.rpartition(".")[2].lower()
-    if "." in path and kind.name == "unknown" and not path.startswith("self."):
-        return False  # model.loss(x)
-    return any(word in last for word in ("loss", "criterion", "mse", "bce", "cross_entropy"))
 
 
 def _is_stored(path: str, stores: Collection[str]) -> bool:

@@ -9,7 +9,6 @@ import ast
 from collections.abc import Iterator
 
 from torch2ms.translator.effects import base_path, dotted_path, root
-from torch2ms.translator.training.differentiable import differentiable_reads
 from torch2ms.translator.training.forward import Forward
 from torch2ms.translator.training.gradient_flow import GradientFlow
 from torch2ms.translator.training.scope import FunctionNode, ProjectFile, Scope
@@ -39,7 +38,7 @@ def kept_apart(forward: Forward, file: ProjectFile, flow: GradientFlow, scope: S
             for name, value in _stores(node):
                 if name not in read or name in own:
                     continue
-                if flow.gives_gradient(value, function) or given & {root(p) for p in differentiable_reads(value)}:
+                if flow.gives_gradient(value, function) or given & {root(p) for p in flow.differentiable_reads(value)}:
                     return name
     return None
 

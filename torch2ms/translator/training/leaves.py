@@ -207,7 +207,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         block = self.blocks[id(statement)]
         body = self._body(block, block.index(statement), loss, wanted)
         used = live_in([*body, ast.Expr(loss)]) & attached(body, loss)
-        weights = sorted(path for path in wanted if self._is_weight(path) and root(path) in used)
+        weights = [path for path in self._in_order(wanted) if self._is_weight(path) and root(path) in used]
         tensors = [path for path in self._in_order(wanted) if path not in weights and path in used]
         if not is_backward:  # asked for by name: in that order
             tensors = [path for path in self._asked_paths(call) if path not in weights]
@@ -231,10 +231,9 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         ) or ("." in path)
 
     def _in_order(self, paths: set[str]) -> list[str]:
-        first = {
-            path: next((n.lineno for n in self.nodes if isinstance(n, ast.Name) and n.id == path), 0) for path in paths
-        }
-        return sorted(paths, key=lambda path: (first[path], path))
+        named = [n for n in self.nodes if isinstance(n, (ast.Name, ast.Attribute)) and dotted_path(n) in paths]
+        named.sort(key=lambda n: (n.lineno, n.col_offset))
+        return list(dict.fromkeys(path for n in named if (path := dotted_path(n)) is not None))
 
     def _requires_grad(self, path: str) -> bool:
         """Whether the scope itself makes the leaf, and says that its gradient is wanted."""
@@ -332,7 +331,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
                     and id(n) not in inside}  # fmt: skip
             if isinstance(self.scope, ast.Module):
                 read |= certain_binds(unit.body)  # a name of the module, which others may read
-            unit.aux = sorted(carried & read)
+            unit.aux = self._in_order(carried & read)
 
     def _can_rise(self, unit: LeafUnit, touching: list[int], others: list[int], names: set[str]) -> bool:
         """Whether the gradient may be computed before what reads a part of the body in between, a prediction say."""

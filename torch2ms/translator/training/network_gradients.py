@@ -45,7 +45,9 @@ class NetworkScope(LeafScope):
         changed = {id(part) for part in changed_parts(self.nodes)}
         if any(id(read) in changed or not isinstance(read.ctx, ast.Load) for read in reads):
             raise Refused  # what a gradient becomes in place would be lost
-        self.tensors = sorted({n.value.id for n in reads if isinstance(n.value, ast.Name) and self._is_leaf(n.value)})
+        read = sorted(reads, key=lambda n: (n.lineno, n.col_offset))
+        graded = [n.value.id for n in read if isinstance(n.value, ast.Name) and self._is_leaf(n.value)]
+        self.tensors = list(dict.fromkeys(graded))
         if self.tensors and len(calls) > 1:
             raise Refused
         found = {self._network_of(n.value, n) for n in reads if getattr(n.value, "id", "") not in self.tensors}

@@ -51,7 +51,7 @@ def _calls(node: ast.AST) -> list[ast.Call]:
 def _is_known(call: ast.Call, functions: dict[str, ast.FunctionDef | ast.Lambda], oracle: Oracle) -> bool:
     path = dotted_path(call.func) or str(getattr(call.func, "attr", ""))
     kind = oracle.kind(call.func)
-    if draws(path) or draws(kind.of):
+    if draws(kind.of) or (path not in functions and draws(path)):
         return False
     if kind.name == "api":
         return True

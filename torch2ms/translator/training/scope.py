@@ -159,7 +159,6 @@ class ProjectFile:
     loops: list[Assignment] = field(default_factory=list)  # `for path in value`
     _inside: dict[str, Effects] = field(default_factory=dict)
     _storing: Storing | None = None
-    zeroed: frozenset[str] = frozenset()  # paths whose zero_grad() is called
     globals_read: frozenset[str] = frozenset()  # names that functions and classes of the file read
 
     @classmethod
@@ -181,11 +180,6 @@ class ProjectFile:
             name: found[0] for name, found in defined.items() if len(found) == 1 and id(found[0]) not in outer
         }
         file.inert = frozenset(inert)
-        file.zeroed = frozenset(
-            path
-            for node in walk(tree)
-            if isinstance(node, ast.Attribute) and node.attr == "zero_grad" and (path := dotted_path(node.value))
-        )
         file.globals_read = effects(tree.body).captures
         file._storing = Storing(tree, file.inert, late)
         file._collect(tree, None)

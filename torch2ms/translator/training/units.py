@@ -335,7 +335,6 @@ class ScopePlanner:
     def _clip_notes(self, clips: Sequence[Clip], members: Sequence[ast.stmt]) -> tuple[str, ...]:
         """Say so where the clipped list cannot be matched with what the step trains."""
         used = self.flow.source_paths(members)
-        used = {path for path in used if not path.rpartition(".")[2].lower().startswith(("criterion", "loss"))}
         for clip in clips:
             listed = self.flow.weights_of(clip.weights, self.scope)
             if not clip.whole and not (used and all(overlaps([path], listed) for path in used)):
