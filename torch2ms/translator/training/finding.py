@@ -49,7 +49,7 @@ def find_parts(
     starts = any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module))
     if not starts and not (handing and any(isinstance(node, ast.Call) and hands_over(node) for node in walk(module))):
         return []
-    file = ProjectFile.of(module, late)
+    file = ProjectFile.of(module, late, oracle)
     trained = trained_tensors(list(walk(module)), oracle)
     oracle = WithTrained(oracle, trained) if trained else oracle
     flow = GradientFlow(file, oracle)
