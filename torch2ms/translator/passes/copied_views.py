@@ -12,6 +12,7 @@ from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.recipes.devices import describes_device
 from torch2ms.translator.recipes.differentiation import are_differentiated
 from torch2ms.translator.recipes.passed_tensors import is_itself
+from torch2ms.translator.recipes.sure_bindings import element_of
 from torch2ms.translator.recipes.views import is_fresh, is_shared_view, what_index_gives
 from torch2ms.translator.trees import walk
 
@@ -112,6 +113,8 @@ def _copied_in_gradients(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
     slice is a view, and all else is a copy.
     """
     view = ctx.once(_bindings).get((_scope(value, ctx), value.id)) if isinstance(value, ast.Name) else value
+    while isinstance(view, ast.Subscript) and not isinstance(view.value, ast.Name):  # x.chunk(2)[0]
+        view = view.value
     function = view.func if isinstance(view, ast.Call) else view
     if view is None or not isinstance(function, ast.Attribute) or shared_memory(view, ctx) is None:
         return ""
@@ -195,9 +198,13 @@ def _bindings(ctx: Context) -> dict[tuple[ast.AST | None, str], ast.expr | None]
     found: dict[tuple[ast.AST | None, str], ast.expr | None] = {}
     for node in ctx.analysis.nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            target: ast.expr = node
             parent = ctx.parent(node)
+            while isinstance(parent, (ast.Tuple, ast.List)):  # a, b = x.chunk(2)
+                target, parent = parent, ctx.parent(parent)
             key = (_scope(node, ctx), node.id)
-            found[key] = parent.value if isinstance(parent, ast.Assign) and key not in found else None
+            value = element_of(target, parent.value, node.id) if isinstance(parent, ast.Assign) else None
+            found[key] = value if key not in found else None
     return found
 
 

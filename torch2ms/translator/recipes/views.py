@@ -415,11 +415,19 @@ def _passed(call: ast.Call, child: ast.AST, ctx: Context) -> Owner | Literal[""]
     """Say what a call gives of an argument: ``torch.transpose(x, 0, 1)`` is a view, ``same(x)`` may be ``x`` itself."""
     if set(candidates(ctx.kind(call.func))) & _PARAMETERS and child in call.args[:1]:
         return "object"  # self.w = w = Parameter(w)
-    if ctx.kind(call.func).name == "api" and isinstance(call.func, ast.Attribute):
-        shared = shared_memory(call, ctx)
-        made: Owner = "object" if is_itself(call, ctx) else "shared" if _is_shared(call.func.attr, ctx) else "view"
-        return made if shared is not None and child in shared.sources else ""
+    if ctx.kind(call.func).name in ("api", "Module"):
+        return _shared_with(call, child, ctx)
     return passed_on(call, child, ctx)
+
+
+def _shared_with(value: ast.expr, child: ast.AST, ctx: Context) -> Owner | Literal[""]:
+    """Say what an expression gives of one that it is made of: the object, a view, or nothing."""
+    shared = shared_memory(value, ctx)
+    if shared is None or child not in shared.sources:
+        return ""
+    if is_itself(value, ctx):
+        return "object"
+    return "shared" if shared.fact.shares_since(ctx.target.mindspore) else "view"
 
 
 def _held(node: ast.Name, use: ast.AST, ctx: Context) -> Owner:
@@ -448,6 +456,8 @@ def _held(node: ast.Name, use: ast.AST, ctx: Context) -> Owner:
             view = "shared" if since and view != "view" else "view"
             child, parent = parent, ctx.parent(parent)
         elif isinstance(parent, (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.IfExp, ast.BoolOp, ast.Starred)):
+            child, parent = parent, ctx.parent(parent)
+        elif isinstance(parent, ast.UnaryOp) and _shared_with(parent, child, ctx):
             child, parent = parent, ctx.parent(parent)
         elif isinstance(parent, ast.Call) and child in parent.args and (passed := _passed(parent, child, ctx)):
             view = passed if view == "object" or passed == "view" else view
