@@ -420,6 +420,9 @@ def _passed(call: ast.Call, child: ast.AST, ctx: Context) -> Owner | Literal[""]
     return passed_on(call, child, ctx)
 
 
+_HOLDING = (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.IfExp, ast.BoolOp, ast.Starred)
+
+
 def _shared_with(value: ast.expr, child: ast.AST, ctx: Context) -> Owner | Literal[""]:
     """Say what an expression gives of one that it is made of: the object, a view, or nothing."""
     shared = shared_memory(value, ctx)
@@ -455,9 +458,7 @@ def _held(node: ast.Name, use: ast.AST, ctx: Context) -> Owner:
             since = ctx.target.mindspore >= _VIEWS_SINCE and not has_steps(parent.slice)
             view = "shared" if since and view != "view" else "view"
             child, parent = parent, ctx.parent(parent)
-        elif isinstance(parent, (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.IfExp, ast.BoolOp, ast.Starred)):
-            child, parent = parent, ctx.parent(parent)
-        elif isinstance(parent, ast.UnaryOp) and _shared_with(parent, child, ctx):
+        elif isinstance(parent, _HOLDING) or (isinstance(parent, ast.UnaryOp) and _shared_with(parent, child, ctx)):
             child, parent = parent, ctx.parent(parent)
         elif isinstance(parent, ast.Call) and child in parent.args and (passed := _passed(parent, child, ctx)):
             view = passed if view == "object" or passed == "view" else view
