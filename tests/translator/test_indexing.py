@@ -340,7 +340,7 @@ def test_what_is_assigned_loses_leading_axes(line: str, expected: str) -> None:
         ("numbers[t] = self.net(x)", "numbers[t] = self.net(x).reshape(())"),
         ("numbers[t] = self.criterion(out, x)", "numbers[t] = self.criterion(out, x)"),
         ("batches[t] = out", "batches[t] = out"),
-        ("rows[t] = x", "rows[t] = x"),
+        ("rows[t] = x", "rows[t] = functional.fitted(x, 1)"),
         ("rows[t] = self.net.weight", "rows[t] = self.net.weight"),
     ],
 )

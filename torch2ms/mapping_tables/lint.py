@@ -17,6 +17,7 @@ from torch2ms.errors import UsageError
 from torch2ms.mapping_tables.catalogue import mindspore_catalogue, mindspore_releases
 from torch2ms.mapping_tables.checks import holds_for
 from torch2ms.mapping_tables.example_calls import producer, same_literal
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.mapping_tables.proofs import digest_of, proofs_of
 from torch2ms.mapping_tables.runtime_source import PREFIX, runtime_has, runtime_signature
@@ -293,6 +294,27 @@ def _known_name(tables: Tables, row: Row) -> Iterator[str]:
         yield "torch has no such name; if an older one had, say its kind"
 
 
+def _facts(tables: Tables, row: Row) -> Iterator[str]:
+    """A mapped operation of a namespace that has facts has its own; they do not contradict the row."""
+    facts = load_facts()
+    holder, _, member = row.name.rpartition(".")
+    is_operation = row.kind == "class" if holder == "torch.nn" else row.kind in ("function", "method", "attribute")
+    if holder not in facts.namespaces or not is_operation or not (row.to or row.keep):
+        return
+    fact = facts.of(row.name)
+    if fact is None:
+        yield "no line in data/facts: python scripts/harvest_facts.py adds one"
+        return
+    if any(option.recipe == "inplace" for option in row.to) and not (fact.writes or fact.memory == "self"):
+        yield "facts: the row changes its argument in place, they say nothing of what it writes"
+    if fact.memory == "none" and "Tensor" in row.returns:
+        yield f"facts: no tensor comes back, but the row returns {row.returns}"
+    if fact.shares and row.returns in ("int", "float", "bool", "str", "Size", "dtype"):
+        yield f"facts: the result shares memory, but the row returns {row.returns}"
+    if fact.memory == "fresh" and fact.writes == ("self",) and not fact.when and member.endswith("_"):
+        yield "facts: an operation in place returns its argument"
+
+
 def _words(tables: Tables, row: Row) -> Iterator[str]:
     """Transforms, codes and the attributes' reshapes are things that exist."""
     for option in row.to:
@@ -341,6 +363,7 @@ def _disagreeing_states(tables: Tables) -> list[Problem]:
 
 
 _CHECKS = (
+    _facts,
     _target_exists,
     _parameter_names,
     _required_arguments,

@@ -39,7 +39,7 @@ def load(mappings: tuple[str, ...] = (), *, store: bool = True) -> Tables:
     """
     shipped = _loaded.get(DATA)
     if shipped is None:
-        shipped = _loaded[DATA] = Tables(_compiled(sorted(DATA.rglob("*.toml")), root=DATA, store=store))
+        shipped = _loaded[DATA] = Tables(_compiled(_row_files(), root=DATA, store=store))
     if not mappings:
         return shipped
     rows = shipped.raw()
@@ -47,6 +47,11 @@ def load(mappings: tuple[str, ...] = (), *, store: bool = True) -> Tables:
         path = Path(mapping)
         rows.update(_compile([(path, _read(path))], root=None))
     return Tables(rows)
+
+
+def _row_files() -> list[Path]:
+    """Return the files that hold rows; ``facts`` has its own loader."""
+    return sorted(path for path in DATA.rglob("*.toml") if path.relative_to(DATA).parts[0] != "facts")
 
 
 def cache_directory() -> Path:

@@ -11,7 +11,6 @@ import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from torch2ms.translator.aliases import parts_of, wholes_of
 from torch2ms.translator.effects import Effects, base_path, dotted_path, effects, overlap, overlaps, root
 from torch2ms.translator.trees import walk
 
@@ -140,7 +139,6 @@ def backward_slice(
     binding of a name that a nested function of the slice captures; prints and metrics that only read are not.
     """
     criterion = describe(statements[index] if value is None else value)
-    parts = parts_of(statements[:index])
     late: set[str] = set()
     while True:
         needed = set(criterion.reads)
@@ -150,7 +148,7 @@ def backward_slice(
             if position in ignored:
                 continue
             found = describe(statements[position])
-            if not overlaps(found.changes | wholes_of(found.mutates, parts), needed | late):
+            if not overlaps(found.changes, needed | late):
                 continue
             chosen.add(position)
             needed = {path for path in needed if not _kills(statements[position], path)} | set(found.reads)

@@ -48,8 +48,24 @@ def ranks(tree: ast.expr | None, ctx: Context, depth: int = _DEPTH) -> frozenset
     if isinstance(tree, ast.Subscript):
         return _of_part(tree, ctx, depth)
     if isinstance(tree, ast.Attribute):
-        return ranks(tree.value, ctx, depth - 1) if tree.attr == "data" else _of_weight(tree, ctx)
+        return ranks(tree.value, ctx, depth - 1) if tree.attr == "data" else _of_attribute(tree, ctx, depth)
     return _of_call(tree, ctx, depth) if isinstance(tree, ast.Call) else frozenset()
+
+
+def _of_attribute(tree: ast.Attribute, ctx: Context, depth: int) -> frozenset[int]:
+    """Return the ranks of all that the file binds an attribute to, or of a layer's weight."""
+    values = ctx.once(_kept).get(tree.attr, [])
+    return _union(values, ctx, depth) if values and ctx.kind(tree).name != "Parameter" else _of_weight(tree, ctx)
+
+
+def _kept(ctx: Context) -> dict[str, list[ast.expr]]:
+    """Return what the file assigns to attributes, by their names."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ctx.analysis.all(ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Attribute):
+                found.setdefault(target.attr, []).append(node.value)
+    return found
 
 
 def _of_weight(tree: ast.Attribute, ctx: Context) -> frozenset[int]:

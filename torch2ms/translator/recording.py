@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.training.by_record import GRADIENT, is_recordable, may_keep_graph
@@ -28,11 +29,6 @@ _BRANCHES = (ast.If, ast.For, ast.While, ast.Try, ast.AsyncFor, ast.Match)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
 # Layers that may return what they are given, or a view of it.
 _HANDS_THROUGH = re.compile(r"torch\.nn\.(Flatten|Unflatten|Identity|\w*Dropout\w*)|")
-_VIEWS = frozenset(
-    """t view view_as reshape transpose permute unsqueeze squeeze expand expand_as narrow select diagonal flatten ravel
-    unflatten chunk split unbind swapaxes swapdims movedim moveaxis unfold to float double half type cpu cuda contiguous
-    type_as""".split()
-)
 # Layers with weights, whose outputs are recorded as long as nobody freezes them.
 _WEIGHTED = re.compile(r"torch\.nn\.(Linear|Bilinear|Conv(Transpose)?[123]d|PReLU)")
 _DEPTH = 12
@@ -186,7 +182,7 @@ def _is_view(tree: ast.expr) -> bool:
     """Whether an expression may be a view, which keeps the mark of what it views where nothing is recorded."""
     func = tree.func if isinstance(tree, ast.Call) else None
     name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    return isinstance(tree, ast.Subscript) or name in _VIEWS
+    return isinstance(tree, ast.Subscript) or load_facts().may_share(name)
 
 
 def _of_operation(tree: ast.expr, ctx: Context, depth: int) -> bool | None:

@@ -11,7 +11,7 @@ from mindspore import Parameter, Tensor, ops
 from . import selections
 from .dtypes import promoted
 
-__all__ = """all amax amin any chunk clamp clamp_max clamp_min clone copied_into fill filled index_select narrow
+__all__ = """all amax amin any chunk clamp clamp_max clamp_min clone copied_into fill filled fitted index_select narrow
 of_floats rot90 split squeeze transpose""".split()
 
 
@@ -106,6 +106,12 @@ def filled(tensor: Tensor, value: Any) -> Tensor:
     else:
         tensor[()] = value  # "..." would not reach what it is a view of
     return tensor
+
+
+def fitted(value: Any, axes: int) -> Any:
+    """Return what a place of ``axes`` axes takes: without leading axes of one, which PyTorch's assignment drops."""
+    surplus = value.ndim - axes if isinstance(value, Tensor) else 0
+    return value.reshape(value.shape[surplus:]) if surplus > 0 else value
 
 
 def fill(input: Tensor, value: Any) -> Tensor:

@@ -5,25 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torch2ms.translator.aliases import REARRANGED
+from torch2ms.mapping_tables.facts import load_facts
+from torch2ms.translator.aliases import shared_memory
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
-from torch2ms.translator.names import candidates
+from torch2ms.translator.recipes.devices import describes_device
 from torch2ms.translator.recipes.differentiation import are_differentiated
+from torch2ms.translator.recipes.passed_tensors import is_itself
+from torch2ms.translator.recipes.sure_bindings import element_of
 from torch2ms.translator.recipes.views import is_fresh, is_shared_view, what_index_gives
 from torch2ms.translator.trees import walk
 
 __all__ = ["left_view", "report_copied_view"]
-
-# Views that MindSpore computes anew
-_COPIED = frozenset({
-    "real", "imag", "flatten", "ravel", "unfold", "unflatten", "view_as_real", "broadcast_tensors", "as_strided",
-    "adjoint", "view_as_complex",
-})  # fmt: skip
-
-# Views that share memory in MindSpore too, but not where it records operations for their gradients: there an index or a
-# slice is a view, and all else is a copy.
-_COPIED_IN_GRADIENTS = REARRANGED | {"detach"}
 
 _CASTS = frozenset({"numpy", "to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "bool"})
 
@@ -114,10 +107,18 @@ def _viewed(view: ast.expr) -> ast.expr:
 
 
 def _copied_in_gradients(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
-    """Return the view by a method, of the expression or the one binding of a name, if its whole is read later."""
+    """Return the view by a method, of the expression or the one binding of a name, if its whole is read later.
+
+    Views share memory in MindSpore too, but not where it records operations for their gradients: there an index or a
+    slice is a view, and all else is a copy.
+    """
     view = ctx.once(_bindings).get((_scope(value, ctx), value.id)) if isinstance(value, ast.Name) else value
+    while isinstance(view, ast.Subscript) and not isinstance(view.value, ast.Name):  # x.chunk(2)[0]
+        view = view.value
     function = view.func if isinstance(view, ast.Call) else view
-    if view is None or not isinstance(function, ast.Attribute) or function.attr not in _COPIED_IN_GRADIENTS:
+    if view is None or not isinstance(function, ast.Attribute) or shared_memory(view, ctx) is None:
+        return ""
+    if not load_facts().may_share_since(function.attr, ctx.target.mindspore) or is_itself(view, ctx):
         return ""
     return ast.unparse(view) if root_of(view) is not None and _is_read_later(view, tree, ctx) else ""
 
@@ -150,15 +151,18 @@ def _forward_passes(ctx: Context) -> frozenset[ast.AST]:
 
 
 def _view(value: ast.expr, ctx: Context) -> ast.expr | None:
+    """Return a view that MindSpore computes anew; None where it shares memory as well, or is no view."""
     function = value.func if isinstance(value, ast.Call) else value
-    if isinstance(function, ast.Attribute) and isinstance(value, ast.Call) and _casts_to_same(value, function, ctx):
-        return value
-    if not isinstance(function, ast.Attribute) or function.attr not in _COPIED:
+    if isinstance(function, ast.Attribute) and function.attr in _CASTS:
+        return value if isinstance(value, ast.Call) and _casts_to_same(value, function, ctx) else None
+    shared = shared_memory(value, ctx)
+    if shared is None or is_itself(value, ctx) or shared.fact.shares_since(ctx.target.mindspore):
         return None
-    api = ctx.kind(function)
-    if api.name == "api":
-        return value if candidates(api) == (f"torch.{function.attr}",) and isinstance(value, ast.Call) else None
-    return value if ctx.kind(function.value).is_tensor else None
+    if shared.fact.writes or shared.fact.memory == "held":
+        return None
+    return (
+        value if any(ctx.kind(source).name in ("Tensor", "Parameter", "ndarray") for source in shared.sources) else None
+    )
 
 
 def _is_array(value: ast.expr, ctx: Context) -> bool:
@@ -171,7 +175,11 @@ def _casts_to_same(call: ast.Call, function: ast.Attribute, ctx: Context) -> boo
     if not before.is_tensor or any(word.arg == "copy" for word in call.keywords):
         return False
     given = call.args[0] if function.attr == "type_as" and call.args else call
-    return function.attr == "numpy" or (function.attr in _CASTS and bool(before.of) and ctx.kind(given).of == before.of)
+    if function.attr == "numpy":
+        return True
+    if function.attr == "to" and call.args and describes_device(call.args[0], ctx.kind(call.args[0])):
+        return False
+    return not before.of or ctx.kind(given).of in ("", before.of)
 
 
 def _is_read_later(view: ast.expr, tree: ast.stmt, ctx: Context) -> bool:
@@ -190,9 +198,13 @@ def _bindings(ctx: Context) -> dict[tuple[ast.AST | None, str], ast.expr | None]
     found: dict[tuple[ast.AST | None, str], ast.expr | None] = {}
     for node in ctx.analysis.nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            target: ast.expr = node
             parent = ctx.parent(node)
+            while isinstance(parent, (ast.Tuple, ast.List)):  # a, b = x.chunk(2)
+                target, parent = parent, ctx.parent(parent)
             key = (_scope(node, ctx), node.id)
-            found[key] = parent.value if isinstance(parent, ast.Assign) and key not in found else None
+            value = element_of(target, parent.value, node.id) if isinstance(parent, ast.Assign) else None
+            found[key] = value if key not in found else None
     return found
 
 

@@ -1,7 +1,7 @@
 """``x[:, t, :] = h`` where ``h`` has a first axis of one besides: MindSpore drops no axis of what is assigned.
 
 Recurrent layers give such states, (1, batch, features); ``torch.zeros(1, n, m)`` begins them. So do networks for one
-sample: ``samples[t] = net(x)``.
+sample: ``samples[t] = net(x)``. A value of which nothing is known is looked at when the program runs.
 """
 
 from __future__ import annotations
@@ -25,6 +25,21 @@ _WHOLE = ("()", "-1")  # the sizes of all that a place without axes, or with one
 
 
 def without_leading_axes(node: cst.Assign, place: ast.Subscript, tree: ast.Assign, ctx: Context) -> cst.Assign:
+    """Return the assignment of a value that may have more axes than its place."""
+    made = _without_known_axes(node, place, tree, ctx)
+    axes = _axes_of_place(place, ctx)
+    if made is not node or axes is None or axes < 0 or not _takes_one(place, ctx):
+        return made
+    held = _undetached(tree.value)
+    if not isinstance(held, (ast.Name, ast.Call, ast.BinOp)):
+        return made
+    if (ctx.kind(tree.value).known or ctx.kind(held).known) and not _is_handed(held, ctx):
+        return made
+    fitted = ctx.reference("torch2ms.runtime.functional.fitted")
+    return node.with_changes(value=build("{f}({h}, {n})", f=fitted, h=node.value, n=cst.Integer(str(axes))))
+
+
+def _without_known_axes(node: cst.Assign, place: ast.Subscript, tree: ast.Assign, ctx: Context) -> cst.Assign:
     """Return ``x[:, t, :] = h.reshape(h.shape[-2:])`` where ``h`` may have more axes than the place.
 
     It fails where these axes are not of one, as PyTorch's assignment does, and changes nothing where there are none.
@@ -48,6 +63,23 @@ def without_leading_axes(node: cst.Assign, place: ast.Subscript, tree: ast.Assig
         return node
     return node.with_changes(value=build("{h}.reshape({h2}.shape[-{axes}:])", h=node.value, h2=node.value.deep_clone(),
                                          axes=cst.Integer(str(axes))))  # fmt: skip
+
+
+def _takes_one(place: ast.Subscript, ctx: Context) -> bool:
+    """Whether an index counts along an axis: what is assigned there often has the axis still, of one."""
+    parts = place.slice.elts if isinstance(place.slice, ast.Tuple) else [place.slice]
+    return any(ctx.kind(part).name == "int" for part in parts)
+
+
+def _is_handed(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a tensor is an argument of the function around, which may have any number of axes; of no network's."""
+    function = ctx.functions[-1]
+    if function is None or (function.owner is not None and ctx.world.family(function.owner.key).name == "Module"):
+        return False
+    if not isinstance(tree, ast.Name) or ranks(tree, ctx) - {OTHERS}:
+        return False
+    arguments = function.node.args
+    return any(arg.arg == tree.id for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
 
 
 def _squeezed(node: cst.Assign, given: frozenset[int], axes: int) -> cst.Assign:

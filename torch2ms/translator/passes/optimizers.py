@@ -7,6 +7,7 @@ import ast
 import libcst as cst
 
 from torch2ms.diagnostics import Severity
+from torch2ms.translator.aliases import shared_memory
 from torch2ms.translator.call_site import CallSite
 from torch2ms.translator.context import Context
 from torch2ms.translator.passes.exchanged_parts import puts_parts_below
@@ -25,10 +26,6 @@ __all__ = [
     "without_verbose",
 ]
 
-_VIEWS = frozenset(
-    "T chunk diagonal expand expand_as flatten mT narrow permute ravel reshape reshape_as select split squeeze "
-    "swapaxes t transpose unflatten unfold unsqueeze view view_as".split()
-)
 _SOURCES = frozenset({"parameters", "named_parameters"})
 
 
@@ -88,11 +85,10 @@ def _is_marked_late(tree: ast.expr, ctx: Context) -> bool:
 
 def _is_view(tree: ast.expr) -> bool:
     """Whether an expression shows the memory of another tensor: ``x.view(2, 2).requires_grad_()``, ``x[0]``."""
-    while isinstance(tree, ast.Call) and getattr(tree.func, "attr", "") in ("requires_grad_", "detach"):
+    if isinstance(tree, ast.Call) and getattr(tree.func, "attr", "") in ("requires_grad_", "detach"):
         assert isinstance(tree.func, ast.Attribute)
-        tree = tree.func.value
-    name = getattr(tree.func if isinstance(tree, ast.Call) else tree, "attr", "")
-    return isinstance(tree, ast.Subscript) or name in _VIEWS
+        return _is_view(tree.func.value)
+    return isinstance(tree, ast.Subscript) or shared_memory(tree) is not None
 
 
 def trained_calls(ctx: Context) -> frozenset[ast.AST]:

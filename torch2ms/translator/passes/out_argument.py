@@ -12,9 +12,12 @@ from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.ranks import ranks
 from torch2ms.translator.recipes.narrowed_parts import narrowed_part
 from torch2ms.translator.recipes.views import (
+    fills_whole,
     is_fresh,
     is_shared_view,
+    owner_of,
     reaches_views,
+    seen_elsewhere,
     shares_memory,
     what_index_gives,
     writes_through,
@@ -64,6 +67,21 @@ def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrit
     targets = ", ".join(ast.unparse(place) if is_number else _target(place, ctx) for place in places)
     if targets.isidentifier() and _differs(places[0], plain, tree, ctx):
         made = build("{x}.astype({y}.dtype)", x=parenthesised(bare(made)), y=cst.Name(targets))
+    if (
+        alone
+        and len(places) == 1
+        and not is_number
+        and targets.endswith("[...]")
+        and _may_be_resized(places[0], plain, ctx)
+    ):
+        own = (
+            ""
+            if family(ctx.kind(tree).of) == family(ctx.kind(places[0]).of) != ""
+            else f".astype({code_of(code)}.dtype)"
+        )
+        return build(
+            f"{{x}}.assign_value({{made}}{own})", x=code, made=parenthesised(bare(made)) if own else bare(made)
+        )
     if alone:
         ctx.rebind.append(targets)
         return made
@@ -72,6 +90,20 @@ def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrit
     assigned = cst.Assign([cst.AssignTarget(target)], bare(made))
     ctx.frame.before.append(cst.SimpleStatementLine([assigned]))
     return code
+
+
+def _may_be_resized(place: ast.expr, plain: ast.Call, ctx: Context) -> bool:
+    """Whether a place is a tensor that was made here, of sizes that the result need not have: torch resizes it.
+
+    Where a gradient flows, or where somebody holds a part of the tensor, its memory is filled instead; a tensor that
+    the result is computed from has its size.
+    """
+    if not isinstance(place, ast.Name) or not fills_whole(ctx):
+        return False
+    if any(isinstance(node, ast.Name) and node.id == place.id for node in walk(plain)):
+        return False
+    is_own = owner_of(place.id, place, ctx) == "fresh"
+    return is_own and seen_elsewhere(place.id, place, ctx) in ("fresh", "object")
 
 
 def _differs(place: ast.expr, plain: ast.Call, tree: ast.Call, ctx: Context) -> bool:

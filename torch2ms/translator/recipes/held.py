@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from torch2ms.translator.aliases import shared_memory
 from torch2ms.translator.context import Context
 
 __all__ = ["is_held"]
@@ -16,11 +17,7 @@ def is_held(tree: ast.expr, ctx: Context) -> bool:
     in the other (2.7 to 2.10).
     """
     if isinstance(tree, ast.Call):  # x.detach(), x.view(-1): what is computed is new
-        return isinstance(tree.func, ast.Attribute) and tree.func.attr in _SAME and is_held(tree.func.value, ctx)
+        shared = shared_memory(tree, ctx)
+        return shared is not None and any(is_held(source, ctx) for source in shared.sources)
     named = isinstance(tree, (ast.Name, ast.Attribute, ast.Subscript))
     return named and ctx.kind(tree).name in ("Tensor", "Parameter", "unknown")
-
-
-_SAME = frozenset(
-    "detach contiguous to cpu cuda float view view_as reshape flatten squeeze unsqueeze expand_as".split()
-)

@@ -6,11 +6,11 @@ import ast
 
 import libcst as cst
 
-from torch2ms.translator.aliases import REARRANGED
+from torch2ms.translator.aliases import shared_memory
 from torch2ms.translator.binding import literal
 from torch2ms.translator.context import Context
+from torch2ms.translator.effects import effects, root
 from torch2ms.translator.emission import emit_call
-from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.views import owner_of, what_index_gives
 from torch2ms.translator.syntax import build
@@ -38,15 +38,18 @@ def contiguous(site: CallSite, ctx: Context) -> Outcome:
 
 
 def _is_changed(tree: ast.Call, ctx: Context) -> bool:
-    """Whether elements of the name that holds the copy are assigned: a view would hand them on."""
+    """Whether the name that holds the copy is written into: a view would hand that on."""
     small = ctx.small
     if not isinstance(small, ast.Assign) or small.value is not tree:
         return False
     names = {target.id for target in small.targets if isinstance(target, ast.Name)}
-    return any(
-        isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and root_of(node) in names
-        for node in ctx.analysis.nodes
-    )
+    return bool(names & ctx.once(_written))
+
+
+def _written(ctx: Context) -> set[str]:
+    """Return the names of the file whose tensors may be written into."""
+    found = {root(path) for path in effects(ctx.analysis.tree).mutates}
+    return found | {node.target.id for node in ctx.analysis.all(ast.AugAssign) if isinstance(node.target, ast.Name)}
 
 
 def _is_asked(ctx: Context) -> bool:
@@ -77,7 +80,8 @@ def _is_laid_alike(tree: ast.expr, ctx: Context, depth: int = 0) -> bool:
     viewed = [*([tree.func.value] if ctx.kind(tree.func.value).is_tensor else []), *tree.args][:1]
     if tree.func.attr == "contiguous":
         return True
-    if tree.func.attr in REARRANGED:
+    shared = shared_memory(tree, ctx)
+    if shared is not None and shared.fact.shares_since(ctx.target.mindspore):
         return bool(viewed) and _is_laid_alike(viewed[0], ctx, depth)
     given = [*viewed, *tree.args, *(keyword.value for keyword in tree.keywords)]
     return ctx.kind(tree.func).name == "api" and all(ctx.kind(value).name in _NUMBERS for value in given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects import dotted_path
 from torch2ms.translator.names import candidates
@@ -17,41 +18,38 @@ _COMPUTED = (ast.BinOp, ast.UnaryOp, ast.Compare)
 _READING = (*_COMPUTED, ast.Return, ast.AugAssign)
 
 
-def makes_its_result(call: ast.Call, ctx: Context, views: frozenset[str]) -> bool:
-    """Whether every function that a call may run computes what it returns; ``views``: methods that give parts."""
+def makes_its_result(call: ast.Call, ctx: Context) -> bool:
+    """Whether every function that a call may run computes what it returns."""
     keys = candidates(ctx.kind(call.func))
     infos = [ctx.world.function(key) for key in keys if ":" in key]
     return (
         bool(infos)
         and len(infos) == len(keys)
-        and all(
-            info is not None and isinstance(info.node, ast.FunctionDef) and _computes(info.node, views)
-            for info in infos
-        )
+        and all(info is not None and isinstance(info.node, ast.FunctionDef) and _computes(info.node) for info in infos)
     )
 
 
-def _computes(function: ast.FunctionDef, views: frozenset[str]) -> bool:
+def _computes(function: ast.FunctionDef) -> bool:
     nodes = list(own(function))
     returned = [node.value for node in nodes if isinstance(node, ast.Return)]
     if not returned or function.decorator_list or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in nodes):
         return False
-    return all(value is not None and _is_made(value, nodes, views) for value in returned)
+    return all(value is not None and _is_made(value, nodes) for value in returned)
 
 
-def _is_made(value: ast.expr, nodes: list[ast.AST], views: frozenset[str]) -> bool:
+def _is_made(value: ast.expr, nodes: list[ast.AST]) -> bool:
     if isinstance(value, ast.Name):
-        return _is_local(value.id, nodes, views)
+        return _is_local(value.id, nodes)
     if isinstance(value, _COMPUTED):
         return True
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
         return False
     name = value.func.attr
-    if name in views or name.endswith("_") or _may_be_in_place(value):
+    if load_facts().may_share(name) or name.endswith("_") or _may_be_in_place(value):
         return False
     path = dotted_path(value.func)
     is_torch = path is not None and path.partition(".")[0] in _TORCH and not name[:1].isupper()
-    return is_torch or _is_made(value.func.value, nodes, views)
+    return is_torch or _is_made(value.func.value, nodes)
 
 
 def _may_be_in_place(call: ast.Call) -> bool:
@@ -60,7 +58,7 @@ def _may_be_in_place(call: ast.Call) -> bool:
     return named or any(isinstance(arg, ast.Constant) and arg.value is True for arg in call.args)
 
 
-def _is_local(name: str, nodes: list[ast.AST], views: frozenset[str]) -> bool:
+def _is_local(name: str, nodes: list[ast.AST]) -> bool:
     """Whether a name holds nothing but what the function computes, and nothing else is given it."""
     bound = [n for n in nodes if isinstance(n, ast.Assign) and [ast.unparse(t) for t in n.targets] == [name]]
     stores = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)]
@@ -75,4 +73,4 @@ def _is_local(name: str, nodes: list[ast.AST], views: frozenset[str]) -> bool:
     ]
     plain = all(isinstance(parent, _READING) for parent in reads)
     values = [node.value for node in bound]
-    return plain and all(not isinstance(value, ast.Name) and _is_made(value, nodes, views) for value in values)
+    return plain and all(not isinstance(value, ast.Name) and _is_made(value, nodes) for value in values)

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import Literal
 
-from torch2ms.translator.aliases import REARRANGED
+from torch2ms.mapping_tables.schema import RECEIVER
+from torch2ms.translator.aliases import shared_memory
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.trees import walk
@@ -30,7 +31,10 @@ def passes_on(call: ast.expr, ctx: Context) -> Passed:
 
 
 def is_itself(call: ast.expr, ctx: Context) -> bool:
-    """Whether ``y = torch.as_tensor(x)`` gives another name to the tensor ``x``, in MindSpore as well."""
+    """Whether ``y = +x`` or ``y = torch.as_tensor(x)`` gives another name to the tensor ``x``, in MindSpore as well."""
+    shared = shared_memory(call, ctx)
+    if shared is not None and shared.is_itself and _emits_itself(call, ctx):
+        return True
     if not isinstance(call, ast.Call) or set(candidates(ctx.kind(call.func))) != {"torch.as_tensor"}:
         return False
     holder = ctx.parent(call)
@@ -38,6 +42,18 @@ def is_itself(call: ast.expr, ctx: Context) -> bool:
     if not isinstance(holder, ast.Assign) or not isinstance(given, ast.Name) or not ctx.kind(given).is_tensor:
         return False
     return isinstance(holder.targets[0], ast.Name) and holder.targets[0].id != given.id
+
+
+def _emits_itself(value: ast.expr, ctx: Context) -> bool:
+    """Whether what is emitted for an expression is what it is made of."""
+    if isinstance(value, ast.UnaryOp):
+        return True
+    function = value.func if isinstance(value, ast.Call) else value
+    callee = ctx.kind(function)
+    named = isinstance(function, ast.Attribute) and callee.name != "api"
+    name = f"torch.Tensor.{function.attr}" if named and isinstance(function, ast.Attribute) else callee.of
+    row = ctx.tables.row(name)
+    return row is not None and bool(row.to) and any(option.target == RECEIVER for option in row.to)
 
 
 def is_moved(name: str, value: ast.expr, ctx: Context) -> bool:
@@ -93,8 +109,8 @@ def _parts(value: ast.expr, name: str) -> Iterator[Passed]:
             if any(isinstance(part, (ast.Name, ast.List, ast.Compare)) for part in walk(value.slice)):
                 return  # it may be a mask or a list, which makes a copy
             passed, value = "shared" if passed != "view" else passed, value.value
-        elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in REARRANGED:
-            passed, value = "shared" if passed != "view" else passed, value.func.value
+        elif isinstance(value, ast.Call) and (shared := shared_memory(value)) is not None:
+            passed, value = "shared" if passed != "view" else passed, shared.sources[0]
         else:
             return
     if value.id == name:

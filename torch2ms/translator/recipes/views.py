@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import libcst as cst
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.activated import activated_by
-from torch2ms.translator.aliases import REARRANGED
+from torch2ms.translator.aliases import shared_memory
 from torch2ms.translator.context import Context
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.weight_data import has_memory, is_parameter
@@ -23,7 +24,6 @@ from torch2ms.translator.training.trained import trained_tensors
 from torch2ms.translator.trees import walk
 
 __all__ = [
-    "VIEWS",
     "Owner",
     "fills_whole",
     "has_steps",
@@ -45,28 +45,6 @@ Owner = Literal["fresh", "object", "shared", "view"]
 # element); shared: a view whose memory MindSpore shares too, so that ``x[()] = value`` reaches both (not in gradients);
 # view: it shares its memory with another tensor, which MindSpore does not do.
 
-# Methods and functions whose result may share the memory of their input.
-VIEWS = REARRANGED | {
-    "expand", "expand_as", "chunk", "split", "split_with_sizes", "tensor_split", "unbind", "detach", "data", "flatten",
-    "unflatten", "ravel", "contiguous", "to", "cuda", "cpu", "type", "type_as", "float", "half", "double", "bfloat16",
-    "int", "long", "bool", "real", "imag", "unfold", "as_tensor", "from_numpy", "asarray", "numpy", "broadcast_to",
-    "atleast_1d", "atleast_2d", "atleast_3d", "requires_grad_", "grad", "hsplit", "vsplit", "dsplit", "view_as_real",
-    "view_as_complex", "adjoint", "H", "squeeze_", "unsqueeze_", "transpose_", "t_", "detach_", "as_strided",
-    "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "resize", "resize_as",
-}  # fmt: skip
-
-
-# Views that share memory in another shape: MindSpore refuses to assign to a parameter that is made of one.
-_SHAPED = REARRANGED | {
-    "expand", "expand_as", "flatten", "unflatten", "ravel", "contiguous", "unfold", "broadcast_to",
-}  # fmt: skip
-
-# Views whose memory MindSpore shares as well, from 2.7 on; that of arrays from 2.10 on.
-_SHARED = REARRANGED | {
-    "chunk", "split", "unbind", "detach", "data", "expand", "expand_as", "broadcast_to", "split_with_sizes",
-    "tensor_split", "hsplit", "vsplit", "dsplit", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
-    "atleast_1d", "atleast_2d", "atleast_3d", "resize", "resize_as",
-}  # fmt: skip
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 _VIEWS_SINCE, _ARRAYS_SINCE = (2, 7), (2, 10)
 
@@ -74,9 +52,9 @@ _VIEWS_SINCE, _ARRAYS_SINCE = (2, 7), (2, 10)
 def owning(code: cst.BaseExpression, tree: ast.expr, ctx: Context) -> cst.BaseExpression:
     """Return a value that a parameter is made of, copied where it is a view of another tensor."""
     function = tree.func if isinstance(tree, ast.Call) else tree
-    shaped = isinstance(function, ast.Attribute) and function.attr in _SHAPED
+    views = isinstance(function, ast.Attribute) and load_facts().may_share(function.attr)
     is_part = isinstance(tree, ast.Subscript)
-    return build("{x}.copy()", x=parenthesised(code)) if ctx.kind(tree).is_tensor and (shaped or is_part) else code
+    return build("{x}.copy()", x=parenthesised(code)) if ctx.kind(tree).is_tensor and (views or is_part) else code
 
 
 def what_index_gives(tree: ast.expr, ctx: Context) -> str:
@@ -97,6 +75,8 @@ def is_fresh(tree: ast.expr, ctx: Context) -> bool:
     """Whether an expression makes a tensor that nothing else refers to."""
     if ctx.kind(tree).name in ("int", "float", "bool", "none"):
         return True  # ``total = 0``: nobody holds the tensor that the first ``total += loss`` makes
+    if (shared := shared_memory(tree, ctx)) is not None:
+        return all(is_fresh(source, ctx) for source in shared.sources)
     if isinstance(tree, (ast.BinOp, ast.UnaryOp, ast.Compare)):
         return True
     if isinstance(tree, ast.IfExp):
@@ -104,26 +84,20 @@ def is_fresh(tree: ast.expr, ctx: Context) -> bool:
     if isinstance(tree, ast.Subscript) and ctx.kind(tree.value).is_tensor:
         return what_index_gives(tree.slice, ctx) == "copy" or is_fresh(tree.value, ctx)
     if isinstance(tree, (ast.Subscript, ast.Attribute)):
-        attribute = isinstance(tree, ast.Attribute) and tree.attr not in VIEWS
-        return not attribute and is_fresh(tree.value, ctx)
+        return isinstance(tree, ast.Subscript) and is_fresh(tree.value, ctx)
     if not isinstance(tree, ast.Call):
         return False
     callee = ctx.kind(tree.func)
     if ctx.kind(tree).name == "ndarray" and isinstance(tree.func, ast.Attribute) and callee.name != "function":
         return _is_fresh_array(tree, tree.func, ctx)
     if callee.name == "api":
-        names = {name.rpartition(".")[2] for name in candidates(callee)}
-        if names & VIEWS:
-            return bool(tree.args) and is_fresh(tree.args[0], ctx)
-        return not any(name.endswith("_") for name in names)
+        return not any(name.endswith("_") for name in candidates(callee))
     if callee.name == "function":
-        return makes_its_result(tree, ctx, VIEWS)
+        return makes_its_result(tree, ctx)
     if callee.name == "Module":
-        passes_on = {name.rpartition(".")[2] for name in candidates(callee)} & {"Identity", "Flatten", "Unflatten"}
-        return not passes_on or (bool(tree.args) and is_fresh(tree.args[0], ctx))
+        return True
     if isinstance(tree.func, ast.Attribute) and ctx.kind(tree.func.value).is_tensor:
-        name = tree.func.attr
-        return is_fresh(tree.func.value, ctx) if name in VIEWS or name.endswith("_") else True
+        return is_fresh(tree.func.value, ctx) if tree.func.attr.endswith("_") else True
     return isinstance(tree.func, ast.Attribute) and ctx.kind(tree.func.value).name == "Distribution"  # log_prob
 
 
@@ -204,7 +178,8 @@ def is_shared_view(tree: ast.expr, ctx: Context) -> bool:
     """Whether an expression gives a view of a tensor that shares its memory in MindSpore as well."""
     function = tree.func if isinstance(tree, ast.Call) else tree
     if isinstance(function, ast.Attribute):
-        return function.attr in _SHARED and ctx.kind(tree).name not in ("int", "float")
+        shares = load_facts().may_share_since(function.attr, ctx.target.mindspore)
+        return shares and function.attr != "numpy" and ctx.kind(tree).name not in ("int", "float")
     part = isinstance(tree, ast.Subscript) and (
         ctx.kind(tree.value).is_tensor or (isinstance(tree.value, ast.Call) and is_shared_view(tree.value, ctx))
     )
@@ -241,8 +216,7 @@ def _function_of(tree: ast.AST, ctx: Context) -> ast.AST | None:
 
 def shares_memory(tree: ast.expr, ctx: Context) -> bool:
     """Whether an expression gives a view that ``tree[()] = value`` writes through in MindSpore, as torch does."""
-    views = isinstance(tree, (ast.Call, ast.Attribute)) and _views(tree)
-    return views and _shares(tree, ctx) and not are_differentiated(ctx)
+    return _views(tree, ctx) and _shares(tree, ctx) and not are_differentiated(ctx)
 
 
 def is_view_of_memory(tree: ast.expr, ctx: Context) -> bool:
@@ -282,21 +256,28 @@ def _shares(tree: ast.expr, ctx: Context) -> bool:
     if isinstance(tree, ast.Name):
         return _owner_once(tree, ctx) != "view"
     if isinstance(tree, ast.Subscript):
-        of_tensor = ctx.kind(tree.value).is_tensor or (isinstance(tree.value, ast.Call) and _views(tree.value))
+        of_tensor = ctx.kind(tree.value).is_tensor or (isinstance(tree.value, ast.Call) and _views(tree.value, ctx))
         part = what_index_gives(tree.slice, ctx) == "part" and not has_steps(tree.slice)
         return of_tensor and part and _shares(tree.value, ctx)
     function = tree.func if isinstance(tree, ast.Call) else tree
     if not isinstance(function, ast.Attribute):
         return False
-    if function is tree and function.attr not in VIEWS and is_parameter(function, ctx):
-        return True  # its memory is its own
-    if isinstance(tree, ast.Call) and ctx.kind(function).name == "api":
-        return _of_array(tree, ctx) or (function.attr in _SHARED and bool(tree.args) and _shares(tree.args[0], ctx))
-    return function.attr in _SHARED and has_memory(function.value, ctx) and _shares(function.value, ctx)
+    shared = shared_memory(tree, ctx)
+    if shared is None:
+        return function is tree and is_parameter(function, ctx)  # its memory is its own
+    of_api = isinstance(tree, ast.Call) and ctx.kind(function).name == "api"
+    if of_api and _of_array(tree, ctx):
+        return True
+    source = shared.sources[0]
+    if isinstance(source, ast.Name) and ctx.kind(source).name == "ndarray":
+        return False
+    is_shared = is_itself(tree, ctx) or shared.fact.shares_since(ctx.target.mindspore)
+    return is_shared and (of_api or has_memory(source, ctx)) and _shares(source, ctx)
 
 
-def _of_array(tree: ast.Call, ctx: Context) -> bool:
+def _of_array(tree: ast.expr, ctx: Context) -> bool:
     """Whether a call makes a tensor of a named array, whose memory it shares."""
+    assert isinstance(tree, ast.Call)
     makes = set(candidates(ctx.kind(tree.func))) <= {"torch.from_numpy"}
     return makes and ctx.target.mindspore >= _ARRAYS_SINCE and bool(tree.args) and isinstance(tree.args[0], ast.Name)
 
@@ -325,7 +306,7 @@ def _reaching(name: str, use: ast.AST, ctx: Context) -> Iterator[Owner]:
 
 def _given(tree: ast.expr, ctx: Context) -> Owner:
     """Say what iterating gives: parts of a tensor, over the tensor itself or over ``x.chunk(2)``, or other objects."""
-    if ctx.kind(tree).is_tensor or (isinstance(tree, ast.Call) and _views(tree)):
+    if ctx.kind(tree).is_tensor or (isinstance(tree, ast.Call) and _views(tree, ctx)):
         return "shared" if _shares(tree, ctx) else "view"
     return "object"
 
@@ -361,18 +342,17 @@ def _made(name: str, value: ast.expr, whole: bool, ctx: Context) -> Owner:
     part = False
     if isinstance(value, ast.Subscript):
         base = value.value
-        part = ctx.kind(base).is_tensor or (isinstance(base, ast.Call) and _views(base))
+        part = ctx.kind(base).is_tensor or (isinstance(base, ast.Call) and _views(base, ctx))
         if isinstance(base, ast.Name) and ctx.kind(base).name in ("list", "tuple"):
             holder = _owner_once(base, ctx)
             return holder if holder in ("shared", "view") else "object"
-    if part or (isinstance(value, (ast.Call, ast.Attribute)) and _views(value) and not is_itself(value, ctx)):
+    if not is_itself(value, ctx) and (part or _views(value, ctx)):
         return "shared" if _shares(value, ctx) else "view"
     return passes_on(value, ctx) or "object"
 
 
-def _views(value: ast.Call | ast.Attribute) -> bool:
-    function = value.func if isinstance(value, ast.Call) else value
-    return isinstance(function, ast.Attribute) and function.attr in VIEWS
+def _views(value: ast.expr, ctx: Context) -> bool:
+    return shared_memory(value, ctx) is not None
 
 
 def seen_elsewhere(name: str, use: ast.AST, ctx: Context, but: ast.AST | None = None) -> Owner:
@@ -431,19 +411,29 @@ def _is_called_in_place(tree: ast.Attribute, ctx: Context) -> bool:
 
 def _is_shared(name: str, ctx: Context) -> bool:
     """Whether what a method or attribute gives shares its memory in MindSpore, too."""
-    since = _ARRAYS_SINCE if name == "numpy" else _VIEWS_SINCE
-    return (name in _SHARED or name == "numpy") and ctx.target.mindspore >= since
+    return load_facts().may_share_since(name, ctx.target.mindspore)
 
 
 def _passed(call: ast.Call, child: ast.AST, ctx: Context) -> Owner | Literal[""]:
     """Say what a call gives of an argument: ``torch.transpose(x, 0, 1)`` is a view, ``same(x)`` may be ``x`` itself."""
     if set(candidates(ctx.kind(call.func))) & _PARAMETERS and child in call.args[:1]:
         return "object"  # self.w = w = Parameter(w)
-    if ctx.kind(call.func).name == "api" and isinstance(call.func, ast.Attribute):
-        is_view = call.func.attr in VIEWS and child is call.args[0]
-        made: Owner = "object" if is_itself(call, ctx) else "shared" if _is_shared(call.func.attr, ctx) else "view"
-        return made if is_view else ""
+    if ctx.kind(call.func).name in ("api", "Module"):
+        return _shared_with(call, child, ctx)
     return passed_on(call, child, ctx)
+
+
+_HOLDING = (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.IfExp, ast.BoolOp, ast.Starred)
+
+
+def _shared_with(value: ast.expr, child: ast.AST, ctx: Context) -> Owner | Literal[""]:
+    """Say what an expression gives of one that it is made of: the object, a view, or nothing."""
+    shared = shared_memory(value, ctx)
+    if shared is None or child not in shared.sources:
+        return ""
+    if is_itself(value, ctx):
+        return "object"
+    return "shared" if shared.fact.shares_since(ctx.target.mindspore) else "view"
 
 
 def _held(node: ast.Name, use: ast.AST, ctx: Context) -> Owner:
@@ -454,7 +444,7 @@ def _held(node: ast.Name, use: ast.AST, ctx: Context) -> Owner:
     while parent is not None:
         if parent is use:
             return "fresh"
-        if isinstance(parent, ast.Attribute) and parent.attr in VIEWS:
+        if isinstance(parent, ast.Attribute) and load_facts().may_share(parent.attr):
             view = "shared" if _is_shared(parent.attr, ctx) and view != "view" else "view"
             grand = ctx.parent(parent)
             called = isinstance(grand, ast.Call) and grand.func is parent
@@ -471,12 +461,12 @@ def _held(node: ast.Name, use: ast.AST, ctx: Context) -> Owner:
             since = ctx.target.mindspore >= _VIEWS_SINCE and not has_steps(parent.slice)
             view = "shared" if since and view != "view" else "view"
             child, parent = parent, ctx.parent(parent)
-        elif isinstance(parent, (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.IfExp, ast.BoolOp, ast.Starred)):
+        elif isinstance(parent, _HOLDING) or (isinstance(parent, ast.UnaryOp) and _shared_with(parent, child, ctx)):
             child, parent = parent, ctx.parent(parent)
         elif isinstance(parent, ast.Call) and child in parent.args and (passed := _passed(parent, child, ctx)):
             view = passed if view == "object" or passed == "view" else view
             child, parent = parent, ctx.parent(parent)
-            if isinstance(parent, ast.Attribute) and parent.attr not in VIEWS and ctx.kind(child).name == "instance":
+            if isinstance(parent, ast.Attribute) and ctx.kind(child).name == "instance":
                 child, parent = parent, ctx.parent(parent)  # Box(x).t
         else:
             break

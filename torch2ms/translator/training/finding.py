@@ -55,7 +55,7 @@ def find_parts(
     calls = (node for node in walk(module) if isinstance(node, ast.Call)) if handing else ()
     if not starts and not any(hands_over(call, oracle, found) for call in calls):
         return []
-    file = ProjectFile.of(module, late)
+    file = ProjectFile.of(module, late, oracle)
     trained = trained_tensors(list(walk(module)), oracle)
     oracle = WithTrained(oracle, trained) if trained else oracle
     flow = GradientFlow(file, oracle, look_up)

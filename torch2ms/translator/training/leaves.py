@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 
-from torch2ms.translator.aliases import parts_of, wholes_of
+from torch2ms.translator.aliases import Aliases
 from torch2ms.translator.dataflow import certain_binds, effects, live_in
 from torch2ms.translator.effects import dotted_path, root
 from torch2ms.translator.training.asked_inputs import AskedInputs, allows_unused, fills_unused
@@ -57,7 +57,7 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         self.looped = self._find_loops()
         inner = {id(n) for loop in self.looped for n in loop.own_gradients()}
         self.grads = [n for n in self.nodes if isinstance(n, ast.Attribute) and n.attr == "grad" and id(n) not in inner]
-        self.parts = parts_of(n for n in self.nodes if isinstance(n, ast.Assign))
+        self.aliases = Aliases(self.nodes, oracle)
         self.hooks: dict[ast.stmt, str] = {}
         self.marks, self.frozen = marks(self.nodes), frozen(self.nodes)
 
@@ -73,7 +73,8 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
 
     def _binds(self, node: ast.AST) -> set[str]:
         """Return what a statement binds or changes; ``nn.init.zeros_(w)`` does not change the module ``nn``."""
-        return (binds(node) | wholes_of(effects(node).mutates if self.parts else (), self.parts)) - self.modules
+        written = self.aliases.of(effects(node).mutates) if self.aliases else set()
+        return (binds(node) | {root(path) for path in written}) - self.modules
 
     # ---- the whole scope
 

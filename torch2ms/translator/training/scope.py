@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from torch2ms.translator.dataflow import child_blocks, effects
 from torch2ms.translator.effects import Effects, base_path, dotted_path, root
+from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.storing import Storing
 from torch2ms.translator.trees import children, walk
 
@@ -162,8 +163,11 @@ class ProjectFile:
     globals_read: frozenset[str] = frozenset()  # names that functions and classes of the file read
 
     @classmethod
-    def of(cls, tree: ast.Module, late: Collection[str] = ()) -> ProjectFile:
-        """Index ``tree``; ``late`` are names that functions of other files store attributes or keys under."""
+    def of(cls, tree: ast.Module, late: Collection[str] = (), oracle: Oracle | None = None) -> ProjectFile:
+        """Index ``tree``; ``late`` are names that functions of other files store attributes or keys under.
+
+        With an oracle, aliases of tensors are told from other values.
+        """
         file = cls(tree)
         inert: set[str] = set()
         defined: dict[str, list[FunctionNode]] = {}
@@ -181,7 +185,7 @@ class ProjectFile:
         }
         file.inert = frozenset(inert)
         file.globals_read = effects(tree.body).captures
-        file._storing = Storing(tree, file.inert, late)
+        file._storing = Storing(tree, file.inert, late, oracle)
         file._collect(tree, None)
         return file
 

@@ -10,7 +10,9 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from torch2ms.translator.aliases import Aliases
 from torch2ms.translator.effects import Effects, base_path, dotted_path, effects, overlap, root
+from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.sharing import Sharing
 from torch2ms.translator.training.vocabulary import BUILTINS
 from torch2ms.translator.trees import children, walk
@@ -34,7 +36,11 @@ class Storing:
     """Answers, for one file, what else changes where a statement runs; ``late`` are names that functions of other
     files store attributes or keys under."""
 
-    def __init__(self, tree: ast.Module, inert: Collection[str], late: Collection[str] = ()) -> None:
+    def __init__(
+        self, tree: ast.Module, inert: Collection[str], late: Collection[str] = (), oracle: Oracle | None = None
+    ) -> None:
+        self._oracle = oracle
+        self._aliases: dict[int, Aliases] = {}
         self._inert = inert
         self._late = late
         self._functions: dict[str, list[_Function]] = {}  # "name" and ".method"
@@ -55,6 +61,7 @@ class Storing:
             return found
         nodes = [node] if isinstance(node, ast.AST) else node
         touched = self._touched(nodes, owner)
+        touched |= self._written(nodes, owner, found.mutates | touched)
         changed = _written_into(nodes, found.mutates) | found.touches | touched
         shared = self._sharing(owner).reached(changed, found.inner | touched) - found.mutates
         if not touched and not shared:
@@ -82,6 +89,19 @@ class Storing:
                     if isinstance(target, ast.Name):
                         self._functions.setdefault(target.id, []).append(child.value)
             self._enter(child, owner, isinstance(child, ast.ClassDef))
+
+    def _written(
+        self, nodes: Iterable[ast.AST], owner: _Function | ast.Module, changed: Collection[str]
+    ) -> frozenset[str]:
+        """Return the other names of the tensors that statements write into: through views, and with ``y += 1``."""
+        if id(owner) not in self._aliases:
+            self._aliases[id(owner)] = Aliases(self._nodes[id(owner)], self._oracle)
+        aliases = self._aliases[id(owner)]
+        if not aliases:
+            return frozenset()
+        added = [node.target for top in nodes for node in walk(top) if isinstance(node, ast.AugAssign)]
+        paths = {path for target in added if (path := dotted_path(target)) is not None}
+        return frozenset(aliases.of({*changed, *paths}) - set(changed))
 
     def _sharing(self, owner: _Function | ast.Module) -> Sharing:
         """Return what a function shows of shared objects, and what the module and the classes' other methods do."""
@@ -194,6 +214,7 @@ class Storing:
             found = effects(body, self._inert)
             found = replace(found, mutates=found.mutates - _only_marked(body))
             touched = self._touched(body, function)
+            touched |= self._written(body, function, found.mutates | touched)
             stored = found.mutates | touched
             changed = _written_into(body, found.mutates) | touched
             stored |= self._sharing(function).reached(changed, found.inner & stored | touched)

@@ -1,0 +1,154 @@
+"""What each operation of PyTorch does to memory: what its result shares, and what it writes into.
+
+``data/facts/*.toml`` has one line for each mapped operation, in one file for each namespace::
+
+    namespace = "torch.Tensor"
+
+    add_ = { memory = "self", writes = ["self"] }
+    reshape = { memory = "maybe", mindspore = ">=2.7" }
+
+=============  =========================================================================================================
+``memory``     ``fresh``: memory of its own; ``view``: another tensor on the memory of the argument; ``self``: the
+               argument itself; ``maybe``: the argument, a view of it, or a copy, as shapes and dtypes ask for;
+               ``held``: a tensor that the receiver keeps (``x.grad``); ``none``: no tensor; ``any``: what functions
+               or layers that it is given return
+``writes``     the parameters that are written into, ``self`` for a method's receiver; ``out`` goes without saying
+``when``       the flag under which it writes into its input and returns it: ``inplace``
+``alone``      true where the result shares memory with a single operand alone: ``einsum("ij->ji", x)``
+``real``       what a real tensor gets instead: ``conj`` gives it itself
+``shape``      true where writing gives the very tensor another shape: ``squeeze_``
+``mindspore``  the releases in which what is emitted for a view shares the memory as well; without it, it is a copy
+=============  =========================================================================================================
+
+The argument is the receiver of a method, and the first one of a function; ``of`` names another. What schemas say, and
+what calls do, is held against the lines by ``scripts/harvest_facts.py`` and the tests.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+from torch2ms.config import Version
+from torch2ms.errors import TableError
+from torch2ms.mapping_tables.checks import holds_for
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover - same code under its older name
+    import tomli as tomllib
+
+__all__ = ["FACTS", "Fact", "Facts", "Memory", "load_facts"]
+
+FACTS = Path(__file__).with_name("data") / "facts"
+Memory = Literal["fresh", "view", "self", "maybe", "held", "none", "any"]
+_KEYS = frozenset({"memory", "writes", "when", "of", "alone", "real", "shape", "mindspore"})
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What one operation does; see the module for the fields."""
+
+    memory: Memory
+    writes: tuple[str, ...] = ()
+    when: str = ""
+    of: str = ""
+    alone: bool = False
+    real: Memory | Literal[""] = ""
+    shape: bool = False
+    mindspore: str = ""
+
+    @property
+    def shares(self) -> bool:
+        """Whether the result may be the argument, or share its memory."""
+        return self.memory not in ("fresh", "none")
+
+    @property
+    def is_alias(self) -> bool:
+        """Whether a call makes another name of the argument's memory, and is not made for what it writes there."""
+        return self.shares and self.memory != "any" and (not self.writes or self.shape or bool(self.when))
+
+    def shares_since(self, release: Version) -> bool:
+        """Whether the result shares the argument's memory in a MindSpore release, too."""
+        return bool(self.mindspore) and holds_for(self.mindspore, release)
+
+
+class Facts:
+    """The facts of all operations, by canonical name."""
+
+    def __init__(self, facts: Mapping[str, Fact]) -> None:
+        """Take the facts by canonical name: ``torch.Tensor.view``."""
+        self._facts = dict(facts)
+
+    def __iter__(self) -> Any:
+        """Give the names that have facts."""
+        return iter(self._facts)
+
+    def of(self, name: str) -> Fact | None:
+        """Return the facts of an operation by its canonical name, or None."""
+        return self._facts.get(name)
+
+    @cached_property
+    def namespaces(self) -> frozenset[str]:
+        """The namespaces whose operations have facts."""
+        return frozenset(name.rpartition(".")[0] for name in self._facts)
+
+    @cached_property
+    def _members(self) -> dict[str, tuple[Fact, ...]]:
+        found: dict[str, tuple[Fact, ...]] = {}
+        for name, fact in self._facts.items():
+            owner, _, member = name.rpartition(".")
+            if owner in ("torch.Tensor", "torch"):
+                found[member] = (*found.get(member, ()), fact)
+        return found
+
+    def may_share(self, member: str) -> bool:
+        """Whether a method, attribute or function of this name may give what shares the memory of its argument.
+
+        For places that know no more of a call than its name: ``x.view``, ``torch.view_as``.
+        """
+        return any(fact.is_alias for fact in self._members.get(member, ()))
+
+    def may_share_since(self, member: str, release: Version) -> bool:
+        """Whether what is emitted for a method, attribute or function of this name shares its memory in a release."""
+        return any(fact.shares_since(release) for fact in self._members.get(member, ()))
+
+
+@lru_cache(maxsize=1)
+def load_facts() -> Facts:
+    """Return the shipped facts.
+
+    Raises TableError when a file is wrong.
+    """
+    found: dict[str, Fact] = {}
+    for path in sorted(FACTS.glob("*.toml")):
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        namespace = table.pop("namespace", None)
+        if not isinstance(namespace, str):
+            raise TableError(f"{path.name}: namespace: a string is missing")
+        for name, line in table.items():
+            found[f"{namespace}.{name}"] = _fact(f"{path.name}: {name}", line)
+    return Facts(found)
+
+
+def _fact(where: str, line: Any) -> Fact:
+    if not isinstance(line, dict) or line.get("memory") not in get_args(Memory) or set(line) - _KEYS:
+        raise TableError(f"{where}: no line of facts: {line!r}")
+    writes = line.get("writes", [])
+    if not isinstance(writes, list) or not all(isinstance(word, str) for word in writes):
+        raise TableError(f"{where}: writes: no list of names: {writes!r}")
+    texts = {key: line.get(key, "") for key in ("when", "of", "real", "mindspore")}
+    flags = {key: line.get(key, False) for key in ("alone", "shape")}
+    if not all(isinstance(text, str) for text in texts.values()) or texts["real"] not in ("", *get_args(Memory)):
+        raise TableError(f"{where}: when, of, real and mindspore are texts: {line!r}")
+    if not all(isinstance(flag, bool) for flag in flags.values()):
+        raise TableError(f"{where}: alone and shape are true or false: {line!r}")
+    try:
+        holds_for(texts["mindspore"] or ">=2.0", (2, 0))
+    except ValueError as error:
+        raise TableError(f"{where}: mindspore: no comparison: {error}") from error
+    return Fact(cast(Memory, line["memory"]), tuple(writes), **texts, **flags)
