@@ -106,13 +106,10 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
             for method in _methods(node.body):
                 methods.setdefault(method, set()).add(node.name)
             parameters.setdefault(node.name, set()).update(_starting_names(node))
-        elif isinstance(node, ast.Import):
-            imports.update((0, alias.name) for alias in node.names)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            imports.update(_imported(node))
         elif isinstance(node, ast.Global):
             changed.update(node.names)
-        elif isinstance(node, ast.ImportFrom):
-            imports.add((node.level, node.module or ""))
-            imports.update((node.level, f"{node.module or ''}.{a.name}".lstrip(".")) for a in node.names)
     return FileIndex(
         path,
         frozenset(imports),
@@ -146,6 +143,14 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         any(map(_has_effect, tree.body)),
         attributes.has_groups,
     )
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> set[tuple[int, str]]:
+    """Return the modules that an import may load, each with its level."""
+    if isinstance(node, ast.Import):
+        return {(0, alias.name) for alias in node.names}
+    module = node.module or ""
+    return {(node.level, module), *((node.level, f"{module}.{alias.name}".lstrip(".")) for alias in node.names)}
 
 
 def _is_guard(statement: ast.stmt) -> bool:

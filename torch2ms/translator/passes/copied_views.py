@@ -177,7 +177,7 @@ def _casts_to_same(call: ast.Call, function: ast.Attribute, ctx: Context) -> boo
     given = call.args[0] if function.attr == "type_as" and call.args else call
     if function.attr == "numpy":
         return True
-    if function.attr == "to" and call.args and describes_device(call.args[0], ctx.kind(call.args[0])):
+    if function.attr == "to" and call.args and describes_device(call.args[0], ctx):
         return False
     return not before.of or ctx.kind(given).of in ("", before.of)
 
