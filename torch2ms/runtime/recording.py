@@ -243,7 +243,7 @@ def _by_weights(
         raise RuntimeError("nothing is recorded: recording.start() has to run before the forward pass")
     if _pauses.depth:
         raise RuntimeError("nothing is recorded: a gradient function raised before, or this is called inside of one")
-    if getattr(loss, "_requires_grad", True) is False:
+    if owners and getattr(loss, "_requires_grad", True) is False:  # without owners it may be of leaves that nobody asks
         raise RuntimeError("the loss was not recorded: recording.start() has to run before the forward pass")
     gradients.expect(weights if owners else None)
     weights = _reached(loss, weights)
