@@ -21,7 +21,7 @@ FUZZ_ARGS ?=
 # Checkouts of the programs that `make parity` trains (benchmarks/parity.toml), as owner+name: pytorch+examples, ...
 SOURCES ?= sources
 
-.PHONY: help demo test lint prove fuzz parity bench scripts docs corpus install clean
+.PHONY: help demo test lint prove fuzz hostile parity bench scripts docs corpus install clean
 .DELETE_ON_ERROR:
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make lint    ruff, mypy --strict, sizes of files and functions, mapping tables"
 	@echo "make prove   run every mapping's example in PyTorch and in MindSpore and compare"
 	@echo "make fuzz    vary the arguments of 300 random mappings and compare again (FUZZ_ARGS='--seed 7')"
+	@echo "make hostile mutated programs and files of weights, taken names, kills at random moments (HOSTILE_SEED=7)"
 	@echo "make parity  train real programs and their translations side by side (SOURCES=folder of owner+name checkouts)"
 	@echo "make bench   speed and memory of the translator"
 	@echo "make corpus  translate torchvision and timm, compare each of their models (CORPUS_ARGS='timm --only swin')"
@@ -57,6 +58,13 @@ prove: $(VENV)/.installed
 
 fuzz: $(VENV)/.installed
 	$(RUN) $(BIN)/python benchmarks/fuzz.py $(FUZZ_ARGS)
+
+HOSTILE_SEED ?= 0
+hostile: $(VENV)/.installed
+	$(RUN) $(BIN)/python -m tests.properties.weight_mutations --files 2000 --seed $(HOSTILE_SEED)
+	$(RUN) $(BIN)/python -m tests.properties.broken_programs --programs 2000 --seed $(HOSTILE_SEED)
+	$(RUN) $(BIN)/python -m tests.properties.taken_names --projects 200 --seed $(HOSTILE_SEED)
+	$(RUN) $(BIN)/python -m tests.properties.kills --kills 100 --seed $(HOSTILE_SEED)
 
 # What the scripts import besides; kept apart, so that the project's own environment stays as it is. The repositories
 # are taken from TORCH2MS_REPOS (owner+name), or cloned; where there is no network, their scripts are skipped.

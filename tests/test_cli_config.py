@@ -74,3 +74,14 @@ def test_names_of_the_users_cannot_steer_the_terminal(invoke: Run, make_tree: Ca
         assert code == 2
         assert "\x1b" not in err
         assert "\u202e" not in err
+
+
+def test_one_file_is_translated_into_one_file(invoke: Run, make_tree: Callable[..., Path], tmp_path: Path) -> None:
+    src, out = make_tree({"model.py": "import torch\n\nx = torch.zeros(3)\n"}), tmp_path / "model_ms.py"
+    assert invoke("translate", str(src / "model.py"), str(out)) == (0, "", "")
+    assert out.read_text() == "from mindspore import ops\n\nx = ops.zeros(3)\n"
+    code, _, err = invoke("translate", str(src / "model.py"), str(out), "--force")
+    assert (code, "exists already" in err) == (2, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model_ms.py", src.name]
+    code, _, err = invoke("translate", str(src / "model.py"), str(tmp_path / "no" / "model.py"))
+    assert (code, "cannot write" in err) == (2, True)

@@ -73,14 +73,17 @@ def _target_options(function: _Command) -> _Command:
 def translate(src: str, out: str | None, form: str, diff: bool, dry_run: bool, force: bool, **given: Any) -> int:
     """Translate the PyTorch project (or file) SRC into the MindSpore project OUT.
 
-    OUT must not exist yet, or be empty. SRC "-" reads one file from stdin; OUT "-" writes one file to stdout.
+    OUT must not exist yet, or be empty. SRC "-" reads one file from stdin; OUT "-" writes one file to stdout, and an
+    OUT that ends in .py the translation of the file SRC, without report and runtime.
     Settings may also stand in [tool.torch2ms] of SRC's pyproject.toml.
     """
     settings = settings_for(Path.cwd() if src == STDIO else Path(src), _by_key(given))
-    if src == STDIO or out == STDIO:
+    is_file = out is not None and out.endswith(".py") and Path(src).is_file()
+    if src == STDIO or out == STDIO or is_file:
         if src == STDIO and out not in (None, STDIO):
             raise click.UsageError('what is read from stdin ("-") goes to stdout: give no OUT, or "-"')
-        return _translate_stream(src, settings.options, settings.fail_on, diff)
+        target = Path(out) if out is not None and is_file and not (diff or dry_run) else None
+        return _translate_stream(src, settings.options, settings.fail_on, diff, target)
     if out is None and not (diff or dry_run):
         raise click.UsageError("missing OUT (it may be left out with --diff and --dry-run)")
     report = _run(src, out, settings.options, force=force, dry_run=diff or dry_run)
@@ -153,8 +156,8 @@ def _progress() -> Iterator[Callable[[str], None] | None]:
         sys.stderr.flush()
 
 
-def _translate_stream(src: str, options: Options, fail_on: FailOn, diff: bool) -> int:
-    """Translate one text to stdout; diagnostics go to stderr."""
+def _translate_stream(src: str, options: Options, fail_on: FailOn, diff: bool, target: Path | None = None) -> int:
+    """Translate one text to stdout, or to the file ``target``, which must not exist; diagnostics go to stderr."""
     from torch2ms import translate_source
     from torch2ms.diagnostics import Severity
     from torch2ms.errors import InputError
@@ -179,6 +182,12 @@ def _translate_stream(src: str, options: Options, fail_on: FailOn, diff: bool) -
 
         changed = FileReport(name, "translated", source.original, source.restore(result.text))
         _write_bytes(file_diff(changed))
+    elif target is not None:
+        from torch2ms.translator.emit import write_new_file
+
+        write_new_file(target, source.encode(result.text))
+        if options.runtime == "copied" and options.package in result.text:
+            say(f"{target} imports {options.package}: translate into a folder to have that beside it")
     else:
         sys.stdout.buffer.write(source.encode(result.text))
     diagnostics = (*source.diagnostics, *result.diagnostics)

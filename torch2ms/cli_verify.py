@@ -23,7 +23,7 @@ _MAPPING = click.option("--mapping", multiple=True, metavar="FILE", help="Your o
 def _parse_kwargs(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"--kwargs is no valid JSON: {error}") from None
     if not isinstance(value, dict):
         raise UsageError("--kwargs must be a JSON object", advice="write it like '{\"num_classes\": 10}'")

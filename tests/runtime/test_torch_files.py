@@ -45,6 +45,12 @@ OBJECT = {
     "set": {1, 2},
     5: collections.deque([1]),
     "path": pathlib.Path("a/b"),
+    "keys": {np.int64(3): 1, (1, (2, "a")): 2, frozenset([1]): 3, b"x": 4, None: 5, 1.5: 6},
+    "counted": collections.Counter("aab"),
+    "default": collections.defaultdict(list, a=[torch.ones(1)]),
+    "texts": np.array(["a", "bc"]),
+    "records": np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]),
+    "bytes": [b"\0\xff", bytearray(b"x"), slice(1, None), range(3), 1 << 70, complex(1, 2)],
     "ordered": collections.OrderedDict(a=torch.zeros(0, 3)),
     **{str(dtype): torch.tensor([1, 0, 1]).to(dtype) for dtype in (
         torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8,

@@ -121,7 +121,7 @@ def key_of(value: Any, depth: int = 0) -> Any:
         return value.value
     if isinstance(value, int) and value.bit_length() > 64:
         raise PickleError("a key that is no number of 64 bits")
-    if value is None or isinstance(value, (int, float, complex, str, bytes, pathlib.PurePath)):
+    if value is None or isinstance(value, (int, float, complex, str, bytes, np.generic, frozenset, pathlib.PurePath)):
         return value
     raise PickleError("a key that is no number, text or short tuple of them")
 
@@ -249,6 +249,9 @@ NAMES: Dict[Tuple[str, str], Name] = {
         for name in ("PosixPath", "WindowsPath", "PurePosixPath", "PureWindowsPath")
     },
     **{(module, name): made for module in ("builtins", "__builtin__") for name, made in _BUILTINS.items()},
+    ("__builtin__", "xrange"): _BUILTINS["range"],  # as protocol 2 has it
+    ("__builtin__", "unicode"): _BUILTINS["str"],
+    ("__builtin__", "long"): _BUILTINS["int"],
 }
 NUMPY: Dict[str, Name] = {  # in a module whose name differs by release
     "dtype": Name(ElementType, np.dtype), "ndarray": Name(Array, np.ndarray), "_reconstruct": Name(Array),

@@ -411,7 +411,7 @@ def main(
     args = parser.parse_args(argv)
     try:
         given = json.loads(args.kwargs)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         parser.error(f"--kwargs is no JSON: {error}")
     try:
         result = convert(args.source, args.destination, build(args.entry, given), rules, args.reverse)

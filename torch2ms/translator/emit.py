@@ -20,6 +20,7 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ from torch2ms.errors import InternalError, OutputError
 from torch2ms.translator.leftovers import clear_leftovers, hidden_folder, lock
 from torch2ms.translator.out_names import REPORT_NAME, is_report
 
-__all__ = ["MANIFEST", "MANIFEST_NAME", "Emitted", "OutFile", "check_out", "emit"]
+__all__ = ["MANIFEST", "MANIFEST_NAME", "Emitted", "OutFile", "check_out", "emit", "write_new_file"]
 
 MANIFEST_NAME = "manifest.json"
 MANIFEST = f"{REPORT_NAME}/{MANIFEST_NAME}"
@@ -119,6 +120,26 @@ def emit(out: Path, files: Iterable[OutFile], *, force: bool = False, manifest: 
             if temporary is not None:
                 shutil.rmtree(temporary, ignore_errors=True)
     return Emitted(count, backup, tuple(cleared))
+
+
+def write_new_file(path: Path, data: bytes) -> None:
+    """Write one file, whole or not at all; raises OutputError when there is something at ``path``."""
+    if os.path.lexists(path):
+        raise OutputError(f"{path} exists already", advice="choose another OUT, or move it away")
+    temporary: Path | None = None
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.torch2ms-", dir=path.parent)
+        temporary = Path(name)
+        with os.fdopen(handle, "wb") as writer:
+            writer.write(data)
+        temporary.chmod(0o666 & ~_umask())
+        temporary.rename(path)
+        temporary = None
+    except OSError as error:
+        raise _output_error(path, error) from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 __all__ = ["PER_FILE", "Work"]
 
-PER_FILE = 20_000_000
+PER_FILE = 4_000_000
 
 
 class Work:
