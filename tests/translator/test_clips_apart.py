@@ -71,7 +71,7 @@ def test_gradients_that_another_function_asks_for_are_kept_where_it_finds_them(r
 
 
 def test_without_such_a_function_they_come_from_one() -> None:
-    assert "ms.grad(forward_fn" in translate_source(f"{HEAD}{ALONE}g = net.weight.grad\n").text
+    assert "ms.value_and_grad(forward_fn" in translate_source(f"{HEAD}{ALONE}g = net.weight.grad\n").text
 
 
 def test_whether_a_weight_has_a_gradient_is_asked_of_the_record() -> None:

@@ -161,10 +161,9 @@ def _planned_steps(ctx: Context) -> TrainingPlan:
     parts = sections(ctx.analysis.tree)
     if attributes & {"backward", "step"} or handing or wrapping:
         handed: dict[str, Any] = {"recording": recording, "keeping": keeping, "handing": handing, "wrappers": wrappers}
-        handed["wrapping"] = wrapping
+        handed |= {"wrapping": wrapping, "look_up": lambda key: _callee(key, ctx)}
         handed["late"] = ctx.world.symbols.kept
         handed["reaching"] = reaching
-        handed["look_up"] = lambda key: _callee(key, ctx)
         handed["adding"] = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.adds_gradients
         planned = [find_parts(part, ctx.analysis, **handed) for part in parts]
         if "backward" not in attributes and not handing and not wrapping:

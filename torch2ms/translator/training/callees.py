@@ -52,6 +52,7 @@ class Callees:
         self._make = make
         self._flows: dict[str, GradientFlow] = {}
         self._known: dict[str, bool] = {}
+        self._passing: set[str] = set()  # functions whose arguments may lead to what they give back
 
     def may_carry(self, kind: Kind) -> bool:
         """Whether the result of a function may carry gradients of weights that the function itself gets at."""
@@ -60,8 +61,12 @@ class Callees:
         if kind.of not in self._known:
             self._known[kind.of] = False  # for recursion
             callee = self._look_up(kind.of)
-            self._known[kind.of] = callee is None or self._computes(callee) or self._gives_stored(callee)
+            self._known[kind.of] = callee is None or self._computes(callee) or self._gives_stored(callee, kind.of)
         return self._known[kind.of]
+
+    def passes_on(self, kind: Kind) -> bool:
+        """Whether a function that was asked about may give back what it computes from its arguments."""
+        return kind.of in self._passing
 
     def calls_module(self, kind: Kind) -> bool:
         """Whether a function is seen to call a module."""
@@ -76,7 +81,7 @@ class Callees:
     def _computes(self, callee: Callee) -> bool:
         return self._flow(callee).has_source(callee.function.body)
 
-    def _gives_stored(self, callee: Callee) -> bool:
+    def _gives_stored(self, callee: Callee, key: str) -> bool:
         """Whether a function may give back tensors that others have stored, in its object or in a global name."""
         arguments = callee.function.args
         given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
@@ -94,6 +99,8 @@ class Callees:
             seen.add(id(value))
             for node in differentiable_nodes(value):
                 name = root(dotted_path(node) or "")
+                if name in passed:
+                    self._passing.add(key)
                 if name in bound:
                     pending += bound[name]
                 elif name not in passed and not self._is_plain(callee.oracle.kind(node)):

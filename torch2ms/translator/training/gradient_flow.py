@@ -116,7 +116,11 @@ class GradientFlow:
 
     def _gives_gradient(self, call: ast.Call, kind: Kind) -> bool:
         """Whether a function of another file, or a method of an object, may give values that carry gradients."""
-        return self._is_given_module(call) or self._callees.may_carry(kind)
+        if self._is_given_module(call) or self._callees.may_carry(kind):
+            return True
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        kinds = (self._oracle.kind(value).name for value in given)  # what is not known may be weights
+        return self._callees.passes_on(kind) and any(name not in {"Tensor", *WITHOUT_GRADIENT} for name in kinds)
 
     def is_in_doubt(self, statement: ast.stmt) -> bool:
         """Whether a statement binds names to what methods of unknown objects give, and computes with no weights."""
