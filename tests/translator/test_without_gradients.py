@@ -27,8 +27,8 @@ DROPPED = [
 STAYS = [
     "def rates(net):\n    opt = torch.optim.SGD(net.parameters(), lr=1.0)\n    opt.step()\n    return 1\n",
     "def rates(opt):\n    opt.step()\n    return 1\n",
-    "def rates():\n    layer = nn.Linear(1, 1)\n    opt = torch.optim.SGD(layer.parameters(), lr=1.0)\n    fill(layer)\n"
-    "    opt.step()\n    return 1\n",
+    "def rates():\n    layer = nn.Linear(1, 1)\n    opt = torch.optim.SGD(layer.parameters(), lr=1.0)\n"
+    "    fill(layer)\n    opt.step()\n    return 1\n",
     "def rates():\n    opt = torch.optim.SGD(nn.Linear(1, 1).parameters(), lr=1.0)\n    fill(opt)\n    opt.step()\n"
     "    return 1\n",
     "def rates(again):\n    opt = torch.optim.SGD(nn.Linear(1, 1).parameters(), lr=1.0)\n    if again:\n"
