@@ -34,9 +34,7 @@ def _has_none_here(site: CallSite, ctx: Context) -> bool:
     while scope is not None and not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
         scope = ctx.parent(scope)
     receiver = site.receiver_tree
-    if not isinstance(receiver, ast.Name) or scope is None:
-        return False
-    return never_has_gradients(receiver.id, scope.body, ctx.kind)
+    return isinstance(receiver, ast.Name) and never_has_gradients(receiver.id, scope, ctx.kind)
 
 
 def _may_have_gradients(site: CallSite, ctx: Context) -> bool:

@@ -463,7 +463,7 @@ class ScopePlanner:
                 reason = self.closures.problems.get(event.call, "optimizer.step(closure) evaluates the loss itself")
                 found.append(UnitLeft(event.statement, reason, "T2M403"))
             elif event.kind == "step" and not (event.by_hand or event.returned) and id(event.statement) not in planned:
-                if never_has_gradients(event.path, self.scope.body, self.oracle.kind):
+                if never_has_gradients(event.path, self.scope.node, self.oracle.kind):
                     continue
                 reason = "no backward call in this function computes the gradients of this step"
                 found.append(UnitLeft(event.statement, reason, "T2M403"))

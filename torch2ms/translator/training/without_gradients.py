@@ -21,9 +21,14 @@ __all__ = ["never_has_gradients"]
 _OF_OPTIMIZERS = ("torch.optim.",)
 
 
-def never_has_gradients(name: str, body: Sequence[ast.stmt], kind_of: Callable[[ast.expr], Kind]) -> bool:
-    """Whether the optimizer of this name is made by the statements, over weights that nothing else there gets."""
-    nodes = [node for statement in body for node in walk(statement)]
+def never_has_gradients(name: str, scope: ast.AST | None, kind_of: Callable[[ast.expr], Kind]) -> bool:
+    """Whether a function makes the optimizer of this name, over weights that nothing else gets.
+
+    The names of a module are seen by whatever imports it.
+    """
+    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    nodes = [node for statement in scope.body for node in walk(statement)]
     calls = [value for value in _values(name, nodes) if kind_of(value).name == "Optimizer"]
     if len(calls) != 1 or len(_values(name, nodes)) != 1 or not isinstance(calls[0], ast.Call) or not calls[0].args:
         return False
