@@ -75,6 +75,23 @@ def test_gradients_that_are_added_up_are_those_of_one_process(translated: Path) 
 
 
 @pytest.mark.slow
+def test_gradients_are_exchanged_once_for_several_passes(translated: Path) -> None:
+    """``DistributedDataParallel.no_sync``; the numbers are those that PyTorch prints with torchrun."""
+    code, text = launch("not_synchronised.py", folder=translated)
+    assert code == 0, text[-2000:]
+    lines = re.findall(
+        r"^rank (\d) weights (\S+) bias (\S+)$", (translated / "logs" / "worker_0.log").read_text(), re.M
+    )
+    lines += re.findall(
+        r"^rank (\d) weights (\S+) bias (\S+)$", (translated / "logs" / "worker_1.log").read_text(), re.M
+    )
+    assert sorted(rank for rank, _, _ in lines) == ["0", "1"]
+    for _, weights, bias in lines:
+        assert float(weights) == pytest.approx(-1.74591, abs=2e-5)
+        assert float(bias) == pytest.approx(0.25727, abs=2e-5)
+
+
+@pytest.mark.slow
 def test_accelerate_shares_the_batches_out(translated: Path) -> None:
     single = run([sys.executable, "accelerated.py", "--batch-size", "8"], translated)
     assert single.returncode == 0, single.stderr[-2000:]

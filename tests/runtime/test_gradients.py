@@ -178,3 +178,21 @@ def test_a_tensor_becomes_a_weight_once_and_keeps_what_it_held() -> None:
     made.requires_grad = False
     assert gradients.weight(made) is made
     assert made.requires_grad
+
+
+def test_a_step_of_the_programs_own_changes_the_gradients_of_torchs() -> None:
+    from torch2ms.runtime import optimizers
+
+    class Halved(optimizers.SGD):
+        def step(self, closure=None):
+            for weight in self.param_groups[0]["params"]:
+                gradients.put(weight, gradients.of(weight) * 0.5)
+            return super().step(closure)
+
+    weight = ms.Parameter(ms.ops.ones((2,)), name="w")
+    optimizer = Halved([weight], lr=1.0)
+    optimizer((ms.ops.ones((2,)),))
+    assert weight.asnumpy().tolist() == [0.5, 0.5]
+    gradients.keep([weight], (ms.ops.ones((2,)),))
+    gradients.update(optimizer)
+    assert weight.asnumpy().tolist() == [0.0, 0.0]

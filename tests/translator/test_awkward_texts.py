@@ -58,7 +58,13 @@ def test_switches_are_read_as_their_defaults_and_set_without_effect() -> None:
         "cudnn.enabled, cudnn.benchmark = False, True\n"
         "torch.backends.cudnn.deterministic = was\n"
     )
-    assert text == "was = False\n"
+    assert text == (
+        "from torch2ms_runtime import switches\n"
+        'was = switches.get("torch.backends.cudnn.deterministic", False)\n'
+        'switches.put("torch.backends.cudnn.deterministic", True); '
+        'switches.put("torch.backends.cudnn.benchmark", True)\n'
+        'switches.put("torch.backends.cudnn.deterministic", was)\n'
+    )
 
 
 def test_a_switch_set_beside_another_name_stays() -> None:

@@ -9,11 +9,12 @@ LOCAL_RANK, WORLD_SIZE, MASTER_ADDR, ...) are there too, for programs that read 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
 import sys
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
 
 import mindspore as ms
 import numpy as np
@@ -22,6 +23,7 @@ from mindspore import nn, ops
 __all__ = [
     "all_gather",
     "all_reduce",
+    "average_accumulated",
     "barrier",
     "broadcast",
     "broadcast_parameters",
@@ -30,6 +32,7 @@ __all__ = [
     "is_initialized",
     "is_main_process",
     "local_rank",
+    "no_sync",
     "rank",
     "spawn",
     "sum_over_ranks",
@@ -42,6 +45,7 @@ class _Group:
     """Whether this process has joined, its rank and how many there are."""
 
     joined = False
+    is_apart = False
     rank = 0
     size = 1
 
@@ -205,6 +209,23 @@ def average_gradients(grads: Sequence[ms.Tensor]) -> Tuple[ms.Tensor, ...]:
     if size == 1:
         return tuple(grads)
     return tuple(all_reduce(grad) / size for grad in grads)
+
+
+@contextlib.contextmanager
+def no_sync(*_: object) -> Iterator[None]:
+    """Let gradients that build up stay those of this process (DistributedDataParallel.no_sync)."""
+    before, _Group.is_apart = _Group.is_apart, True
+    try:
+        yield
+    finally:
+        _Group.is_apart = before
+
+
+def average_accumulated(grads: Optional[Sequence[ms.Tensor]]) -> Optional[Tuple[ms.Tensor, ...]]:
+    """Return gradients that build up, averaged over all processes; within :func:`no_sync` as they are."""
+    if grads is None or _Group.is_apart:
+        return None if grads is None else tuple(grads)
+    return average_gradients(grads)
 
 
 def broadcast_parameters(network: nn.Cell) -> None:

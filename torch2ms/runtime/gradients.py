@@ -204,11 +204,20 @@ def update(optimizer: Any, closure: Optional[Callable[[], Any]] = None) -> Any:
     counted for all weights together by MindSpore's optimizers. An :class:`Optimizer` asks for the gradients itself, and
     so does an object that holds an optimizer, in a ``step`` of its own.
     """
-    if isinstance(optimizer, _Stepping) or _held(optimizer) is not optimizer:
+    if (
+        isinstance(optimizer, _Stepping)
+        or _held(optimizer) is not optimizer
+        or getattr(optimizer, "has_own_step", False)
+    ):
         return optimizer.step() if closure is None else optimizer.step(closure)
+    return update_by(optimizer, optimizer, closure)
+
+
+def update_by(optimizer: Any, take: Callable[[Any], Any], closure: Optional[Callable[[], Any]] = None) -> Any:
+    """Do what :func:`update` does for an optimizer whose ``take`` uses the gradients of all its weights."""
     loss = None if closure is None else closure()
     if isinstance(loss, tuple):
-        optimizer(loss[1])
+        take(loss[1])
         return loss[0]
     weights = optimizer.parameters
     found = [_kept.get(id(weight)) for weight in weights]
@@ -216,7 +225,7 @@ def update(optimizer: Any, closure: Optional[Callable[[], Any]] = None) -> Any:
         return loss
     left = [index for index, kept in enumerate(found) if kept is None]
     saved = [(slot[index], slot[index].value().copy()) for slot in _slots(optimizer) for index in left] if left else []
-    optimizer(tuple(ops.zeros_like(w) if kept is None else _value(w) for w, kept in zip(weights, found)))
+    take(tuple(ops.zeros_like(w) if kept is None else _value(w) for w, kept in zip(weights, found)))
     for parameter, value in saved:
         ops.assign(parameter, value)
     return loss

@@ -12,6 +12,7 @@ from mindspore import ops
 from mindspore.experimental import optim
 
 from . import adam
+from . import gradients as kept
 
 __all__ = [
     "ASGD",
@@ -69,6 +70,25 @@ class _WithTorchsArguments:
         for settings in (self.defaults, *self.param_groups):  # type: ignore[attr-defined]
             for name, value in followed.items():
                 settings.setdefault(name, value)
+
+    @property
+    def has_own_step(self) -> bool:
+        """Whether a class of the program changes what a step does."""
+        return type(self).step is not _WithTorchsArguments.step
+
+    def step(self, closure: Any = None) -> Any:
+        """Use the gradients that are kept with the weights; what ``closure`` returns is returned."""
+        return kept.update_by(self, super().__call__, closure)  # type: ignore[misc]
+
+    def __call__(self, gradients: Any) -> Any:
+        """Take one step with these gradients, in the order of the weights."""
+        if not self.has_own_step:
+            return super().__call__(gradients)  # type: ignore[misc]
+        kept.reset(self)
+        kept.keep(self.parameters, gradients)  # type: ignore[attr-defined]
+        result = self.step()
+        kept.reset(self)
+        return result
 
     def _rest(self, own: List[bool]) -> None:
         """Set the learning rate to 0, but of groups that have their own."""

@@ -313,8 +313,10 @@ class _Rewriter:
             self.ctx.small = tree
             if values.drops_setting(tree, self.ctx) or asked_networks.drops_mark(tree, self.ctx):
                 continue
-            put = put_setting(statement, tree, self.ctx)
-            updated = self._children(statement) if put is None else put
+            if put := put_setting(statement, tree, self.ctx):
+                results.extend(put)
+                continue
+            updated = self._children(statement)
             kept = values.rewrite_small(statement, updated, tree, self.ctx) if tree is not None else updated
             if kept is not None:
                 results.append(kept if kept is statement or not _has_lines(tree) else _in_parentheses(kept))

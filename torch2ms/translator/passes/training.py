@@ -207,11 +207,16 @@ class _Writer:
             code = f"{pair}, {unit.grads_name} = {function}({arguments})\n"
         else:
             code = f"{pair}, new_{unit.grads_name} = {function}({arguments})\n"
+        builds_up = unit.gradient == "accumulate" and not unit.is_late
+        if builds_up:
+            code += self._addition(unit)
         if self.ctx.world.symbols.is_data_parallel:
-            average = code_of(self.ctx.reference("torch2ms.runtime.distributed.average_gradients"))
-            name = unit.grads_name if unit.gradient == "assign" else f"new_{unit.grads_name}"
+            # the sum is averaged: what a pass within no_sync() has left of this process as well
+            function = "average_accumulated" if builds_up else "average_gradients"
+            average = code_of(self.ctx.reference(f"torch2ms.runtime.distributed.{function}"))
+            name = unit.grads_name if unit.gradient == "assign" or builds_up else f"new_{unit.grads_name}"
             code += f"{name} = {average}({name})\n"
-        if unit.gradient != "assign" and not unit.is_late:
+        if unit.gradient == "add" and not unit.is_late:
             code += self._addition(unit)
         if unit.guard is not None:
             inner = "".join(f"    {line}\n" for line in code.splitlines())

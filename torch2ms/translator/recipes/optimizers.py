@@ -7,6 +7,7 @@ import sys
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
+from torch2ms.translator.training.without_gradients import never_has_gradients
 
 __all__: list[str] = []
 
@@ -22,9 +23,18 @@ def step_without_gradients(site: CallSite, ctx: Context) -> Outcome:
     from torch2ms.translator.passes.calls import DROPPED
 
     is_statement = isinstance(ctx.small, ast.Expr) and ctx.small.value is site.tree
-    if not is_statement or site.updated.args or _may_have_gradients(site, ctx):
+    if not is_statement or site.updated.args or (_may_have_gradients(site, ctx) and not _has_none_here(site, ctx)):
         return Leave(_WANTED)
     return Replace(DROPPED, (("T2M304", "no gradients are computed here: the step changes nothing; dropped"),))
+
+
+def _has_none_here(site: CallSite, ctx: Context) -> bool:
+    """Whether the function around a step makes the optimizer, over weights that nothing else gets."""
+    scope: ast.AST | None = site.tree
+    while scope is not None and not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
+        scope = ctx.parent(scope)
+    receiver = site.receiver_tree
+    return isinstance(receiver, ast.Name) and never_has_gradients(receiver.id, scope, ctx.kind)
 
 
 def _may_have_gradients(site: CallSite, ctx: Context) -> bool:

@@ -44,21 +44,42 @@ def read_switch(name: str, default: str, ctx: Context) -> cst.BaseExpression:
     return build("{f}({name}, {default})", f=function, name=_name(name), default=parse_expression(default))
 
 
-def put_setting(node: cst.CSTNode, tree: ast.AST | None, ctx: Context) -> cst.Expr | None:
-    """Return what ``torch.backends.cudnn.benchmark = True`` becomes where the program reads it; None for the others."""
-    if not isinstance(tree, ast.Assign) or not isinstance(node, cst.Assign) or len(tree.targets) > 1:
-        return None
+def put_setting(node: cst.CSTNode, tree: ast.AST | None, ctx: Context) -> list[cst.Expr]:
+    """Return what ``torch.backends.cudnn.benchmark = True`` becomes where the program reads it; [] for the others."""
+    if not isinstance(tree, ast.Assign) or not isinstance(node, cst.Assign):
+        return []
+    pairs = _pairs(node, tree)
+    names = [_switch(target, ctx) for target, _ in pairs]
+    if not all(names) or not any(keeps_switch(name, ctx) for name in names):
+        return []
+    made: list[cst.Expr] = []
+    for name, (target, value) in zip(names, pairs, strict=True):
+        assert isinstance(target, ast.Attribute)
+        ctx.accounted.update(dict.fromkeys((target, target.value)))
+        ctx.account(target, name, "mapped", "torch2ms.runtime.switches.put")
+        made.append(cst.Expr(_put(name, cast(cst.BaseExpression, ctx.visit_apart(value)), ctx)))
+    return made
+
+
+def _pairs(node: cst.Assign, tree: ast.Assign) -> list[tuple[ast.expr, cst.BaseExpression]]:
+    """Return the targets of an assignment with what each is given; [] where that is not plain."""
     target = tree.targets[0]
+    if len(tree.targets) == 1 and isinstance(target, ast.Tuple) and isinstance(node.value, cst.Tuple):
+        values = [element.value for element in node.value.elements]
+        return list(zip(target.elts, values, strict=True)) if len(values) == len(target.elts) else []
+    if len(tree.targets) > 1 and not isinstance(tree.value, (ast.Constant, ast.Name)):
+        return []
+    return [(target, node.value) for target in tree.targets]
+
+
+def _switch(target: ast.expr, ctx: Context) -> str:
+    """Return the name of a switch that an assignment sets, or ""."""
     base = ctx.kind(target.value) if isinstance(target, ast.Attribute) else UNKNOWN
     if not isinstance(target, ast.Attribute) or base.name != "api" or not ctx.is_import_root(target):
-        return None
+        return ""
     row = ctx.tables.row(f"{base.of}.{target.attr}")
     options = ctx.tables.select(row, ctx.target) if row is not None else ()
-    if row is None or not options or options[0].recipe != "switch" or not keeps_switch(row.name, ctx):
-        return None
-    ctx.accounted.update(dict.fromkeys((target, target.value)))
-    ctx.account(target, row.name, "mapped", "torch2ms.runtime.switches.put")
-    return cst.Expr(_put(row.name, cast(cst.BaseExpression, ctx.visit_apart(node.value)), ctx))
+    return row.name if row is not None and options and options[0].recipe == "switch" else ""
 
 
 def _put(name: str, value: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:

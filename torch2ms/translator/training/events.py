@@ -90,6 +90,11 @@ class Event:
     engine: ast.expr | None = None  # the accelerator that is handed the loss
 
 
+def _is_super(receiver: ast.expr) -> bool:
+    """Whether a method is called on ``super()``."""
+    return isinstance(receiver, ast.Call) and isinstance(receiver.func, ast.Name) and receiver.func.id == "super"
+
+
 def weighted(loss: ast.expr, seed: ast.expr) -> ast.expr:
     """Return what ``loss.backward(seed)`` differentiates: their product, summed."""
     product = ast.BinOp(loss, ast.Mult(), seed)
@@ -240,6 +245,8 @@ class _Finder:
                 "" if path and isinstance(statement, ast.Expr) else "the optimizer given to the scaler is no plain name"
             )
             return Event("step", statement, call, order, path, target, receiver, problem)
+        if name == "step" and _is_super(receiver):
+            return None  # of the base, which finds the gradients with the weights
         if name == "step" and (
             kind == "Optimizer" or (kind == "unknown" and (call.args or self._plausible(receiver, call)))
         ):

@@ -31,6 +31,7 @@ from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, Reco
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.training.twins import condition_of, leave_rivals, merge_twins
 from torch2ms.translator.training.used_twice import find_used_twice
+from torch2ms.translator.training.without_gradients import never_has_gradients
 from torch2ms.translator.trees import walk
 
 __all__ = ["Result", "ScopePlanner"]
@@ -465,6 +466,8 @@ class ScopePlanner:
                 reason = self.closures.problems.get(event.call, "optimizer.step(closure) evaluates the loss itself")
                 found.append(UnitLeft(event.statement, reason, "T2M403"))
             elif event.kind == "step" and not (event.by_hand or event.returned) and id(event.statement) not in planned:
+                if never_has_gradients(event.path, self.scope.node, self.oracle.kind):
+                    continue
                 reason = "no backward call in this function computes the gradients of this step"
                 found.append(UnitLeft(event.statement, reason, "T2M403"))
         return found
