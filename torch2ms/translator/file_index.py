@@ -126,7 +126,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         attributes.has_marks or any("requires_grad" in s.keywords for shapes in calls.shapes.values() for s in shapes),
         _definitions(tree, changed),
         frozenset(attributes.set_on_others),
-        frozenset(attributes.kept),
+        attributes.kept(classes),
         attributes.has_gradients or "grad" in calls.shapes,
         frozenset(attributes.answers),
         any("create_graph" in shape.keywords for shape in calls.shapes.get("grad", ())) and asks_for_given(tree),
@@ -202,7 +202,7 @@ class _Attributes:
         self.has_gradients = False  # whether anything is asked for an attribute called ``grad``
         self.has_groups = False  # whether anything is asked for an attribute called ``param_groups``
         self.set_on_others: set[str] = set()
-        self.kept: set[str] = set()
+        self._kept: list[tuple[str, str]] = []  # where values are stored, and what is called to make them
         self.answers: set[str] = set()
 
     def see(self, node: ast.AST) -> None:
@@ -216,7 +216,7 @@ class _Attributes:
             self._set |= names
             made = _last(node.value.func) if isinstance(node.value, ast.Call) else ""
             if not isinstance(node.value, ast.Constant) and not made[:1].isupper():
-                self.kept.update(name for t in targets if (name := _stored_name(t)))
+                self._kept.extend((name, made) for t in targets if (name := _stored_name(t)))
             is_made = isinstance(node.value, ast.Call) and _last(node.value.func) not in _PLAIN_MAKERS
             if is_made or isinstance(node.value, ast.Lambda):
                 self._made |= names
@@ -232,6 +232,10 @@ class _Attributes:
             self.set_on_others.add(node.attr)
         if node.attr.startswith("is_"):
             self.answers.add(node.attr)
+
+    def kept(self, classes: Collection[str]) -> frozenset[str]:
+        """Return what values are stored under that are not made by a class: of the file, or called like one."""
+        return frozenset(name for name, made in self._kept if made not in classes)
 
     def callable(self) -> frozenset[str]:
         """Return those that are set to something that may be called, or set and called, or called like a network's."""
