@@ -51,6 +51,8 @@ def _handed(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             yield from filter(None, map(_dotted, [*node.args, *(word.value for word in node.keywords)]))
+            if node.args and _dotted(node.args[0]):  # states.state_dict(opt) for opt.state_dict()
+                yield f"{_dotted(node.args[0])}.{getattr(node.func, 'attr', '')}"
 
 
 def _settled(tree: ast.AST, places: Collection[tuple[int, int]]) -> set[int]:
