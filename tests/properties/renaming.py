@@ -16,11 +16,21 @@ import re
 import tokenize
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from tests.golden.snapshots import translate_files
 from torch2ms.mapping_tables.catalogue import torch_catalogue
 
-__all__ = ["MISLEADING", "changes_by_renaming", "differences", "imported", "own_names", "renamed", "renamings"]
+__all__ = [
+    "MISLEADING",
+    "api_members",
+    "changes_by_renaming",
+    "differences",
+    "imported",
+    "own_names",
+    "renamed",
+    "renamings",
+]
 
 # What a guess by spelling could take for a kind of value
 MISLEADING = (
@@ -47,13 +57,16 @@ class _Uses:
     is_dynamic: bool = False
 
 
-def _api() -> tuple[set[str], set[str]]:
-    """Return the attribute names of PyTorch and of builtins, and those of a Module."""
-    names = torch_catalogue().names
-    attributes = {name.rpartition(".")[2] for name in names}
-    of_builtins = {member for value in vars(builtins).values() for member in dir(value)}
-    module = {name.rpartition(".")[2] for name in names if name.startswith("torch.nn.Module.")}
-    return attributes | of_builtins, module | {"training"}
+@lru_cache(maxsize=1)
+def api_members() -> frozenset[str]:
+    """Return the names of members that objects of PyTorch and of builtins have."""
+    attributes = {name.rpartition(".")[2] for name in torch_catalogue().names}
+    return frozenset(attributes | {member for value in vars(builtins).values() for member in dir(value)})
+
+
+def _of_module() -> frozenset[str]:
+    names = (name.rpartition(".")[2] for name in torch_catalogue().names if name.startswith("torch.nn.Module."))
+    return frozenset({*names, "training"})
 
 
 def _strings(tree: ast.Module) -> Iterator[str]:
@@ -139,7 +152,7 @@ def own_names(files: Mapping[str, str]) -> list[str]:
     uses = _Uses()
     for text in files.values():
         _collect(ast.parse(text), uses)
-    attributes, of_module = _api()
+    attributes, of_module = api_members(), _of_module()
     fixed = set(uses.fixed) | set(dir(builtins)) | set(keyword.kwlist) | {"self", "cls", "_"}
     fixed |= {word for called, word in uses.keywords if word not in uses.parameters.get(called, ())}
     fixed |= {name for name in uses.elsewhere if name in attributes or name not in uses.members}

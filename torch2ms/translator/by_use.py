@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 from torch2ms.translator.trees import children, walk
 
@@ -19,6 +19,8 @@ __all__ = [
 ]  # fmt: skip
 
 _OF_NETWORKS = frozenset({"parameters", "named_parameters", "train", "eval", "modules", "state_dict", "zero_grad"})
+_PLACES = frozenset({ast.Name, ast.Attribute, ast.Subscript})
+_SEEN = _PLACES | {ast.UnaryOp}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -94,10 +96,13 @@ class FileUses:
             self._locals[scope] = _bound(node)
         elif not scope and isinstance(node, ast.ClassDef):
             owner = id(node)
+        around = scope, owner
         for child in children(node):
-            self._scopes[id(child)] = scope, owner
+            if child.__class__ in _PLACES:
+                self._scopes[id(child)] = around
             self._enter(child, scope, owner)
-            self._see(child, node)
+            if child.__class__ in _SEEN:
+                self._see(child, node)
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             self._take_apart(node.targets, node.value)
         if isinstance(node, ast.Call):
@@ -179,10 +184,15 @@ def _bound_outside(tree: ast.AST) -> frozenset[str]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=8)  # many ask about the file that is being translated
+_KNOWN: WeakKeyDictionary[ast.AST, FileUses] = WeakKeyDictionary()  # as long as somebody holds the tree
+
+
 def uses(tree: ast.AST) -> FileUses:
-    """Return the uses of every place of a file."""
-    return FileUses(tree)
+    """Return the uses of every place of a file, read once a tree."""
+    found = _KNOWN.get(tree)
+    if found is None:
+        found = _KNOWN[tree] = FileUses(tree)
+    return found
 
 
 def is_scaler(found: Uses) -> bool:

@@ -133,7 +133,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         attributes.has_marks or any("requires_grad" in s.keywords for shapes in calls.shapes.values() for s in shapes),
         _definitions(tree, changed),
         frozenset(attributes.set_on_others),
-        frozenset(attributes.kept),
+        attributes.kept(classes),
         attributes.has_gradients or "grad" in calls.shapes,
         frozenset(attributes.answers),
         frozenset(differentiates(tree)) if "backward" in calls.shapes else frozenset(),
@@ -233,7 +233,7 @@ class _Attributes:
         self.has_gradients = False  # whether anything is asked for an attribute called ``grad``
         self.has_groups = False  # whether anything is asked for an attribute called ``param_groups``
         self.set_on_others: set[str] = set()
-        self.kept: set[str] = set()
+        self._kept: list[tuple[str, str]] = []  # where values are stored, and what is called to make them
         self._initial: set[int] = set()  # ids of the attributes that an object has before it is called
         self.answers: set[str] = set()
 
@@ -248,7 +248,8 @@ class _Attributes:
             self._set |= names
             made = _last(node.value.func) if isinstance(node.value, ast.Call) else ""
             if not isinstance(node.value, ast.Constant) and not made[:1].isupper():
-                self.kept.update(name for t in targets if id(t) not in self._initial and (name := _stored_name(t)))
+                stored = (name for t in targets if id(t) not in self._initial and (name := _stored_name(t)))
+                self._kept.extend((name, made) for name in stored)
             is_made = isinstance(node.value, ast.Call) and _last(node.value.func) not in _PLAIN_MAKERS
             if is_made or isinstance(node.value, ast.Lambda):
                 self._made |= names
@@ -267,6 +268,10 @@ class _Attributes:
             self.set_on_others.add(node.attr)
         if node.attr.startswith("is_"):
             self.answers.add(node.attr)
+
+    def kept(self, classes: Collection[str]) -> frozenset[str]:
+        """Return what values are stored under that are not made by a class: of the file, or called like one."""
+        return frozenset(name for name, made in self._kept if made not in classes)
 
     def callable(self) -> frozenset[str]:
         """Return those that are set to something that may be called, or set and called, or called like a network's."""

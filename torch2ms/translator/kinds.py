@@ -148,7 +148,7 @@ def _likely(a: Kind, b: Kind) -> Kind | None:
     """Return the class that a value most likely is: known on one path, unknown or likely on the other."""
     if a.name in ("api", "class", "factory") and b.name in ("unknown", "factory") and a.of and "|" not in a.of:
         last = a.of.rpartition(".")[2].rpartition(":")[2]
-        if last[:1].isupper() and (b.name == "unknown" or b.of == a.of):
+        if (a.name == "class" or last[:1].isupper()) and (b.name == "unknown" or b.of == a.of):
             return Kind("factory", a.of, evidence=a.evidence)
     return None
 
