@@ -73,7 +73,7 @@ def test_networks_are_found_where_the_program_enters_them() -> None:
     ("line", "use", "code"),
     [
         ("from timm.models.resnet import resnet50", "resnet50()", "T2M202"),
-        ("from timm.data import create_transform", "create_transform(224)", "T2M201"),
+        ("from timm.data import create_dataset", "create_dataset('a', 'b')", "T2M201"),
     ],
 )
 def test_what_has_no_counterpart_is_marked_and_stays(line: str, use: str, code: str) -> None:
@@ -121,7 +121,7 @@ def test_transforms_are_made_by_their_settings() -> None:
         "print(torchvision.get_image_backend(), getattr(torchvision.models, args.arch)(num_classes=10))\n"
     )
     assert translate_source(source).text == (
-        "from torch2ms_runtime import timm_parts, vision_models\n\n"
-        "t = timm_parts.create_transform(224, is_training=True, auto_augment=args.aa, re_prob=args.reprob)\n"
+        "from torch2ms_runtime import vision_models\nfrom torch2ms_runtime.timm_parts import create_transform\n\n"
+        "t = create_transform(224, is_training=True, auto_augment=args.aa, re_prob=args.reprob)\n"
         "print('PIL', getattr(vision_models, args.arch)(num_classes=10))\n"
     )

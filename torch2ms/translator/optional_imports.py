@@ -20,10 +20,7 @@ from torch2ms.translator.trees import walk
 if TYPE_CHECKING:
     from torch2ms.translator.symbols import SymbolTable
 
-__all__ = ["imports_for_sure", "is_settled", "optional_imports", "version_branch"]
-
-# The nodes of a file, the parent of one, and what of PyTorch's an expression names
-Tree = tuple[Iterable[ast.AST], Callable[[ast.AST], "ast.AST | None"], Callable[[ast.expr], str]]
+__all__ = ["imports_for_sure", "optional_imports", "version_branch"]
 
 _OPTIONAL = frozenset({"apex"})  # packages with rows that programs commonly do without
 
@@ -48,36 +45,6 @@ def imports_for_sure(node: ast.Try, symbols: SymbolTable, tables: Tables, path: 
     rest = [statement for statement in node.body if statement not in imports]
     noted = all(isinstance(s, ast.Pass) or (isinstance(s, ast.Assign) and _is_constant(s.value)) for s in rest)
     return bool(imports) and noted and all(_is_there(statement, symbols, tables, path) for statement in imports)
-
-
-def is_settled(tree: ast.AST, name: str, symbols: SymbolTable, tables: Tables, path: str, tree_of: Tree) -> bool:
-    """Whether an import decides alone what a name means: what else binds it is never reached.
-
-    ``tree_of`` gives the file's nodes, the parent of one, and what of PyTorch's an expression names.
-    """
-    nodes, parent, name_of = tree_of
-    around = parent(tree)
-    while around is not None:
-        if isinstance(around, ast.Try):
-            sure = tree in around.body and imports_for_sure(around, symbols, tables, path)
-        else:
-            taken = version_branch(around, name_of) if isinstance(around, ast.If) else None
-            sure = taken is not None and tree in taken
-        if sure:
-            inside = set(walk(around))
-            return not any(name in _binds(node) for node in nodes if node not in inside)
-        tree, around = around, parent(around)
-    return False
-
-
-def _binds(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node binds by itself."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        yield node.name
-    elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-        yield node.id
-    elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
 
 
 _RELEASE = (2, 13)  # the release of PyTorch that programs are translated from

@@ -173,9 +173,7 @@ def create_transform(
     window = RandomResizedCropAndInterpolation(
         size, scale or (0.08, 1.0), ratio or (3.0 / 4.0, 4.0 / 3.0), interpolation=interpolation
     )
-    first: List[Any] = [window]
-    first += [transforms.RandomHorizontalFlip(hflip)] if hflip > 0 else []
-    first += [transforms.RandomVerticalFlip(vflip)] if vflip > 0 else []
+    first: List[Any] = [window, *_flips(hflip, vflip)]
     second: List[Any] = [_policy(auto_augment, size, interpolation, mean)] if auto_augment else []
     if color_jitter is not None and (not auto_augment or "3a" in auto_augment):
         factors = color_jitter if isinstance(color_jitter, (list, tuple)) else (float(color_jitter),) * 3
@@ -187,6 +185,11 @@ def create_transform(
     if separate:
         return transforms.Compose(first), transforms.Compose(second), transforms.Compose(to_tensor)
     return transforms.Compose([*first, *second, *to_tensor])
+
+
+def _flips(hflip: float, vflip: float) -> List[Any]:
+    across: List[Any] = [transforms.RandomHorizontalFlip(hflip)] if hflip > 0 else []
+    return [*across, transforms.RandomVerticalFlip(vflip)] if vflip > 0 else across
 
 
 def _sometimes(transform: Any, chance: Optional[float]) -> List[Any]:

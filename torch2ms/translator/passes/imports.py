@@ -11,7 +11,6 @@ import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
 from torch2ms.translator.context import Context, Frame
-from torch2ms.translator.optional_imports import is_settled
 from torch2ms.translator.passes.devices import tries_nothing
 from torch2ms.translator.passes.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.references import GUARD, Needed, hands_on
@@ -196,8 +195,6 @@ class _ImportRewriter:
         here = self.ctx.analysis.names.get(name)
         if self.depth == 0 or here is None or here.name == "api":
             return None
-        if self._is_settled(node, name):
-            return None
         canonical = self.ctx.tables.canonical(f"{_module_of(node)}.{alias.evaluated_name}")
         target = _target_of(self.ctx, canonical)
         if target is None and not self.tried:
@@ -206,13 +203,6 @@ class _ImportRewriter:
         if target is None:
             return cst.ensure_type(_statement(f"raise ImportError({alias.evaluated_name!r})").body[0], cst.Raise)
         return cst.Assign([cst.AssignTarget(cst.Name(name))], self.ctx.reference(target))
-
-    def _is_settled(self, node: cst.ImportFrom, name: str) -> bool:
-        """Whether all uses of a name mean PyTorch's: what binds it otherwise is for older releases."""
-        ctx = self.ctx
-        tree = ctx.alignment.tree(node)
-        facts = (ctx.analysis.nodes, ctx.parent, lambda part: ctx.kind(part).of)
-        return tree is not None and is_settled(tree, name, ctx.world.symbols, ctx.tables, ctx.path, facts)
 
     def _mark(self, node: cst.Import | cst.ImportFrom, name: str) -> None:
         """Say of a name that stays torch's why it does, before the line that binds it."""
@@ -390,6 +380,9 @@ def _replace_marker(body: list[Any], lines: list[Any]) -> list[Any]:
     return [*body[:index], *rest]
 
 
+_TEXTS = (cst.SimpleString, cst.ConcatenatedString)
+
+
 def _after_header(body: list[Any]) -> int:
     """Return the index after the docstring, ``__future__`` imports and the first run of imports."""
     position = 0
@@ -399,7 +392,7 @@ def _after_header(body: list[Any]) -> int:
         part = statement.body[0] if statement.body else None
         if isinstance(part, (cst.Import, cst.ImportFrom)):
             position = index + 1
-        elif not (index == 0 and isinstance(part, cst.Expr)):
+        elif not (index == 0 and isinstance(part, cst.Expr) and isinstance(part.value, _TEXTS)):
             break
         else:
             position = index + 1
