@@ -400,6 +400,8 @@ def test_what_a_mask_selects_may_be_nothing_in_another_shape() -> None:
          "note"),
         ("print(x.to_sparse())", "note"),
         ("print(torch.as_strided(x, (2, 2), (1, 2)))", "warning"),  # names no limits
+        ("print(torch.as_strided_copy(x, (2, 2), (1, 2)))", "note"),
+        ("print(torch.as_strided_copy(x.t(), (2, 2), (1, 2)))", "warning"),
     ],
 )  # fmt: skip
 def test_a_target_that_is_not_exact_is_marked_beyond_its_limits(program: str, level: str) -> None:

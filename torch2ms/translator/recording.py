@@ -16,7 +16,16 @@ from torch2ms.translator.inference.dtypes import family
 from torch2ms.translator.training.by_record import GRADIENT, is_recordable, may_keep_graph
 from torch2ms.translator.trees import walk
 
-__all__ = ["is_leaf", "is_off_around", "is_recording", "makes_no_difference", "mode_at", "requires_grad", "turns_off"]
+__all__ = [
+    "is_creation",
+    "is_leaf",
+    "is_off_around",
+    "is_recording",
+    "makes_no_difference",
+    "mode_at",
+    "requires_grad",
+    "turns_off",
+]
 
 _CREATORS = frozenset(
     """tensor zeros ones empty full eye arange linspace logspace rand randn randint randperm zeros_like ones_like
@@ -87,7 +96,7 @@ def is_leaf(tree: ast.expr, ctx: Context) -> bool | None:
         made = made.func.value
     if not isinstance(made, ast.expr):
         return None
-    return _is_creation(made) or requires_grad(made, ctx) is False
+    return is_creation(made) or requires_grad(made, ctx) is False
 
 
 def makes_no_difference(tree: ast.Attribute, ctx: Context) -> bool | None:
@@ -250,18 +259,19 @@ def _any(parts: list[ast.expr], ctx: Context, depth: int) -> bool | None:
     return True if True in found else None if None in found else False
 
 
-def _is_creation(tree: ast.expr) -> bool:
+def is_creation(tree: ast.expr) -> bool:
+    """Whether an expression makes a tensor of numbers, or of nothing: ``torch.zeros(3)``."""
     if not isinstance(tree, ast.Call):
         return False
     name = tree.func.attr if isinstance(tree.func, ast.Attribute) else getattr(tree.func, "id", "")
     if name == "requires_grad_" and isinstance(tree.func, ast.Attribute):
-        return _is_creation(tree.func.value)
+        return is_creation(tree.func.value)
     return name in _CREATORS or name == "Parameter"
 
 
 def _marks_itself(tree: ast.expr) -> bool:
     """Whether the mark is given where the tensor is made: that no context turns off."""
-    return _is_creation(tree) or (
+    return is_creation(tree) or (
         isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr == "requires_grad_"
     )
 

@@ -79,7 +79,8 @@ def with_dtype(
 
     ``callee`` is the kind of what is called, ``base`` that of the receiver (UNKNOWN without one).
     """
-    casts = isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "type")
+    method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    casts = method in ("to", "type") or (method == "view" and any(map(is_dtype, arguments)))
     if result.name != "Tensor" or (result.of and "dtype" not in keywords and not casts):
         return result
     if callee.name == "api":
@@ -101,6 +102,8 @@ def _dtype_of_call(
         return _named(keywords["dtype"])
     if receiver is not None and name in ("to", "type"):
         return _cast(receiver, node, arguments)
+    if receiver is not None and name == "view" and any(map(is_dtype, arguments)):
+        return _named(arguments[0])
     if receiver is not None and name in CASTS:
         return CASTS[name]
     if receiver is None and name in _TYPES:

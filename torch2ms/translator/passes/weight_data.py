@@ -103,7 +103,8 @@ def _applied(ctx: Context) -> set[str]:
 def goes_over_weights(tree: ast.Name, ctx: Context) -> bool:
     """Whether a name of which only its use is known is that of a loop over weights: ``for p in group["params"]``."""
     function, kind = ctx.functions[-1], ctx.kind(tree)
-    if function is None or (kind.name == "Tensor" and not kind.evidence.startswith("only tensors")):
+    is_told = kind.name == "Tensor" and kind.evidence and not kind.evidence.startswith("only tensors")
+    if function is None or is_told:
         return False
     loops = (node for node in walk(function.node) if isinstance(node, ast.For))
     named = (loop for loop in loops if any(isinstance(n, ast.Name) and n.id == tree.id for n in walk(loop.target)))

@@ -61,12 +61,11 @@ def one_size(site: CallSite, ctx: Context) -> Outcome:
 
 @recipe("view", takes_stars=True)
 def view(site: CallSite, ctx: Context) -> Outcome:
-    """``x.view(2, -1)`` stays; a view of another dtype has no counterpart."""
-    for tree, _ in positional(site):
-        kind = ctx.kind(tree)
-        if kind.name == "dtype" or (kind.name == "api" and kind.of.startswith("torch.")):
-            return Leave("it reinterprets the bytes as another dtype")
-    if any(arg.keyword is not None and arg.keyword.value == "dtype" for arg in site.updated.args):
+    """``x.view(2, -1)`` stays; so does a view of another dtype, which releases before 2.8 do not have."""
+    kinds = [ctx.kind(tree) for tree, _ in positional(site)]
+    is_typed = any(kind.name == "dtype" or (kind.name == "api" and kind.of.startswith("torch.")) for kind in kinds)
+    is_typed = is_typed or any(arg.keyword is not None and arg.keyword.value == "dtype" for arg in site.updated.args)
+    if is_typed and ctx.target.mindspore < (2, 8):
         return Leave("it reinterprets the bytes as another dtype")
     args = [arg.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT) for arg in site.updated.args]
     if len(args) == 1 and isinstance(args[0].value, cst.List):  # which MindSpore 2.7 refuses

@@ -1,0 +1,157 @@
+"""What is right as it is translated carries no mark."""
+
+from __future__ import annotations
+
+import pytest
+
+from torch2ms import translate_source
+from torch2ms.config import Options, Target
+from torch2ms.translator.pipeline import SourceResult
+
+HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
+
+
+def translated(source: str) -> SourceResult:
+    return translate_source(HEAD + source)
+
+
+def codes(result: SourceResult) -> list[str]:
+    return [d.code for d in result.diagnostics if str(d.severity) != "note"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if torch.is_tensor(x):\n        return x[i]\n    else:\n        return x.take(indices=i, axis=0)",
+        "if isinstance(x, torch.Tensor):\n        return x.index_select(0, i)\n    return x.take(indices=i, axis=0)",
+        "if not isinstance(x, torch.Tensor):\n        return x.take(indices=i, axis=0)\n    return x.view(-1, 1)",
+        "return x.index_select(0, i) if torch.is_tensor(x) else x.take(indices=i, axis=0)",
+    ],
+)
+def test_what_is_no_tensor_in_the_other_branch_is_an_array(body: str) -> None:
+    result = translated(f"def pick(x, i):\n    {body}\n")
+    assert "x.take(indices=i, axis=0)" in result.text
+    assert not codes(result)
+
+
+def test_a_tensor_stays_one_where_the_test_is_of_a_class_of_its_own() -> None:
+    source = (
+        "def f(x: torch.Tensor):\n    if isinstance(x, nn.Parameter):\n        return x\n    return x.repeat(2, 1)\n"
+    )
+    assert "return x.tile((2, 1))" in translated(source).text
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("y.split(split_size=[2, 4], dim=-1)", "ops.split(y, split_size_or_sections=[2, 4], axis=-1)"),
+        ("y.split(2, dim=1)", "ops.split(y, 2, axis=1)"),
+        ("y.view(torch.int32)", "y.view(ms.int32)"),
+        ("y.view(dtype=torch.uint8)", "y.view(ms.uint8)"),
+        ("y[0].unsqueeze_(0).clone()", "y[0].unsqueeze(0).copy()"),
+    ],
+)
+def test_calls_that_have_a_counterpart(call: str, expected: str) -> None:
+    result = translated(f"def parts(y: torch.Tensor):\n    return {call}\n")
+    assert f"return {expected}\n" in result.text
+    assert not codes(result)
+
+
+def test_a_view_of_another_dtype_is_marked_before_2_8() -> None:
+    options = Options(Target(mindspore=(2, 7)))
+    result = translate_source(f"{HEAD}def bits(y: torch.Tensor):\n    return y.view(torch.int32)\n", options=options)
+    assert codes(result) == ["T2M203"]
+
+
+@pytest.mark.parametrize("call", ["y[0].unsqueeze_(0).add_(1)", "y[0].mul_(2).unsqueeze_(0).clone()"])
+def test_what_writes_into_a_part_on_the_way_is_marked(call: str) -> None:
+    assert "T2M203" in codes(translated(f"def parts(y: torch.Tensor):\n    z = {call}\n    return z, y\n"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("n = 2\nf = getattr(F, 'conv%dd' % n)", "f = functional.conv2d"),
+        ("n = 2\nf = getattr(F, f'avg_pool{n}d')", "f = "),
+        ("name = 'Re' + 'LU'\nf = getattr(nn, name)()", "f = layers.ReLU()"),
+    ],
+)
+def test_names_that_the_text_shows(lines: str, expected: str) -> None:
+    result = translated(f"{lines}\n")
+    assert expected in result.text
+    assert "getattr" not in result.text
+    assert not codes(result)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["for n in (1, 2):\n    f = getattr(F, 'conv%dd' % n)", "def f(n):\n    return getattr(F, 'conv%dd' % n)",
+     "n = 1\nn += 1\nf = getattr(F, f'conv{n}d')"],
+)  # fmt: skip
+def test_names_that_depend_on_the_run_are_marked(lines: str) -> None:
+    assert codes(translated(f"{lines}\n")) == ["T2M501"]
+
+
+def test_classifiers_are_looked_up_by_name_among_those_of_the_runtime() -> None:
+    result = translate_source(
+        "import torchvision\n\n\ndef f(name):\n    return getattr(torchvision.models, name)(num_classes=4)\n"
+    )
+    assert "return getattr(vision_models, name)(num_classes=4)" in result.text
+    assert not codes(result)
+
+
+def test_filters_of_warnings_that_nothing_gives() -> None:
+    result = translate_source(
+        "import warnings\nimport torch\n\nwarnings.simplefilter('ignore', torch.jit.TracerWarning)\n"
+    )
+    assert "warnings.simplefilter('ignore', absent.TracerWarning)" in result.text
+    assert not codes(result)
+
+
+@pytest.mark.parametrize(
+    "assertion",
+    ["not any(t.requires_grad for t in xs)", "all(not t.requires_grad for t in xs)",
+     "all(t.requires_grad is False for t in xs) and len(xs)"],
+)  # fmt: skip
+def test_assertions_hold_that_torch_would_answer(assertion: str) -> None:
+    source = f"def f(a: torch.Tensor, b: torch.Tensor):\n    xs = [a, b]\n    assert {assertion}\n    return a + b\n"
+    result = translated(source)
+    assert "requires_grad" not in result.text
+    assert not codes(result)
+
+
+def test_what_is_shown_of_the_graph_stays_marked() -> None:
+    source = "def f(net: nn.Module, x):\n    y = net(x)\n    print(any(t.requires_grad for t in [y]))\n    return y\n"
+    assert codes(translated(source)) == ["T2M203"]
+
+
+def test_the_state_of_an_optimizer_is_changed_in_chains() -> None:
+    source = (
+        "class Mine(torch.optim.Optimizer):\n    @torch.no_grad()\n    def step(self):\n"
+        "        for group in self.param_groups:\n            for p in group['params']:\n"
+        "                state = self.state[p]\n"
+        "                state['exp_avg'].mul_(0.9).add_(p.grad, alpha=0.1)\n"
+        "                p -= state['exp_avg'].sign()\n"
+    )
+    result = translated(source)
+    assert "state['exp_avg'][...] = state['exp_avg'] * 0.9 + 0.1 * gradients.of(p)" in result.text
+    assert "ops.assign(p, p - " in result.text
+    assert not codes(result)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("torch.lerp(x, y, w)", "ops.lerp(x, y, functional.float_of_int(w))"),
+        ("torch.lerp(x, y, n)", "ops.lerp(x, y, float(n))"),
+        ("torch.lerp(x, y, 0.5)", "ops.lerp(x, y, 0.5)"),
+        ("torch.lerp(x, y, x)", "ops.lerp(x, y, x)"),
+        ("nn.CELU(n)", "nn.CELU(float(n))"),
+        ("nn.CELU(2)", "nn.CELU(2.0)"),
+        ("nn.PReLU(init=w)", "nn.PReLU(w=functional.float_of_int(w))"),
+        ("nn.Dropout1d(p=w)", "nn.Dropout1d(p=float(w))"),
+    ],
+)
+def test_numbers_that_may_be_ints_where_mindspore_wants_floats(call: str, expected: str) -> None:
+    result = translated(f"def f(x: torch.Tensor, y: torch.Tensor, n: int, w):\n    return {call}\n")
+    assert f"return {expected}\n" in result.text
