@@ -92,6 +92,17 @@ def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrit
     return code
 
 
+def _tell_of_others(places: list[ast.expr], tree: ast.Call, targets: str, ctx: Context) -> None:
+    """Report places that share memory with another name, where what is written does not reach that."""
+    for place in places:
+        assert isinstance(place, ast.Name)
+        owner = owner_of(place.id, place, ctx)
+        owner = seen_elsewhere(place.id, tree, ctx) if owner in ("fresh", "object") else owner
+        if owner == "view" or (owner == "shared" and not targets.endswith("[()]")):
+            message = f"{place.id} shares its memory in torch with another tensor, which keeps its old values"
+            ctx.report("T2M305", tree, message)
+
+
 def _may_be_resized(place: ast.expr, plain: ast.Call, ctx: Context) -> bool:
     """Whether a place is a tensor that was made here, of sizes that the result need not have: torch resizes it.
 
