@@ -40,8 +40,19 @@ ARGUMENTS = ("", "0", "1", "2", "-1", "0, 1", "1, 0", "0, 0, 1", "x.shape", "x",
              "(2, 4)", "2, 4", "1, (2, 2)", "[1, 1]", "0, 1, 1", "(2, 2), (4, 1)", "'cpu'", "0.0", "0.5, False",
              "False")  # fmt: skip
 CALLS_EACH = 3
-WRITES = ("{n}.add_(1)", "{n} += 1", "{n}[0] = 0", "{n}.zero_()", "{n}.mul_(2)", "{n}.copy_({n} * 3)",
-          "{n}[...] = 1", "{n}.clamp_(max=0.5)", "{n}[{n} > 0.5] = 0", "torch.add({n}, 1, out={n})", "{n}.sub_(0.5).abs_()")  # fmt: skip
+WRITES = (
+    "{n}.add_(1)",
+    "{n} += 1",
+    "{n}[0] = 0",
+    "{n}.zero_()",
+    "{n}.mul_(2)",
+    "{n}.copy_({n} * 3)",
+    "{n}[...] = 1",
+    "{n}.clamp_(max=0.5)",
+    "{n}[{n} > 0.5] = 0",
+    "torch.add({n}, 1, out={n})",
+    "{n}.sub_(0.5).abs_()",
+)
 HEAD = """import torch
 import torch.nn as nn
 import torch.nn.functional as F
