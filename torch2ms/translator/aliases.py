@@ -75,7 +75,8 @@ def shared_memory(tree: ast.expr, oracle: Oracle | None = None) -> Shared | None
     if fact is None:
         return None
     of_unknown = oracle.kind(tree.func.value).name == "unknown"
-    sources = (tree.func.value, *(tree.args[:1] if of_unknown else ()))
+    first = [arg for arg in tree.args[:1] if of_unknown and not isinstance(arg, ast.Constant)]  # of torch.flatten(x)
+    sources = (tree.func.value, *first)
     if fact.of:
         sources = tuple(arg for arg in tree.args if oracle.kind(arg).is_tensor)
         return _shared(fact, sources, oracle) if sources else None

@@ -43,7 +43,20 @@ def _left_by_elements(target: ast.Subscript, tree: ast.stmt, ctx: Context) -> st
     if not isinstance(target.value, ast.Name):
         return ""
     is_whole = isinstance(target.slice, ast.Constant) and target.slice.value is ...
-    return left_view(target.value.id, tree, ctx) if is_whole or what_index_gives(target.slice, ctx) == "copy" else ""
+    if not is_whole and what_index_gives(target.slice, ctx) != "copy":
+        return ""
+    view = ctx.once(_bindings).get((_scope(tree, ctx), target.value.id))
+    made = view if isinstance(view, (ast.Call, ast.Attribute)) else getattr(view, "value", None)
+    if (
+        view is not None
+        and isinstance(made, (ast.Call, ast.Attribute))
+        and are_differentiated(ctx)
+        and not is_itself(made, ctx)
+        and is_shared_view(made, ctx)
+        and _is_read_later(made, tree, ctx)
+    ):
+        return f"MindSpore gives {target.value.id} memory of its own here, and {ast.unparse(view)} keeps its old values"
+    return left_view(target.value.id, tree, ctx)
 
 
 def left_view(name: str, use: ast.stmt | ast.expr, ctx: Context) -> str:
@@ -99,6 +112,11 @@ def _left_behind(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
 
 def _viewed(view: ast.expr) -> ast.expr:
     """Return the tensor that a view is made of: by a method, or by a function of torch."""
+    shared = shared_memory(view)
+    if isinstance(view, ast.Call) and isinstance(view.func, ast.Call) and view.args:  # nn.Flatten()(x)
+        return view.args[0]
+    if shared is not None and isinstance(view, ast.Attribute):
+        return shared.sources[0]
     function = view.func if isinstance(view, ast.Call) else view
     if not isinstance(function, ast.Attribute):
         return view
@@ -152,6 +170,8 @@ def _forward_passes(ctx: Context) -> frozenset[ast.AST]:
 
 def _view(value: ast.expr, ctx: Context) -> ast.expr | None:
     """Return a view that MindSpore computes anew; None where it shares memory as well, or is no view."""
+    if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Call):
+        return _view(value.value, ctx)
     function = value.func if isinstance(value, ast.Call) else value
     if isinstance(function, ast.Attribute) and function.attr in _CASTS:
         return value if isinstance(value, ast.Call) and _casts_to_same(value, function, ctx) else None
@@ -184,7 +204,7 @@ def _casts_to_same(call: ast.Call, function: ast.Attribute, ctx: Context) -> boo
 
 def _is_read_later(view: ast.expr, tree: ast.stmt, ctx: Context) -> bool:
     """Whether the tensor that a cast or an array is made of is read behind the statement that changes them."""
-    root = root_of(view)
+    root = root_of(_viewed(view))
     if is_fresh(_viewed(view), ctx):  # ``torch.zeros(n).to(device)``: nothing else holds what the cast is made of
         return False
     return any(

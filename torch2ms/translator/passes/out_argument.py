@@ -67,21 +67,9 @@ def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrit
     targets = ", ".join(ast.unparse(place) if is_number else _target(place, ctx) for place in places)
     if targets.isidentifier() and _differs(places[0], plain, tree, ctx):
         made = build("{x}.astype({y}.dtype)", x=parenthesised(bare(made)), y=cst.Name(targets))
-    if (
-        alone
-        and len(places) == 1
-        and not is_number
-        and targets.endswith("[...]")
-        and _may_be_resized(places[0], plain, ctx)
-    ):
-        own = (
-            ""
-            if family(ctx.kind(tree).of) == family(ctx.kind(places[0]).of) != ""
-            else f".astype({code_of(code)}.dtype)"
-        )
-        return build(
-            f"{{x}}.assign_value({{made}}{own})", x=code, made=parenthesised(bare(made)) if own else bare(made)
-        )
+    _tell_of_others(places, tree, targets, ctx)
+    if alone and targets == f"{code_of(code)}[...]" and not is_number and _may_be_resized(places[0], plain, ctx):
+        return _resized(code, made, family(ctx.kind(tree).of) == family(ctx.kind(places[0]).of) != "")
     if alone:
         ctx.rebind.append(targets)
         return made
@@ -90,6 +78,25 @@ def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrit
     assigned = cst.Assign([cst.AssignTarget(target)], bare(made))
     ctx.frame.before.append(cst.SimpleStatementLine([assigned]))
     return code
+
+
+def _resized(place: cst.BaseExpression, made: cst.BaseExpression, is_same: bool) -> cst.BaseExpression:
+    """Return ``x.assign_value(result)``, which gives the very tensor the result's size; ``is_same``: its dtype too."""
+    if is_same:
+        return build("{x}.assign_value({made})", x=place, made=bare(made))
+    template = f"{{x}}.assign_value({{made}}.astype({code_of(place)}.dtype))"
+    return build(template, x=place, made=parenthesised(bare(made)))
+
+
+def _tell_of_others(places: list[ast.expr], tree: ast.Call, targets: str, ctx: Context) -> None:
+    """Report places that share memory with another name, where what is written does not reach that."""
+    for place in places:
+        assert isinstance(place, ast.Name)
+        owner = owner_of(place.id, place, ctx)
+        owner = seen_elsewhere(place.id, tree, ctx) if owner in ("fresh", "object") else owner
+        if owner == "view" or (owner == "shared" and not targets.endswith("[()]")):
+            message = f"{place.id} shares its memory in torch with another tensor, which keeps its old values"
+            ctx.report("T2M305", tree, message)
 
 
 def _may_be_resized(place: ast.expr, plain: ast.Call, ctx: Context) -> bool:

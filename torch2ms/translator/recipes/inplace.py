@@ -256,7 +256,9 @@ def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Conte
         ctx.rebind.extend([] if isinstance(made, Leave) else [name, twin.id])
         return made
     if owner == "object" and not _reshapes(site) and not _is_network_input(name, ctx):
-        return _filled(site, cst.Name(name), direct, statement, ctx)
+        filled = _filled(site, cst.Name(name), direct, statement, ctx)
+        is_copied = isinstance(filled, Replace) and seen_elsewhere(name, site.tree, ctx) == "view"
+        return _warned(filled, "view") if is_copied and isinstance(filled, Replace) else filled
     made = functional(site, direct.code, ctx)
     if isinstance(made, Leave):
         return made
