@@ -10,6 +10,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.freezing import freed
+from torch2ms.translator.names import candidates
 from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.recipes.buffers import carries_gradient, class_around, is_bound_live
 from torch2ms.translator.syntax import build, fix_commas
