@@ -60,6 +60,7 @@ def taken_part(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpre
 
 
 _PUTTING = frozenset({"setattr", "add_module", "register_module"})
+_GOING_OVER = frozenset({"named_children", "named_modules", "children", "modules"})
 
 
 def puts_parts_below(ctx: Context) -> bool:
@@ -73,7 +74,7 @@ def puts_parts_below(ctx: Context) -> bool:
 
 def _putting_files(ctx: Context) -> Iterator[tuple[str, str]]:
     for path, index in ctx.world.symbols.files.items():
-        if index.set_on_others or not _PUTTING.isdisjoint(index.calls) or "_modules" in index.kept:
+        if path == ctx.path or index.set_on_others or not (_PUTTING | _GOING_OVER).isdisjoint(index.calls):
             analysis = ctx.analysis if path == ctx.path else ctx.world.file(path)
             if analysis is not None and any(_puts_below(node, analysis) for node in analysis.nodes):
                 yield path, ""
