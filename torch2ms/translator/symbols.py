@@ -112,6 +112,10 @@ class SymbolTable:
         """Return some files and all that import one of them, directly or not."""
         return _reached(paths, self._imports()[1])
 
+    def meets(self, path: str, other: str) -> bool:
+        """Whether one of two files imports the other, directly or not, or they are one."""
+        return path == other or path in self.importers([other]) or other in self.importers([path])
+
     def _imports(self) -> tuple[_Graph, _Graph]:
         """Return which files each file imports, and which import it; found once."""
         if self._memory.imports is None:
