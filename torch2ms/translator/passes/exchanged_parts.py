@@ -72,7 +72,7 @@ def puts_parts_below(ctx: Context) -> bool:
         return True
     symbols = ctx.world.symbols
     putting = symbols.remembered("parts below", lambda: frozenset(_putting_files(ctx)))
-    return any(symbols.meets(ctx.path, path) for path, _ in putting)
+    return bool(putting)
 
 
 def _putting_files(ctx: Context) -> Iterator[tuple[str, str]]:
