@@ -178,3 +178,30 @@ def test_types_of_pythons_as_dtypes(given: str, expected: str) -> None:
 def test_a_variable_may_have_the_name_of_a_type() -> None:
     source = "import torch\n\n\ndef f():\n    float = torch.float16\n    return torch.zeros(3, dtype=float)\n"
     assert "dtype=float)" in translate_source(source).text
+
+
+def test_packed_sequences_flow_through_layers() -> None:
+    text = (
+        "from torch import nn\nfrom torch.nn.utils.rnn import PackedSequence, pack_padded_sequence\n"
+        "first, second = nn.LSTM(2, 3), nn.GRU(3, 3)\n"
+        "def pack(x, n):\n    return pack_padded_sequence(x, n)\n"
+        "def run(x, n, z):\n"
+        "    out, _ = first(pack(x, n))\n"
+        "    out, h = second(out, None)\n"
+        "    again = PackedSequence(out.data * 2, out.batch_sizes)\n"
+        "    return second(again), first(z)\n"
+    )
+    result = translate_source(text).text
+    assert "out, _ = packing.run(first, pack(x, n))" in result
+    assert "out, h = packing.run(second, out, None)" in result
+    assert "again = PackedSequence(out.data * 2, out.batch_sizes)" in result
+    assert "return packing.run(second, again), packing.run(first, z)" in result  # of z nothing is known
+
+
+def test_recurrent_layers_of_tensors_are_called_where_a_project_packs() -> None:
+    text = (
+        "import torch\nfrom torch import nn\nfrom torch.nn.utils.rnn import pack_padded_sequence\n"
+        "rnn = nn.LSTM(2, 3)\npacked = pack_padded_sequence(torch.ones(2, 1, 2), [2])\n"
+        "y, h = rnn(torch.ones(2, 1, 2))\n"
+    )
+    assert "y, h = rnn(ops.ones((2, 1, 2)))" in translate_source(text).text

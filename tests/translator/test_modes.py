@@ -359,3 +359,26 @@ def test_a_new_network_has_not_been_set_by_its_own_train(name: str) -> None:
     """PyTorch calls no ``train`` for it: its parts are in train mode until somebody does."""
     text = translate_source(f"{HEAD}{FREEZING}net = {name}()\nprint(net(x))\n").text
     assert f"net = t2m_mode.trained({name}())" in text
+
+
+def test_wrapped_network_of_a_function_that_sets_eval_mode_keeps_it() -> None:
+    text = (
+        "from torch import nn\n"
+        "def load():\n    net = nn.Sequential(nn.Dropout(0.5))\n    return net.eval()\n"
+        "backbone = load()\n"
+        "model = nn.Sequential(backbone, nn.Dropout(0.5))\n"
+        "print(model)\n"
+    )
+    result = translate_source(text).text
+    assert "mode.trained(nn.SequentialCell(backbone, nn.Dropout(p=0.5)))" in result
+    assert "load().set_train()" not in result
+
+
+def test_copy_before_train_is_made_in_train_mode() -> None:
+    text = (
+        "import copy\nfrom torch import nn\n"
+        "net = nn.Sequential(nn.Dropout(0.5))\n"
+        "twin = copy.deepcopy(net)\n"
+        "net.train()\n"
+    )
+    assert "net = nn.SequentialCell(nn.Dropout(p=0.5)).set_train()" in translate_source(text).text

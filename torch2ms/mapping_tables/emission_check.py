@@ -27,7 +27,9 @@ from torch2ms.mapping_tables.schema import Example
 
 __all__ = ["Mismatch", "canonical_body", "main", "mismatches", "source_of"]
 
-_KNOWN = frozenset("torchvision numpy math copy random PIL functools einops apex tensorboardX accelerate timm".split())
+_KNOWN = frozenset(
+    "torchvision numpy math copy random PIL functools einops apex tensorboardX accelerate timm safetensors".split()
+)
 
 
 _MADE = {"param": "torch.nn.Parameter", "array": "numpy.ndarray", "bfloat16": "torch.Tensor"}

@@ -227,20 +227,6 @@ def epsilon(argument: Argument) -> cst.BaseExpression | None:
     return None if argument.kind.name == "int" else argument.code
 
 
-@transform(
-    {"True": "True", "bias": "bias", "a == 2": "a == 2", "None": "False", "0": "False", "layer.bias": "layer.bias"}
-)
-def truth(argument: Argument) -> cst.BaseExpression | None:
-    """What PyTorch asks for its truth and MindSpore takes as a bool alone: ``None``, the bias of another layer."""
-    if isinstance(argument.tree, ast.Constant):
-        return cst.Name(str(bool(argument.tree.value)))
-    if argument.kind.name in ("Parameter", "Tensor"):
-        return cst.Comparison(argument.code, [cst.ComparisonTarget(cst.IsNot(), cst.Name("None"))])
-    return (
-        cst.Call(cst.Name("bool"), [cst.Arg(argument.code)]) if argument.kind.name in ("int", "none") else argument.code
-    )
-
-
 @transform({"-2": "(-2,)", "(0, 1)": "(0, 1)", "None": "None", "axes": "axes"})
 def axes(argument: Argument) -> cst.BaseExpression | None:
     """Axes of a Fourier transform: PyTorch takes one as well, MindSpore a sequence alone."""

@@ -14,6 +14,7 @@ import struct
 import time
 import wave
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Type, Union
@@ -221,12 +222,17 @@ class SummaryWriter:
     def add_figure(
         self, tag: str, figure: Any, global_step: Any = None, close: bool = True, walltime: Optional[float] = None
     ) -> None:
-        """Write a figure of matplotlib, or several, as a picture."""
+        """Write a figure of matplotlib, or several, as a picture; with ``close``, pyplot forgets it, as PyTorch's does.
+
+        It is drawn on a canvas of its own: that of a figure which pyplot has closed cannot draw.
+        """
+        backend = import_module("matplotlib.backends.backend_agg")
         for one in figure if isinstance(figure, list) else [figure]:
-            one.canvas.draw()
-            self.add_image(tag, np.asarray(one.canvas.buffer_rgba())[..., :3], global_step, walltime, "HWC")
+            canvas = backend.FigureCanvasAgg(one)
+            canvas.draw()
+            self.add_image(tag, np.asarray(canvas.buffer_rgba())[..., :3], global_step, walltime, "HWC")
             if close:
-                one.clear()
+                import_module("matplotlib.pyplot").close(one)
 
     def add_audio(
         self, tag: str, snd_tensor: Any, global_step: Any = None, sample_rate: int = 44100,

@@ -9,7 +9,7 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,9 +203,10 @@ def _array(entry: Entry, data: memoryview) -> Value:
     return Value(array, name)
 
 
-def write_safetensors(values: Values, path: Path, framework: str) -> None:
-    """Write a safetensors file; ``framework`` is the metadata's ``format`` (``pt`` or ``ms``)."""
-    header: Dict[str, Any] = {"__metadata__": {"format": framework}}
+def write_safetensors(values: Values, path: Path, framework: str, metadata: Optional[Mapping[str, str]] = None) -> None:
+    """Write a safetensors file; its metadata is ``metadata``, or else ``format``: ``framework`` (``pt`` or ``ms``)."""
+    texts = {"format": framework} if metadata is None else dict(metadata)
+    header: Dict[str, Any] = {"__metadata__": texts} if texts else {}
     arrays = []
     offset = 0
     for key, value in values.items():

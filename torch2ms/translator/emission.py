@@ -283,6 +283,8 @@ class _Builder:
                 return cst.Float(f"{value.value}.0")
             return cst.Call(cst.Name("float"), [cst.Arg(value)])
         is_switch = parameter is not None and parameter.default in ("True", "False")
+        if is_switch and kind in ("Parameter", "Tensor"):  # the bias of another layer, or None
+            return build("{x} is not None", x=value)
         if is_switch and (kind == "int" or may_be_no_bool(argument.tree, self.ctx)):
             if isinstance(value, cst.Integer):
                 return cst.Name(str(bool(int(value.value))))

@@ -13,8 +13,8 @@ from torch2ms.translator.kinds import Kind
 
 __all__ = ["EITHER_DEVICE", "PROJECT", "TORCH_ROOTS", "candidates", "dotted", "imported", "is_torch_name"]
 
-# The last five take torch's tensors and networks
-TORCH_ROOTS = frozenset({"torch", "torchvision", "einops", "apex", "tensorboardX", "accelerate", "timm"})
+# The last six take torch's tensors and networks
+TORCH_ROOTS = frozenset({"torch", "torchvision", "einops", "apex", "tensorboardX", "accelerate", "timm", "safetensors"})
 EITHER_DEVICE = {"torch", "torch.cuda"}  # ``torch.cuda if use_cuda else torch``: tensors of one device or the other
 PROJECT = "project:"  # prefix of Kind("module").of for modules of the project
 

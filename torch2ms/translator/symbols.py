@@ -118,6 +118,10 @@ class SymbolTable:
         names = (module for file in reached for level, module in file.imports if not level)
         return any(module.partition(".")[0] == package for module in names)
 
+    def meets(self, path: str, other: str) -> bool:
+        """Whether one of two files imports the other, directly or not, or they are one."""
+        return path == other or path in self.importers([other]) or other in self.importers([path])
+
     def _imports(self) -> tuple[_Graph, _Graph]:
         """Return which files each file imports, and which import it; found once."""
         if self._memory.imports is None:

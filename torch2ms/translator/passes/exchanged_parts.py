@@ -60,6 +60,7 @@ def taken_part(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpre
 
 
 _PUTTING = frozenset({"setattr", "add_module", "register_module"})
+_GOING_OVER = frozenset({"named_children", "named_modules", "children", "modules"})
 
 
 def puts_parts_below(ctx: Context) -> bool:
@@ -67,17 +68,19 @@ def puts_parts_below(ctx: Context) -> bool:
 
     Their parameters are named from there: ``q.weight`` in each of a network's blocks, where the path is ``0.q.weight``.
     """
+    if any(_puts_below(node, ctx.analysis) for node in ctx.analysis.nodes):
+        return True
     symbols = ctx.world.symbols
-    return bool(symbols.remembered("parts below", lambda: frozenset(_putting_files(ctx))))
+    putting = symbols.remembered("parts below", lambda: frozenset(_putting_files(ctx)))
+    return bool(putting)
 
 
 def _putting_files(ctx: Context) -> Iterator[tuple[str, str]]:
     for path, index in ctx.world.symbols.files.items():
-        if index.set_on_others or not _PUTTING.isdisjoint(index.calls) or "_modules" in index.kept:
+        if index.set_on_others or not (_PUTTING | _GOING_OVER).isdisjoint(index.calls):
             analysis = ctx.analysis if path == ctx.path else ctx.world.file(path)
             if analysis is not None and any(_puts_below(node, analysis) for node in analysis.nodes):
                 yield path, ""
-                return
 
 
 def _puts_below(node: ast.AST, analysis: FileAnalysis) -> bool:

@@ -318,8 +318,13 @@ def _seeds_numpy(ctx: Context) -> bool:
     here = any(
         ctx.kind(call.func).of in [f"numpy.random.{name}" for name in states] for call in ctx.analysis.all(ast.Call)
     )
-    files = ctx.world.symbols.files.items()
-    others = (index for path, index in files if path != ctx.path and (0, "numpy") in index.imports)
+    symbols = ctx.world.symbols
+    files = symbols.files.items()
+    others = (
+        index
+        for path, index in files
+        if path != ctx.path and (0, "numpy") in index.imports and symbols.meets(ctx.path, path)
+    )
     return here or any(not index.calls.keys().isdisjoint(states) for index in others)
 
 

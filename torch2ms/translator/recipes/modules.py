@@ -27,6 +27,19 @@ def eval_mode(site: CallSite, ctx: Context) -> Outcome:
     return Replace(build("{net}.set_train(False)", net=site.receiver))
 
 
+@recipe("saved_script")
+def saved_script(site: CallSite, ctx: Context) -> Outcome:
+    """``traced.save(path)``: the network is kept whole; a ``save`` that classes of the project define is theirs."""
+    args = site.updated.args
+    keys = candidates(ctx.kind(site.receiver_tree))
+    is_known = bool(keys) and "torch.nn.Module" not in keys  # else it may be of any class of the project
+    is_own = not is_known and bool(ctx.world.symbols.definers("save"))
+    if site.receiver is None or len(args) != 1 or args[0].star or is_own:
+        return Leave("of torch's modules only traced and scripted ones have it")
+    save = ctx.reference("torch2ms.runtime.checkpoint.save")
+    return Replace(build("{save}({net}, {path})", save=save, net=site.receiver, path=args[0].value))
+
+
 def goes_to_optimizer(tree: ast.AST, ctx: Context) -> bool:
     """Whether a value is what an optimizer is made of: an argument of it, through lists, groups and filters."""
     return _goes_to(tree, "torch.optim.", ctx)
