@@ -61,11 +61,11 @@ def test_what_the_text_shows_is_written_out(body: str, expected: str) -> None:
         ("return x.clamp_max(*args)", "return (lambda max: x.clamp(max=max))(*args)"),
         (
             "return torch.lerp(*args, **kw)",
-            "return (lambda input, end, weight: ops.lerp(input, end, weight))(*args, **kw)",
+            "return (lambda input, end, weight: ops.lerp(input, end, functional.float_of_int(weight)))(*args, **kw)",
         ),
         (
             "part = {'weight': 1}\npart['end'] = x\nreturn torch.lerp(x, **part)",
-            "return (lambda input, end, weight: ops.lerp(input, end, weight))(x, **part)",
+            "return (lambda input, end, weight: ops.lerp(input, end, functional.float_of_int(weight)))(x, **part)",
         ),
     ],
 )

@@ -219,6 +219,7 @@ def residual(model, x):
     assert (
         emitted(source, "def residual")
         == """def residual(model, x):
+    recording.start()
     u = model(x)
     u_x = higher.grad(u, x, ops.ones_like(u), create_graph=True)[0]
     u_xx = higher.grad(u_x, x, ops.ones_like(u_x), create_graph=True)[0]

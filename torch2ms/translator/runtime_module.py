@@ -113,7 +113,8 @@ class RuntimeModule:
             return [*own, *((source, EVERYTHING) for source in self._stars)]
         found = {place for statement in self._statements.get(name, ()) for place in self._look(statement)[0]}
         if name not in self._statements:
-            origin = self._origin(name)
+            is_part = self._package == self.parts and is_module((*self.parts, name))
+            origin = ((*self.parts, name), "") if is_part else self._origin(name)
             found |= {origin} if origin is not None else set()
         return sorted(found)
 
@@ -122,8 +123,6 @@ class RuntimeModule:
             return local[name]
         if name in self._imports:
             return self._imports[name]
-        if is_module((*self.parts, name)) and self._package == self.parts:
-            return (*self.parts, name), ""
         return next(((source, name) for source in reversed(self._stars) if name in _offered(source)), None)
 
     def _look(self, statement: ast.stmt) -> tuple[frozenset[tuple[Parts, str]], frozenset[str]]:

@@ -253,6 +253,10 @@ def untyped_call(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Cont
     made = state_call(updated, func, ctx)
     if made is not None:
         return made
+    if _may_be_step(tree, func, ctx):
+        message = f"{ast.unparse(func.value)} could not be typed; .step changes if it is an optimizer"
+        ctx.report("T2M207", func, message, symbol="torch.optim.Optimizer.step")
+        return None
     if (leaf := marked_untyped(updated, tree, ctx)) is not None:
         return leaf
     made = _of_type(updated, tree, ctx) or _cast(updated, tree, ctx) or _of_tensor_or_size(updated, tree, ctx)
@@ -278,6 +282,16 @@ def untyped_call(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Cont
         if family == "Tensor":
             return None  # right as it stands on a tensor; that it is a network is far less likely
     return None
+
+
+def _may_be_step(tree: ast.Call, func: ast.Attribute, ctx: Context) -> bool:
+    """Whether ``x.step()`` stands alone in a function without a backward call, and nothing tells what ``x`` is."""
+    alone = isinstance(ctx.parent(tree), ast.Expr) and func.attr == "step" and not tree.args and not tree.keywords
+    function = ctx.functions[-1] if alone else None
+    if function is None or ctx.kind(func.value).known or not ctx.world.evidence.is_free("step", "Optimizer"):
+        return False
+    calls = {n.func.attr for n in walk(function.node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)}
+    return "backward" not in calls and not is_schedule(uses(ctx.analysis.tree).of(func.value))
 
 
 def _of_type(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:

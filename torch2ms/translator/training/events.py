@@ -302,9 +302,10 @@ class _Finder:
         return events
 
     def _plausible(self, receiver: ast.expr, call: ast.Call) -> bool:
-        """Whether an untyped receiver is an optimizer by its use: it is reset too, or steps behind a backward call."""
+        """Whether an untyped receiver is an optimizer: on some path, or by its use, behind a backward call or reset."""
         found = self.uses.of(receiver)
-        return is_optimizer(found) or "zero_grad" in found.methods or id(call) in self.first_steps
+        is_used = is_optimizer(found) or "zero_grad" in found.methods or id(call) in self.first_steps
+        return is_used or self.oracle.kind(receiver).may_be("Optimizer")
 
     def _is_reset(self, receiver: ast.expr) -> bool:
         """Whether what is reset and untyped is an optimizer: it steps as well, or a loss is handed over with it."""
