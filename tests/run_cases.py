@@ -25,7 +25,7 @@ from pathlib import Path
 CASES = Path(__file__).resolve().parent / "cases"
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 _SIZE = re.compile(r"torch\.Size\(\[((?:\d+(?:, )?)*)\]\)")
-_SETTING = re.compile(r"^# (needs|marked|tolerance): (.*)$", re.MULTILINE)
+_SETTING = re.compile(r"^# (needs|marked|tolerance|hands on): (.*)$", re.MULTILINE)
 TIMEOUT = 120
 
 
@@ -45,6 +45,12 @@ def programs(kind: Path) -> list[str]:
 def settings(path: Path) -> dict[str, str]:
     """Return what the comments of a program ask for: ``needs``, ``marked``, ``tolerance``."""
     return dict(_SETTING.findall(path.read_text("utf-8")))
+
+
+def hand_on(program: Path, folder: Path) -> None:
+    """Copy the files that a program makes with PyTorch, and its translation reads, into the translation's folder."""
+    for name in settings(program).get("hands on", "").split():
+        (folder / name).write_bytes((program.parent / name).read_bytes())
 
 
 def missing_packages(path: Path) -> list[str]:
@@ -127,7 +133,10 @@ def main() -> int:
                 (source / path.name).write_bytes(path.read_bytes())
             report = translate_project(folder, out)
             sources, outs = ([side / f"{name}.py" for name in names] for side in (source, out))
-            theirs, ours = run("torch", sources), run("mindspore", outs)
+            theirs = run("torch", sources)
+            for path in sources:
+                hand_on(path, out)
+            ours = run("mindspore", outs)
         for name in names:
             asked = settings(folder / f"{name}.py")
             marks = sorted(

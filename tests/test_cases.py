@@ -67,6 +67,9 @@ def printed(
     theirs = run_cases.run("torch", [root / kind / f"{name}.py" for kind, name in chosen])
     files = [together[program].path for program in chosen]
     files += [alone[p].path for p in chosen if p in alone and not _is_same(alone[p].path, together[p].path)]
+    for kind, name in chosen:
+        for translated in (together[kind, name], *([alone[kind, name]] if (kind, name) in alone else [])):
+            run_cases.hand_on(root / kind / f"{name}.py", translated.path.parent)
     return dict(zip(chosen, theirs.values(), strict=True)), run_cases.run("mindspore", files)
 
 

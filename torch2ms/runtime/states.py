@@ -29,7 +29,7 @@ def _functions(target: Any) -> Any:
     """Return the module with the functions for MindSpore's own classes; None for what has methods of its own."""
     bases = [base for base in type(target).__mro__ if base.__module__.startswith(("mindspore.", __package__))]
     names = {base.__name__ for base in bases}
-    if not names.isdisjoint({"LRScheduler", "ReduceLROnPlateau", "_HostScheduler"}):
+    if any(base.__module__ == schedules.__name__ or base.__module__.endswith(".lr_scheduler") for base in bases):
         return schedules
     if not isinstance(target, nn.Cell) or not _keeps(type(target), "load_state_dict"):
         return None

@@ -293,9 +293,10 @@ def _member(updated: cst.Attribute, tree: ast.Attribute, base: Kind, ctx: Contex
         return _forward(updated, tree, ctx)
     new, names = found
     generic = {"torch.nn.Module"}.issuperset(names) and not any(":" in key for key in candidates(base))
-    if generic and base.evidence not in ("self", "super") and tree.attr in LAYER_MEMBERS | LAYER_SETTINGS:
+    told_by_layer = tree.attr in LAYER_MEMBERS | LAYER_SETTINGS
+    if generic and base.evidence not in ("self", "super") and told_by_layer:
         return _of_any_layer(updated, tree, ctx)
-    if len(new) > 1 and tree.attr in LAYER_MEMBERS and isinstance(tree.ctx, ast.Load):
+    if len(new) > 1 and told_by_layer and isinstance(tree.ctx, ast.Load):
         return _of_any_layer(updated, tree, ctx)
     if len(new) > 1:
         ctx.report("T2M206", tree, f".{tree.attr} has another name in each of {', '.join(names)}", symbol=names[0])
