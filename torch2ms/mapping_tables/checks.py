@@ -24,7 +24,7 @@ FIDELITIES = ("exact", "approximate", "partial")
 RUN_KEYS = frozenset(
     {
         "args", "objects", "input", "copy_weights", "grad", "train", "compare", "dtype", "tolerance", "graph", "check",
-        "steps", "state", "raises", "reference", "skip", "calls",
+        "steps", "state", "raises", "reference", "skip", "releases", "calls",
     }
 )  # fmt: skip
 RANGE = r"-?\d+(\.\d+)?\.\.-?\d+(\.\d+)?"  # of numbers: "1..4", "0.0..1.0"

@@ -249,6 +249,9 @@ def _not_here(tables: Tables, row: Row, example: Example, version: Version, devi
         return "it asks for the device, which is CPU on PyTorch's side"
     if skip := example.run.get("skip"):
         return str(skip)
+    releases = str(example.run.get("releases", ">=2.0"))
+    if not holds_for(releases, version):
+        return f"the call needs MindSpore {releases}"
     option = producer(tables, row, example)
     if option is None:
         return "" if row.keep else "no target of the row holds for the example's release and device"
