@@ -264,3 +264,11 @@ class Derived(Base):
         return x, n >> 2
 """
     assert "functional.bitwise_right_shift(n, 2)" in translate_source(source).text
+
+
+@pytest.mark.parametrize("made", ["models.__dict__[args.arch]()", "getattr(models, args.arch)(num_classes=2)"])
+def test_a_network_chosen_by_name_is_a_network(made: str) -> None:
+    source = f"import torchvision.models as models\n\n\ndef f(args):\n    net = {made}\n    net.features = net.features[:2]\n"
+    report = translate_source(source + "    net.cuda()\n    return net\n")
+    assert "net.cuda" not in report.text
+    assert "T2M207" not in {item.code for item in report.diagnostics}

@@ -95,4 +95,5 @@ def builtin_result(name: str, node: ast.Call, arguments: list[Kind], attribute: 
         key = node.args[1]
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             return attribute(first, key.value)
+        return element_of(Kind("api", f"{first.of}.__dict__")) if first.name in ("api", "module") else UNKNOWN
     return UNKNOWN

@@ -85,6 +85,8 @@ def element_of(kind: Kind) -> Kind:
         return Kind("int")
     if kind.name in ("ndarray", "str"):
         return kind
+    if kind.name == "api" and kind.of.endswith(".__dict__"):  # any class or function of a torch module
+        return Kind("factory", f"{kind.of.removesuffix('.__dict__')}.*")
     return UNKNOWN
 
 

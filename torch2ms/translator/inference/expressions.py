@@ -270,7 +270,7 @@ class Expressions(Callables):
             return UNKNOWN
         if is_module_dict(kind):
             return value_of(kind.items[0], getattr(node.slice, "value", None))
-        holds = kind.name in ("list", "tuple", "dict", "iterator", "Module", "Dataset")
+        holds = kind.name in ("list", "tuple", "dict", "iterator", "Module", "Dataset", "api")
         return element_of(kind) if holds else computed_of(kind)
 
     def _Slice(self, node: ast.Slice) -> Kind:

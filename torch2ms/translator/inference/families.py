@@ -143,6 +143,8 @@ def instance_of(name: str) -> Kind:
             if last.endswith(suffix):
                 return Kind(family, name, evidence=name)
         return UNKNOWN
+    if last == "*":  # whatever the module has of a name that is chosen at run time
+        return next((Kind(family, evidence=name) for prefix, family in _PREFIXES if name == f"{prefix}*"), UNKNOWN)
     if last.lstrip("_")[:1].isupper():
         for prefix, family in _PREFIXES:
             if name.startswith(prefix):

@@ -24,7 +24,7 @@ from torch2ms.translator.kinds import UNKNOWN, Kind, KindName
 from torch2ms.translator.names import candidates
 from torch2ms.translator.passes.layer_members import is_settings
 from torch2ms.translator.passes.recorded_marks import marked_untyped
-from torch2ms.translator.recipes.devices import SETTINGS, describes_device, describes_dtype
+from torch2ms.translator.recipes.devices import SETTINGS, describes_device, describes_dtype, is_used_as_device
 from torch2ms.translator.syntax import build, code_of
 from torch2ms.translator.trees import walk
 from torch2ms.translator.type_names import floating_type
@@ -211,6 +211,7 @@ def _is_tensor_call(func: ast.Attribute, call: ast.Call, ctx: Context) -> bool:
     if func.attr == "to" and call.args:
         kind = ctx.kind(call.args[0])
         told = not kind.known and (describes_device(call.args[0], ctx) or describes_dtype(call.args[0], ctx))
+        told = told or (kind.name == "str" and is_used_as_device(call.args[0], ctx))  # "cuda" if ... else "cpu"
         return kind.name in ("device", "dtype") or told or (kind.name == "api" and ctx.is_import_root(call.args[0]))
     if func.attr == "size" and _is_axis(call, ctx):
         return True

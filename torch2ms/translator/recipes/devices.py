@@ -18,7 +18,7 @@ from torch2ms.translator.syntax import build, code_of, itself
 from torch2ms.translator.type_names import floating_type
 from torch2ms.translator.whole_casts import cut_from_floats
 
-__all__ = ["SETTINGS", "describes_device", "describes_dtype", "moved"]
+__all__ = ["SETTINGS", "describes_device", "describes_dtype", "is_used_as_device", "moved"]
 
 _MOVED = ("T2M301", "MindSpore runs on the device of its context; the move was dropped")
 
@@ -38,8 +38,11 @@ def describes_device(tree: ast.expr, ctx: Context) -> bool:
     kind = ctx.kind(tree)
     if kind.name in ("device", "str", "int") or (isinstance(tree, ast.Constant) and tree.value is None):
         return True
-    if kind.known and kind.name != "none":
-        return False
+    return (not kind.known or kind.name == "none") and is_used_as_device(tree, ctx)
+
+
+def is_used_as_device(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a place holds a device elsewhere: ``net.to(d)``, ``device=d``, ``args.d = torch.device(...)``."""
     found = uses(ctx.analysis.tree).of(tree)
     stored = ctx.once(_stored).get(tree.attr, []) if isinstance(tree, ast.Attribute) else []
     if stored and all(ctx.kind(value).name == "device" for value in stored):
