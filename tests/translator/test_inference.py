@@ -268,7 +268,8 @@ class Derived(Base):
 
 @pytest.mark.parametrize("made", ["models.__dict__[args.arch]()", "getattr(models, args.arch)(num_classes=2)"])
 def test_a_network_chosen_by_name_is_a_network(made: str) -> None:
-    source = f"import torchvision.models as models\n\n\ndef f(args):\n    net = {made}\n    net.features = net.features[:2]\n"
-    report = translate_source(source + "    net.cuda()\n    return net\n")
+    head = "import torchvision.models as models\n\n\ndef f(args):\n"
+    source = f"    net = {made}\n    net.features = net.features[:2]\n    net.cuda()\n    return net\n"
+    report = translate_source(head + source)
     assert "net.cuda" not in report.text
     assert "T2M207" not in {item.code for item in report.diagnostics}

@@ -491,15 +491,3 @@ def test_what_may_be_a_tensor_or_a_network_is_cast_by_the_runtime(call: str, exp
     result = translate_source(f"import torch\n\n\ndef f(x, d, t):\n    y = {call}\n    return y\n")
     assert expected in result.text
     assert not [d for d in result.diagnostics if d.code == "T2M207"]
-
-
-def test_a_text_that_networks_are_moved_to_is_a_device() -> None:
-    source = 'import torch\n\n\ndef f(net: torch.nn.Module, tokens, prompt, cuda):\n    d = "cuda" if cuda else "cpu"\n    net.to(d)\n'
-    assert translate_source(source + "    return net(tokens(prompt).to(d))\n").text.endswith(
-        "    return net(tokens(prompt))\n"
-    )
-
-
-def test_a_text_that_nothing_is_moved_to_may_be_a_unit() -> None:
-    source = 'import torch\n\n\ndef f(length, x: torch.Tensor):\n    unit = "km"\n    return length.to(unit), x + 1\n'
-    assert "length.to(unit)" in translate_source(source).text

@@ -266,14 +266,16 @@ def untyped_call(row_call: RowCall, updated: cst.Call, tree: ast.Call, ctx: Cont
     for family, word in _FAMILIES:
         name = f"{BASE_ROWS[family]}.{func.attr}"
         row = ctx.tables.row(name)
-        if row is None or row.kind not in ("method", "function"):
-            continue
+        if row is None or row.kind not in ("method", "function") or name not in ctx.tables.catalogue.names:
+            continue  # ``save`` is one of scripted networks alone
         if family == "Tensor" and _is_none_of_tensors(func, tree, ctx):
             continue
         if not ctx.world.evidence.takes(func.attr, tree, family):
             continue  # frame.apply(lambda row: row.month, 1) is no network's
         changes, alone = _changes(row_call, row, updated, tree, ctx, Kind(family))
         message = f"{ast.unparse(func.value)} could not be typed; .{func.attr} changes if it is a {word}"
+        if changes and alone and family == "Tensor" and _is_same_of_networks(row_call, row, updated, tree, ctx):
+            return row_call(row, updated, tree, ctx, Kind(family))
         if changes and alone and family == "Tensor" and _has_two_forms(func, ctx):
             ctx.report("T2M207", func, f"{message}: both forms were written", symbol=name, severity=Severity.NOTE)
             return _either(row_call(row, updated, tree, ctx, Kind(family)), updated, tree, ctx)
@@ -400,6 +402,26 @@ def _is_pair(call: ast.Call, ctx: Context) -> bool:
     if not isinstance(parent, ast.Assign):
         return False
     return any(isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == 2 for target in parent.targets)
+
+
+def _is_same_of_networks(row_call: RowCall, row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> bool:
+    """Whether a call becomes the same on a tensor and on a network, and no class of the project has the method.
+
+    Of ``length.to(3)`` that is no evidence: lengths and frames have the name as well, for other arguments.
+    """
+    method = row.name.rpartition(".")[2]
+    other = ctx.tables.row(f"{BASE_ROWS['Module']}.{method}")
+    if other is None or tree.keywords or not all(is_used_as_device(argument, ctx) for argument in tree.args):
+        return False
+    if not ctx.world.evidence.is_free(method, "Tensor"):
+        return False
+    texts = []
+    for each, family in ((row, "Tensor"), (other, "Module")):
+        with ctx.trial() as trial:
+            texts.append(code_of(row_call(each, updated, tree, ctx, Kind(family))))  # type: ignore[arg-type]
+            if trial.has_statements or any(found.severity > Severity.NOTE for found in trial.diagnostics):
+                return False
+    return texts[0] == texts[1]
 
 
 def _changes(
