@@ -39,6 +39,7 @@ HEAD = "from torch2ms_runtime import functional, layers\n"
         ("from torch2ms_runtime.layers import *\n", {("layers", "*")}),
         ("import torch2ms_runtime.layers as parts\nparts.Linear\n", {("layers",), ("layers", "Linear")}),
         ("import torch2ms_runtime\ntorch2ms_runtime.layers.Linear\n", {(), ("layers", "Linear")}),
+        ("import_module('torch2ms_runtime.amp')\n", {("amp", "*")}),
         ("try:\n    from torch2ms_runtime.amp import scale\nexcept ImportError:\n    pass\n", {("amp", "scale")}),
     ],
 )
@@ -70,6 +71,13 @@ def test_what_is_registered_by_a_decorator_comes_with_its_module() -> None:
     assert "def _update_amsgrad" in carried_files({("adam", "Adam")})["adam.py"]
     divergence = carried_files({("distributions", "kl_divergence")})["distributions/divergence.py"]
     assert divergence.count("@register_kl(") == module_of(("distributions", "divergence"))._text.count("@register_kl(")
+
+
+def test_a_module_that_makes_its_names_is_carried_whole() -> None:
+    assert (
+        carried_files({("missing", "torch")})["missing.py"]
+        == module_of(("missing",)).location(("missing",)).read_text()
+    )
 
 
 def test_a_whole_module_is_its_file() -> None:

@@ -43,6 +43,9 @@ def used_names(texts: Iterable[str], name: str) -> set[tuple[str, ...]]:
                     aliases.setdefault(alias, set()).add(path)
                     here.add(alias)
                 found.add(path)
+        for quoted in re.findall(rf"""["']{re.escape(name)}\.([\w.]+)["']""", text):  # importlib.import_module(...)
+            path = tuple(quoted.split("."))
+            found.add((*path, EVERYTHING) if is_module(path) else path)
         holders.append((pattern.sub("", text), here))
     for text, here in holders:
         # A text inside a string (exec, eval, a doctest) may name a member as well; hence text, not the syntax tree.

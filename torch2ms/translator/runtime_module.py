@@ -75,7 +75,10 @@ class RuntimeModule:
                 loose.append(statement)
         self._loose = loose
         self._read: dict[int, tuple[frozenset[tuple[Parts, str]], frozenset[str]]] = {}
-        self.always = sorted({place for statement in loose for place in self._look(statement)[0]})
+        always = {place for statement in loose for place in self._look(statement)[0]}
+        if "__getattr__" in self._statements:  # which makes names that no statement defines
+            always.add((self.parts, EVERYTHING))
+        self.always = sorted(always)
 
     def _is_registered(self, statement: ast.stmt) -> bool:
         """Whether a decorator of the runtime's own, which may keep it, takes a definition: ``@_fused.register``."""
