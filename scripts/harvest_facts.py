@@ -254,13 +254,12 @@ def contradiction(fact: Fact, seen: Seen) -> str:
         "none": {"none"},
         "any": {"fresh", "view", "self", "none", "maybe", "other"},
     }[fact.memory]
-    switched = fact.when and f"{fact.when}=True" in seen.text
+    # A flag such as ``inplace`` may be given by its place: then the call gives its input
+    switched = fact.when and (f"{fact.when}=True" in seen.text or seen.memory == "self")
     if seen.memory not in allowed and not switched:
         return f"{seen.text} gives {seen.memory}, not {fact.memory}"
     if seen.writes and not (fact.writes or switched or "out=" in seen.text):
         return f"{seen.text} writes into {', '.join(seen.writes)}"
-    if fact.writes and not fact.when and not seen.writes and fact.writes == ("self",) and fact.memory == "self":
-        return f"{seen.text} does not write" if fact.always else ""
     return ""
 
 

@@ -140,7 +140,7 @@ def main() -> int:
         for name in names:
             asked = settings(folder / f"{name}.py")
             marks = sorted(
-                {d.code for d in report.diagnostics if d.file == f"{name}.py" and d.severity.value == "error"}
+                {d.code for d in report.diagnostics if d.file == f"{name}.py" and str(d.severity) == "error"}
             )
             told = difference(
                 theirs[source / f"{name}.py"], ours[out / f"{name}.py"], float(asked.get("tolerance", 2e-3))

@@ -89,5 +89,5 @@ for number, x in enumerate(torch.randn(4, 2)):
         optimizer.zero_grad()
 """
     text = translate_source(source).text
-    average = "new_grads = distributed.average_gradients(new_grads)\n"
-    assert f"    {average}    grads = autograd.accumulate(grads, new_grads)\n" in text
+    accumulate = "    grads = autograd.accumulate(grads, new_grads)\n"
+    assert f"{accumulate}    grads = distributed.average_accumulated(grads)\n    if number % 2:\n" in text

@@ -32,10 +32,10 @@ __all__ = [
     "renamings",
 ]
 
-# What a guess by spelling could take for a kind of value
+# What a guess by spelling could take for a kind of value; no names of layers' own members, such as ``weight``
 MISLEADING = (
-    "env mask scaler loader model net optimizer opt criterion loss labels targets norm device scheduler flag size "
-    "dataset is_valid weight param grad sparse_adj nan accelerator epoch idx keep features hidden_size loss_fn index "
+    "env mask scaler loader model net optimizer opt criterion loss labels targets norm cuda_device scheduler flag size "
+    "dataset is_valid width param grad sparse_adj nan accelerator epoch idx keep features hidden_size loss_fn index "
     "logger image_np my_dict iterator backbone optim amp_scaler trainer done tensor module gpu backward_loss action"
 ).split()
 _DYNAMIC = frozenset({"getattr", "setattr", "hasattr", "delattr", "vars", "add_module", "__dict__", "register_module"})

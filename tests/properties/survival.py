@@ -60,7 +60,15 @@ def _settled(tree: ast.AST, places: Collection[tuple[int, int]]) -> set[int]:
     tests = [node for node in ast.walk(tree) if isinstance(node, (ast.If, ast.IfExp))]
     asked = [n for n in tests if any((getattr(p, "lineno", 0), getattr(p, "col_offset", 0) + 1) in places
                                      for p in ast.walk(n.test))]  # fmt: skip
-    return {id(call) for node in asked for call in _calls(node)}
+    tried = [node for node in ast.walk(tree) if isinstance(node, ast.Try) and _only_imports(node)]
+    handlers = [handler for node in tried for handler in node.handlers]
+    return {id(call) for node in (*asked, *handlers) for call in _calls(node)}
+
+
+def _only_imports(node: ast.Try) -> bool:
+    """Whether a ``try`` only imports names of PyTorch, which are there: what handles their absence never runs."""
+    modules = [str(item.module) for item in node.body if isinstance(item, ast.ImportFrom)]
+    return len(modules) == len(node.body) and all(module.split(".")[0] == "torch" for module in modules)
 
 
 def _stdlib(tree: ast.AST) -> set[str]:
@@ -106,6 +114,16 @@ def _functions(tree: ast.AST) -> dict[int, range]:
     return found
 
 
+def _runtime_calls(tree: ast.AST) -> Counter[str]:
+    """Count the runtime's functions that are called, by name: ``functional.deepcopy`` for ``copy.deepcopy``."""
+    imports = (
+        node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "torch2ms_runtime"
+    )
+    modules = {alias.asname or alias.name for node in imports for alias in node.names}
+    names = (_dotted(call.func).rpartition(".") for call in _calls(tree))
+    return Counter(last for module, _, last in names if module in modules)
+
+
 def _lost_in(file: FileReport, defined: set[str], told: _Told) -> Iterator[Lost]:
     before, after = ast.parse(str(file.source)), ast.parse(str(file.output))
     kept = Counter(_dotted(call.func) for call in _calls(after)) + Counter(_handed(after))
@@ -127,9 +145,10 @@ def _lost_in(file: FileReport, defined: set[str], told: _Told) -> Iterator[Lost]
         is_own = is_own and last not in resets and not hasattr(builtins, last)
         if is_own and (call.func.lineno, call.func.col_offset + 1) not in told.apis:
             own[name].append(call)
+    runtime = _runtime_calls(after)
     for name, calls in own.items():
         silent = [c for c in calls if not set(lines.get(id(c), ())) & set(told.lines)]
-        missing = len(calls) - kept[name] - (len(calls) - len(silent))
+        missing = len(calls) - kept[name] - runtime[name.rpartition(".")[2]] - (len(calls) - len(silent))
         for call in silent if missing > 0 else ():
             is_step = name.rpartition(".")[2] in _OF_STEPS and not call.args
             in_step = any(line in functions[id(call)] for line in told.steps)

@@ -64,6 +64,6 @@ def test_killed_twenty_times_and_resumed_each_time(tmp_path, repository):
         found = CheckpointStore(tmp_path).load_latest()
         assert found is not None
         assert found[1]["total_steps"] >= saved[-1]
-        assert set(found[1]["optimizer"]) >= {"lrs.0"}
+        assert set(found[1]["optimizer"]) == {"state", "param_groups"}
         reached = found[1]["total_steps"]
     assert reached >= 40

@@ -12,7 +12,7 @@ import argparse
 import ast
 import fnmatch
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,8 @@ from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.mapping_tables.schema import Example
 
 __all__ = ["Mismatch", "canonical_body", "main", "mismatches", "source_of"]
+
+_IMPORTS = (ast.Import, ast.ImportFrom)
 
 _KNOWN = frozenset(
     "torchvision numpy math copy random PIL functools einops apex tensorboardX accelerate timm safetensors".split()
@@ -115,10 +117,10 @@ class _FullNames(ast.NodeTransformer):
         return ast.parse(full, mode="eval").body if full and isinstance(node.ctx, ast.Load) else node
 
 
-def canonical_body(source: str, skipped: int = 0) -> str:
+def canonical_body(source: str, objects: Collection[str] = ()) -> str:
     """Return the body of ``example`` in a module, as normalised text with the names of imports written out.
 
-    The first ``skipped`` statements make the example's objects, which each side may make in its own way.
+    The first statements that bind ``objects`` are left out: each side may make the example's objects in its own way.
     """
     tree = ast.parse(source)
     bound: dict[str, str] = {}
@@ -130,10 +132,17 @@ def canonical_body(source: str, skipped: int = 0) -> str:
             bound.update((item.asname or item.name, f"{module}.{item.name}") for item in node.names)
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == "example":
-            body = [item for item in node.body if not isinstance(item, (ast.Import, ast.ImportFrom))][skipped:]
+            made = {name: next((item for item in node.body if _makes(item, name)), None) for name in objects}
+            skipped = [item for item in made.values() if item is not None]
+            body = [item for item in node.body if item not in skipped and not isinstance(item, _IMPORTS)]
             text = "\n".join(ast.unparse(_FullNames(bound).visit(item)) for item in body)
             return text.replace("torch2ms_runtime.", "torch2ms.runtime.")
     raise ValueError("there is no function called example")
+
+
+def _makes(statement: ast.stmt, name: str) -> bool:
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
 
 
 def mismatches(tables: Tables, only: Sequence[str] = ()) -> Iterator[Mismatch]:
@@ -146,7 +155,7 @@ def mismatches(tables: Tables, only: Sequence[str] = ()) -> Iterator[Mismatch]:
             api: Any = "mint" if ".mint." in example.after else "auto"
             options = Options(target=Target(parse_version(example.mindspore), device, api))
             result = translate_source(source_of(example), options=options)
-            emitted = canonical_body(result.text, len(example.run.get("objects", {})))
+            emitted = canonical_body(result.text, example.run.get("objects", {}))
             expected = _expected(example)
             if emitted != expected:
                 said = tuple(f"{item.code} {item.message}" for item in result.diagnostics)

@@ -34,7 +34,7 @@ def translated(example: Example, before: str, version: Version | None = None, ar
     api: Any = "mint" if ".mint." in example.after else "auto"
     options = Options(target=Target(version or parse_version(example.mindspore), device, api))
     result = translate_source(source_of(replace(example, before=before, run=run)), options=options)
-    tree = ast.parse(canonical_body(result.text, len(run.get("objects", {}))))
+    tree = ast.parse(canonical_body(result.text, run.get("objects", {})))
     last = tree.body[-1]
     if isinstance(last, ast.Return) and last.value is not None:
         tree.body[-1] = ast.Expr(last.value)

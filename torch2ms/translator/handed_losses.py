@@ -7,6 +7,7 @@ clips, and updates. The forward pass stands where the call is, so the gradients 
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
@@ -131,6 +132,8 @@ def hands_over(call: ast.Call, oracle: Oracle, found: FileUses) -> bool:
     """Whether a call looks like that of such an object: the first two arguments are a loss and an optimizer."""
     if len(call.args) < 2 or any(isinstance(item, ast.Starred) for item in call.args):
         return False
+    if isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id) and not found.binds(call.func):
+        return False  # super(SAM, self)
     callee, given = oracle.kind(call.func), call.args[1]
     if callee.name not in ("unknown", "instance", "api") or place_of(call.func) == "":
         return False

@@ -27,4 +27,4 @@ except ImportError:
 x = torch.tensor([1.0, 2.0, 0.5, -1.0])
 spectrum = rfft(x)
 print([round(v, 4) for v in torch.view_as_real(spectrum).flatten().tolist()])
-print(irfft(spectrum, n=4).tolist(), fused)
+print(irfft(spectrum, 4).tolist(), fused)

@@ -298,6 +298,9 @@ def _member(updated: cst.Attribute, tree: ast.Attribute, base: Kind, ctx: Contex
         return _of_any_layer(updated, tree, ctx)
     if len(new) > 1 and told_by_layer and isinstance(tree.ctx, ast.Load):
         return _of_any_layer(updated, tree, ctx)
+    reading = {name for name in new if name.startswith("torch2ms.runtime.settings.")}
+    if len(reading) == 1 and new == reading | {tree.attr} and isinstance(tree.ctx, ast.Load):
+        new = reading  # which reads the setting of a layer that has it under PyTorch's name, too
     if len(new) > 1:
         ctx.report("T2M206", tree, f".{tree.attr} has another name in each of {', '.join(names)}", symbol=names[0])
         return updated

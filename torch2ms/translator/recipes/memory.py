@@ -48,7 +48,8 @@ def _is_changed(tree: ast.Call, ctx: Context) -> bool:
 
 def _written(ctx: Context) -> set[str]:
     """Return the names of the file whose tensors may be written into."""
-    found = {root(path) for path in effects(ctx.analysis.tree).mutates}
+    scopes = [ctx.analysis.tree.body, *(function.body for function in ctx.analysis.all(ast.FunctionDef))]
+    found = {root(path) for body in scopes for path in effects(body).mutates}
     return found | {node.target.id for node in ctx.analysis.all(ast.AugAssign) if isinstance(node.target, ast.Name)}
 
 
