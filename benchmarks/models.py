@@ -207,7 +207,7 @@ def write(source: Path, files: dict[str, str]) -> None:
 
 
 _STEPS = """
-import json, sys
+import json, resource, sys
 
 class NoTorch:  # a translation must do without, though torch may well be installed here
     def find_spec(name, path=None, target=None):
@@ -224,12 +224,17 @@ for line in sys.stdin:
         told = "" if finite else f"loss {loss}: the step left weights that are no finite numbers"
     except Exception as error:
         told = f"{type(error).__name__}: {error}"
-    print("STEP", json.dumps(told), flush=True)
+    is_full = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > 4 << 20  # KiB
+    print("STEP", json.dumps([told, is_full]), flush=True)
 """
 
 
 class Steps:
-    """A process that imports the translated package, builds its models and trains each for one step."""
+    """A process that imports the translated package, builds its models and trains each for one step.
+
+    MindSpore's experimental optimizers are never freed, nor are their parameters, so a process that has grown beyond
+    4 GiB is replaced.
+    """
 
     def __init__(self, output: Path, limit: float) -> None:
         self.output, self.limit = output, limit
@@ -256,7 +261,12 @@ class Steps:
             line = ""
         finally:
             watch.cancel()
-        return str(json.loads(line[5:])) if line else f"the process ended with {process.wait()}"
+        if not line:
+            return f"the process ended with {process.wait()}"
+        told, is_full = json.loads(line[5:])
+        if is_full:
+            self.stop()
+        return str(told)
 
     def stop(self) -> None:
         """End the process."""
