@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .image_sets.annotated import *
+from .image_sets.archives import *
 from .image_sets.arrays import *
 from .image_sets.base import *
 from .image_sets.captions import *

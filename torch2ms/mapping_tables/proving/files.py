@@ -18,6 +18,8 @@ def write_files(folder: str, files: Mapping[str, Any]) -> None:
     Texts are packed where the path ends in ``.gz`` or ``.bz2``.
     """
     for name, content in files.items():
+        if isinstance(content, Mapping) and "__made__" in content:  # an image of the language of inputs
+            content = content["value"]
         path = os.path.join(folder, *name.split("/"))
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if isinstance(content, np.ndarray) and not name.endswith(".npy"):

@@ -150,9 +150,12 @@ class _Captioned(VisionDataset):
     def _read(self, text: str) -> Dict[str, List[str]]:
         raise NotImplementedError
 
+    def _path(self, name: str) -> str:
+        return os.path.join(self.root, name)
+
     def __getitem__(self, index: Any) -> Tuple[Any, Any]:
         name = self.ids[index]
-        return self._finish(self.loader(os.path.join(self.root, name)), self.annotations[name])
+        return self._finish(self.loader(self._path(name)), self.annotations[name])
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -165,6 +168,9 @@ class Flickr8k(_Captioned):
         reader = _CaptionPage(Path(self.root))
         reader.feed(text)
         return reader.captions
+
+    def _path(self, name: str) -> str:
+        return name
 
 
 class _CaptionPage(HTMLParser):
