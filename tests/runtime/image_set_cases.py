@@ -104,11 +104,12 @@ CASES: list[tuple[str, str]] = [
 ]
 
 # What else than items is compared, where a dataset has it
-ATTRIBUTES = """annotation_categories attr attr_names all_categories bbox bin_class_to_idx bin_classes
-    captions categories categories_index categories_map class_to_idx classes data extensions fold folds identity ids image_set images
+ATTRIBUTES = """
+    annotation_categories attr attr_names all_categories bbox bin_class_to_idx bin_classes captions categories
+    categories_index categories_map class_to_idx classes data extensions fold folds identity ids image_set images
     images_dir imgs index labels landmarks_align masks matches mean mode pair_names photos root samples size split
-    split_ratio std target_type targets train wnid_to_idx wnids year y _bin_labels _image_files _labels
-    _samples""".split()
+    split_ratio std target_type targets train wnid_to_idx wnids year y _bin_labels _image_files _labels _samples
+""".split()
 
 
 class Cut:
