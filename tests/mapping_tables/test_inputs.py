@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import gzip
+import pickle
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from torch2ms.mapping_tables.inputs import FUNCTIONS, TAG, evaluate
 from torch2ms.mapping_tables.prove import case_of
+from torch2ms.mapping_tables.proving.files import write_files
 from torch2ms.mapping_tables.schema import Example
 
 
@@ -102,3 +106,13 @@ def test_bfloat16_is_left_to_the_frameworks() -> None:
     value = evaluate("cast(randn(2), 'bfloat16')")
     assert value[TAG] == "bfloat16"
     assert value["value"].dtype == np.float32
+
+
+def test_files_are_written_by_what_their_names_end_in(tmp_path: Path) -> None:
+    text = """files({"a/b.txt": "text", "c.gz": "packed", "d.png": image(2, 3), "e": {"labels": [1]}})"""
+    content = evaluate(text)["value"]
+    write_files(str(tmp_path), content)
+    assert (tmp_path / "a" / "b.txt").read_text(encoding="utf-8") == "text"
+    assert gzip.decompress((tmp_path / "c.gz").read_bytes()) == b"packed"
+    assert (tmp_path / "d.png").read_bytes().startswith(b"\x89PNG")
+    assert pickle.loads((tmp_path / "e").read_bytes()) == {"labels": [1]}

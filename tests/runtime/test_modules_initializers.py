@@ -18,6 +18,19 @@ def network() -> nn.Cell:
     return nn.SequentialCell(nn.Dense(2, 3), nn.BatchNorm1d(3))
 
 
+def test_what_is_no_cell_is_asked_for_its_own_parameters() -> None:
+    class Foreign:
+        def parameters(self, recurse: bool = True) -> list[int]:
+            return [1] if recurse else []
+
+        def named_parameters(self, prefix: str = "", recurse: bool = True) -> list[tuple[str, int]]:
+            return [(f"{prefix}x", 1)]
+
+    assert list(modules.parameters(Foreign())) == [1]
+    assert list(modules.parameters(Foreign(), recurse=False)) == []
+    assert list(modules.named_parameters(Foreign(), "a.")) == [("a.x", 1)]
+
+
 def test_parameters_are_weights_without_statistics() -> None:
     net = network()
     assert [name for name, _ in modules.named_parameters(net)] == ["0.weight", "0.bias", "1.weight", "1.bias"]

@@ -34,7 +34,7 @@ _KNOWN = frozenset(
 )
 
 
-_MADE = {"param": "torch.nn.Parameter", "array": "numpy.ndarray", "bfloat16": "torch.Tensor"}
+_MADE = {"param": "torch.nn.Parameter", "array": "numpy.ndarray", "bfloat16": "torch.Tensor", "files": "str"}
 
 
 @dataclass(frozen=True, slots=True)

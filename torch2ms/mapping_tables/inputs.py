@@ -101,6 +101,7 @@ FUNCTIONS: Mapping[str, Make] = {
     "param": lambda random, value: {TAG: "param", "value": value},
     "array": lambda random, value: {TAG: "array", "value": value},
     "image": _image,
+    "files": lambda random, content: {TAG: "files", "value": content},
 }
 
 _OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {

@@ -1,13 +1,15 @@
 """Types of PyTorch of which MindSpore has no objects: for annotations, and for ``isinstance``, which answers no.
 
-And libraries of PyTorch's operators, which cannot be loaded: programs that ask for one go on without it. Nothing in
+And libraries of PyTorch's operators, which cannot be loaded: programs that ask for one go on without it, or with the
+operators of the runtime. Nothing in
 MindSpore warns with the warnings, so that filters for them have nothing to do. A size is an int in
 MindSpore, also while a network is compiled; tensors have one layout and one memory format.
 """
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+import os
+from typing import Any
 
 __all__ = [
     "DispatchKeySet",
@@ -23,9 +25,18 @@ __all__ = [
 ]
 
 
-def load_library(path: str) -> NoReturn:
-    """Raise OSError, as PyTorch does for a library that it cannot load: its operators take PyTorch's tensors."""
-    raise OSError(f"Could not load this library: {path}")
+# Libraries, and the packages that they lie in, whose operators are those of :mod:`.compiled`
+_OF_THE_RUNTIME = {("torchvision", "_C"), ("torchvision", "_C_stable")}
+
+
+def load_library(path: str) -> None:
+    """Raise OSError, as PyTorch does for a library that it cannot load: its operators take PyTorch's tensors.
+
+    Where the runtime has the operators of a library, there is nothing to load.
+    """
+    package, name = os.path.split(os.path.abspath(path))
+    if (os.path.basename(package), name.partition(".")[0]) not in _OF_THE_RUNTIME:
+        raise OSError(f"Could not load this library: {path}")
 
 
 class DispatchKeySet:

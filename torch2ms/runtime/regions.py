@@ -171,7 +171,14 @@ def _bins(start: int, side: int, bins: int, last: int) -> List[Tuple[int, int]]:
 
 def roi_pool(input: Tensor, boxes: Boxes, output_size: Size, spatial_scale: float = 1.0) -> Tensor:
     """Return (boxes, channels, *output_size): the largest value of each bin (Girshick, "Fast R-CNN", 2015)."""
-    rows, (high, wide) = _rows(boxes), _pair(output_size)
+    flat = ops.cat((input.reshape((-1,)), ops.zeros((1,), input.dtype)), 0)
+    places = largest_places(input, _rows(boxes), _pair(output_size), spatial_scale)
+    return ops.gather(flat, Tensor(places.reshape(-1).astype(np.int32)), 0).reshape(places.shape)
+
+
+def largest_places(input: Tensor, rows: Array, sizes: Tuple[int, int], spatial_scale: float) -> Array:
+    """Return where the largest value of each bin lies among all of ``input``; behind its end for a bin of nothing."""
+    high, wide = sizes
     values = input.asnumpy()
     channels, height, width = values.shape[1:]
     # Where the first of the largest values lies: its gradient goes to that place alone; one place is kept for nothing
@@ -190,8 +197,7 @@ def roi_pool(input: Tensor, boxes: Boxes, output_size: Size, spatial_scale: floa
                 y, x = first + best // (stop - begin), begin + best % (stop - begin)
                 offset = int(image) * channels * height * width
                 places[number, :, row, column] = offset + starts[:, 0] + y * width + x
-    flat = ops.cat((input.reshape((-1,)), ops.zeros((1,), input.dtype)), 0)
-    return ops.gather(flat, Tensor(places.reshape(-1).astype(np.int32)), 0).reshape(places.shape)
+    return places
 
 
 def ps_roi_pool(input: Tensor, boxes: Boxes, output_size: Size, spatial_scale: float = 1.0) -> Tensor:

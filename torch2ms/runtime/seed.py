@@ -36,11 +36,11 @@ __all__ = [
 
 
 def _box_muller(values: Any) -> Any:
-    """Return 16 normal numbers from 16 uniform ones, in their own precision."""
-    first, second = 1 - values[:8], values[8:]
+    """Return 16 normal numbers from 16 uniform ones along the last axis, in their own precision."""
+    first, second = 1 - values[..., :8], values[..., 8:]
     radius = np.sqrt(values.dtype.type(-2.0) * np.log(first))
     angle = values.dtype.type(2.0 * math.pi) * second
-    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)]).astype(values.dtype)
+    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], -1).astype(values.dtype)
 
 
 _MANY = 1 << 28  # ranges from here on are reduced from 64 bits
@@ -110,8 +110,8 @@ class Generator:
         if count < 16:
             return np.asarray([self._normal() for _ in range(count)], np.float64 if double else np.float32)
         values = np.resize(self.rands(count // 16 * 16 if half else count, double), count)
-        for start in range(0, count - 15, 16):
-            values[start : start + 16] = _box_muller(values[start : start + 16])
+        whole = count // 16 * 16
+        values[:whole] = _box_muller(values[:whole].reshape(-1, 16)).reshape(-1)
         if count % 16:
             values[-16:] = _box_muller(self.rands(16, double))
         return values

@@ -13,7 +13,7 @@ from typing import Any, Callable, List, Optional, Tuple, Union
 
 import numpy as np
 
-from .datasets import CIFAR10, _Images
+from .image_sets.arrays import CIFAR10, ImagesInMemory
 
 __all__ = ["SyntheticImages", "draw_images", "write_cifar10_binary", "write_cifar10_python"]
 
@@ -40,7 +40,7 @@ def draw_images(
     return (np.clip(images, 0, 1) * 255).astype(np.uint8), labels.astype(np.int64)
 
 
-class SyntheticImages(_Images):
+class SyntheticImages(ImagesInMemory):
     """Images of :func:`draw_images` as (PIL image, label): ``size`` of them to train, a quarter of that to test."""
 
     def __init__(
@@ -54,13 +54,14 @@ class SyntheticImages(_Images):
         channels: int = 3,
         seed: int = 0,
     ) -> None:
+        super().__init__(transform=transform, target_transform=target_transform)
+        self.train = train
         count = size if train else max(num_classes, size // 4)
         self.data, labels = draw_images(count, num_classes, image_size, 2 * seed + (0 if train else 1))
         if channels == 1:
             self.data = self.data.mean(axis=3).astype(np.uint8)
         self.targets = labels.tolist()
         self.classes = [str(number) for number in range(num_classes)]
-        self.transform, self.target_transform = transform, target_transform
 
 
 def _parts(

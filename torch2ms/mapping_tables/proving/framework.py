@@ -1,15 +1,21 @@
 """What both sides of a proof share: executing an example, making its inputs, turning its results into plain data."""
 
+# Copied to another place to run, by a Python as old as 3.9: relative imports.
+# ruff: noqa: TID252
+
 from __future__ import annotations
 
 import ast
 import importlib
 import itertools
 import sys
+import tempfile
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+from .files import write_files
 
 TAG = "__made__"
 Case = Mapping[str, Any]
@@ -108,6 +114,10 @@ class Framework:
                 return self.bfloat16(value["value"])
             if value[TAG] == "array":
                 return value["value"]
+            if value[TAG] == "files":
+                folder = tempfile.mkdtemp(dir=".")  # in the folder of the proof, which goes with it
+                write_files(folder, value["value"])
+                return folder
             from PIL import Image
 
             return Image.fromarray(value["value"], value["mode"])

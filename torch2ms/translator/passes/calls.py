@@ -31,7 +31,7 @@ from torch2ms.translator.passes.gradient_reads import clip_kept
 from torch2ms.translator.passes.inplace_layers import changed_arguments, inplace_layer
 from torch2ms.translator.passes.kept_features import report_kept
 from torch2ms.translator.passes.layer_calls import is_chosen_recurrent, named_inputs
-from torch2ms.translator.passes.layer_members import is_forward
+from torch2ms.translator.passes.layer_members import is_forward, of_foreign_class
 from torch2ms.translator.passes.left_out_gradients import step_that_adds
 from torch2ms.translator.passes.limits import passes_limits
 from torch2ms.translator.passes.network_input import network_input
@@ -252,6 +252,8 @@ def _api_call(node: cst.Call, updated: cst.Call, tree: ast.Call, callee: Kind, c
 def member_row(ctx: Context, func: ast.Attribute) -> tuple[Row, Kind] | None:
     """Return the row that answers for ``receiver.name``, with the receiver's kind; None when it is none of torch's."""
     base = ctx.kind(func.value)
+    if (row := of_foreign_class(ctx, func, base)) is not None:
+        return row, Kind("Module", evidence=f"only networks have .{func.attr}")
     if base.evidence in ("self", "super") and base.name != "Module" and func.attr not in _LACKING:
         return None
     if base.name in ("unknown", "none"):  # None has no members: another function of the file binds the name anew

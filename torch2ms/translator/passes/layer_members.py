@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from torch2ms.mapping_tables.schema import Row
 from torch2ms.translator.by_use import uses
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.families import LAYERS_OF
 from torch2ms.translator.kinds import UNKNOWN, Kind, join
 from torch2ms.translator.names import candidates
+from torch2ms.translator.third_party import free_packages
 
 if TYPE_CHECKING:
     from torch2ms.translator.inference.world import World
@@ -26,6 +28,7 @@ __all__ = [
     "is_settings",
     "layer_by_name",
     "new_names",
+    "of_foreign_class",
 ]
 
 # What layers call otherwise, and the runtime finds under either name.
@@ -134,3 +137,28 @@ def is_mixed_in(base: Kind, tree: ast.Attribute, ctx: Context) -> bool:
         if found is not None and found[0] - {tree.attr}:
             return True
     return False
+
+
+# Functions of the runtime that ask what is no Cell for its own method
+_OF_ANY_OBJECT = frozenset({"torch2ms.runtime.modules.parameters", "torch2ms.runtime.modules.named_parameters"})
+
+
+def of_foreign_class(ctx: Context, func: ast.Attribute, base: Kind) -> Row | None:
+    """Return the row of a method of networks, for an object whose class derives from what no table resolves.
+
+    That may be a Cell or not: the row must go to functions that do with either.
+    """
+    keys = candidates(base) if base.name == "instance" else ()
+    row = ctx.tables.row(f"torch.nn.Module.{func.attr}") if keys else None
+    if row is None or not row.to or any(target.target not in _OF_ANY_OBJECT for target in row.to):
+        return None
+    if ctx.world.evidence.of_call(func.attr).name != "Module" or not all(_is_foreign(key, ctx) for key in keys):
+        return None
+    return None if any(ctx.world.sets(key, func.attr) for key in keys) else row
+
+
+def _is_foreign(key: str, ctx: Context) -> bool:
+    """Whether a class of the project derives from a class of a package that is not known to be free of PyTorch."""
+    infos = (ctx.world.class_info(base) for base in ctx.world.ancestry(key) if ":" in base)
+    bases = (base for info in infos if info is not None for base in info.bases)
+    return any(base.name == "module" and base.of.partition(".")[0] not in free_packages() for base in bases)
