@@ -109,7 +109,8 @@ def test_translate_passes_all_options(invoke: Run, translator: Translator, tmp_p
     code, _, err = invoke(
         "translate", "src", "out", "--mindspore", "2.7", "--device", "ascend", "--api", "classic",
         "--entry", "net:build", "--mapping", str(table), "--on-unsupported", "raise", "--fail-on", "never",
-        "--runtime", "installed", "--jobs", "4", "--no-cache", "--force",
+        "--runtime", "installed", "--jobs", "4", "--no-cache", "--force", "--exclude", "a", "--exclude", "b/*.py",
+        "--data-limit", "1",
     )  # fmt: skip
     assert (code, err) == (0, "")
     asked = translator.asked[0]
@@ -122,7 +123,11 @@ def test_translate_passes_all_options(invoke: Run, translator: Translator, tmp_p
         runtime="installed",
         jobs=4,
         cache=False,
+        exclude=("a", "b/*.py"),
+        data_limit=1 << 20,
     )
+    said = dict(asked["options"].asked)
+    assert (said["device"], said["exclude"], "jobs" in said) == ("ascend", ("a", "b/*.py"), False)
 
 
 def test_translate_defaults(invoke: Run, translator: Translator) -> None:
@@ -172,6 +177,16 @@ def test_diff_is_the_whole_of_stdout_and_writes_nothing(invoke: Run, translator:
     assert "+import mindspore as ms" in out
     assert "would change" in err
     assert translator.asked[0]["dry_run"]
+
+
+def test_diff_shows_the_projects_files_and_the_generated_ones_on_request(invoke: Run, translator: Translator) -> None:
+    files = (FileReport("a.sh", "generated", None, "x\n"), *translator.report.files)
+    translator.report = Report("torch2ms 0", Target(), files, (), (), ())
+    _, out, err = invoke("translate", "src", "--diff")
+    assert "a.sh" not in out
+    assert "1 of 1 files would change, 1 would be generated (--generated shows them)" in err
+    _, out, _ = invoke("translate", "src", "--diff", "--generated")
+    assert out.index("a/a.py") < out.index("a/a.sh")
 
 
 def test_dry_run_needs_no_out(invoke: Run, translator: Translator) -> None:
@@ -260,6 +275,7 @@ def test_settings_of_the_project(
 ) -> None:
     text = (
         '[tool.torch2ms]\nmindspore = "2.8"\ndevice = "gpu"\nmapping = ["rows.toml"]\nfail-on = "warning"\njobs = 2\n'
+        'exclude = ["docs"]\ndata-limit = 3\n[tool.torch2ms.per-file-ignores]\n"tests/**" = ["t2m203", "T2M4"]\n'
     )
     src = make_tree({"pyproject.toml": text, "rows.toml": "", "a.py": ""})
     translator.report = make_report("T2M303")
@@ -267,9 +283,13 @@ def test_settings_of_the_project(
     options = translator.asked[0]["options"]
     assert options.target == Target((2, 8), "gpu")
     assert (options.mappings, options.jobs) == ((str(src / "rows.toml"),), 2)
-    # The command line wins.
-    assert invoke("translate", str(src), "out", "--device", "cpu", "--fail-on", "error")[0] == 0
+    assert (options.exclude, options.data_limit) == (("docs",), 3 << 20)
+    assert options.ignores == (("tests/**", ("T2M203", "T2M4")),)
+    # The command line wins, and excludes more.
+    command = ("--device", "cpu", "--fail-on", "error", "--exclude", "a.py")
+    assert invoke("translate", str(src), "out", *command)[0] == 0
     assert translator.asked[1]["options"].target == Target((2, 8), "cpu")
+    assert translator.asked[1]["options"].exclude == ("docs", "a.py")
 
 
 @pytest.mark.parametrize(
@@ -282,6 +302,11 @@ def test_settings_of_the_project(
         "jobs = true",
         'mapping = "a"',
         "cache = 1",
+        'exclude = "a"',
+        "data-limit = -1",
+        'per-file-ignores = ["T2M203"]',
+        'per-file-ignores = {"a.py" = "T2M203"}',
+        'per-file-ignores = {"a.py" = ["E501"]}',
         "x =",
     ],
 )
@@ -321,6 +346,18 @@ def test_file_to_stdout(invoke: Run, make_tree: Callable[..., Path]) -> None:
     assert "torch.no_such_thing" in out
     assert "T2M202" in err
     assert invoke("translate", str(src), "-")[0] == 2
+
+
+def test_a_pipe_says_what_its_text_needs(invoke: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b"import torch\nclass Net(torch.nn.Linear):\n    pass\n"
+    feed(monkeypatch, text)
+    _, out, err = invoke("translate", "-")
+    assert "from torch2ms_runtime" in out
+    assert "imports torch2ms_runtime" in err
+    feed(monkeypatch, text)
+    _, out, err = invoke("translate", "-", "--runtime", "installed")
+    assert "from torch2ms.runtime" in out
+    assert err == ""
 
 
 def test_broken_stdin_is_a_clear_error(invoke: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,13 @@ def _target_options(function: _Command) -> _Command:
         click.option("--device", type=click.Choice(CHOICES["device"]), help="Device.  [default: portable]"),
         click.option("--api", type=click.Choice(CHOICES["api"]), help="API family to emit.  [default: auto]"),
         click.option("--entry", metavar="MODULE:CALLABLE", help="What builds the network, if it is not found."),
+        click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out, as in a .gitignore; repeatable."),
+        click.option(
+            "--data-limit",
+            type=click.IntRange(min=0),
+            metavar="MIB",
+            help="Copy no folder or file of data that is larger.  [default: 256]",
+        ),
         click.option("--mapping", multiple=True, metavar="FILE", help="Your own mapping table; repeatable."),
         click.option("--mode", type=click.Choice(CHOICES["mode"]), help="Mode it is to run in.  [default: pynative]"),
         click.option(
@@ -67,10 +74,13 @@ def _target_options(function: _Command) -> _Command:
 @click.argument("out", required=False)
 @_target_options
 @click.option("--runtime", type=click.Choice(CHOICES["runtime"]), help="Copy the runtime into OUT, or import it.")
-@click.option("--diff", is_flag=True, help="Print the changes as a diff and write nothing.")
+@click.option("--diff", is_flag=True, help="Print the changes of SRC's files as a diff and write nothing.")
+@click.option("--generated", is_flag=True, help="With --diff, also the files that OUT gets besides, at the end.")
 @click.option("--dry-run", is_flag=True, help="Print the report and write nothing.")
 @click.option("--force", is_flag=True, help="Replace an OUT that torch2ms wrote; what was added to it is kept aside.")
-def translate(src: str, out: str | None, form: str, diff: bool, dry_run: bool, force: bool, **given: Any) -> int:
+def translate(
+    src: str, out: str | None, form: str, diff: bool, generated: bool, dry_run: bool, force: bool, **given: Any
+) -> int:
     """Translate the PyTorch project (or file) SRC into the MindSpore project OUT.
 
     OUT must not exist yet, or be empty. SRC "-" reads one file from stdin; OUT "-" writes one file to stdout, and an
@@ -90,7 +100,7 @@ def translate(src: str, out: str | None, form: str, diff: bool, dry_run: bool, f
     if diff:
         from torch2ms.reports.diff import to_diff
 
-        _write_bytes(to_diff(report))
+        _write_bytes(to_diff(report, generated=generated))
         _summarize_diff(report)
     else:
         _show(report, form, src, out or "OUT", is_written=not dry_run)
@@ -186,11 +196,14 @@ def _translate_stream(src: str, options: Options, fail_on: FailOn, diff: bool, t
         from torch2ms.translator.emit import write_new_file
 
         write_new_file(target, source.encode(result.text))
-        if options.runtime == "copied" and options.package in result.text:
-            say(f"{target} imports {options.package}: translate into a folder to have that beside it")
     else:
         sys.stdout.buffer.write(source.encode(result.text))
+    if options.runtime == "copied" and options.package in result.text and not diff:
+        say(f"{target or 'the text'} imports {options.package}, which a translation into a folder puts beside it;")
+        say("  with --runtime installed it imports torch2ms.runtime, and needs torch2ms where it runs")
     diagnostics = (*source.diagnostics, *result.diagnostics)
+    if result.silenced:
+        say(f"{len(result.silenced)} diagnostics silenced")
     for diagnostic in diagnostics:
         if diagnostic.severity > Severity.NOTE:
             say(str(diagnostic))
@@ -218,9 +231,12 @@ def _show(report: Report, form: str, src: str, out: str, *, is_written: bool = F
 def _summarize_diff(report: Report) -> None:
     from torch2ms.diagnostics import Severity
 
-    changed = sum(file.changed for file in report.files if file.source is not None)
+    own = [file for file in report.files if file.status != "generated"]
+    made = len(report.files) - len(own)
+    changed = sum(file.changed for file in own)
     errors, warnings = report.count(Severity.ERROR), report.count(Severity.WARNING)
-    say(f"{changed} of {len(report.files)} files would change; {errors} errors, {warnings} warnings")
+    more = f", {made} would be generated (--generated shows them)" if made else ""
+    say(f"{changed} of {len(own)} files would change{more}; {errors} errors, {warnings} warnings")
 
 
 def _exit_code(worst: Severity | None, fail_on: FailOn) -> int:
