@@ -88,7 +88,8 @@ def test_every_command_and_option_has_help() -> None:
 
 
 def test_commands_are_those_of_the_design() -> None:
-    assert set(command.commands) == {"translate", "scan", "explain", "tables", "convert-weights", "verify", "demo"}
+    names = {"translate", "update", "scan", "explain", "tables", "convert-weights", "verify", "demo"}
+    assert set(command.commands) == names
     assert set(command.commands["tables"].commands) == {"lint", "coverage", "dump", "new"}  # type: ignore[attr-defined]
 
 
@@ -177,16 +178,6 @@ def test_diff_is_the_whole_of_stdout_and_writes_nothing(invoke: Run, translator:
     assert "+import mindspore as ms" in out
     assert "would change" in err
     assert translator.asked[0]["dry_run"]
-
-
-def test_diff_shows_the_projects_files_and_the_generated_ones_on_request(invoke: Run, translator: Translator) -> None:
-    files = (FileReport("a.sh", "generated", None, "x\n"), *translator.report.files)
-    translator.report = Report("torch2ms 0", Target(), files, (), (), ())
-    _, out, err = invoke("translate", "src", "--diff")
-    assert "a.sh" not in out
-    assert "1 of 1 files would change, 1 would be generated (--generated shows them)" in err
-    _, out, _ = invoke("translate", "src", "--diff", "--generated")
-    assert out.index("a/a.py") < out.index("a/a.sh")
 
 
 def test_dry_run_needs_no_out(invoke: Run, translator: Translator) -> None:
@@ -346,18 +337,6 @@ def test_file_to_stdout(invoke: Run, make_tree: Callable[..., Path]) -> None:
     assert "torch.no_such_thing" in out
     assert "T2M202" in err
     assert invoke("translate", str(src), "-")[0] == 2
-
-
-def test_a_pipe_says_what_its_text_needs(invoke: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = b"import torch\nclass Net(torch.nn.Linear):\n    pass\n"
-    feed(monkeypatch, text)
-    _, out, err = invoke("translate", "-")
-    assert "from torch2ms_runtime" in out
-    assert "imports torch2ms_runtime" in err
-    feed(monkeypatch, text)
-    _, out, err = invoke("translate", "-", "--runtime", "installed")
-    assert "from torch2ms.runtime" in out
-    assert err == ""
 
 
 def test_broken_stdin_is_a_clear_error(invoke: Run, monkeypatch: pytest.MonkeyPatch) -> None:

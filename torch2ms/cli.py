@@ -22,7 +22,7 @@ import click
 from torch2ms import __version__
 from torch2ms.cli_output import say
 from torch2ms.cli_tables import explain, tables
-from torch2ms.cli_translate import scan, translate
+from torch2ms.cli_translate import scan, translate, update
 from torch2ms.cli_verify import convert_weights, demo, verify
 from torch2ms.errors import Torch2msError
 from torch2ms.reports.escape import shortened
@@ -43,7 +43,7 @@ def command() -> None:
     """Translate PyTorch projects into MindSpore projects, and prove that both compute the same."""
 
 
-for _command in (translate, scan, explain, tables, convert_weights, verify, demo):
+for _command in (translate, update, scan, explain, tables, convert_weights, verify, demo):
     command.add_command(_command)
 
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from torch2ms.config import Options
     from torch2ms.diagnostics import Severity
     from torch2ms.reports.model import Report
+    from torch2ms.translator.update import Update
 
-__all__ = ["scan", "translate"]
+__all__ = ["scan", "translate", "update"]
 
 STDIO = "-"
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -96,6 +97,8 @@ def translate(
         return _translate_stream(src, settings.options, settings.fail_on, diff, target)
     if out is None and not (diff or dry_run):
         raise click.UsageError("missing OUT (it may be left out with --diff and --dry-run)")
+    if force and out is not None and not (diff or dry_run):
+        _warn_of_edits(src, Path(out))
     report = _run(src, out, settings.options, force=force, dry_run=diff or dry_run)
     if diff:
         from torch2ms.reports.diff import to_diff
@@ -115,6 +118,42 @@ def translate(
 
 @click.command()
 @click.argument("src")
+@click.argument("out")
+@_target_options
+@click.option("--runtime", type=click.Choice(CHOICES["runtime"]), help="Copy the runtime into OUT, or import it.")
+def update(src: str, out: str, form: str, **given: Any) -> int:
+    """Translate SRC again and merge with what was changed in OUT since it was translated.
+
+    Options that are not given are those of the last translation. Where both changed the same lines, they are marked as
+    git marks conflicts, and the exit code is 1.
+    """
+    from torch2ms.translator.update import last_settings, update_project
+
+    last = last_settings(Path(out))
+    tables = last.pop("mapping", None)
+    asked = {key: value for key, value in _by_key(given).items() if value is not None and value != ()}
+    settings = settings_for(Path(src), {**last, **asked})
+    if tables and not settings.options.mappings:
+        raise click.UsageError("the last translation used mapping tables: give them again with --mapping")
+    with _progress() as progress:
+        report, made = update_project(Path(src), Path(out), settings.options, progress=progress)
+    _show(report, form, src, out, is_written=True)
+    _say_update(made)
+    return 1 if made.conflicts else _exit_code(report.worst, settings.fail_on)
+
+
+def _say_update(made: Update) -> None:
+    """Say what became of the files of OUT; the kinds that matter with their names."""
+    found = made.to_json()
+    counts = ", ".join(f"{len(paths)} {kind}" for kind, paths in found.items() if paths)
+    say(f"update: {counts or 'nothing changed'}")
+    for kind in ("merged", "kept", "removed", "conflicts"):
+        for path in found[kind]:
+            say(f"  {'conflict' if kind == 'conflicts' else kind}  {path}")
+
+
+@click.command()
+@click.argument("src")
 @_target_options
 @click.option("--report", "folder", metavar="DIR", help="Also write the report files into this folder.")
 def scan(src: str, form: str, folder: str | None, **given: Any) -> int:
@@ -127,6 +166,21 @@ def scan(src: str, form: str, folder: str | None, **given: Any) -> int:
         write_reports(report, Path(folder))
     _show(report, form, src, "OUT")
     return _exit_code(report.worst, settings.fail_on)
+
+
+_NAMED = 5  # edited files that a warning names
+
+
+def _warn_of_edits(src: str, out: Path) -> None:
+    """Say which edits of the user would not be in a new OUT, before it is made."""
+    from torch2ms.translator.emit import user_changes
+
+    edited = user_changes(out) if out.is_dir() else []
+    if edited:
+        more = f" and {len(edited) - _NAMED} more" if len(edited) > _NAMED else ""
+        say(f"warning: {len(edited)} files of {out} were changed, added or deleted since the last translation:")
+        say(f"  {', '.join(edited[:_NAMED])}{more}")
+        say(f"  they will not be in the new {out}; `torch2ms update {src} {out}` would merge them")
 
 
 def _texts(value: object) -> list[str]:
