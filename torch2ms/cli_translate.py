@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -59,10 +60,10 @@ def _target_options(function: _Command) -> _Command:
         click.option(
             "--format",
             "form",
-            type=click.Choice(["text", "json"]),
+            type=click.Choice(["text", "json", "github"]),
             default="text",
             show_default=True,
-            help="Form of the report on stdout.",
+            help="Form of the report on stdout; github: annotations for GitHub Actions.",
         ),
     )
     for option in reversed(options):
@@ -274,6 +275,12 @@ def _show(report: Report, form: str, src: str, out: str, *, is_written: bool = F
         from torch2ms.reports.json import to_json
 
         click.echo(to_json(report), nl=False)
+        return
+    if form == "github":
+        from torch2ms.reports.github import to_github
+
+        folder = src if os.path.isdir(src) else os.path.dirname(src) or "."
+        click.echo(to_github(report, Path(os.path.relpath(folder)).as_posix()), nl=False)
         return
     from rich.console import Console
 

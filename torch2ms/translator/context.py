@@ -239,9 +239,8 @@ class Context:
         level = entry.severity if severity is None else severity
         place = self.place(tree)
         message = shortened(message)
-        self.diagnostics.append(
-            Diagnostic(self.path, place.line, place.column, code, level, symbol, message, advice or entry.advice)
-        )
+        instead = advice or (entry.advice.replace("NAME", symbol) if symbol else entry.advice)
+        self.diagnostics.append(Diagnostic(self.path, place.line, place.column, code, level, symbol, message, instead))
         if level > Severity.NOTE and self.frames and not self.silence.hides(code, place.line):
             mark = f"# TORCH2MS {code}: {message}" + (f"; {advice}" if advice else "")
             line = one_line(mark)
