@@ -45,16 +45,20 @@ def test_a_pattern_that_names_nothing_is_refused(make_tree: MakeTree, pattern: s
 
 
 def test_gitignore_files_are_heard_nearest_first(make_tree: MakeTree) -> None:
-    files = {
-        ".gitignore": "*.log\nruns/\n",
-        "a.log": "",
-        "runs/b.py": "",
-        "p/.gitignore": "!keep.log\n",
-        "p/keep.log": "",
-    }
-    project = read_project(make_tree({**files, "p/c.log": "", "a.py": ""}))
-    assert paths(project) == [".gitignore", "a.py", "p/.gitignore", "p/keep.log"]
-    assert left(project) == dict.fromkeys(("a.log", "p/c.log", "runs/"), ".gitignore")
+    files = {".gitignore": "gen_*\nruns/\n", "gen_a.py": "", "runs/b.py": "", "p/.gitignore": "!gen_b.py\n"}
+    project = read_project(make_tree({**files, "p/gen_b.py": "", "p/gen_c.py": "", "a.py": ""}))
+    assert paths(project) == [".gitignore", "a.py", "p/.gitignore", "p/gen_b.py"]
+    assert left(project) == dict.fromkeys(("gen_a.py", "p/gen_c.py", "runs/"), ".gitignore")
+
+
+def test_an_archive_holds_its_ignored_data_on_purpose(make_tree: MakeTree) -> None:
+    src = make_tree(
+        {".gitignore": "data/\n*.txt\nruns/\n", "data/x/a.csv": "", "b.txt": "", "runs/c.py": "", "runs/d.txt": ""}
+    )
+    assert paths(read_project(src)) == [".gitignore", "b.txt", "data/x/a.csv"]
+    subprocess.run(["git", "-C", str(src), "init", "-q"], check=True)
+    subprocess.run(["git", "-C", str(src), "add", ".gitignore"], check=True)
+    assert left(read_project(src)) == dict.fromkeys(("b.txt", "data/", "runs/"), ".gitignore")
 
 
 def test_what_git_tracks_is_not_ignored(make_tree: MakeTree) -> None:

@@ -25,7 +25,7 @@ from torch2ms.diagnostics import CODES, Diagnostic
 from torch2ms.errors import InputError, UsageError
 from torch2ms.reports.model import LeftOut
 from torch2ms.translator.notebooks import read_notebook
-from torch2ms.translator.selection import EXCLUDED, Selection, is_foreign
+from torch2ms.translator.selection import EXCLUDED, IGNORED, Selection, is_foreign
 from torch2ms.translator.source_text import SourceText, decode, diagnose
 
 __all__ = [
@@ -299,14 +299,18 @@ class _Walk:
 
     def _leave_out(self, location: Path, path: str, reason: str) -> None:
         """Note what is left out, and the Python files in it that the program may import."""
-        self.left_out.append(LeftOut(path, reason))
-        if is_foreign(reason) or location.is_symlink():
-            return
         inner = _Walk(self.root, self.selection)
-        if path.endswith("/"):
+        if path.endswith("/") and not is_foreign(reason):
             inner.enter(location, path.rstrip("/"), is_wanted=True)
-        elif location.is_file():
+        elif location.is_file() and not location.is_symlink():
             inner._add_file(location, location.stat(), path)
+        has_python = any(file.kind != "other" for file in inner.files)
+        if reason == IGNORED and inner.files and not has_python and not self.selection.has_git:
+            self.files += inner.files
+            self.left_out += inner.left_out
+            self.diagnostics += inner.diagnostics
+            return
+        self.left_out.append(LeftOut(path, reason))
         self.aside += [file for file in inner.files if file.kind == "python" and file.link is None]
 
     def _entries(self, folder: Path) -> list[os.DirEntry[str]]:

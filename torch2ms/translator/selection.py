@@ -2,7 +2,8 @@
 
 Left out are, in this order: what ``exclude`` names; what ``.gitignore`` names and git does not track; ``node_modules``,
 ``build`` and ``dist`` (unless they are packages), virtual environments, and earlier translations, known by their
-manifest. Patterns are written as in a ``.gitignore``. Python files that were left out are kept in mind: when a file of
+manifest. Patterns are written as in a ``.gitignore``. In an unpacked archive there is no git to say which of the ignored
+files the project holds on purpose, as it often does with small data: there only what holds Python is left out. Python files that were left out are kept in mind: when a file of
 the program imports one, it belongs to the program after all.
 """
 
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from torch2ms.translator.project import Project
     from torch2ms.translator.symbols import SymbolTable
 
-__all__ = ["EXCLUDED", "Selection", "check_entry", "imported_aside", "is_foreign"]
+__all__ = ["EXCLUDED", "IGNORED", "Selection", "check_entry", "imported_aside", "is_foreign"]
 
 EXCLUDED = "exclude"  # how the reason of what the user excluded begins
+IGNORED = ".gitignore"
 _ENVIRONMENT = frozenset({"pyvenv.cfg", "conda-meta"})  # what a virtual environment's folder holds
 _BUILT = frozenset({"build", "dist"})
 _PACKAGES = frozenset({"node_modules"})
@@ -40,7 +42,9 @@ class Selection:
         self._root = root
         self._exclude = tuple(exclude)
         self._excluded = _excluding(exclude)
-        tracked = tracked_files(root) or frozenset()
+        known = tracked_files(root)
+        tracked = known or frozenset()
+        self.has_git = known is not None
         self._tracked = tracked | {str(parent) for path in tracked for parent in PurePosixPath(path).parents}
         self._ignored: dict[str, GitIgnoreSpec] = {}
 
@@ -58,7 +62,7 @@ class Selection:
             return f"{EXCLUDED} {self._exclude[found.index]}"
         if path in self._tracked:
             return ""
-        return ".gitignore" if self._is_ignored(shown) else ""
+        return IGNORED if self._is_ignored(shown) else ""
 
     def folder_reason(self, path: str, names: Collection[str]) -> str:
         """Return why a folder that holds ``names`` is no part of the program, "" when it may be one."""
