@@ -2,9 +2,10 @@
 
 Left out are, in this order: what ``exclude`` names; what ``.gitignore`` names and git does not track; ``node_modules``,
 ``build`` and ``dist`` (unless they are packages), virtual environments, and earlier translations, known by their
-manifest. Patterns are written as in a ``.gitignore``. In an unpacked archive there is no git to say which of the ignored
-files the project holds on purpose, as it often does with small data: there only what holds Python is left out. Python files that were left out are kept in mind: when a file of
-the program imports one, it belongs to the program after all.
+manifest. Patterns are written as in a ``.gitignore``. In an unpacked archive there is no git to say which of the
+ignored files the project holds on purpose, as it often does with data: there only what holds Python is left out.
+
+Python files that were left out are kept in mind: when a file of the program imports one, it belongs to the program.
 """
 
 from __future__ import annotations
