@@ -146,7 +146,9 @@ def update(src: str, out: str, form: str, **given: Any) -> int:
 def _say_update(made: Update) -> None:
     """Say what became of the files of OUT; the kinds that matter with their names."""
     found = made.to_json()
-    counts = ", ".join(f"{len(paths)} {kind}" for kind, paths in found.items() if paths)
+    number = len(found["conflicts"])
+    counts = ", ".join(f"{len(paths)} {kind}" for kind, paths in found.items() if paths and kind != "conflicts")
+    counts += f"{', ' if counts else ''}{number} conflict{'s' * (number != 1)}" if number else ""
     say(f"update: {counts or 'nothing changed'}")
     for kind in ("merged", "kept", "removed", "conflicts"):
         for path in found[kind]:
