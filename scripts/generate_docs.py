@@ -90,8 +90,9 @@ def cli_page() -> str:
         "130 interrupted.",
         "",
         "What is given on the command line wins over `[tool.torch2ms]` in SRC's `pyproject.toml`, whose keys are the",
-        "long options without their dashes: `mindspore`, `device`, `api`, `entry`, `mapping` (a list),",
-        "`on-unsupported`, `fail-on`, `runtime`, `jobs`, `cache`.",
+        "long options without their dashes: `mindspore`, `device`, `api`, `entry`, `mapping` and `exclude` (lists; the",
+        "command line excludes more), `data-limit`, `mode`, `on-unsupported`, `fail-on`, `runtime`, `jobs`, `cache`,",
+        "and the table `per-file-ignores`. [Which files are translated](files.md) describes these.",
     ]
 
     def add(entry: click.Command, path: str, parent: click.Context | None) -> None:

@@ -88,7 +88,8 @@ def test_every_command_and_option_has_help() -> None:
 
 
 def test_commands_are_those_of_the_design() -> None:
-    assert set(command.commands) == {"translate", "scan", "explain", "tables", "convert-weights", "verify", "demo"}
+    names = {"translate", "update", "scan", "explain", "tables", "convert-weights", "verify", "demo"}
+    assert set(command.commands) == names
     assert set(command.commands["tables"].commands) == {"lint", "coverage", "dump", "new"}  # type: ignore[attr-defined]
 
 
@@ -100,7 +101,9 @@ def test_version(invoke: Run) -> None:
 
 def test_module_and_script_are_the_same() -> None:
     done = subprocess.run([sys.executable, "-m", "torch2ms", "--version"], capture_output=True, text=True, cwd=ROOT)
-    assert done.stdout == f"torch2ms, version {torch2ms.__version__}\n"
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"torch2ms, version {torch2ms.__version__}"
+    assert lines[1:3] == ["tables   of torch 2.13.0 and torchvision 0.29.2", "targets  MindSpore 2.0 to 2.10"]
 
 
 def test_translate_passes_all_options(invoke: Run, translator: Translator, tmp_path: Path) -> None:
@@ -109,7 +112,8 @@ def test_translate_passes_all_options(invoke: Run, translator: Translator, tmp_p
     code, _, err = invoke(
         "translate", "src", "out", "--mindspore", "2.7", "--device", "ascend", "--api", "classic",
         "--entry", "net:build", "--mapping", str(table), "--on-unsupported", "raise", "--fail-on", "never",
-        "--runtime", "installed", "--jobs", "4", "--no-cache", "--force",
+        "--runtime", "installed", "--jobs", "4", "--no-cache", "--force", "--exclude", "a", "--exclude", "b/*.py",
+        "--data-limit", "1",
     )  # fmt: skip
     assert (code, err) == (0, "")
     asked = translator.asked[0]
@@ -122,7 +126,11 @@ def test_translate_passes_all_options(invoke: Run, translator: Translator, tmp_p
         runtime="installed",
         jobs=4,
         cache=False,
+        exclude=("a", "b/*.py"),
+        data_limit=1 << 20,
     )
+    said = dict(asked["options"].asked)
+    assert (said["device"], said["exclude"], "jobs" in said) == ("ascend", ("a", "b/*.py"), False)
 
 
 def test_translate_defaults(invoke: Run, translator: Translator) -> None:
@@ -260,6 +268,7 @@ def test_settings_of_the_project(
 ) -> None:
     text = (
         '[tool.torch2ms]\nmindspore = "2.8"\ndevice = "gpu"\nmapping = ["rows.toml"]\nfail-on = "warning"\njobs = 2\n'
+        'exclude = ["docs"]\ndata-limit = 3\n[tool.torch2ms.per-file-ignores]\n"tests/**" = ["t2m203", "T2M4"]\n'
     )
     src = make_tree({"pyproject.toml": text, "rows.toml": "", "a.py": ""})
     translator.report = make_report("T2M303")
@@ -267,9 +276,13 @@ def test_settings_of_the_project(
     options = translator.asked[0]["options"]
     assert options.target == Target((2, 8), "gpu")
     assert (options.mappings, options.jobs) == ((str(src / "rows.toml"),), 2)
-    # The command line wins.
-    assert invoke("translate", str(src), "out", "--device", "cpu", "--fail-on", "error")[0] == 0
+    assert (options.exclude, options.data_limit) == (("docs",), 3 << 20)
+    assert options.ignores == (("tests/**", ("T2M203", "T2M4")),)
+    # The command line wins, and excludes more.
+    command = ("--device", "cpu", "--fail-on", "error", "--exclude", "a.py")
+    assert invoke("translate", str(src), "out", *command)[0] == 0
     assert translator.asked[1]["options"].target == Target((2, 8), "cpu")
+    assert translator.asked[1]["options"].exclude == ("docs", "a.py")
 
 
 @pytest.mark.parametrize(
@@ -282,6 +295,11 @@ def test_settings_of_the_project(
         "jobs = true",
         'mapping = "a"',
         "cache = 1",
+        'exclude = "a"',
+        "data-limit = -1",
+        'per-file-ignores = ["T2M203"]',
+        'per-file-ignores = {"a.py" = "T2M203"}',
+        'per-file-ignores = {"a.py" = ["E501"]}',
         "x =",
     ],
 )
@@ -413,9 +431,9 @@ def test_convert_weights_passes_arguments(invoke: Run, monkeypatch: pytest.Monke
         ["convert-weights", "missing.pth", "b.ckpt", "--project", ".", "--entry", "net:build"],
         ["verify", "missing", "missing", "--entry", "net:build", "--input", "2x3"],
         ["verify", "tests", "tests", "--entry", "net", "--input", "2x3"],
-        ["tables", "new", "torch.no_such_thing"],
+        ["tables", "new", "numpy.no_such_thing"],
         ["tables", "dump", "tensorflow"],
-        ["explain", "torch.nn.Conv2dd"],
+        ["explain", "numpy.Conv2dd"],
     ],
 )
 def test_commands_complain_clearly(invoke: Run, arguments: list[str]) -> None:

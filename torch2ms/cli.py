@@ -22,8 +22,9 @@ import click
 from torch2ms import __version__
 from torch2ms.cli_output import say
 from torch2ms.cli_tables import explain, tables
-from torch2ms.cli_translate import scan, translate
+from torch2ms.cli_translate import scan, translate, update
 from torch2ms.cli_verify import convert_weights, demo, verify
+from torch2ms.config import NEWEST, OLDEST
 from torch2ms.errors import Torch2msError
 from torch2ms.reports.escape import shortened
 
@@ -33,17 +34,35 @@ FAILED, INTERRUPTED, TERMINATED = 2, 130, 143
 _EXTRAS = {"torch": "torch", "mindspore": "mindspore", "safetensors": "torch", "PIL": "mindspore"}
 
 
+def _show_version(context: click.Context, parameter: click.Parameter, is_asked: bool) -> None:
+    """Print what is translated from and to, as the catalogues beside the tables have it."""
+    if not is_asked or context.resilient_parsing:
+        return
+    from torch2ms.mapping_tables.catalogue import catalogued
+
+    releases = catalogued()
+    sources = " and ".join(f"{name} {', '.join(releases[name])}" for name in ("torch", "torchvision"))
+    click.echo(f"torch2ms, version {__version__}")
+    click.echo(f"tables   of {sources}")
+    click.echo(f"targets  MindSpore {'.'.join(map(str, OLDEST))} to {'.'.join(map(str, NEWEST))}")
+    click.echo(f"         signatures of {', '.join(releases['mindspore'])}; other releases by documentation")
+    context.exit()
+
+
 @click.group(
     name="torch2ms",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Exit codes: 0 done; 1 done, with diagnostics at or above --fail-on; 2 wrong usage or a failure.",
 )
-@click.version_option(__version__, prog_name="torch2ms")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
+    help="Show the versions of torch2ms, its tables and its targets, and exit.",
+)  # fmt: skip
 def command() -> None:
     """Translate PyTorch projects into MindSpore projects, and prove that both compute the same."""
 
 
-for _command in (translate, scan, explain, tables, convert_weights, verify, demo):
+for _command in (translate, update, scan, explain, tables, convert_weights, verify, demo):
     command.add_command(_command)
 
 

@@ -6,6 +6,7 @@ The command line wins over the file, the file over the defaults.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,9 +30,14 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "fail-on": get_args(FailOn),
 }
 _TEXTS = ("mindspore", "entry")
+_OF_MACHINE = ("jobs", "cache", "fail-on")  # settings that change nothing in OUT
 _LARGEST = 1 << 20  # bytes of a pyproject.toml
 _MOST_JOBS = 1024
-_KEYS = (*CHOICES, *_TEXTS, "mapping", "jobs", "cache")
+_LISTS = ("mapping", "exclude")
+_KEYS = (*CHOICES, *_TEXTS, *_LISTS, "jobs", "cache", "data-limit", "per-file-ignores")
+_CODE = re.compile(r"T2M\d{0,3}", re.IGNORECASE)
+_MIB = 1 << 20
+_LARGEST_LIMIT = 1 << 30  # MiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,11 @@ def settings_for(src: Path, given: Mapping[str, Any]) -> Settings:
     Raises UsageError for a wrong key or value, with its place.
     """
     chosen = _project_settings(src)
-    chosen.update({key: value for key, value in given.items() if value is not None and value != ()})
+    said = {key: value for key, value in given.items() if value is not None and value != ()}
+    both = (*chosen.get("exclude", ()), *said.get("exclude", ()))
+    chosen |= said
+    if both:
+        chosen["exclude"] = both  # as with ruff and others, the command line excludes more, not less
     default = Options()
     target = Target(
         mindspore=parse_version(chosen["mindspore"]) if "mindspore" in chosen else default.target.mindspore,
@@ -67,6 +77,10 @@ def settings_for(src: Path, given: Mapping[str, Any]) -> Settings:
         mode=chosen.get("mode", default.mode),
         jobs=chosen.get("jobs", default.jobs) or os.cpu_count() or 1,
         cache=chosen.get("cache", default.cache),
+        exclude=tuple(chosen.get("exclude", ())),
+        data_limit=chosen["data-limit"] * _MIB if "data-limit" in chosen else default.data_limit,
+        ignores=tuple(chosen.get("per-file-ignores", ())),
+        asked=tuple(sorted((key, value) for key, value in said.items() if key not in _OF_MACHINE)),
     )
     return Settings(options, chosen.get("fail-on", "error"))
 
@@ -130,10 +144,16 @@ def _checked(key: str, value: Any, file: Path) -> Any:
         if not isinstance(value, str) or value not in CHOICES[key]:
             shown = shortened(ascii(value), 80) if isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
             raise UsageError(f"{where}: {shown} is none of {', '.join(CHOICES[key])}")
-    elif key == "mapping":
+    elif key in _LISTS:
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-            raise UsageError(f"{where}: must be a list of file names")
-        return tuple(str(file.parent / name) for name in value)
+            kind = "file names" if key == "mapping" else "patterns"
+            raise UsageError(f"{where}: must be a list of {kind}")
+        return tuple(str(file.parent / name) for name in value) if key == "mapping" else tuple(value)
+    elif key == "per-file-ignores":
+        return _ignores(value, where)
+    elif key == "data-limit":
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _LARGEST_LIMIT:
+            raise UsageError(f"{where}: must be a number of MiB")
     elif key == "jobs":
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST_JOBS:
             raise UsageError(f"{where}: must be a number of processes")
@@ -143,3 +163,13 @@ def _checked(key: str, value: Any, file: Path) -> Any:
     elif not isinstance(value, str):
         raise UsageError(f"{where}: must be a string")
     return value
+
+
+def _ignores(value: Any, where: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the checked table of patterns and the codes, or beginnings of codes, that are silenced there."""
+    if not isinstance(value, dict):
+        raise UsageError(f"{where}: must be a table", advice='write it like "tests/**" = ["T2M203"]')
+    for pattern, codes in value.items():
+        if not isinstance(codes, list) or not all(isinstance(code, str) and _CODE.fullmatch(code) for code in codes):
+            raise UsageError(f"{where}: {shortened(pattern, 80)}: must be a list of codes", advice='like ["T2M203"]')
+    return tuple((pattern, tuple(code.upper() for code in codes)) for pattern, codes in value.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from torch2ms.config import Options
     from torch2ms.diagnostics import Severity
     from torch2ms.reports.model import Report
+    from torch2ms.translator.update import Update
 
-__all__ = ["scan", "translate"]
+__all__ = ["scan", "translate", "update"]
 
 STDIO = "-"
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -32,6 +34,13 @@ def _target_options(function: _Command) -> _Command:
         click.option("--device", type=click.Choice(CHOICES["device"]), help="Device.  [default: portable]"),
         click.option("--api", type=click.Choice(CHOICES["api"]), help="API family to emit.  [default: auto]"),
         click.option("--entry", metavar="MODULE:CALLABLE", help="What builds the network, if it is not found."),
+        click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out, as in a .gitignore; repeatable."),
+        click.option(
+            "--data-limit",
+            type=click.IntRange(min=0),
+            metavar="MIB",
+            help="Copy no folder or file of data that is larger.  [default: 256]",
+        ),
         click.option("--mapping", multiple=True, metavar="FILE", help="Your own mapping table; repeatable."),
         click.option("--mode", type=click.Choice(CHOICES["mode"]), help="Mode it is to run in.  [default: pynative]"),
         click.option(
@@ -51,10 +60,10 @@ def _target_options(function: _Command) -> _Command:
         click.option(
             "--format",
             "form",
-            type=click.Choice(["text", "json"]),
+            type=click.Choice(["text", "json", "github"]),
             default="text",
             show_default=True,
-            help="Form of the report on stdout.",
+            help="Form of the report on stdout; github: annotations for GitHub Actions.",
         ),
     )
     for option in reversed(options):
@@ -67,10 +76,13 @@ def _target_options(function: _Command) -> _Command:
 @click.argument("out", required=False)
 @_target_options
 @click.option("--runtime", type=click.Choice(CHOICES["runtime"]), help="Copy the runtime into OUT, or import it.")
-@click.option("--diff", is_flag=True, help="Print the changes as a diff and write nothing.")
+@click.option("--diff", is_flag=True, help="Print the changes of SRC's files as a diff and write nothing.")
+@click.option("--generated", is_flag=True, help="With --diff, also the files that OUT gets besides, at the end.")
 @click.option("--dry-run", is_flag=True, help="Print the report and write nothing.")
 @click.option("--force", is_flag=True, help="Replace an OUT that torch2ms wrote; what was added to it is kept aside.")
-def translate(src: str, out: str | None, form: str, diff: bool, dry_run: bool, force: bool, **given: Any) -> int:
+def translate(
+    src: str, out: str | None, form: str, diff: bool, generated: bool, dry_run: bool, force: bool, **given: Any
+) -> int:
     """Translate the PyTorch project (or file) SRC into the MindSpore project OUT.
 
     OUT must not exist yet, or be empty. SRC "-" reads one file from stdin; OUT "-" writes one file to stdout, and an
@@ -86,11 +98,13 @@ def translate(src: str, out: str | None, form: str, diff: bool, dry_run: bool, f
         return _translate_stream(src, settings.options, settings.fail_on, diff, target)
     if out is None and not (diff or dry_run):
         raise click.UsageError("missing OUT (it may be left out with --diff and --dry-run)")
+    if force and out is not None and not (diff or dry_run):
+        _warn_of_edits(src, Path(out))
     report = _run(src, out, settings.options, force=force, dry_run=diff or dry_run)
     if diff:
         from torch2ms.reports.diff import to_diff
 
-        _write_bytes(to_diff(report))
+        _write_bytes(to_diff(report, generated=generated))
         _summarize_diff(report)
     else:
         _show(report, form, src, out or "OUT", is_written=not dry_run)
@@ -101,6 +115,44 @@ def translate(src: str, out: str | None, form: str, diff: bool, dry_run: bool, f
     if "backup" in report.facts:
         say(f"the old OUT held files that torch2ms did not write; it is now {report.facts['backup']}")
     return _exit_code(report.worst, settings.fail_on)
+
+
+@click.command()
+@click.argument("src")
+@click.argument("out")
+@_target_options
+@click.option("--runtime", type=click.Choice(CHOICES["runtime"]), help="Copy the runtime into OUT, or import it.")
+def update(src: str, out: str, form: str, **given: Any) -> int:
+    """Translate SRC again and merge with what was changed in OUT since it was translated.
+
+    Options that are not given are those of the last translation. Where both changed the same lines, they are marked as
+    git marks conflicts, and the exit code is 1.
+    """
+    from torch2ms.translator.update import last_settings, update_project
+
+    last = last_settings(Path(out))
+    tables = last.pop("mapping", None)
+    asked = {key: value for key, value in _by_key(given).items() if value is not None and value != ()}
+    settings = settings_for(Path(src), {**last, **asked})
+    if tables and not settings.options.mappings:
+        raise click.UsageError("the last translation used mapping tables: give them again with --mapping")
+    with _progress() as progress:
+        report, made = update_project(Path(src), Path(out), settings.options, progress=progress)
+    _show(report, form, src, out, is_written=True)
+    _say_update(made)
+    return 1 if made.conflicts else _exit_code(report.worst, settings.fail_on)
+
+
+def _say_update(made: Update) -> None:
+    """Say what became of the files of OUT; the kinds that matter with their names."""
+    found = made.to_json()
+    number = len(found["conflicts"])
+    counts = ", ".join(f"{len(paths)} {kind}" for kind, paths in found.items() if paths and kind != "conflicts")
+    counts += f"{', ' if counts else ''}{number} conflict{'s' * (number != 1)}" if number else ""
+    say(f"update: {counts or 'nothing changed'}")
+    for kind in ("merged", "kept", "removed", "conflicts"):
+        for path in found[kind]:
+            say(f"  {'conflict' if kind == 'conflicts' else kind}  {path}")
 
 
 @click.command()
@@ -117,6 +169,21 @@ def scan(src: str, form: str, folder: str | None, **given: Any) -> int:
         write_reports(report, Path(folder))
     _show(report, form, src, "OUT")
     return _exit_code(report.worst, settings.fail_on)
+
+
+_NAMED = 5  # edited files that a warning names
+
+
+def _warn_of_edits(src: str, out: Path) -> None:
+    """Say which edits of the user would not be in a new OUT, before it is made."""
+    from torch2ms.translator.emit import user_changes
+
+    edited = user_changes(out) if out.is_dir() else []
+    if edited:
+        more = f" and {len(edited) - _NAMED} more" if len(edited) > _NAMED else ""
+        say(f"warning: {len(edited)} files of {out} were changed, added or deleted since the last translation:")
+        say(f"  {', '.join(edited[:_NAMED])}{more}")
+        say(f"  they will not be in the new {out}; `torch2ms update {src} {out}` would merge them")
 
 
 def _texts(value: object) -> list[str]:
@@ -186,11 +253,14 @@ def _translate_stream(src: str, options: Options, fail_on: FailOn, diff: bool, t
         from torch2ms.translator.emit import write_new_file
 
         write_new_file(target, source.encode(result.text))
-        if options.runtime == "copied" and options.package in result.text:
-            say(f"{target} imports {options.package}: translate into a folder to have that beside it")
     else:
         sys.stdout.buffer.write(source.encode(result.text))
+    if options.runtime == "copied" and options.package in result.text and not diff:
+        say(f"{target or 'the text'} imports {options.package}, which a translation into a folder puts beside it;")
+        say("  with --runtime installed it imports torch2ms.runtime, and needs torch2ms where it runs")
     diagnostics = (*source.diagnostics, *result.diagnostics)
+    if result.silenced:
+        say(f"{len(result.silenced)} diagnostics silenced")
     for diagnostic in diagnostics:
         if diagnostic.severity > Severity.NOTE:
             say(str(diagnostic))
@@ -208,6 +278,12 @@ def _show(report: Report, form: str, src: str, out: str, *, is_written: bool = F
 
         click.echo(to_json(report), nl=False)
         return
+    if form == "github":
+        from torch2ms.reports.github import to_github
+
+        folder = src if os.path.isdir(src) else os.path.dirname(src) or "."
+        click.echo(to_github(report, Path(os.path.relpath(folder)).as_posix()), nl=False)
+        return
     from rich.console import Console
 
     from torch2ms.reports.terminal import render_terminal
@@ -218,9 +294,12 @@ def _show(report: Report, form: str, src: str, out: str, *, is_written: bool = F
 def _summarize_diff(report: Report) -> None:
     from torch2ms.diagnostics import Severity
 
-    changed = sum(file.changed for file in report.files if file.source is not None)
+    own = [file for file in report.files if file.status != "generated"]
+    made = len(report.files) - len(own)
+    changed = sum(file.changed for file in own)
     errors, warnings = report.count(Severity.ERROR), report.count(Severity.WARNING)
-    say(f"{changed} of {len(report.files)} files would change; {errors} errors, {warnings} warnings")
+    more = f", {made} would be generated (--generated shows them)" if made else ""
+    say(f"{changed} of {len(own)} files would change{more}; {errors} errors, {warnings} warnings")
 
 
 def _exit_code(worst: Severity | None, fail_on: FailOn) -> int:

@@ -71,6 +71,11 @@ class Options:
     mode: Mode = "pynative"  # how the program is to run: graph raises T2M6xx and T2M7xx to warnings
     jobs: int = 1
     cache: bool = True
+    exclude: tuple[str, ...] = ()  # patterns as in a .gitignore; what they name is not translated
+    data_limit: int = 256 << 20  # bytes of data in one folder or file; what is larger is not copied
+    ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()  # pattern of paths -> codes, or beginnings of codes
+    # What the command line said, kept in OUT for `torch2ms update`
+    asked: tuple[tuple[str, object], ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.entry is not None and not _is_entry(self.entry):

@@ -63,6 +63,8 @@ _ALL = (
     Code("T2M105", "too-slow", _E, "Translating the file takes more work than the limit; it was copied as it is.",
          "Split the file."),
     Code("T2M106", "repaired-syntax", _N, "A legacy spelling that Python 3.7 forbids (async=) was repaired before parsing.", ""),
+    Code("T2M107", "left-on-request", _N, "A file that uses torch was left as it is, because a comment or --exclude says so. "
+         "A warning where the translated program imports it.", "Translate it by hand, or let it be translated."),
     Code("T2M201", "unsupported-api", _E, "The API is known and has no MindSpore equivalent.",
          "Follow the advice of the entry, or write the operation with the pieces MindSpore has."),
     Code("T2M202", "unknown-api", _E, "The API is not in the mapping tables.",
@@ -88,8 +90,9 @@ _ALL = (
     Code("T2M305", "inplace-alias", _W, "An in-place operation may be seen through another name; MindSpore computes a new tensor.",
          "Make sure that no other name refers to the same tensor, or assign with x[...] = value."),
     Code("T2M306", "random-stream", _N, "The random numbers come from MindSpore's generator: same distribution, other values.", ""),
-    Code("T2M307", "third-party", _W, "A third-party package that works on torch objects is left as it is.",
-         "Replace it by its MindSpore counterpart."),
+    Code("T2M307", "third-party", _W, "A third-party package that works on torch objects is left as it is. "
+         "An error where a program of the project reaches the import and cannot do without it.",
+         "Put its source into the project and translate it, or replace it; the message says what installs beside the release."),
     Code("T2M401", "training-step", _N, "A training step was rewritten with value_and_grad.", ""),
     Code("T2M402", "training-step-left", _E, "A backward call could not be rewritten; the loop is left as it is.",
          "Rewrite the step with mindspore.value_and_grad; the message names the obstacle."),

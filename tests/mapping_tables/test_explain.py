@@ -96,9 +96,19 @@ def test_explains_codes(only: Only, code: str) -> None:
 
 
 def test_a_mistyped_name_is_met_with_the_nearest(only: Only) -> None:
+    text = explain(only(ROWS), "torch.nn.Conv2")
+    assert "unknown: no public name of the PyTorch release" in text
+    assert "did you mean torch.nn.Conv2d" in text
     with pytest.raises(UsageError) as caught:
-        explain(only(ROWS), "torch.nn.Conv2")
-    assert "torch.nn.Conv2d" in caught.value.advice
+        explain(only(ROWS), "Conv2dd")
+    assert "Conv2d" in caught.value.advice
+
+
+def test_a_private_name_is_said_to_be_one(only: Only) -> None:
+    text = explain(only(ROWS), "torch.jit._flatten")
+    assert "unknown: _flatten is private" in text
+    assert "torch2ms tables new torch.jit._flatten" in text
+    assert 'namespace = "torch.jit"\n\n[_flatten]\n' in new_row(only(ROWS), "torch.jit._flatten")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +136,7 @@ def test_no_row_is_proposed_twice_or_for_nothing(only: Only) -> None:
     with pytest.raises(UsageError, match="has a row already"):
         new_row(tables, "torch.nn.Conv2d")
     with pytest.raises(UsageError, match="torch has no"):
-        new_row(tables, "torch.nn.Nothing")
+        new_row(tables, "numpy.zeros")
 
 
 def test_coverage_counts(only: Only) -> None:

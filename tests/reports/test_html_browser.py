@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from torch2ms.diagnostics import Severity
 from torch2ms.reports.html import to_html
-from torch2ms.reports.model import ApiUse, FileReport, Place, Report
+from torch2ms.reports.model import ApiUse, ChecklistItem, FileReport, LeftOut, Place, Report
+from torch2ms.reports.summary import summarize
 
 pytestmark = pytest.mark.browser
 
@@ -85,14 +87,27 @@ TASKS = ["torch.special.bessel_j0", "torch.Tensor.backward", "syntax-error", "to
 FILES = "#files-list > details > summary > .mono"
 
 
+def by_need(report: Report) -> list[str]:
+    """The files that failed first, then by errors, warnings and whether anything was translated."""
+    counts = summarize(report).by_file
+
+    def need(file: FileReport) -> tuple[int, ...]:
+        found = counts.get(file.path, {})
+        severities = (found.get(Severity.ERROR, 0), found.get(Severity.WARNING, 0))
+        return (file.status == "failed", *severities, file.status == "translated")
+
+    return [file.path for file in sorted(report.files, key=need, reverse=True)]
+
+
 def test_shows_everything_at_first(report: Report, open_page: Open) -> None:
     page = open_page(report)
     assert texts(page, "h1") == ["6 of 9 torch APIs are translated, 3 are left for you."]
     assert texts(page, "#shown") == ["9 of 9 diagnostics, 12 of 12 files"]
     assert texts(page, "#todo-list summary .mono:first-of-type") == TASKS
     assert texts(page, "#todo-list h3") == ["Keeps an entry script from running", "Other code"]
-    assert texts(page, ".scripts li") == ["train.py needs work: 2 tasks"]
-    assert texts(page, FILES) == [file.path for file in report.files]
+    blocks = "torch.special.bessel_j0 (T2M201), torch.Tensor.backward (T2M402)"
+    assert texts(page, ".scripts li") == [f"train.py needs work: 2 tasks, blocked by {blocks}"]
+    assert texts(page, FILES) == by_need(report)
     assert len(texts(page, "#apis-list tbody tr")) == 9
     assert len(texts(page, "#checklist-list tbody tr")) == 4
 
@@ -115,6 +130,88 @@ def test_filters_by_severity_file_and_api(report: Report, open_page: Open) -> No
     assert wait(page, "document.getElementById('shown').textContent === '1 of 9 diagnostics, 1 of 12 files'")
     assert texts(page, "#todo-list summary .mono:first-of-type") == ["torch.special.bessel_j0"]
     assert texts(page, FILES) == ["models/net.py"]
+
+
+def choose(page: Any, selector: str, value: str) -> None:
+    script = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))"
+    page.execute_script(script, page.find_element("css selector", selector), value)
+
+
+def test_filters_by_code_and_state(report: Report, open_page: Open) -> None:
+    page = open_page(report)
+    choose(page, "#by-code", "T2M402")
+    assert texts(page, "#shown") == ["1 of 9 diagnostics, 1 of 12 files"]
+    assert texts(page, "#todo-list summary .mono:first-of-type") == ["torch.Tensor.backward"]
+    click(page, "#clear")
+    choose(page, "#by-state", "needs work")
+    assert set(texts(page, "#files-list .pill.error")) == {"needs work"}
+    failing = {found.file for found in report.diagnostics if found.severity == Severity.ERROR}
+    assert set(texts(page, FILES)) == failing
+    choose(page, "#by-state", "unsupported")
+    assert len(texts(page, "#apis-list tbody tr")) == sum(api.status == "unsupported" for api in report.apis)
+    assert page.find_elements("css selector", "#files-list .pill.translated")  # ready, and green
+
+
+def test_search_looks_everywhere(report: Report, open_page: Open) -> None:
+    page = open_page(report)
+    write(page, "#by-text", "Return the number BEHIND")  # in the code of one file
+    assert wait(page, "document.getElementById('files-tally').textContent === '1 of 12'")
+    assert texts(page, FILES) == ["models/net.py"]
+    write(page, "#by-text", "the loss is read before")
+    assert wait(page, "document.getElementById('diagnostics-tally').textContent === '1 of 9'")
+    assert page.execute_script("return location.hash") == "#?text=the+loss+is+read+before"
+
+
+def test_links_keep_the_filter_and_the_place(report: Report, open_page: Open) -> None:
+    page = open_page(report)
+    address = page.current_url
+    page.get("about:blank")
+    page.get(f"{address}#?code=T2M402&severity=error&file=train")
+    assert texts(page, "#shown") == ["1 of 9 diagnostics, 1 of 12 files"]
+    assert page.find_element("css selector", "#by-file").get_attribute("value") == "train"
+    assert page.find_element("css selector", '[data-severity="2"]').get_attribute("aria-pressed") == "true"
+    click(page, "#clear")
+    assert page.execute_script("return location.hash") == ""
+    click(page, "#todo-list a")
+    assert page.execute_script("return location.hash") == "#/models/net.py:55"
+    odd = next(file.path for file in report.files if " " in file.path and file.output)
+    page.execute_script("location.hash = '#/' + encodeURI(arguments[0]) + ':1'", odd)
+    assert wait(page, "document.querySelector('tr.at')?.dataset.o === '1'")
+
+
+def test_files_are_ordered_by_need_or_name(report: Report, open_page: Open) -> None:
+    page = open_page(report)
+    choose(page, "#order", "name")
+    assert texts(page, FILES) == [file.path for file in report.files]
+    choose(page, "#order", "need")
+    assert texts(page, FILES) == by_need(report)
+
+
+def test_what_is_left_out_and_silenced_is_shown(report: Report, open_page: Open) -> None:
+    left = LeftOut("data/", "large data", 5 << 20, 3)
+    page = open_page(dataclasses.replace(report, left_out=(left,), silenced=report.diagnostics[:2]))
+    click(page, "#left-out summary")
+    assert [text.split() for text in texts(page, "#left-out li")] == ["data/ large data: 3 files, 5 MiB".split()]
+    click(page, "#silenced summary")
+    assert len(texts(page, "#silenced li")) == 2
+
+
+def test_a_long_checklist_is_folded_by_topic(report: Report, open_page: Open) -> None:
+    items = tuple(ChecklistItem("seed", str(number), None) for number in range(20))
+    page = open_page(dataclasses.replace(report, checklist=(*items, ChecklistItem("loss", "MSE", None))))
+    assert texts(page, "#checklist-list summary .right") == ["20", "1"]
+    assert texts(page, "#checklist-list tbody tr") == []
+    click(page, "#checklist-list summary")
+    assert len(texts(page, "#checklist-list tbody tr")) == 20
+
+
+def test_nothing_is_wider_than_a_narrow_window(report: Report, open_page: Open) -> None:
+    page = open_page(report)
+    page.set_window_size(500, 900)
+    try:
+        assert page.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    finally:
+        page.set_window_size(1400, 1000)
 
 
 def test_a_place_opens_its_file_at_its_line_with_its_mark(report: Report, open_page: Open) -> None:

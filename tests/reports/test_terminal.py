@@ -26,7 +26,7 @@ def test_plain_summary(report: Report) -> None:
     assert "5 translated · 1 unchanged · 2 copied · 3 generated · 1 failed" in text
     assert "6 of 9 translated" in text
     assert "5 errors · 2 warnings · 2 notes" in text
-    assert "Scripts      1 of 2 ready to run" in text
+    assert "Scripts      1 of 2 entry scripts can run\n  train.py  blocked by " in text
     start = text.index("To do, in this order  5 tasks, 5 places\n")
     told = [line for line in text[start:].splitlines() if "\N{MULTIPLICATION SIGN}" in line or line.startswith("  ")]
     assert [line for line in told if not line.startswith("      ")][:7] == [

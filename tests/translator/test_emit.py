@@ -7,15 +7,18 @@ import json
 import os
 import shutil
 import stat
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from torch2ms.errors import InternalError, OutputError
-from torch2ms.translator.emit import MANIFEST, OutFile, check_out, emit
+from torch2ms.translator.emit import EMITTED, MANIFEST, OutFile, check_out, emit
 from torch2ms.translator.leftovers import lock
+from torch2ms.translator.out_names import REPORT_NAME
 
+TEXTS = f"{REPORT_NAME}/{EMITTED}"
 FILES = (OutFile("a.py", b"x = 1\n"), OutFile("b/c.txt", b"\0\xff"))
 
 
@@ -23,7 +26,7 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.relative_to(folder).as_posix() != MANIFEST
+        if path.is_file() and path.relative_to(folder).as_posix() not in (MANIFEST, TEXTS)
     }
 
 
@@ -31,7 +34,9 @@ def test_writes_all_files_and_a_manifest(tmp_path: Path) -> None:
     emitted = emit(tmp_path / "out", FILES)
     assert tree(tmp_path / "out") == {"a.py": b"x = 1\n", "b/c.txt": b"\0\xff"}
     assert (emitted.files, emitted.backup) == (2, None)
-    assert list(json.loads((tmp_path / "out" / MANIFEST).read_text())["files"]) == ["a.py", "b/c.txt"]
+    assert list(json.loads((tmp_path / "out" / MANIFEST).read_text())["files"]) == ["a.py", "b/c.txt", TEXTS]
+    with zipfile.ZipFile(tmp_path / "out" / TEXTS) as kept:
+        assert {name: kept.read(name) for name in kept.namelist()} == {"a.py": b"x = 1\n"}  # what can be merged
     assert os.listdir(tmp_path) == ["out"]
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from torch2ms.config import Target, parse_version
 from torch2ms.translator.names import TORCH_ROOTS
 from torch2ms.translator.pipeline import translate_project, translate_source
-from torch2ms.translator.third_party import _packages
+from torch2ms.translator.third_party import _counterparts, _packages, advice_for
 
 MakeTree = Callable[..., Path]
 
@@ -142,3 +143,49 @@ def test_what_a_missing_package_gives_raises_where_it_is_used() -> None:
 )
 def test_imports_that_are_spared_already_stay(source: str) -> None:
     assert "missing" not in translate_source(source).text
+
+
+PROGRAM = "if __name__ == '__main__':\n    print(Bert)\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "severity"),
+    [
+        ({"a.py": "from transformers import Bert\n" + PROGRAM}, "error"),
+        ({"a.py": "from transformers import Bert\n", "run.py": "from a import Bert\n" + PROGRAM}, "error"),
+        ({"a.py": "from transformers import Bert\n", "run.py": "from b import Bert\n" + PROGRAM}, "warning"),
+        (
+            {"a.py": "try:\n    from transformers import Bert\nexcept ImportError:\n    Bert = None\n" + PROGRAM},
+            "warning",
+        ),
+        ({"a.py": "if TYPE_CHECKING:\n    from transformers import Bert\n" + PROGRAM}, "warning"),
+        ({"a.py": "try:\n    from transformers import Bert\nexcept ImportError:\n    raise\n" + PROGRAM}, "error"),
+        (
+            {"a.py": "try:\n    import transformers\nexcept:\n    pass\nfrom transformers import Bert\n" + PROGRAM},
+            "error",
+        ),
+    ],
+)
+def test_a_package_that_a_program_needs_is_an_error(make_tree: MakeTree, files: dict[str, str], severity: str) -> None:
+    report = translate_project(make_tree(files), None)
+    found = [d for d in report.diagnostics if d.code == "T2M307"]
+    assert [(d.file, d.symbol, str(d.severity)) for d in found] == [("a.py", "transformers", severity)]
+
+
+def test_advice_is_of_the_chosen_release() -> None:
+    assert "mindone 0.5.0 installs beside MindSpore 2.10" in advice_for("transformers", Target())
+    older = advice_for("transformers", Target(mindspore=(2, 7)))
+    assert "mindnlp 0.5.1 installs beside MindSpore 2.7" in older
+    assert "mindone" not in older
+    none = "no counterpart is known to install beside MindSpore 2.0"
+    assert advice_for("diffusers", Target(mindspore=(2, 0))).startswith(none)
+    assert advice_for("monai", Target(mindspore=(2, 0))) == none
+
+
+def test_counterparts_are_listed_with_their_releases() -> None:
+    named = {name for entry in _packages().values() if not isinstance(entry, str) for name in entry["counterparts"]}
+    assert named == set(_counterparts())
+    for name, entry in _counterparts().items():
+        first, last = map(parse_version, entry["mindspore"])
+        assert first <= last, name
+        assert set(entry) == {"version", "mindspore", "has"}, name

@@ -20,6 +20,17 @@ from torch2ms.verify.workers.dropout import Switch
 from torch2ms.verify.workers.entries import load_entry
 
 
+@pytest.mark.parametrize(("side", "package"), [("torch_side", "torch"), ("mindspore_side", "mindspore")])
+def test_a_missing_framework_is_told_with_what_to_install(tmp_path: Path, side: Any, package: str) -> None:
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\necho \"ModuleNotFoundError: No module named '{package}'\" >&2\nexit 1\n")
+    python.chmod(0o755)
+    with Worker(side, str(python)) as worker, pytest.raises(VerificationError, match=f"has no {package}$") as caught:
+        worker.call("load")
+    assert f'-m pip install "torch2ms[{package}]"' in caught.value.advice
+    assert "Traceback" not in caught.value.advice
+
+
 @dataclass
 class Result:
     loss: Any

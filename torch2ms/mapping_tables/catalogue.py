@@ -27,6 +27,7 @@ from torch2ms.mapping_tables.signatures import parse_signature
 __all__ = [
     "FOLDER",
     "Catalogue",
+    "catalogued",
     "mindspore_catalogue",
     "mindspore_releases",
     "nearest_releases",
@@ -135,6 +136,17 @@ def shared_members(absent: frozenset[str] = frozenset()) -> tuple[frozenset[str]
     data = {name: members for name, members in data.items() if name.partition(".")[0] not in absent}
     methods = frozenset(name for members in data.values() for name in members.get("m", ()))
     return methods, frozenset(name for members in data.values() for name in members.get("a", ()))
+
+
+def catalogued() -> dict[str, list[str]]:
+    """Return the releases of each package that have a catalogue, oldest first: ``{"torch": ["2.13.0"], ...}``."""
+    found: dict[str, list[str]] = {}
+    for path in FOLDER.glob("*-*.json"):
+        name, _, release = path.stem.partition("-")
+        found.setdefault(name, []).append(release)
+    return {
+        name: sorted(all_, key=lambda text: [int(part) for part in text.split(".")]) for name, all_ in found.items()
+    }
 
 
 @lru_cache(maxsize=1)

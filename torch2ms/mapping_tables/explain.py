@@ -24,7 +24,8 @@ _VERSIONS: tuple[Version, ...] = tuple((OLDEST[0], minor) for minor in range(NEW
 def explain(tables: Tables, name: str) -> str:
     """Return what torch2ms makes of a torch name (any spelling), or what a diagnostic code means.
 
-    Raises UsageError when the name is known neither to the tables nor to torch, with the nearest names.
+    A name of a package that has tables may be private, or of another release: that is said. Raises UsageError for any
+    other name, with the nearest ones.
     """
     if name.upper() in CODES:
         return explain_code(name.upper())
@@ -33,9 +34,30 @@ def explain(tables: Tables, name: str) -> str:
     if row is None and tables.catalogue.record(canonical) is None:
         known = dict.fromkeys([*tables, *tables.catalogue.names])
         near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
-        advice = f"did you mean {', '.join(near)}?" if near else "write the full name, such as torch.nn.Conv2d"
-        raise UsageError(f"torch has no {name}, and the tables do not know it", advice=advice)
+        meant = f"did you mean {', '.join(near)}?" if near else "write the full name, such as torch.nn.Conv2d"
+        if not _is_of_package(tables, canonical):
+            raise UsageError(f"torch has no {name}, and the tables do not know it", advice=meant)
+        return (
+            "\n".join((canonical, "", *_unlisted(canonical), meant, f"To add it: torch2ms tables new {canonical}"))
+            + "\n"
+        )
     return "\n".join(_lines(tables, canonical, row)) + "\n"
+
+
+def _is_of_package(tables: Tables, name: str) -> bool:
+    """Whether a dotted name is below a package that the tables have rows of."""
+    root, _, rest = name.partition(".")
+    return bool(rest) and root in {row.partition(".")[0] for row in tables}
+
+
+def _unlisted(name: str) -> Iterator[str]:
+    """Say why neither the tables nor the catalogue of PyTorch hold a name."""
+    private = next((part for part in name.split(".") if part.startswith("_") and not part.endswith("__")), "")
+    if private:
+        yield f"unknown: {private} is private, and the tables hold public names; what uses it is marked (T2M202)"
+        yield "Private names change between releases of PyTorch: write what the call does with public ones."
+    else:
+        yield "unknown: no public name of the PyTorch release that torch2ms knows; what uses it is marked (T2M202)"
 
 
 def explain_code(code: str) -> str:
@@ -202,12 +224,12 @@ def _proof_line(proof: Proof, present: str) -> str:
 def new_row(tables: Tables, name: str) -> str:
     """Return TOML to start a row from: the likeliest target, renames and differing defaults from both catalogues.
 
-    Raises UsageError when torch has no such name, or a row is there already.
+    Raises UsageError when the name is of no package with tables, or a row is there already.
     """
     canonical = tables.canonical(name)
     if canonical in tables:
         raise UsageError(f"{canonical} has a row already", advice=f"see torch2ms explain {canonical}")
-    if tables.catalogue.record(canonical) is None:
+    if tables.catalogue.record(canonical) is None and not _is_of_package(tables, canonical):
         raise UsageError(f"torch has no {name}", advice="write the full name, such as torch.nn.Conv2d")
     namespace, _, short = canonical.rpartition(".")
     if tables.kind_of_name(canonical) == "method":

@@ -18,12 +18,14 @@ _CONTEXT = 3
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
 
 
-def to_diff(report: Report) -> str:
-    """Return the diff of all changed and generated files, in the report's order; "" when nothing changed.
+def to_diff(report: Report, *, generated: bool = True) -> str:
+    """Return the diff of all changed files, and then of the generated ones; "" when nothing changed.
 
     Files whose texts are not in the report (binary, copied byte for byte) do not appear.
     """
-    return "".join(file_diff(file) for file in report.files)
+    own = [file for file in report.files if file.status != "generated"]
+    made = [file for file in report.files if file.status == "generated"] if generated else []
+    return "".join(file_diff(file) for file in (*own, *made))
 
 
 def file_diff(file: FileReport) -> str:

@@ -41,6 +41,7 @@ def to_html(report: Report) -> str:
         bars=_bars(summary),
         besides=_besides(summary),
         scripts=standings(report),
+        codes=sorted({entry.code for entry in report.diagnostics}),
         style=Markup(style),  # our own files, not the user's text
         script=Markup(script),
         data=Markup(_DATA),

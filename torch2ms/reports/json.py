@@ -42,7 +42,12 @@ def to_json(report: Report) -> str:
         },
         "summary": _summary(report, summary),
         "scripts": [
-            {"path": printable(entry.path), "state": entry.state, "tasks": len(entry.tasks)}
+            {
+                "path": printable(entry.path),
+                "state": entry.state,
+                "tasks": len(entry.tasks),
+                "blocked_by": [printable(name) for name in entry.blocked_by],
+            }
             for entry in standings(report)
         ],
         "todo": [_task(task) for task in tasks(report)],
@@ -50,6 +55,11 @@ def to_json(report: Report) -> str:
         "apis": [_api(api, standing) for api in report.apis],
         "checklist": [_item(item) for item in report.checklist],
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in report.diagnostics],
+        "silenced": [_diagnostic(diagnostic) for diagnostic in report.silenced],
+        "left_out": [
+            {"path": printable(entry.path), "reason": printable(entry.reason), "size": entry.size, "files": entry.files}
+            for entry in report.left_out
+        ],
         "facts": _plain(report.facts, "facts"),
     }
     return laid_out(document, levels=2) + "\n"
@@ -62,6 +72,8 @@ def _summary(report: Report, summary: Summary) -> dict[str, Any]:
         "apis": {"total": len(report.apis), **summary.apis},
         "uses": {"total": sum(summary.uses.values()), **summary.uses},
         "diagnostics": {str(severity): count for severity, count in summary.severities.items()},
+        "silenced": len(report.silenced),
+        "left_out": len(report.left_out),
         "worst": None if worst is None else str(worst),
     }
 

@@ -8,12 +8,13 @@ from itertools import groupby
 
 from torch2ms.diagnostics import CODES, Diagnostic, Severity
 from torch2ms.reports.escape import one_line
-from torch2ms.reports.model import ApiUse, Place, Report
+from torch2ms.reports.model import ApiUse, LeftOut, Place, Report
 from torch2ms.reports.summary import SEVERITIES, Summary, proof, summarize
 from torch2ms.reports.todo import GROUPS, Standing, Task, standings, tasks
 
 __all__ = ["to_markdown"]
 
+_BLOCKS = 5  # shown for one script
 _PLACES = 20  # shown for one API; the JSON report has all
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~&!@$])")
 _LINK = re.compile(r"(?i)\b(https?|ftp|www)(?=[:.])")
@@ -33,6 +34,7 @@ def to_markdown(report: Report) -> str:
         *_findings(report.diagnostics),
         *_checklist(report),
         *_files(report, summary),
+        *_left_out(report.left_out),
         *_apis(report.apis),
     ]
     return "\n".join(parts).rstrip() + "\n"
@@ -80,6 +82,7 @@ def _overview(report: Report, summary: Summary) -> Iterator[str]:
             ("torch APIs", str(total), _nonzero(summary.apis.items())),
             ("places", str(sum(summary.uses.values())), _nonzero(summary.uses.items())),
             ("diagnostics", str(len(report.diagnostics)), _nonzero(summary.severities.items())),
+            *([("silenced", str(len(report.silenced)), "")] if report.silenced else []),
         ),
     )
 
@@ -92,12 +95,17 @@ def _scripts(found: Sequence[Standing]) -> Iterator[str]:
     if not found:
         return
     ready = sum(standing.state == "ready" for standing in found)
-    yield f"## Scripts: {ready} of {len(found)} ready to run"
+    yield f"## {ready} of {len(found)} entry scripts can run"
     yield ""
     yield from _table(
-        ("script", "state", "tasks"),
-        ((_code(standing.path), standing.state, str(len(standing.tasks) or "")) for standing in found),
+        ("script", "state", "tasks", "blocked by"),
+        ((_code(entry.path), entry.state, str(len(entry.tasks) or ""), _first(entry.blocked_by)) for entry in found),
     )
+
+
+def _first(names: Sequence[str]) -> str:
+    rest = len(names) - _BLOCKS
+    return ", ".join(map(_code, names[:_BLOCKS])) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _todo(left: Sequence[Task]) -> Iterator[str]:
@@ -182,6 +190,17 @@ def _files(report: Report, summary: Summary) -> Iterator[str]:
             )
             for file in report.files
         ),
+    )
+
+
+def _left_out(left: Sequence[LeftOut]) -> Iterator[str]:
+    if not left:
+        return
+    yield "## Left out of OUT"
+    yield ""
+    yield from _table(
+        ("what", "because of", "size"),
+        ((_code(entry.path), _text(entry.reason), entry.size_text) for entry in left),
     )
 
 

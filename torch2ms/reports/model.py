@@ -8,7 +8,7 @@ from typing import Literal
 from torch2ms.config import Target
 from torch2ms.diagnostics import Diagnostic, Severity
 
-__all__ = ["ApiStatus", "ApiUse", "ChecklistItem", "FileReport", "FileStatus", "Place", "Report", "Script"]
+__all__ = ["ApiStatus", "ApiUse", "ChecklistItem", "FileReport", "FileStatus", "LeftOut", "Place", "Report", "Script"]
 
 ApiStatus = Literal["mapped", "kept", "removed", "unsupported", "unknown"]
 FileStatus = Literal["translated", "unchanged", "copied", "generated", "failed"]
@@ -71,6 +71,26 @@ class FileReport:
         return self.output is not None and self.output != self.source
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class LeftOut:
+    """A file or folder (with a slash behind it) of SRC that is not in OUT, and why."""
+
+    path: str
+    reason: str  # "exclude PATTERN" | ".gitignore" | "build products" | "large data" | ...
+    size: int = 0  # bytes of data
+    files: int = 0
+
+    @property
+    def size_text(self) -> str:
+        """The size as a person reads it, "" where it is not known."""
+        files = "1 file" if self.files == 1 else f"{self.files} files"
+        return f"{files}, {self.size / (1 << 20):,.0f} MiB" if self.files else ""
+
+    def holds(self, path: str) -> bool:
+        """Whether a file is, or lies below, what was left out."""
+        return path.startswith(self.path) if self.path.endswith("/") else path == self.path
+
+
 @dataclass(frozen=True, slots=True)
 class Script:
     """A file of SRC that is run as a program, and the files of SRC that its imports reach, itself included."""
@@ -93,6 +113,8 @@ class Report:
     # "entry" ("module:callable" of the network that is trained), ...
     facts: dict[str, object] = field(default_factory=dict)
     scripts: tuple[Script, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    silenced: tuple[Diagnostic, ...] = ()  # by a comment in the source, or by per-file-ignores
 
     def count(self, severity: Severity) -> int:
         """Number of diagnostics of exactly this severity."""

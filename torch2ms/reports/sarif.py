@@ -28,6 +28,7 @@ def to_sarif(report: Report) -> str:
     codes = list(CODES)
     seen: Counter[tuple[str, str, str]] = Counter()
     results = [_result(diagnostic, codes, seen) for diagnostic in report.diagnostics]
+    results += [{**_result(found, codes, seen), "suppressions": [{"kind": "inSource"}]} for found in report.silenced]
     run = {
         "tool": {"driver": {"name": name, "version": version, "rules": [_rule(entry) for entry in CODES.values()]}},
         "columnKind": "unicodeCodePoints",

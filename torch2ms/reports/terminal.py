@@ -38,7 +38,7 @@ def render_terminal(
     page.line((one_line(report.tool), "bold"), (f"  {page.arrow}  ", "dim"), (str(report.target), "bold cyan"))
     page.line((proof(report).text, "dim"))
     page.blank()
-    _overview(page, summary)
+    _overview(page, report, summary)
     _scripts(page, standings(report))
     _todo(page, tasks(report))
     _next(page, report, summary, src, out, is_written)
@@ -97,7 +97,7 @@ class _Page:
         self.console.print(Padding(grid, (0, 0, 0, indent)), highlight=False)
 
 
-def _overview(page: _Page, summary: Summary) -> None:
+def _overview(page: _Page, report: Report, summary: Summary) -> None:
     files = page.dot.join(f"{count} {status}" for status, count in summary.files.items() if count)
     page.line(("Files        ", "dim"), (files or "none", ""))
     share = summary.satisfied
@@ -110,7 +110,14 @@ def _overview(page: _Page, summary: Summary) -> None:
             cells += [(f" {_percent(share)}", "bold")]
         page.line(*cells)
     found = page.dot.join(_count(count, str(severity)) for severity, count in summary.severities.items() if count)
+    if report.silenced:
+        found += f"{page.dot if found else ''}{len(report.silenced)} silenced"
     page.line(("Diagnostics  ", "dim"), (found or "none", _STYLES[_worst(summary)] if found else "green"))
+    if report.left_out:
+        shown = [f"{one_line(entry.path)} ({one_line(entry.reason)})" for entry in report.left_out[:_PLACES]]
+        rest = len(report.left_out) - len(shown)
+        more = f" (+{rest})" if rest else ""
+        page.line(("Left out     ", "dim"), (page.dot.join(shown) + more, ""))
 
 
 def _percent(share: float) -> str:
@@ -126,7 +133,14 @@ def _scripts(page: _Page, found: Sequence[Standing]) -> None:
     if found:
         ready = sum(standing.state == "ready" for standing in found)
         style = "green" if ready == len(found) else "yellow"
-        page.line(("Scripts      ", "dim"), (f"{ready} of {len(found)} ready to run", style))
+        page.line(("Scripts      ", "dim"), (f"{ready} of {len(found)} entry scripts can run", style))
+        waiting = [standing for standing in found if standing.tasks]
+        for standing in waiting[:_FIRST]:
+            names = [one_line(name) for name in standing.blocked_by[:_PLACES]]
+            rest = len(standing.tasks) - len(names)
+            blocks = ", ".join(names) + (f" (+{rest})" if rest else "")
+            page.line((f"  {one_line(standing.path)}", ""), ("  blocked by ", "dim"), (blocks, "red"))
+        _more(page, len(waiting) - _FIRST)
 
 
 def _todo(page: _Page, left: Sequence[Task]) -> None:

@@ -60,6 +60,11 @@ class Standing:
     state: Literal["ready", "needs work"]
     tasks: tuple[Task, ...] = field(default=())
 
+    @property
+    def blocked_by(self) -> tuple[str, ...]:
+        """What has to be mended first, by name: ``torch.foo (T2M201)``, ``transformers (T2M307)``."""
+        return tuple(f"{task.name} ({task.code})" if task.code else task.name for task in self.tasks)
+
 
 def tasks(report: Report) -> tuple[Task, ...]:
     """Return all tasks of a report, those first that keep a script from running."""
@@ -94,7 +99,7 @@ def standings(report: Report) -> tuple[Standing, ...]:
 def _errors(report: Report) -> list[Diagnostic]:
     """Return the errors, with one for each place of an API that is left and has none there."""
     errors = [found for found in report.diagnostics if found.severity == Severity.ERROR]
-    told = {(found.symbol, found.file, found.line) for found in errors}
+    told = {(found.symbol, found.file, found.line) for found in (*errors, *report.silenced)}
     for api in report.apis:
         code = {"unsupported": "T2M201", "unknown": "T2M202"}.get(api.status)
         for place in api.places if code else ():

@@ -13,34 +13,59 @@ DATA.apis.forEach((api) => {
   for (const [file] of api.p) apisOfFile.set(file, (apisOfFile.get(file) || new Set()).add(api));
 });
 
-const filter = { severities: new Set(), file: '', api: '', status: '' };
+const filter = { severities: new Set(), text: '', code: '', state: '', file: '', api: '' };
 const sorting = { column: 0, way: 1 };
 
 const fileMatches = (index) => DATA.names[index].toLowerCase().includes(filter.file);
 const nameMatches = (name) => name.toLowerCase().includes(filter.api);
+const textMatches = (...texts) => !filter.text || texts.some((text) => text.toLowerCase().includes(filter.text));
+const chosen = () => filter.severities.size || filter.code; // what only diagnostics have
+
+// What a file is to its reader: its errors come before what was done to it.
+function stateOf(file) {
+  return (byFile.get(file.index) || []).some((entry) => entry.severity === 2) ? 'needs work' : file.s;
+}
+
+const FILE_STATES = ['needs work', 'translated', 'unchanged', 'copied', 'generated', 'failed'];
+
+// Whether a file's state passes; states of APIs pass with every file.
+function stateMatches(index) {
+  if (!FILE_STATES.includes(filter.state)) return true;
+  return files[index] !== undefined && (files[index].s === filter.state || stateOf(files[index]) === filter.state);
+}
 
 function diagnosticMatches(entry) {
   const severe = !filter.severities.size || filter.severities.has(entry.severity);
-  return severe && fileMatches(entry.file) && (!filter.api || nameMatches(entry.symbol));
+  return severe && (!filter.code || entry.code === filter.code) && fileMatches(entry.file) && stateMatches(entry.file) &&
+    (!filter.api || nameMatches(entry.symbol)) && textMatches(entry.code, entry.symbol, entry.message, entry.advice, DATA.names[entry.file]); // prettier-ignore
 }
 
 // The places of an API that pass; with a severity chosen, those where such a diagnostic stands.
 function placesOf(api, found) {
-  if (!nameMatches(api.n)) return [];
-  return api.p.filter(([file, line]) => fileMatches(file) && (!filter.severities.size || found.has(`${file}:${line}`)));
+  if (!nameMatches(api.n) || !textMatches(api.n, api.a, ...api.t)) return [];
+  if (filter.state && !FILE_STATES.includes(filter.state) && api.s !== filter.state) return [];
+  return api.p.filter(([file, line]) => fileMatches(file) && stateMatches(file) && (!chosen() || found.has(`${file}:${line}`)));
 }
 
 // The places of a task that pass, by its code or the name of its API.
 function taskPlaces(task, found) {
-  if (!nameMatches(`${task.n} ${task.c}`)) return [];
-  return task.p.filter(([file, line]) => fileMatches(file) && (!filter.severities.size || found.has(`${file}:${line}`)));
+  if (!nameMatches(`${task.n} ${task.c}`) || (filter.code && task.c !== filter.code)) return [];
+  const says = textMatches(task.n, task.c, task.a);
+  return task.p.filter(([file, line]) => fileMatches(file) && stateMatches(file) && (says || textMatches(DATA.names[file])) && (!chosen() || found.has(`${file}:${line}`)));
 }
 
 function fileShown(file, counted) {
-  if (!fileMatches(file.index) || (filter.status && file.s !== filter.status)) return false;
-  if (filter.severities.size && !counted.has(file.index)) return false;
+  if (!fileMatches(file.index) || !stateMatches(file.index)) return false;
+  if (chosen() && !counted.has(file.index)) return false;
+  if (!counted.has(file.index) && !textMatches(file.path, ...codeOf(file))) return false;
   if (!filter.api || counted.has(file.index)) return true;
   return [...(apisOfFile.get(file.index) || [])].some((api) => nameMatches(api.n));
+}
+
+// The lines of both sides that the page carries; looked at only while something is searched for.
+function codeOf(file) {
+  if (!filter.text || !file.g) return [];
+  return file.g.flatMap(([kind, a, b]) => (kind === 0 ? [] : kind === 1 ? a : [...a, ...b]));
 }
 
 function fill(id, count, total, content) {
@@ -67,15 +92,15 @@ function apply() {
 
   const items = DATA.checklist.filter((item) => {
     const inFile = item.p ? fileMatches(item.p[0]) : !filter.file;
-    const severe = !filter.severities.size || (item.p && found.has(`${item.p[0]}:${item.p[1]}`));
-    return inFile && severe && (!filter.api || nameMatches(`${item.v} ${item.m}`));
+    const severe = !chosen() || (item.p && found.has(`${item.p[0]}:${item.p[1]}`));
+    const inState = item.p ? stateMatches(item.p[0]) : !filter.state;
+    return inFile && inState && severe && (!filter.api || nameMatches(`${item.v} ${item.m}`)) && textMatches(item.t, item.v, item.m, item.n);
   });
-  fill('checklist', items.length, DATA.checklist.length, items.length ? [checklistTable(items)] : []);
+  fill('checklist', items.length, DATA.checklist.length, items.length ? checklistGroups(items) : []);
   showApis(apis);
   showFiles(counted);
 
-  const active = filter.severities.size || filter.file || filter.api;
-  $('clear').disabled = !active;
+  $('clear').disabled = !Object.values(filter).some((value) => value.size ?? value);
   const shown = files.filter((file) => !file.element.hidden).length;
   $('shown').textContent = `${passing.length} of ${plural(diagnostics.length, 'diagnostic')}, ${shown} of ${plural(files.length, 'file')}`;
 }
@@ -103,7 +128,7 @@ function fileElement(file) {
   ];
   const summary = [
     el('span', { class: 'mono' }, file.path),
-    pill(file.s),
+    stateOf(file) === 'needs work' && file.s !== 'failed' ? el('span', { class: 'pill error' }, 'needs work') : pill(file.s),
     file.crlf ? el('span', { class: 'pill', title: 'Lines end with CR LF' }, 'CRLF') : null,
     el('span', { class: 'right' }, el('span', { class: 'severities' }, severities), lines),
   ];
@@ -193,16 +218,60 @@ function showFiles(counted) {
   renewBodies();
 }
 
-// Links: #f3L25 opens file 3 and shows line 25 of its source.
-function followHash() {
+// Files in the order of what a person has to do there: errors, warnings, changes; or by name.
+function orderFiles() {
+  const count = (file, severity) => (byFile.get(file.index) || []).filter((entry) => entry.severity === severity).length;
+  const need = new Map(files.map((file) => [file, [file.s === 'failed' ? 1 : 0, count(file, 2), count(file, 1), file.s === 'translated' ? 1 : 0]]));
+  const byNeed = (a, b) => need.get(b).map((value, index) => value - need.get(a)[index]).find(Boolean) || a.index - b.index;
+  const ordered = [...files].sort($('order').value === 'need' ? byNeed : (a, b) => a.index - b.index);
+  $('files-list').prepend(...ordered.map((file) => file.element));
+}
+
+// Links that stay true in a later report: #/train.py:25 shows a line, #?code=T2M203&file=models what passes a filter.
+const KEYS = ['text', 'code', 'state', 'file', 'api'];
+
+function keepFilter() {
+  const said = new URLSearchParams(KEYS.filter((key) => filter[key]).map((key) => [key, filter[key]]));
+  if (filter.severities.size) said.set('severity', [...filter.severities].sort().map((number) => SEVERITIES[number]).join(' '));
+  const text = said.toString();
+  if (text || location.hash.startsWith('#?')) history.replaceState(null, '', text ? `#?${text}` : location.pathname);
+}
+
+function readFilter() {
+  if (!location.hash.startsWith('#?')) return false;
+  const said = new URLSearchParams(location.hash.slice(2));
+  for (const key of KEYS) $(`by-${key}`).value = filter[key] = said.get(key) || '';
+  filter.severities = new Set((said.get('severity') || '').split(' ').map((name) => SEVERITIES.indexOf(name)).filter((number) => number >= 0));
+  for (const button of document.querySelectorAll('.toggle')) button.setAttribute('aria-pressed', String(filter.severities.has(Number(button.dataset.severity))));
+  return true;
+}
+
+function placeOfHash() {
   const match = /^#f(\d+)L(\d+)$/.exec(location.hash);
-  const file = match && files[Number(match[1])];
+  if (match) return [files[Number(match[1])], Number(match[2])];
+  const named = /^#\/(.*):(\d+)$/.exec(location.hash);
+  if (!named) return [];
+  try {
+    const path = decodeURIComponent(named[1]);
+    return [files.find((file) => file.path === path), Number(named[2])];
+  } catch {
+    return []; // no text that a browser wrote
+  }
+}
+
+function followHash() {
+  if (readFilter()) {
+    apply();
+    $('todo').scrollIntoView();
+    return;
+  }
+  const [file, line] = placeOfHash();
   if (!file) return;
   file.element.hidden = false;
   file.element.open = true;
   openFile(file);
   for (const old of document.querySelectorAll('tr.at, tr.flash')) old.classList.remove('at', 'flash');
-  const row = file.diff?.reveal(Number(match[2]));
+  const row = file.diff?.reveal(line);
   const target = row || file.element.querySelector('summary');
   target.scrollIntoView({ block: row ? 'center' : 'start' });
   if (row) {
@@ -247,30 +316,37 @@ function start() {
       const severity = Number(button.dataset.severity);
       if (!filter.severities.delete(severity)) filter.severities.add(severity);
       button.setAttribute('aria-pressed', String(filter.severities.has(severity)));
+      keepFilter();
       apply();
     });
   }
-  for (const [id, key] of [['by-file', 'file'], ['by-api', 'api']]) {
+  for (const key of ['text', 'file', 'api']) {
     let timer = 0;
-    $(id).addEventListener('input', () => {
+    $(`by-${key}`).addEventListener('input', () => {
       clearTimeout(timer);
       timer = setTimeout(() => {
-        filter[key] = $(id).value.trim().toLowerCase();
+        filter[key] = $(`by-${key}`).value.trim().toLowerCase();
+        keepFilter();
         apply();
       }, 120);
     });
   }
+  for (const key of ['code', 'state']) {
+    $(`by-${key}`).addEventListener('change', () => {
+      filter[key] = $(`by-${key}`).value;
+      keepFilter();
+      apply();
+    });
+  }
   $('clear').addEventListener('click', () => {
     filter.severities.clear();
-    filter.file = filter.api = $('by-file').value = $('by-api').value = '';
+    for (const key of KEYS) filter[key] = $(`by-${key}`).value = '';
     for (const button of document.querySelectorAll('.toggle')) button.setAttribute('aria-pressed', 'false');
+    keepFilter();
     apply();
-    $('by-file').focus();
+    $('by-text').focus();
   });
-  $('by-status').addEventListener('change', () => {
-    filter.status = $('by-status').value;
-    apply();
-  });
+  $('order').addEventListener('change', orderFiles);
   $('view').addEventListener('change', renewBodies);
   $('wrap').addEventListener('change', renewBodies);
   $('expand').addEventListener('click', () => {
@@ -279,9 +355,15 @@ function start() {
   $('collapse').addEventListener('click', () => files.forEach((file) => (file.element.open = false)));
   addEventListener('hashchange', followHash);
   document.addEventListener('click', (event) => {
-    const link = event.target.closest?.('a[href^="#f"]');
+    const link = event.target.closest?.('a[href^="#/"]');
     if (link && link.hash === location.hash) followHash(); // the same place again
   });
+  new ResizeObserver(() => {
+    const isSticky = getComputedStyle($('filters')).position === 'sticky';
+    document.documentElement.style.setProperty('--sticky', `${isSticky ? $('filters').offsetHeight : 0}px`);
+  }).observe($('filters'));
+  orderFiles();
+  readFilter();
   apply();
   followHash();
 }

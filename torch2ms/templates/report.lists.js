@@ -18,7 +18,7 @@ function prose(text) {
 
 function placeLink(file, line, text) {
   const short = text && text.length < 30 ? 'place' : null;
-  return el('a', { class: short, href: `#f${file}L${line}`, 'aria-label': `${DATA.names[file]}, line ${line}` }, text || String(line));
+  return el('a', { class: short, href: `#/${encodeURI(DATA.names[file])}:${line}`, 'aria-label': `${DATA.names[file]}, line ${line}` }, text || String(line));
 }
 
 function mark(severity) {
@@ -105,6 +105,17 @@ function diagnosticGroup(code, found, open) {
     return [holder];
   };
   return lazyDetails({ class: 'item' }, summary, body, open);
+}
+
+// The items of each topic together, folded when there are many; what was found often comes last.
+function checklistGroups(items) {
+  const topics = new Map();
+  for (const item of items) topics.set(item.t, [...(topics.get(item.t) || []), item]);
+  return [...topics].map(([topic, group]) => {
+    const shown = [...new Set(group.map((item) => item.v))];
+    const summary = [el('span', {}, topic), el('span', { class: 'mono' }, shown.slice(0, 2).join(', ').slice(0, 90)), el('span', { class: 'right' }, String(group.length))];
+    return lazyDetails({ class: 'item' }, summary, () => [checklistTable(group)], items.length <= 12);
+  });
 }
 
 function checklistTable(items) {

@@ -23,7 +23,8 @@ import pickle
 import platform
 import tempfile
 import zlib
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from importlib.metadata import version
 from pathlib import Path
@@ -66,6 +67,8 @@ class Translation:
     parsed: frozenset[str]  # the files that can
     scripts: frozenset[str]  # those that no other imports and that stand in no package
     programs: tuple[Script, ...]  # the files that are run
+    imported: frozenset[str] = frozenset()  # files that were left out of SRC, but that the program imports
+    left: Mapping[str, str] = field(default_factory=dict)  # files that use torch and stay as they are -> the reason
 
 
 def key_of(project: Project, options: Options) -> str | None:
@@ -80,7 +83,7 @@ def key_of(project: Project, options: Options) -> str | None:
     try:
         for mapping in options.mappings:
             _add(digest, mapping, Path(mapping).read_bytes())
-        for file in project.python_files:
+        for file in (*project.python_files, *project.aside):
             _add(digest, file.path, file.kind, file.data)
     except OSError:
         return None

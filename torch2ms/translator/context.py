@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import libcst as cst
@@ -16,6 +17,7 @@ from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.reports.escape import one_line, shortened
 from torch2ms.reports.model import Place
 from torch2ms.translator.alignment import Alignment
+from torch2ms.translator.directives import Silence
 from torch2ms.translator.inference import FileAnalysis, FunctionInfo, World
 from torch2ms.translator.inference.families import BASE_ROWS
 from torch2ms.translator.kinds import Kind
@@ -85,12 +87,13 @@ class Context:
         self.quote = "'"  # the commoner quote of the file
         self.commented: frozenset[int] = frozenset()  # the lines with a comment, or with a string that holds a "#"
         self.imports = ImportPlan(analysis, world, options)
+        self.silence = Silence()
         self.diagnostics: list[Diagnostic] = []
         self.uses: list[Use] = []
         self.accounted: dict[ast.AST, None] = {}
         self.frames: list[Frame] = []
         self.functions: list[FunctionInfo | None] = [None]
-        self._pending: dict[ast.AST | None, list[tuple[str, str, Severity | None]]] = {}
+        self._pending: dict[ast.AST | None, list[Callable[[], None]]] = {}
         self._parents: dict[ast.AST, ast.AST] | None = None
         self._found: dict[Callable[[Context], Any], Any] = {}
         self.small: ast.AST | None = None  # the small statement being rewritten
@@ -236,23 +239,32 @@ class Context:
         level = entry.severity if severity is None else severity
         place = self.place(tree)
         message = shortened(message)
-        self.diagnostics.append(
-            Diagnostic(self.path, place.line, place.column, code, level, symbol, message, advice or entry.advice)
-        )
-        if level > Severity.NOTE and self.frames:
+        instead = advice or (entry.advice.replace("NAME", symbol) if symbol else entry.advice)
+        self.diagnostics.append(Diagnostic(self.path, place.line, place.column, code, level, symbol, message, instead))
+        if level > Severity.NOTE and self.frames and not self.silence.hides(code, place.line):
             mark = f"# TORCH2MS {code}: {message}" + (f"; {advice}" if advice else "")
             line = one_line(mark)
             if line not in self.frame.marks:
                 self.frame.marks.append(line)
 
-    def leave(self, code: str, tree: ast.stmt, reason: str, severity: Severity | None = None) -> None:
+    def leave(
+        self,
+        code: str,
+        tree: ast.stmt,
+        reason: str,
+        severity: Severity | None = None,
+        *,
+        symbol: str = "",
+        advice: str = "",
+    ) -> None:
         """Say at a statement, before it is reached, why it stays as it is."""
-        self._pending.setdefault(tree, []).append((code, reason, severity))
+        say = partial(self.report, code, tree, reason, symbol=symbol, advice=advice, severity=severity)
+        self._pending.setdefault(tree, []).append(say)
 
     def settle(self, tree: ast.AST | None) -> None:
         """Give the diagnostics that wait for the statement now being rewritten."""
-        for code, reason, severity in self._pending.pop(tree, ()) if tree is not None else ():
-            self.report(code, tree, reason, severity=severity)  # type: ignore[arg-type]
+        for say in self._pending.pop(tree, ()):
+            say()
 
     def account(
         self, tree: ast.AST, name: str, status: str, target: str = "", fidelity: str = "", advice: str = ""

@@ -9,6 +9,9 @@ What may stand where OUT shall come:
   ``OUT.backup-1`` (``-2``, ...): trained weights and hand-made changes are never deleted;
 - with ``force``, any other folder or file is refused all the same: torch2ms deletes nothing it did not write.
 
+The manifest holds the digest of every file, and beside it ``emitted.zip`` the texts as they were written: what a later
+``torch2ms update`` compares the user's files with.
+
 Pipes, sockets and what cannot be read count as the user's. What an earlier run left that was killed goes, and is told.
 """
 
@@ -22,21 +25,38 @@ import os
 import shutil
 import tempfile
 import warnings
+import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from torch2ms.errors import InternalError, OutputError
 from torch2ms.translator.leftovers import clear_leftovers, hidden_folder, lock
 from torch2ms.translator.out_names import REPORT_NAME, is_report
 
-__all__ = ["MANIFEST", "MANIFEST_NAME", "Emitted", "OutFile", "check_out", "emit", "write_new_file"]
+__all__ = [
+    "EMITTED",
+    "MANIFEST",
+    "MANIFEST_NAME",
+    "Emitted",
+    "OutFile",
+    "check_out",
+    "digest_of",
+    "emit",
+    "read_manifest",
+    "user_changes",
+    "write_new_file",
+]
 
 MANIFEST_NAME = "manifest.json"
+EMITTED = "emitted.zip"
 MANIFEST = f"{REPORT_NAME}/{MANIFEST_NAME}"
 _CACHES = frozenset({"__pycache__"})  # what only running OUT leaves behind
 _CHUNK = 1 << 20
+_TEXT = 1 << 20  # bytes of a copied file that is kept as a text to merge with
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the date of every file in the archive
 
 _ADVICE = {
     errno.ENOSPC: "make room on the disk, or choose another OUT",
@@ -94,8 +114,15 @@ def check_out(out: Path, *, force: bool = False) -> None:
         )
 
 
-def emit(out: Path, files: Iterable[OutFile], *, force: bool = False, manifest: str = MANIFEST) -> Emitted:
-    """Write ``files`` and a ``manifest`` of them as the folder ``out``.
+def emit(
+    out: Path,
+    files: Iterable[OutFile],
+    *,
+    force: bool = False,
+    manifest: str = MANIFEST,
+    about: Mapping[str, object] | None = None,
+) -> Emitted:
+    """Write ``files`` and a ``manifest`` of them, which also says what ``about`` holds, as the folder ``out``.
 
     ``files`` may be a generator: one file after the other is taken and written. Whatever ends the work before its time
     (a full disk, a missing permission, Ctrl-C, an exception of the generator), ``out`` stays as it was and nothing is
@@ -110,7 +137,7 @@ def emit(out: Path, files: Iterable[OutFile], *, force: bool = False, manifest: 
         try:
             temporary = hidden_folder(out)
             with lock(temporary):
-                count = _write_tree(temporary, files, manifest)
+                count = _write_tree(temporary, files, manifest, about or {})
                 temporary.chmod(0o777 & ~_umask())
                 backup = _move_into_place(temporary, out)
             temporary = None
@@ -163,17 +190,37 @@ def _created_parents(out: Path) -> Iterator[None]:
         raise
 
 
-def _write_tree(root: Path, files: Iterable[OutFile], manifest: str) -> int:
+def _write_tree(root: Path, files: Iterable[OutFile], manifest: str, about: Mapping[str, object]) -> int:
     digests: dict[str, str] = {}
     for file in files:
         _check_path(file.path, digests)
         digests[file.path] = _write_file(root / file.path, file)
-    _check_path(manifest, digests)
-    content = {"schema": 1, "files": dict(sorted(digests.items()))}
+    folder = str(PurePosixPath(manifest).parent)
+    for path in (manifest, archive := f"{folder}/{EMITTED}"):
+        _check_path(path, digests)
+    digests[archive] = _keep_texts(root, [path for path in digests if not path.startswith(f"{folder}/")], archive)
+    content = {"schema": 1, **about, "files": dict(sorted(digests.items()))}
     target = root / manifest
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8", newline="\n")
-    return len(digests)
+    return len(digests) - 1
+
+
+def _keep_texts(root: Path, paths: Iterable[str], archive: str) -> str:
+    """Put the texts among the files of OUT into a zip, whose bytes depend on nothing else; return its digest."""
+    target = root / archive
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as kept:
+        for path in sorted(paths):
+            location = root / path
+            if location.is_symlink() or location.stat().st_size > _TEXT:
+                continue
+            data = location.read_bytes()
+            if b"\0" not in data:
+                entry = zipfile.ZipInfo(path, _LONG_AGO)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                kept.writestr(entry, data)
+    return hashlib.sha256(target.read_bytes()).hexdigest()
 
 
 def _check_path(path: str, taken: dict[str, str]) -> None:
@@ -257,17 +304,34 @@ def _free_name(out: Path) -> Path:
     return candidate
 
 
-def _read_manifest(out: Path) -> dict[str, str] | None:
-    """Return path -> digest of what torch2ms wrote to ``out``, or None when it did not write it."""
+def read_manifest(out: Path) -> tuple[str, dict[str, Any]] | None:
+    """Return the report folder's name and the manifest of what torch2ms wrote to ``out``; None when it did not."""
     for path in _manifests(out):
         try:
             data = path.read_bytes() if path.is_file() else b""
         except OSError:
             continue
         if is_report(data):
-            files: dict[str, str] = json.loads(data)["files"]
-            return files
+            return path.parent.name, json.loads(data)
     return None
+
+
+def _read_manifest(out: Path) -> dict[str, str] | None:
+    """Return path -> digest of what torch2ms wrote to ``out``, or None when it did not write it."""
+    found = read_manifest(out)
+    return found[1]["files"] if found is not None else None
+
+
+def user_changes(out: Path) -> list[str]:
+    """Return the files of an OUT that torch2ms wrote which the user changed, added or deleted since; [] of others."""
+    written = _read_manifest(out)
+    if written is None:
+        return []
+    try:
+        changed = list(_other_files(out, written, set(_manifests(out))))
+    except OSError:
+        changed = []
+    return sorted([*changed, *(path for path in written if not os.path.lexists(out / path))])
 
 
 def _manifests(out: Path) -> list[Path]:
@@ -278,12 +342,14 @@ def _manifests(out: Path) -> list[Path]:
 def _is_touched(out: Path) -> bool:
     """Whether ``out`` holds a file that torch2ms did not write, or that was changed since, or what cannot be read."""
     try:
-        return _holds_other_files(out, _read_manifest(out) or {}, set(_manifests(out)))
+        return any(_other_files(out, _read_manifest(out) or {}, set(_manifests(out))))
     except OSError:
         return True
 
 
-def _holds_other_files(out: Path, manifest: Mapping[str, str], manifests: Collection[Path]) -> bool:
+def _other_files(out: Path, manifest: Mapping[str, str], manifests: Collection[Path]) -> Iterator[str]:
+    """Yield the files that torch2ms did not write, or that are not as it wrote them."""
+
     def stop(error: OSError) -> None:
         raise error
 
@@ -293,12 +359,12 @@ def _holds_other_files(out: Path, manifest: Mapping[str, str], manifests: Collec
         for name in [*names, *links]:
             location = Path(folder, name)
             path = location.relative_to(out).as_posix()
-            if manifest[path] != _digest(location) if path in manifest else location not in manifests:
-                return True
-    return False
+            if manifest[path] != digest_of(location) if path in manifest else location not in manifests:
+                yield path
 
 
-def _digest(location: Path) -> str | None:
+def digest_of(location: Path) -> str | None:
+    """Return the digest of a file or link as the manifest holds it; None for what cannot be read."""
     if location.is_symlink():
         return f"link:{location.readlink()}"
     digest = hashlib.sha256()

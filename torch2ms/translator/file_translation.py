@@ -16,6 +16,7 @@ from torch2ms.translator.alignment import align
 from torch2ms.translator.concrete import parse_concrete
 from torch2ms.translator.context import Context, Use
 from torch2ms.translator.depth import deepest
+from torch2ms.translator.directives import silence
 from torch2ms.translator.generation import generate
 from torch2ms.translator.hand_trained import hand_trained, marked_anew
 from torch2ms.translator.inference import FileAnalysis, World
@@ -38,6 +39,7 @@ class FileResult:
     diagnostics: tuple[Diagnostic, ...] = ()
     uses: tuple[Use, ...] = ()
     failed: bool = False
+    silenced: tuple[Diagnostic, ...] = ()  # diagnostics that comments of the user silence
     program: ProgramFindings = field(default_factory=ProgramFindings)
 
 
@@ -66,7 +68,8 @@ def _fault(path: str, message: str, line: int = 1, code: str = "T2M900", advice:
 
 def _translate(path: str, text: str, world: World, options: Options) -> FileResult:
     if _is_translated(path, text, world):
-        return FileResult(path, None, tuple(_marked(path, text)))
+        kept, silenced = silence(path, text, options.ignores).split(_marked(path, text))
+        return FileResult(path, None, kept, silenced=silenced)
     analysis = world.analyse(path)
     if analysis is None:
         return FileResult(path, None)
@@ -76,7 +79,7 @@ def _translate(path: str, text: str, world: World, options: Options) -> FileResu
         world.release(analysis)
     # MindSpore calls the hooks of a layer where what it computes with needs a gradient: a parameter does.
     is_hooked = "backward_hook(" in text and found.text is not None and "recording.backward(" in found.text
-    if not is_hooked and not any(d.code == "T2M404" for d in found.diagnostics):
+    if not is_hooked and not any(d.code == "T2M404" for d in (*found.diagnostics, *found.silenced)):
         return found
     if not hand_trained(analysis.tree, is_whole=True) and not marked_anew(analysis.tree):
         return found
@@ -97,18 +100,20 @@ def _recorded(path: str, text: str, world: World, options: Options) -> FileResul
 
 
 def _marks_left(result: FileResult) -> int:
-    return sum(d.severity >= Severity.ERROR for d in result.diagnostics) + 1000 * result.failed
+    told = (*result.diagnostics, *result.silenced)
+    return sum(d.severity >= Severity.ERROR for d in told) + 1000 * result.failed
 
 
 def _rewritten(path: str, text: str, analysis: FileAnalysis, world: World, options: Options) -> FileResult:
     module = parse_concrete(text, analysis.tree)
     alignment = align(module, analysis.tree)
     ctx = Context(analysis, alignment, world, options)
+    ctx.silence = silence(path, text, options.ignores)
     ctx.commented = frozenset(number for number, line in enumerate(text.split("\n"), 1) if "#" in line)
     ctx.quote = '"' if text.count('"') - 6 * text.count('"""') / 2 > text.count("'") else "'"
     output, anew = generate(rewrite_module(module, ctx), alignment, text)
     _check_accounting(ctx)
-    diagnostics = tuple(sorted(set(ctx.diagnostics)))
+    diagnostics, silenced = ctx.silence.split(sorted(set(ctx.diagnostics)))
     uses = tuple(ctx.uses)
     program = read_program(analysis, world)
     ctx.close()
@@ -117,7 +122,7 @@ def _rewritten(path: str, text: str, analysis: FileAnalysis, world: World, optio
     if problem is not None:
         return _fault(path, f"the translated file would not parse: {problem}")
     output = with_lost_comments(text, output) if output != text else output
-    return FileResult(path, output if output != text else None, diagnostics, uses, program=program)
+    return FileResult(path, output if output != text else None, diagnostics, uses, silenced=silenced, program=program)
 
 
 def in_cells(result: FileResult, source: NotebookText) -> FileResult:
@@ -127,6 +132,7 @@ def in_cells(result: FileResult, source: NotebookText) -> FileResult:
     return replace(
         result,
         diagnostics=tuple(source.diagnostic(found) for found in result.diagnostics),
+        silenced=tuple(source.diagnostic(found) for found in result.silenced),
         uses=tuple(replace(use, place=source.place(use.place)) for use in result.uses),
         program=ProgramFindings(),
     )

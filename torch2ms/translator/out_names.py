@@ -12,9 +12,12 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import chain, count
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from torch2ms.errors import UsageError
-from torch2ms.translator.project import Project, SourceFile
+
+if TYPE_CHECKING:
+    from torch2ms.translator.project import Project, SourceFile
 
 __all__ = ["REPORT_NAME", "RUNTIME_NAME", "SIGNPOST_START", "TakenNames", "is_report", "report_name", "runtime_name"]
 

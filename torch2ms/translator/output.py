@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -120,11 +121,27 @@ def write_output(
     files = [*tree, *_generated(generated), *runtime]
     if options.runtime == "copied":
         files.extend(_signposts(script_folders(results, scripts, options.package), taken, options.package))
-    emitted = emit(out, chain(files, reports), force=force, manifest=f"{folder_name}/{MANIFEST_NAME}")
+    about = {"tool": report.tool, "settings": _settings(options), "source": _digests(project, results)}
+    manifest = f"{folder_name}/{MANIFEST_NAME}"
+    emitted = emit(out, chain(files, reports), force=force, manifest=manifest, about=about)
     if emitted.cleared:
         report.facts["cleared"] = list(emitted.cleared)
     if emitted.backup is not None:
         report.facts["backup"] = str(emitted.backup)
+
+
+def _settings(options: Options) -> dict[str, object]:
+    """Return what the command line said, for `torch2ms update`; of mapping tables their digests, not their places."""
+    settings = {key: value for key, value in options.asked if key != "mapping"}
+    tables = [hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in options.mappings]
+    return {**settings, **({"mapping": tables} if tables else {})}
+
+
+def _digests(project: Project, results: Mapping[str, FileResult]) -> dict[str, str]:
+    """Return the digests of the files of SRC that OUT holds in another form; the others are copies."""
+    files = (file for file in project.files if file.link is None)
+    changed = (file for file in files if (found := results.get(file.path)) is not None and found.text is not None)
+    return {file.path: hashlib.sha256(file.data).hexdigest() for file in changed}
 
 
 def _tree(project: Project, results: Mapping[str, FileResult], made: Collection[str]) -> Iterator[OutFile]:

@@ -21,12 +21,14 @@ from torch2ms.translator import cache
 from torch2ms.translator.backward_functions import read_as
 from torch2ms.translator.context import Use
 from torch2ms.translator.depth import many_frames
+from torch2ms.translator.directives import is_skipped
 from torch2ms.translator.file_index import FileIndex, index_file
 from torch2ms.translator.file_translation import FileResult, in_cells, translate_file
 from torch2ms.translator.inference import World
 from torch2ms.translator.notebooks import NotebookText
 from torch2ms.translator.out_names import runtime_name
-from torch2ms.translator.project import Project, SourceFile, read_project
+from torch2ms.translator.project import Project, SourceFile, read_project, with_imported
+from torch2ms.translator.selection import check_entry, imported_aside
 from torch2ms.translator.source_text import SourceText, decode
 from torch2ms.translator.symbols import SymbolTable
 from torch2ms.translator.third_party import torch_package
@@ -47,6 +49,7 @@ class SourceResult:
     text: str
     diagnostics: tuple[Diagnostic, ...]
     uses: tuple[Use, ...] = ()
+    silenced: tuple[Diagnostic, ...] = ()  # by comments in the text, or by the settings
 
 
 def translate_source(text: str, *, filename: str = "<string>", options: Options | None = None) -> SourceResult:
@@ -63,6 +66,8 @@ def translate_source(text: str, *, filename: str = "<string>", options: Options 
 
 
 def _translated_source(text: str, tree: ast.Module, path: str, options: Options) -> SourceResult:
+    if is_skipped(text):
+        return SourceResult(text, ())
     asked = read_as(text)
     if asked is not None:
         text, tree = asked, ast.parse(asked)
@@ -72,7 +77,8 @@ def _translated_source(text: str, tree: ast.Module, path: str, options: Options)
         return SourceResult(text, ())
     world = World(lambda p: tree if p == path else None, symbols, load(options.mappings))
     result = translate_file(path, text, world, options)
-    return SourceResult(result.text if result.text is not None else text, result.diagnostics, result.uses)
+    made = result.text if result.text is not None else text
+    return SourceResult(made, result.diagnostics, result.uses, result.silenced)
 
 
 def translate_project(
@@ -91,7 +97,8 @@ def translate_project(
     from torch2ms.translator.emit import check_out
 
     options = options or Options()
-    project = read_project(src, out=out)
+    project = read_project(src, out=out, exclude=options.exclude, data_limit=options.data_limit)
+    check_entry(project, options.entry)
     if out is not None and not dry_run:
         check_out(out, force=force)
     with many_frames(), _rare_collections(len(project.files)):  # and none before what was needed meanwhile is let go
@@ -107,6 +114,7 @@ def _translated_project(
     options = replace(options, package=runtime_name(project))
     load(options.mappings, store=options.cache)
     made = _translation(project, options, progress)
+    project = with_imported(project, made.imported)
     results = {**made.results, **requirement_texts(project, made.results, options)}
     report, program = make_report(project, results, made, options)
     generated = generated_files(project, program, results, made.scripts, options)
@@ -123,10 +131,13 @@ def _translation(project: Project, options: Options, progress: Progress | None) 
     if found is not None:
         return found
     trees: dict[str, ast.Module] = {}
-    symbols, relevant, problems = _index(project, options, trees)
-    results = _translate_all(project, symbols, relevant, options, progress, trees)
-    programs = tuple(Script(path, symbols.reached(path)) for path in symbols.programs())
-    made = cache.Translation(results, tuple(problems), frozenset(symbols.files), symbols.scripts(), programs)
+    seen = _index(project, options, trees)
+    project = with_imported(project, seen.imported)
+    symbols = seen.symbols
+    results = _translate_all(project, symbols, seen.relevant, options, progress, trees)
+    programs = tuple(Script(path, symbols.reached(path)) for path in symbols.programs() if path not in seen.left)
+    parsed = frozenset(symbols.files)
+    made = cache.Translation(results, seen.problems, parsed, symbols.scripts(), programs, seen.imported, seen.left)
     if key is not None:
         cache.write(key, made)
     return made
@@ -140,6 +151,7 @@ class _Look:
     diagnostics: tuple[Diagnostic, ...]
     repaired: bool
     lines: int = 0
+    is_skipped: bool = False  # by a comment in the file
 
 
 def _look(file: SourceFile, trees: dict[str, ast.Module] | None = None) -> _Look:
@@ -149,14 +161,13 @@ def _look(file: SourceFile, trees: dict[str, ast.Module] | None = None) -> _Look
         return _Look(None, source.diagnostics, source.repaired)
     if trees is not None:
         trees[file.path] = source.tree
-    return _Look(
-        index_file(file.path, source.tree), source.diagnostics, source.repaired, (source.text or "").count("\n")
-    )
+    text = source.text or ""
+    index = index_file(file.path, source.tree)
+    return _Look(index, source.diagnostics, source.repaired, text.count("\n"), is_skipped(text))
 
 
-def _looks(project: Project, options: Options, trees: dict[str, ast.Module]) -> Iterator[_Look]:
+def _looks(paths: Sequence[SourceFile], options: Options, trees: dict[str, ast.Module]) -> Iterator[_Look]:
     """Look at every file, in order; keep the trees of the first ones when they are translated in this process."""
-    paths = project.python_files
     if options.jobs > 1 and len(paths) > SMALL_PROJECT:
         with ProcessPoolExecutor(options.jobs, initializer=gc.set_threshold, initargs=COLLECTIONS) as pool:
             yield from pool.map(_look, paths, chunksize=8)
@@ -168,22 +179,50 @@ def _looks(project: Project, options: Options, trees: dict[str, ast.Module]) -> 
         yield look
 
 
-def _index(
-    project: Project, options: Options, trees: dict[str, ast.Module]
-) -> tuple[SymbolTable, list[str], list[Diagnostic]]:
-    """Return the symbol table, the files worth translating, and what is wrong with the others; keep a few trees."""
-    looks = list(_looks(project, options, trees))
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a look at all files of a project found."""
+
+    symbols: SymbolTable
+    relevant: list[str]  # the files worth translating
+    problems: tuple[Diagnostic, ...]
+    imported: frozenset[str]  # files that were left out of SRC, but that the program imports
+    left: Mapping[str, str]  # files that use torch and stay as they are, each with the reason
+
+
+def _index(project: Project, options: Options, trees: dict[str, ast.Module]) -> _Seen:
+    """Look at all files; keep a few trees."""
+    looks = list(_looks(project.python_files, options, trees))
+    aside = {look.index.path: look for look in _looks(project.aside, options, {}) if look.index is not None}
     files = [look.index for look in looks if look.index is not None]
-    problems = [problem for look in looks for problem in look.diagnostics]
+    name = project.root.name
+    symbols = SymbolTable.build(files, name)
+    imported: frozenset[str] = frozenset()
+    if aside:
+        others = [look.index for look in aside.values() if look.index is not None]
+        imported = imported_aside(symbols, SymbolTable.build([*files, *others], name))
+        looks += [aside[path] for path in sorted(imported)]
+        symbols = SymbolTable.build([look.index for look in looks if look.index is not None], name)
+    project = with_imported(project, imported)
+    excluded = {file.path for file in project.files if file.is_excluded}
+    problems = [problem for look in looks for problem in look.diagnostics if problem.file not in excluded]
     repaired = {look.index.path for look in looks if look.index is not None and look.repaired}
-    symbols = SymbolTable.build(files, project.root.name)
+    reached = _relevant(project, symbols, repaired, options)
+    skipped = {look.index.path for look in looks if look.index is not None and look.is_skipped}
+    left = dict.fromkeys(skipped & reached, "torch2ms: skip-file") | dict.fromkeys(excluded & reached, "excluded")
+    return _Seen(symbols, sorted(reached - left.keys()), tuple(problems), imported, left)
+
+
+def _relevant(project: Project, symbols: SymbolTable, repaired: set[str], options: Options) -> set[str]:
+    """Return the files that have to do with torch, or that cannot be copied as they are."""
     sources = {file.path: file for file in project.python_files}
+    files = symbols.files.values()
     users = {f.path for f in files if _uses_torch(f, symbols) or _asks_by_name(f, lambda p: sources[p].load().text)}
     # The runtime of an earlier translation reads torch's files on purpose.
     own = [path for path in users if not path.startswith(f"{options.package}/")]
     reached = users | repaired | symbols.importers(own)
     reached |= _helpers(symbols, reached)
-    return symbols, sorted(path for path in reached if not path.startswith(f"{options.package}/")), problems
+    return {path for path in reached if not path.startswith(f"{options.package}/")}
 
 
 _MODULE_IN_QUOTES = re.compile(r"""["']torch(vision)?\.""")

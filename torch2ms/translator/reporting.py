@@ -6,16 +6,18 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import cast
 
 import torch2ms
 from torch2ms.config import Options
-from torch2ms.diagnostics import CODES, Diagnostic
+from torch2ms.diagnostics import CODES, Diagnostic, Severity
 from torch2ms.generate import DATASETS, Named, ProgramFacts, rename_taken
 from torch2ms.reports.model import ApiStatus, ApiUse, ChecklistItem, FileReport, FileStatus, Place, Report
 from torch2ms.translator.cache import Translation
 from torch2ms.translator.constants import NOT_CONSTANT
 from torch2ms.translator.context import Use
+from torch2ms.translator.directives import silence
 from torch2ms.translator.file_translation import FileResult
 from torch2ms.translator.names import is_torch_name
 from torch2ms.translator.out_names import REPORT_NAME, RUNTIME_NAME, TakenNames, report_name
@@ -43,9 +45,10 @@ def make_report(
         uses.extend(result.uses)
     files = []
     for file in project.files:
-        entry, found = _file(file, results.get(file.path), file.path in made.parsed)
+        entry, found = _file(file, results.get(file.path), file.path in made.parsed, made.left.get(file.path, ""))
         files.append(entry)
         diagnostics.extend(found)
+    told, silenced = _silenced(diagnostics, results.values(), options)
     program = _program(results, options, TakenNames(file.path for file in project.files))
     facts: dict[str, object] = {"networks": sorted(key for r in results.values() for key in r.program.modules)}
     if program is not None:
@@ -57,11 +60,26 @@ def make_report(
         files=tuple(files),
         apis=tuple(_apis(uses)),
         checklist=(*_items(checklist, results), *_assumed_items(program)),
-        diagnostics=tuple(sorted(set(diagnostics))),
+        diagnostics=told,
         facts=facts,
         scripts=made.programs,
+        left_out=project.left_out,
+        silenced=silenced,
     )
     return report, program
+
+
+def _silenced(
+    diagnostics: Iterable[Diagnostic], results: Iterable[FileResult], options: Options
+) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
+    """Return what is told, and what comments and settings silence, each in the order of places."""
+    told: list[Diagnostic] = []
+    silenced = {found for result in results for found in result.silenced}
+    for path, group in groupby(sorted(set(diagnostics)), key=lambda found: found.file):
+        kept, others = silence(path, "", options.ignores).split(group)  # what has no text of its own: links, names
+        told += kept
+        silenced |= set(others)
+    return tuple(told), tuple(sorted(silenced))
 
 
 def add_generated(report: Report, project: Project, generated: Mapping[str, str], options: Options) -> Report:
@@ -80,8 +98,13 @@ def add_generated(report: Report, project: Project, generated: Mapping[str, str]
     return replace(report, files=(*report.files, *new), facts=facts)
 
 
-def _file(file: SourceFile, result: FileResult | None, is_parsed: bool) -> tuple[FileReport, list[Diagnostic]]:
-    """Return the report of one file; other files that mention torch get a note."""
+def _file(
+    file: SourceFile, result: FileResult | None, is_parsed: bool, left: str
+) -> tuple[FileReport, list[Diagnostic]]:
+    """Return the report of one file; other files that mention torch get a note, and those ``left`` as they are."""
+    if left or file.is_excluded:
+        reason = left or "excluded"
+        return FileReport(file.path, "copied", note=reason), [_left(file, reason)] if left else []
     if file.link is not None:
         return FileReport(file.path, "copied", note=f"a link to {file.link}"), []
     if file.kind == "other" and (result is None or result.text is None):
@@ -98,6 +121,14 @@ def _file(file: SourceFile, result: FileResult | None, is_parsed: bool) -> tuple
         return FileReport(file.path, status, original, original, encoding=source.encoding), []
     output = source.restore(result.text)
     return FileReport(file.path, "translated", original, output, encoding=source.encoding), []
+
+
+def _left(file: SourceFile, reason: str) -> Diagnostic:
+    """Return the note of a file that uses torch and stays as it is because the user said so."""
+    entry = CODES["T2M107"]
+    severity = Severity.WARNING if file.is_excluded else entry.severity
+    message = f"uses torch and stays as it is: {reason}" + (", but the program imports it" if file.is_excluded else "")
+    return Diagnostic(file.path, 1, 1, "T2M107", severity, "", message, entry.advice)
 
 
 def _mention(file: SourceFile) -> Iterable[Diagnostic]:

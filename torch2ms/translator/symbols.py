@@ -39,6 +39,7 @@ class _Memory:
     by_name: dict[str, list[FileIndex]] | None = None
     bases: dict[str, frozenset[str]] = field(default_factory=dict)
     anywhere: dict[str, frozenset[str]] = field(default_factory=dict)
+    run: frozenset[str] | None = None
 
 
 _NETWORKS = frozenset({"Module", "ModuleList", "ModuleDict", "Sequential"})
@@ -400,17 +401,26 @@ class SymbolTable:
 
     def reached(self, path: str) -> tuple[str, ...]:
         """Return the files of the project that running a file imports: itself and their packages included."""
+        return tuple(sorted(self._reach([path])))
+
+    def is_run(self, path: str) -> bool:
+        """Whether a program of the project is this file, or imports it."""
+        if self._memory.run is None:
+            self._memory.run = frozenset(self._reach(self.programs()))
+        return path in self._memory.run
+
+    def _reach(self, starts: Collection[str]) -> set[str]:
         edges = self._imports()[0]
         found: set[str] = set()
-        queue = [path]
+        queue = list(starts)
         while queue:
             current = queue.pop()
             if current in found or current not in self.files:
                 continue
             found.add(current)
             packages = (str(parent / "__init__.py") for parent in PurePosixPath(current).parents)
-            queue += [*edges.get(current, ()), *(packages if current != path else ())]
-        return tuple(sorted(found))
+            queue += [*edges.get(current, ()), *(packages if current not in starts else ())]
+        return found
 
     def _at(self, base: PurePosixPath, parts: list[str]) -> str | None:
         name = str(base.joinpath(*parts))

@@ -14,6 +14,8 @@ from typing import Any
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
+from torch2ms.config import Target
+from torch2ms.diagnostics import Severity
 from torch2ms.translator.context import Context
 from torch2ms.translator.foreign_uses import handling_torch
 from torch2ms.translator.names import TORCH_ROOTS
@@ -33,11 +35,38 @@ _WATCHES = frozenset({("wandb", "watch"), ("wandb", "unwatch")})
 _WATCHED = frozenset(function for _, function in _WATCHES)
 _TABLES = Path(__file__).resolve().parent.parent / "mapping_tables"
 _FILE, _FREE = _TABLES / "packages.toml", _TABLES / "free_packages.toml"
+_COUNTERPARTS = _TABLES / "counterparts.toml"
 
 
 @lru_cache(maxsize=1)
-def _packages() -> Mapping[str, str]:
+def _packages() -> Mapping[str, Any]:
     return dict(tomllib.loads(_FILE.read_text(encoding="utf-8")))
+
+
+@lru_cache(maxsize=1)
+def _counterparts() -> Mapping[str, Mapping[str, Any]]:
+    return dict(tomllib.loads(_COUNTERPARTS.read_text(encoding="utf-8")))
+
+
+def advice_for(package: str, target: Target) -> str:
+    """Return what to do about a package built on PyTorch: what installs beside the chosen MindSpore release, if any."""
+    release = "{}.{}".format(*target.mindspore)
+    none = f"no counterpart is known to install beside MindSpore {release}"
+    entry = _packages().get(package, _ADVICE)
+    if isinstance(entry, str):
+        return entry or none
+    fitting = [
+        f"{name} {found['version']} installs beside MindSpore {release} and has {found['has']}"
+        for name, found in ((name, _counterparts()[name]) for name in entry["counterparts"])
+        if _numbers(found["mindspore"][0]) <= target.mindspore <= _numbers(found["mindspore"][1])
+    ]
+    if not fitting:
+        return f"{none}; {_ADVICE}"
+    return "; ".join([*fitting, *([entry["advice"]] if "advice" in entry else [])])
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
 
 
 @lru_cache(maxsize=1)
@@ -88,9 +117,13 @@ def is_watch(tree: ast.AST, ctx: Context) -> bool:
 
 
 def report_packages(ctx: Context) -> None:
-    """Give T2M307 at the first import of every package that is built on PyTorch."""
+    """Give T2M307 at the first import of every package that is built on PyTorch.
+
+    It is an error where a program reaches the import: there it stops, or misses what it needs.
+    """
     said: set[str] = set()
-    for node in ctx.analysis.nodes:
+    nodes = ctx.analysis.nodes
+    for node in sorted(nodes, key=lambda node: _is_optional(node, ctx)):  # what must be there is said first
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -101,9 +134,34 @@ def report_packages(ctx: Context) -> None:
             package = _package(module, getattr(node, "level", 0), ctx)
             if package is not None and package not in said:
                 said.add(package)
-                advice = _packages().get(package, _ADVICE)
+                advice = advice_for(package, ctx.target)
                 message = f"{package} works on PyTorch's tensors and modules; what uses it does not run on MindSpore's"
-                ctx.leave("T2M307", node, f"{message}; {advice}" if advice else message)
+                is_needed = ctx.world.symbols.is_run(ctx.path) and not _is_optional(node, ctx)
+                severity = Severity.ERROR if is_needed else None
+                ctx.leave("T2M307", node, message, severity, symbol=package, advice=advice)
+
+
+_CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+
+
+def _is_optional(node: ast.AST, ctx: Context) -> bool:
+    """Whether the file can do without an import: its failure is caught, or it is for a type checker only."""
+    if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        return False
+    child: ast.AST = node
+    while (parent := ctx.parent(child)) is not None:
+        if isinstance(parent, ast.Try) and child in parent.body and any(map(_catches, parent.handlers)):
+            return True
+        if isinstance(parent, ast.If) and child in parent.body and "TYPE_CHECKING" in ast.unparse(parent.test):
+            return True
+        child = parent
+    return False
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler catches an import that fails, and does not give up."""
+    caught = {name.id for name in ast.walk(handler.type) if isinstance(name, ast.Name)} if handler.type else _CATCHING
+    return not _CATCHING.isdisjoint(caught) and not any(isinstance(node, ast.Raise) for node in ast.walk(handler))
 
 
 _OWN = frozenset({"torch2ms", "torch2ms_runtime"})

@@ -107,6 +107,11 @@ class Worker:
                 line = self._answer(stdout)
         if not line:
             code = self._process.wait()
+            missing = self._missing(self._last_words())
+            if missing:
+                advice = f'install it there: "{self.python}" -m pip install "torch2ms[{missing}]", or {missing} alone'
+                message = f"verify runs {self._name()}, and {self.python} has no {missing}"
+                raise WorkerError(message, advice=advice, trace=[], side=self.side)
             message = f"{self._name()} ended with exit code {code}"
             raise WorkerError(message, advice=self._last_words(), trace=[], side=self.side)
         reply: dict[str, Any] = json.loads(line)
@@ -128,10 +133,12 @@ class Worker:
 
     def _advice(self, error: str) -> str:
         """Return how to install a missing framework, else the worker's last words."""
-        for package in ("torch", "mindspore"):
-            if f"No module named '{package}'" in error:
-                return f"install it for {self.python}: pip install {package}"
-        return self._last_words()
+        package = self._missing(error)
+        return f"install it for {self.python}: pip install {package}" if package else self._last_words()
+
+    def _missing(self, error: str) -> str:
+        """Return the framework that the worker's Python lacks, "" when it is none of them."""
+        return next((name for name in ("torch", "mindspore") if f"No module named '{name}'" in error), "")
 
     def _last_words(self) -> str:
         self._log.seek(0)
