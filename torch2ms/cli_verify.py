@@ -84,11 +84,13 @@ def convert_weights(
 @click.option("--optimizer", default="Adam(lr=0.001)", show_default=True, help="Optimizer of the training steps.")
 @click.option("--loss", default="auto", show_default=True, help="Loss of gradients and training steps.")
 @click.option("--graph/--no-graph", default=True, show_default=True, help="Also run the outputs in graph mode.")
+@click.option("--layers/--no-layers", default=None, help="Compare layer by layer.  [default: where anything departs]")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_MAPPING
 def verify(
     src: str, out: str, entry: str, inputs: tuple[str, ...], kwargs: str, train_steps: int,
-    train_inputs: tuple[str, ...], optimizer: str, loss: str, graph: bool, form: str, mapping: tuple[str, ...],
+    train_inputs: tuple[str, ...], optimizer: str, loss: str, graph: bool, layers: bool | None, form: str,
+    mapping: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Run the network of SRC in PyTorch and that of OUT in MindSpore, and compare outputs, gradients and training.
 
@@ -108,6 +110,7 @@ def verify(
         optimizer=optimizer,
         loss=loss,
         graph=graph,
+        layers=layers,
         mappings=mapping,
         progress=_progress,
     )
