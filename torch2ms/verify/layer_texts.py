@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +69,11 @@ class Texts:
         layer, partner = self.layers[path], self.partners.get(path, {})
         details = [*self.differences.get(path, ()), *(f"PyTorch calls {name}, MindSpore does not" for name in missing)]
         if layer["own"]:
-            sites = child or ({}, {})
-            first, last = self._window(layer, before, child)
+            first, last = _window(layer["code"], self.source, [call and call[0] for call in (before, child)])
             source = _range(layer["code"], self.source, first, last)
-            output = _site(sites[1].get("site")) or _range(partner.get("code"), self.output, *self._own(before, child))
+            code = partner.get("code")
+            own = _window(code, self.output, [call and call[1] for call in (before, child)])
+            output = _range(code, self.output, *own)
             rows = self._rows_in(layer["code"], first, last)
         else:
             source, output = _site(layer["origin"]), _site(partner.get("origin"))
@@ -82,18 +84,6 @@ class Texts:
             path, layer["type"], self.mode, _what(kind, place, child), ours, floor, limit, source, output, rows,
             self._proof(rows), tuple(details), _advice(layer, kind, details, source, output),
         )  # fmt: skip
-
-    def _window(self, layer: Mapping[str, Any], before: Any, child: Any) -> tuple[int, int]:
-        """Return the lines of PyTorch's code between two calls: where the error is made."""
-        code = layer["code"] or ["", 0, 0]
-        first = _line_in(before[0].get("site"), code, self.source) if before else 0
-        last = _line_in(child[0].get("site"), code, self.source) if child else 0
-        first, last = first or code[1], last or code[2]
-        return (first, last) if first <= last else (code[1], code[2])
-
-    def _own(self, before: Any, child: Any) -> tuple[int, int]:
-        first = before[1].get("site") if before else None
-        return (first[1] if first else 0), 0
 
     def _rows_in(self, code: Any, first: int, last: int) -> tuple[str, ...]:
         """Return the APIs of torch that stand in some lines of SRC."""
@@ -135,9 +125,8 @@ class Texts:
                 texts.setdefault((layer["type"], arguments), []).append(path)
         made = {}
         for (kind, arguments), paths in texts.items():
-            text = f"import torch\nlayer = {kind}({arguments})\n"
-            result = translate_source(text, options=Options(mappings=self.mappings))
-            made[paths[0]] = result.text.replace("torch2ms.runtime", "torch2ms_worker_runtime")
+            text = _translated(f"import torch\nlayer = {kind}({arguments})\n", self.mappings)
+            made[paths[0]] = text.replace("torch2ms.runtime", "torch2ms_worker_runtime")
         try:
             found = worker.call("expected", layers=made)["layers"]
         except WorkerError:
@@ -150,6 +139,11 @@ class Texts:
                 else:
                     wanted["settings"].pop("training", None)
                     yield from ((path, text) for text in _unequal(wanted["settings"], own["settings"]))
+
+
+@lru_cache(maxsize=1000)
+def _translated(text: str, mappings: tuple[str, ...]) -> str:
+    return translate_source(text, options=Options(mappings=mappings)).text
 
 
 def _written(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -207,6 +201,14 @@ def _site(site: Any) -> str:
 def _relative(file: str, root: str) -> str:
     path = Path(file)
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+
+
+def _window(code: Any, root: str, calls: Sequence[Any]) -> tuple[int, int]:
+    """Return the lines of a layer's code between two calls that it makes (None: its start, its end)."""
+    code = code or ["", 0, 0]
+    before, after = (_line_in((call or {}).get("site"), code, root) for call in calls)
+    first, last = before or code[1], after or code[2]
+    return (first, last) if first <= last else (code[1], code[2])
 
 
 def _line_in(site: Any, code: Sequence[Any], root: str) -> int:

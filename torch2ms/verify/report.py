@@ -66,7 +66,7 @@ class Departure:
             yield f"  {self.advice}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class VerifyReport:
     """Every figure of a verification; ``problems`` name what could not be compared and count as failures."""
 
@@ -85,6 +85,14 @@ class VerifyReport:
         """Whether something was compared, nothing is left over, and every figure holds."""
         whole = bool(self.figures) and not self.problems and not self.departures
         return whole and all(figure.passed for figure in self.figures)
+
+    def __bool__(self) -> bool:
+        """Whether the two agree: ``assert compare(...)``."""
+        return self.passed
+
+    def __repr__(self) -> str:
+        """Return the text, which pytest shows where an assertion fails."""
+        return self.to_text()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data for ``json.dumps``; figures that are no number are null."""

@@ -58,7 +58,10 @@ class TorchLayers:
                 with torch.no_grad(), counters_kept(net.modules()):
                     net(*inputs[slot])
 
+            buffers = [(value, value.clone()) for value in net.buffers()]
             error = self.tracer.record(root, own, run)
+            for value, before in buffers:
+                value.copy_(before)
             self.keeper.kept.clear()
             if error:
                 return {"error": f"PyTorch, {slot}: {error}"}

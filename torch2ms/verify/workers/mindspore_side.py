@@ -169,7 +169,9 @@ class MindSporeSide:
         self._load(state)
         self.net.set_train(train)
         with self._without_dropout(train):
-            return self.layers.record(paths, _inputs(batch), self.root)
+            reply = self.layers.record(paths, _inputs(batch), self.root)
+        self._load(state)  # the pass has moved the statistics
+        return reply
 
     def repeat_layer(self, train: bool, **request: Any) -> Dict[str, Any]:
         """Repeat one of the calls that were recorded, with what PyTorch's got."""
