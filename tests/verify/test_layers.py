@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -127,3 +128,16 @@ def test_the_layer_of_a_planted_defect_is_named(
 def same_code(layer: str, other: str) -> bool:
     """Whether two layers are made by the same lines: those of blocks of one class."""
     return re.sub(r"^(h\.|layer)\d", "", layer) == re.sub(r"^(h\.|layer)\d", "", other)
+
+
+@pytest.mark.slow
+def test_the_example_of_the_documentation_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "parity.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "src").mkdir()
+    shutil.copy(NETWORKS / "resnet.py", tmp_path / "src" / "net.py")
+    translate_project(tmp_path / "src", tmp_path / "out")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(example, names)
+    names["test_translation_computes_the_same"]()

@@ -16,9 +16,12 @@ from torch2ms.translator.pipeline import translate_source
 from torch2ms.verify.process import Worker, WorkerError
 from torch2ms.verify.report import Departure
 
-__all__ = ["Texts"]
+__all__ = ["Texts", "Variable"]
 
 _TENSOR_TOLERANCE = 1e-5
+
+
+Variable = tuple[str, int, int, float]  # name, line in SRC, line in OUT, error
 
 
 class Texts:
@@ -47,6 +50,10 @@ class Texts:
         found: str = self.layers[path]["type"]
         return found
 
+    def is_own(self, path: str) -> bool:
+        """Whether a layer is a class of the project."""
+        return bool(self.layers[path]["own"])
+
     def settings(self) -> Iterator[str]:
         """Yield the differences of settings of the frameworks' own layers, and of tensors that are not loaded."""
         for path, found in self.differences.items():
@@ -60,10 +67,12 @@ class Texts:
         child: tuple[Mapping[str, Any], Mapping[str, Any]] | None,
         before: tuple[Mapping[str, Any], Mapping[str, Any]] | None,
         missing: Sequence[str],
+        variable: Variable | None,
     ) -> Departure:
         """Return what is told of a call (PyTorch's and MindSpore's) and its error: kind, place, ours, floor, limit.
 
-        ``child``: the layer whose input departs; ``before``: the last one that was called before.
+        ``child``: the layer whose input departs; ``before``: the last one that was called before; ``variable``: the
+        first one that departs in the code between.
         """
         path, (kind, place, ours, floor, limit) = calls[0]["path"], error
         layer, partner = self.layers[path], self.partners.get(path, {})
@@ -74,6 +83,13 @@ class Texts:
             code = partner.get("code")
             own = _window(code, self.output, [call and call[1] for call in (before, child)])
             output = _range(code, self.output, *own)
+            if variable is not None and code and layer["code"]:
+                name, line, other, amount = variable
+                source, output = (
+                    _range(c, r, n, n) for c, r, n in ((layer["code"], self.source, line), (code, self.output, other))
+                )
+                details.append(f"variable {name} departs first: {amount:.1e}")
+                first = last = line
             rows = self._rows_in(layer["code"], first, last)
         else:
             source, output = _site(layer["origin"]), _site(partner.get("origin"))
@@ -187,7 +203,7 @@ def _named(place: str) -> str:
 
 
 def _advice(layer: Mapping[str, Any], kind: str, details: Sequence[str], source: str, output: str) -> str:
-    if details:
+    if any(" of PyTorch's layer" in detail for detail in details):
         return f"set it as in PyTorch, at {output}" if output else ""
     if kind == "gradient":
         return f"its result holds: look for a stopped gradient at {output}"

@@ -16,7 +16,7 @@ import numpy as np
 
 from torch2ms.verify.comparison import Arrays, Comparison, Prepared, floating
 from torch2ms.verify.figures import PARAMETER_FACTOR, largest_error, norm_errors
-from torch2ms.verify.layer_texts import Texts
+from torch2ms.verify.layer_texts import Texts, Variable
 from torch2ms.verify.report import Departure, LayerFigure
 
 __all__ = ["LayerCheck"]
@@ -24,6 +24,7 @@ __all__ = ["LayerCheck"]
 # A native operator may differ from PyTorch's formula by this much (mapping tables), which a layer alone shows
 ACCEPTED = 1e-5
 _RATE_TOLERANCE = 0.01
+_WATCHED = 3  # departures whose variables are compared
 _CALLS = 2000  # more are not repeated: an unrolled recurrence
 
 
@@ -101,22 +102,11 @@ class LayerCheck:
             pair.note = "MindSpore does not make this call"
             return
         children = [p for p in self.pairs if p.torch["parent"] == pair.torch["index"]]
-        forced = [p for p in children if p.mindspore is not None and _is_forced(p.torch, p.mindspore)]
-        pair.called = frozenset(p.torch["index"] for p in children) - {p.torch["index"] for p in forced}
-        given, path = self.comparison.path("layer-torch"), self.comparison.path("layer-mindspore")
-        request = {"train": self.train, "gradients": self.comparison.plan.gradients}
-        torch = self.comparison.torch.call(
-            "repeat_layer", index=pair.torch["index"], path=str(given), forced=_named(forced, "torch"), **request
-        )
+        torch, mindspore = self._call(pair, own, children, gradients=self.comparison.plan.gradients)
         if torch["error"]:
             pair.note = f"PyTorch: {torch['error']}"
             if not torch["error"].startswith("gradients"):
                 return
-            request["gradients"] = False
-        mindspore = self.comparison.mindspore.call(
-            "repeat_layer", index=own["index"], given=str(given), path=str(path), forced=_named(forced, "mindspore"),
-            **request,
-        )  # fmt: skip
         if own["error"] or (mindspore["error"] and not mindspore["error"].startswith("ValueError: PyTorch has")):
             innermost = not any(p.mindspore and p.mindspore["error"] for p in children)
             if innermost:
@@ -132,20 +122,39 @@ class LayerCheck:
             if not torch["error"] and not children:
                 pair.errors += _rates(torch["dropout"], mindspore["dropout"])
 
+    def _call(
+        self, pair: _Pair, own: Mapping[str, Any], children: Sequence[_Pair], *, gradients: bool, watched: bool = False
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Repeat a call on both sides; return the replies. The arrays lie in the comparison's folder then."""
+        forced = [p for p in children if p.mindspore is not None and _is_forced(p.torch, p.mindspore)]
+        pair.called = frozenset(p.torch["index"] for p in children) - {p.torch["index"] for p in forced}
+        given, path = self.comparison.path("layer-torch"), self.comparison.path("layer-mindspore")
+        request: dict[str, Any] = {"train": self.train, "gradients": gradients, "watched": watched}
+        torch = self.comparison.torch.call(
+            "repeat_layer", index=pair.torch["index"], path=str(given), forced=_named(forced, "torch"), **request
+        )
+        if torch["error"]:
+            request["gradients"] = False
+            if not torch["error"].startswith("gradients"):
+                return torch, {"error": "", "lines": {}}
+        calls = _named(forced, "mindspore")
+        mindspore = self.comparison.mindspore.call(
+            "repeat_layer", index=own["index"], given=str(given), path=str(path), forced=calls, **request
+        )
+        return torch, mindspore
+
     def _departures(self) -> list[Departure]:
         """Return what departs, in the order of computing; what departs only backward comes last, the deepest first."""
         wrong = {pair.torch["index"]: pair for pair in self.pairs if pair.first is not None}
         own = [pair for pair in wrong.values() if not pair.called & wrong.keys()]
         own.sort(key=lambda pair: (pair.position, -pair.torch["index"]))
         texts = self.texts
-        return [self._told(pair, texts) for pair in own if texts is not None]
+        return [self._told(pair, texts, number < _WATCHED) for number, pair in enumerate(own) if texts is not None]
 
-    def _told(self, pair: _Pair, texts: Texts) -> Departure:
+    def _told(self, pair: _Pair, texts: Texts, is_watched: bool) -> Departure:
         first = pair.first
         assert first is not None
-        child = next(
-            (p for p in self.pairs if first.kind == "entering" and p.torch["index"] == int(pair.position)), None
-        )
+        child = next((p for p in self.pairs if p.torch["index"] == first.call), None)
         before = [p for p in self.pairs if p.torch["parent"] == pair.torch["index"]]
         before = [p for p in before if child is None or p.torch["index"] < child.torch["index"]]
         missing = [
@@ -157,7 +166,32 @@ class LayerCheck:
             (child.torch, child.mindspore or {}) if child is not None else None,
             (before[-1].torch, before[-1].mindspore or {}) if before else None,
             missing,
+            self._variable(pair) if is_watched and texts.is_own(pair.torch["path"]) else None,
         )
+
+    def _variable(self, pair: _Pair) -> Variable | None:
+        """Return the first variable of a layer's code that departs: name, line in SRC and in OUT, error."""
+        own = pair.mindspore
+        if own is None:
+            return None
+        children = [p for p in self.pairs if p.torch["parent"] == pair.torch["index"]]
+        torch, mindspore = self._call(pair, own, children, gradients=False, watched=True)
+        if torch["error"] or mindspore["error"]:
+            return None
+        lines, others = torch["lines"], mindspore["lines"]
+        reference, floor = self.prepared.reference, self.prepared.floor
+        arrays = self.comparison.load("layer-torch")
+        wanted, noise = (_kind(_of(arrays, slot), "variable") for slot in (reference, floor))
+        found = _kind(self.comparison.load("layer-mindspore"), "variable")
+        for place, array in wanted.items():
+            name = place.partition(":")[2]
+            other = found.get(place)
+            if other is None:
+                continue
+            error = _Error("variable", name, largest_error(other, array), largest_error(noise.get(place, array), array))
+            if not error.holds:
+                return name.partition("#")[0], lines.get(name, 0), others.get(name, 0), error.ours
+        return None
 
     def _figure(self, pair: _Pair) -> LayerFigure:
         worst = pair.first or max(pair.errors, key=lambda error: error.ours / error.limit, default=None)

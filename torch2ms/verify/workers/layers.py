@@ -7,10 +7,12 @@ not computed; what enters each of them, and what the block makes of their result
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import zlib
 from pathlib import Path
+from types import FrameType
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 import numpy as np
@@ -48,10 +50,11 @@ class Call:
 
 
 class Repeated(NamedTuple):
-    """What a repeated call did: its result, and what entered the layers that it called, by place."""
+    """What a repeated call did: its result, what entered the layers that it called, and its variables, by place."""
 
     output: Any
     entering: Dict[str, Any]
+    variables: Dict[str, Tuple[int, Any]]  # line that bound it, and value, of "name#time"
 
 
 class Framework(NamedTuple):
@@ -61,6 +64,7 @@ class Framework(NamedTuple):
     is_tensor: Callable[[Any], bool]
     keep: Callable[[Any], Any]  # a tensor's copy, which later writes do not reach
     version: Callable[[Any], Any]  # what changes when a tensor is written into
+    method: str  # forward or construct
 
 
 class Tracer:
@@ -93,15 +97,52 @@ class Tracer:
         return ""
 
     def repeat(
-        self, call: Call, args: Sequence[Any], kwargs: Mapping[str, Any], forced: Mapping[Tuple[str, int], Any]
+        self,
+        call: Call,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        forced: Mapping[Tuple[str, int], Any],
+        watched: bool = False,
     ) -> Repeated:
-        """Call a layer again; those in it that ``forced`` names (path, occurrence) give what stands there."""
+        """Call a layer again; those in it that ``forced`` names (path, occurrence) give what stands there.
+
+        The variables of its code are kept where it is ``watched``.
+        """
         self._target, self._forced, self._entering, self._counts = call.layer, forced, {}, {}
         self._mode = "repeat"
+        variables: Dict[str, Tuple[int, Any]] = {}
+        before = sys.gettrace()
+        if watched:
+            sys.settrace(self._watch(call.layer, variables))
         try:
-            return Repeated(call.layer(*args, **kwargs), self._entering)
+            return Repeated(call.layer(*args, **kwargs), self._entering, variables)
         finally:
+            sys.settrace(before)
             self._mode, self._target = "", None
+
+    def _watch(self, layer: Any, found: Dict[str, Tuple[int, Any]]) -> Any:
+        """Return what Python calls at a line: it adds the tensors that variables of the layer's code are bound to."""
+        code = getattr(inspect.unwrap(getattr(type(layer), self.framework.method)), "__code__", None)
+        seen: Dict[str, Tuple[Any, Any]] = {}
+        counts: Dict[str, int] = {}
+        last = [0]
+
+        def look(frame: Any, event: str, _: Any) -> Any:
+            for name, value in list(frame.f_locals.items()) if event != "exception" else ():
+                if not self.framework.is_tensor(value):
+                    continue
+                version = self.framework.version(value)
+                held, other = seen.get(name, (None, None))
+                if held is value and version == other:
+                    continue
+                seen[name] = value, version
+                if event != "call":  # its arguments are there already
+                    counts[name] = counts.get(name, 0) + 1
+                    found[f"{name}#{counts[name]}"] = last[0], self.framework.keep(value)
+            last[0] = frame.f_lineno
+            return look
+
+        return lambda frame, event, argument: look(frame, event, argument) if frame.f_code is code else None
 
     def _install(self) -> None:
         if self.original is not None:
@@ -229,14 +270,14 @@ def origin(layer: Any) -> Site:
 
 def _site(root: str, layer: Any) -> Site:
     """Return file and line of the innermost frame of the project, but for the methods of ``layer`` itself."""
-    frame = sys._getframe(2)
+    frame: Optional[FrameType] = sys._getframe(2)
     while frame is not None:
         code = frame.f_code
         if code.co_filename.startswith(root) and not code.co_filename[len(root) :].startswith("torch2ms_runtime"):
             own = layer is not None and code.co_varnames and frame.f_locals.get(code.co_varnames[0]) is layer
             if not own:
                 return [Path(code.co_filename[len(root) :]).as_posix(), frame.f_lineno]
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return None
 
 

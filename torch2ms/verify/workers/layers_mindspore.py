@@ -26,8 +26,10 @@ class MindSporeLayers:
 
     def __init__(self, side: Any) -> None:
         self.side = side
-        self.tracer = Tracer(Framework(nn.Cell, _is_tensor, _keep, lambda value: 0))
+        self.tracer = Tracer(Framework(nn.Cell, _is_tensor, _keep, lambda value: 0, "construct"))
         self.calls: List[Call] = []
+        self.watched = False
+        self.lines: Dict[str, int] = {}
 
     def record(self, paths: Sequence[str], batch: Sequence[Any], root: str) -> Dict[str, Any]:
         """Run the network once; return what is known of those layers that PyTorch has too, and of the calls."""
@@ -44,9 +46,19 @@ class MindSporeLayers:
         return {"error": error, "layers": layers, "calls": [_call(call) for call in self.calls]}
 
     def repeat(
-        self, index: int, forced: List[Tuple[str, int, int]], given: str, path: str, gradients: bool
+        self,
+        index: int,
+        forced: List[Tuple[str, int, int]],
+        given: str,
+        path: str,
+        gradients: bool,
+        watched: bool = False,
     ) -> Dict[str, Any]:
-        """Repeat one call with the arrays in ``given``; write the results under ``KIND:PLACE``."""
+        """Repeat one call with the arrays in ``given``; write the results under ``KIND:PLACE``.
+
+        Returns the lines of the variables where the call is ``watched``.
+        """
+        self.watched, self.lines = watched, {}
         call, arrays = self.calls[index], load_arrays(given)
         found = {f"chain:{k}": _array(v) for k, v in flatten(call.output, _is_tensor).items()}
         error = ""
@@ -62,7 +74,7 @@ class MindSporeLayers:
         for entry, value in before:
             assign(entry.tensor, value)
         save_arrays(path, found)
-        return {"error": error}
+        return {"error": error, "lines": self.lines}
 
     def _statistics(self, call: Call) -> List[Any]:
         learnt = {id(parameter) for parameter in self.side.net.trainable_params()}
@@ -81,6 +93,7 @@ class MindSporeLayers:
         fixed = {**argument, **{key: value for given in outputs.values() for key, value in given.items()}}
         names = [key for key, value in fixed.items() if "Float" in str(value.dtype)] if gradients else []
         results: Dict[str, Any] = {}
+        variables: Dict[str, Any] = {}
 
         def forward(*values: Any) -> Any:
             now = {**fixed, **dict(zip(names, values))}
@@ -92,7 +105,9 @@ class MindSporeLayers:
                 for path, occurrence, child in forced
             }
             with counters_kept((cell for _, cell in call.layer.cells_and_names()), _BASE):
-                done = self.tracer.repeat(call, args, kwargs, given)
+                done = self.tracer.repeat(call, args, kwargs, given, self.watched)
+            self.lines = {name: line for name, (line, _) in done.variables.items()}
+            variables.update({f"variable:{name}": value for name, (_, value) in done.variables.items()})
             results.update({f"output:{k}": v for k, v in flatten(done.output, _is_tensor).items()})
             results.update({f"entering:{place}": value for place, value in done.entering.items()})
             total = ms.Tensor(0.0, ms.float32)
@@ -103,7 +118,7 @@ class MindSporeLayers:
 
         values = [fixed[key] for key in names]
         found = self._differentiated(forward, names, values, parameters) if names or parameters else forward() and {}
-        return {**found, **{key: _array(value) for key, value in results.items()}}
+        return {**found, **{key: _array(value) for key, value in {**results, **variables}.items()}}
 
     def _differentiated(
         self, forward: Any, names: Sequence[str], values: Sequence[Any], parameters: Sequence[Any]

@@ -40,12 +40,15 @@ class TorchLayers:
     """One network, float32 and float64, whose calls were recorded in one pass of float32."""
 
     def __init__(self) -> None:
-        framework = Framework(torch.nn.Module, torch.is_tensor, _Keeper(), lambda value: value._version)
-        self.keeper, self.tracer = framework.keep, Tracer(framework)
+        self.keeper = _Keeper()
+        self.tracer = Tracer(
+            Framework(torch.nn.Module, torch.is_tensor, self.keeper, lambda value: value._version, "forward")
+        )
         self.calls: List[Call] = []
         self.chains: Dict[str, List[Call]] = {}
         self.twins: Dict[str, Any] = {}
         self.paths: Dict[str, Dict[int, str]] = {}
+        self.lines: Dict[str, int] = {}
 
     def record(self, nets: Dict[str, Any], inputs: Dict[str, Any], root: str) -> Dict[str, Any]:
         """Run the networks (``float32`` and the reference) once each; return what is known of layers and calls."""
@@ -70,8 +73,12 @@ class TorchLayers:
         layers = [_layer(path, layer, root) for path, layer in _tracked(nets["float32"])]
         return {"error": "", "layers": layers, "calls": [_call(call) for call in self.calls]}
 
-    def repeat(self, index: int, forced: Forced, path: str, gradients: bool) -> Dict[str, Any]:
-        """Repeat one call in both precisions; write what goes in, and the results under ``SLOT|KIND:PLACE``."""
+    def repeat(self, index: int, forced: Forced, path: str, gradients: bool, watched: bool = False) -> Dict[str, Any]:
+        """Repeat one call in both precisions; write what goes in, and the results under ``SLOT|KIND:PLACE``.
+
+        Returns the lines of the variables where the call is ``watched``.
+        """
+        self.lines.clear()
         call = self.calls[index]
         arrays: Arrays = {}
         for number, value in enumerate(_tensors(call)):
@@ -85,7 +92,7 @@ class TorchLayers:
         error = ""
         for slot in self.chains:
             try:
-                found = self._repeat(slot, call, forced, gradients)
+                found = self._repeat(slot, call, forced, gradients, watched)
             except Exception as failure:  # a layer that cannot be called alone, or has no gradients
                 if not gradients:
                     return {"error": f"{type(failure).__name__}: {failure}"}
@@ -93,9 +100,9 @@ class TorchLayers:
                 found = self._repeat(slot, call, forced, False)
             arrays.update({f"{slot}|{key}": value for key, value in found.items()})
         save_arrays(path, arrays)
-        return {"error": error}
+        return {"error": error, "lines": self.lines}
 
-    def _repeat(self, slot: str, call: Call, forced: Forced, gradients: bool) -> Arrays:
+    def _repeat(self, slot: str, call: Call, forced: Forced, gradients: bool, watched: bool = False) -> Arrays:
         layer = self.twins[slot][call.path]
         precision = torch.float64 if slot == "float64" else torch.float32
         leaf: Dict[str, Any] = {}
@@ -121,10 +128,12 @@ class TorchLayers:
         repeated = Call(call.index, call.path, 0, -1, layer, None)
         self.tracer.paths = self.paths[slot]
         with torch.set_grad_enabled(gradients), counters_kept(layer.modules()):
-            done = self.tracer.repeat(repeated, args, kwargs, given)
+            done = self.tracer.repeat(repeated, args, kwargs, given, watched)
         results = {f"output:{place}": value for place, value in flatten(done.output, torch.is_tensor).items()}
         results.update({f"entering:{place}": value for place, value in done.entering.items()})
         found = {key: np.asarray(_array(value)) for key, value in results.items()}
+        found.update({f"variable:{name}": _array(value) for name, (_, value) in done.variables.items()})
+        self.lines.update({name: line for name, (line, _) in done.variables.items()})
         prefix = f"{call.path}." if call.path else ""
         if gradients:
             found.update(_gradients(results, leaf, {prefix + name: p for name, p in layer.named_parameters()}))
