@@ -222,7 +222,8 @@ def _networks(results: Mapping[str, FileResult]) -> list[Network]:
     found = [network for network in made if f"{network.path}:{network.callable}" in networks]
     whole = [key for key in sorted(networks or keys - parts or keys) if not classes[key].needs_arguments]
     rest = [key for key in sorted(networks or keys - parts or keys) if classes[key].needs_arguments]
-    return found + [Network(*key.rsplit(":", 1), {}, Place(key.rpartition(":")[0], 1, 1)) for key in (*whole, *rest)]
+    pairs = [key.rsplit(":", 1) for key in (*whole, *rest)]
+    return found + [Network(path, name, {}, Place(path, 1, 1)) for path, name in pairs]
 
 
 def _entry(program: ProgramFacts, results: Mapping[str, FileResult], options: Options) -> Iterable[tuple[str, object]]:

@@ -119,7 +119,7 @@ class LayerCheck:
             found = self.comparison.load("layer-mindspore")
             pair.chain = _chain(found, wanted), _chain(noise, wanted)
             pair.errors += _errors(found, noise, wanted, _entered(children))
-            if not torch["error"] and not children:
+            if not torch["error"]:
                 pair.errors += _rates(torch["dropout"], mindspore["dropout"])
 
     def _call(
@@ -268,12 +268,13 @@ def _errors(found: Arrays, noise: Arrays, wanted: Arrays, entered: Mapping[str, 
             error, floor = largest_error(other, reference), largest_error(noise.get(place, missing), reference)
             yield _Error(kind, name, error, floor, entered.get(name.rpartition(":")[0], -1))
     for kind in ("statistic", "gradient"):
-        own, other, ours = (floating(_kind(arrays, kind)) for arrays in (wanted, noise, found))
-        ours = {name: array for name, array in ours.items() if name in own}
+        exact, rounded, measured = (floating(_kind(arrays, kind)) for arrays in (wanted, noise, found))
         if kind == "statistic":  # those that are not saved have no counterpart
-            own = {name: array for name, array in own.items() if name in ours}
-        floors = norm_errors(other, own)
-        for name, error in norm_errors(ours, own).items():
+            exact = {name: array for name, array in exact.items() if name in measured}
+        exact = {name: array for name, array in exact.items() if np.isfinite(array).all()}
+        measured = {name: array for name, array in measured.items() if name in exact}
+        floors = norm_errors(rounded, exact)
+        for name, error in norm_errors(measured, exact).items():
             yield _Error(kind, name.partition(":")[2], error, floors.get(name, 0.0))
 
 

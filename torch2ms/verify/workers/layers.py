@@ -13,7 +13,7 @@ import sys
 import zlib
 from pathlib import Path
 from types import FrameType
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ __all__ = [
     "Repeated",
     "Tracer",
     "cotangent",
+    "goes_backward",
     "leaves",
     "note_origins",
     "places_of",
@@ -237,6 +238,12 @@ def places_of(value: Any, is_tensor: Callable[[Any], bool]) -> List[str]:
         return item is None or is_tensor(item) or isinstance(item, _PLAIN)
 
     return [place for place, _ in leaves(value, is_tensor)] if is_plain(value) else ["?"]
+
+
+def goes_backward(place: str, forced: Iterable[Tuple[str, int]]) -> bool:
+    """Whether gradients start at a place: a result, or what enters a layer that both sides call."""
+    layer = place.partition(":")[2].rpartition(":")[0]
+    return place.startswith("output:") or layer in {f"{path}#{occurrence}" for path, occurrence in forced}
 
 
 def cotangent(place: str, shape: Sequence[int]) -> NDArray[Any]:

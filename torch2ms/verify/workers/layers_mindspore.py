@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 
 from .channel import flatten, load_arrays, save_arrays
 from .counters import counters_kept
-from .layers import Call, Framework, Tracer, cotangent, leaves, origin, places_of, plain_settings, replaced
+from .layers import (
+    Call,
+    Framework,
+    Tracer,
+    cotangent,
+    goes_backward,
+    leaves,
+    origin,
+    places_of,
+    plain_settings,
+    replaced,
+)
 from .optimizers import assign
 
 __all__ = ["MindSporeLayers"]
@@ -112,7 +123,7 @@ class MindSporeLayers:
             results.update({f"entering:{place}": value for place, value in done.entering.items()})
             total = ms.Tensor(0.0, ms.float32)
             for key, value in results.items():
-                if _is_tensor(value) and "Float" in str(value.dtype):
+                if goes_backward(key, given) and _is_tensor(value) and "Float" in str(value.dtype):
                     total = total + (value * ms.Tensor(cotangent(key, value.shape))).sum()
             return total
 

@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 
 from .channel import flatten, save_arrays
 from .counters import counters_kept
-from .layers import Call, Framework, Tracer, cotangent, leaves, origin, places_of, plain_settings, replaced
+from .layers import (
+    Call,
+    Framework,
+    Tracer,
+    cotangent,
+    goes_backward,
+    leaves,
+    origin,
+    places_of,
+    plain_settings,
+    replaced,
+)
 
 __all__ = ["TorchLayers"]
 
@@ -136,7 +147,8 @@ class TorchLayers:
         self.lines.update({name: line for name, (line, _) in done.variables.items()})
         prefix = f"{call.path}." if call.path else ""
         if gradients:
-            found.update(_gradients(results, leaf, {prefix + name: p for name, p in layer.named_parameters()}))
+            starts = {key: value for key, value in results.items() if goes_backward(key, given)}
+            found.update(_gradients(starts, leaf, {prefix + name: p for name, p in layer.named_parameters()}))
         for name, (value, before) in buffers.items():
             found[f"statistic:{prefix}{name}"] = _array(value)
             with torch.no_grad():
