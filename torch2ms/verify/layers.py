@@ -157,7 +157,7 @@ class LayerCheck:
         child = next((p for p in self.pairs if p.torch["index"] == first.call), None)
         before = [p for p in self.pairs if p.torch["parent"] == pair.torch["index"]]
         before = [p for p in before if child is None or p.torch["index"] < child.torch["index"]]
-        if first.kind == "gradient":  # it is lost somewhere behind what it belongs to
+        if first.kind not in ("output", "entering"):  # a gradient is lost somewhere behind what it belongs to
             before = [p for p in before if first.place.startswith(f"given:{p.torch['path']}#{p.torch['occurrence']}:")]
         missing = [
             p.torch["path"] for p in self.pairs if p.mindspore is None and p.torch["parent"] == pair.torch["index"]
