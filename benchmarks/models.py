@@ -347,6 +347,7 @@ class Runner:
             train_inputs=model.train_inputs,
             kwargs=model.kwargs,
             seeds=seeds,
+            layers=False,
             gradients=model.gradients and not self.quick,
             graph=False,
         )

@@ -69,45 +69,51 @@ def convert_weights(
 @click.command()
 @click.argument("src")
 @click.argument("out")
-@_ENTRY
+@click.option("--entry", metavar="MODULE:CALLABLE", help="What builds the network.  [default: what SRC trains]")
 @click.option(
     "--input",
     "inputs",
     multiple=True,
-    required=True,
     metavar="SHAPE",
-    help="2x3x224x224, or 2x16:int64<1000; once for each argument of the network.",
+    help="2x3x224x224, or 2x16:int64<1000; once for each argument of the network.  [default: where SRC shows it]",
 )
-@_KWARGS
+@click.option("--kwargs", metavar="JSON", help="Its arguments, as in '{\"num_classes\": 10}'.")
 @click.option("--train-steps", type=click.IntRange(min=0), default=0, metavar="N", help="Also train N steps.")
 @click.option("--train-input", "train_inputs", multiple=True, metavar="SHAPE", help="Input of the training steps.")
 @click.option("--optimizer", default="Adam(lr=0.001)", show_default=True, help="Optimizer of the training steps.")
 @click.option("--loss", default="auto", show_default=True, help="Loss of gradients and training steps.")
 @click.option("--graph/--no-graph", default=True, show_default=True, help="Also run the outputs in graph mode.")
+@click.option("--layers/--no-layers", default=None, help="Compare layer by layer.  [default: where anything departs]")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_MAPPING
 def verify(
-    src: str, out: str, entry: str, inputs: tuple[str, ...], kwargs: str, train_steps: int,
-    train_inputs: tuple[str, ...], optimizer: str, loss: str, graph: bool, form: str, mapping: tuple[str, ...],
+    src: str, out: str, entry: str | None, inputs: tuple[str, ...], kwargs: str | None, train_steps: int,
+    train_inputs: tuple[str, ...], optimizer: str, loss: str, graph: bool, layers: bool | None, form: str,
+    mapping: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Run the network of SRC in PyTorch and that of OUT in MindSpore, and compare outputs, gradients and training.
 
     Exits with 1 when they do not compute the same.
     """
-    arguments = _parse_kwargs(kwargs)
+    given = _parse_kwargs(kwargs) if kwargs is not None else None
+    from torch2ms.verify.found_entry import find_entry
     from torch2ms.verify.verification import verify as run_checks
 
+    found = find_entry(Path(out), entry, inputs, given)
+    if not entry:
+        say(f"verifies {printable(found.entry)} with {', '.join(found.inputs)}")
     report = run_checks(
         Path(src),
         Path(out),
-        entry=entry,
-        inputs=inputs,
-        kwargs=arguments,
+        entry=found.entry,
+        inputs=found.inputs,
+        kwargs=found.kwargs,
         train_steps=train_steps,
         train_inputs=train_inputs,
         optimizer=optimizer,
         loss=loss,
         graph=graph,
+        layers=layers,
         mappings=mapping,
         progress=_progress,
     )

@@ -159,3 +159,54 @@ def test_the_entry_is_no_part_of_another_network(make_tree: Callable[..., Path],
         }
     )
     assert translate_project(tree, tmp_path / "out").facts["entry"] == "net:Net"
+
+
+ZOO = """
+import torch
+from torch import nn
+
+class Scale(nn.Module):
+    def forward(self, x):
+        return x / 255
+
+class Distance(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.MSELoss()
+
+    def forward(self, x, y):
+        return self.inner(x, y)
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.fc(x)
+
+class Alone(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.fc(x)
+
+class Wide(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.body = Block(width)
+
+    def forward(self, x):
+        return self.body(x)
+"""
+
+
+def test_the_entry_has_weights_and_is_made_with_constants(make_tree: Callable[..., Path], tmp_path: Path) -> None:
+    library = make_tree({"zoo.py": ZOO}, "library")
+    facts = translate_project(library, tmp_path / "out").facts
+    assert (facts["entry"], facts["entries"]) == ("zoo:Alone", ["zoo:Alone", "zoo:Wide"])
+    used = "\nnet = Wide(8)\nx = torch.randn(4, 8)\nprint(Scale()(x), net(x))\n"
+    facts = translate_project(make_tree({"zoo.py": ZOO + used}), tmp_path / "out-2").facts
+    assert (facts["entry"], facts["entry_kwargs"], facts["entry_inputs"]) == ("zoo:Wide", {"width": 8}, ["4x8"])

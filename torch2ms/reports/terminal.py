@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -188,8 +189,7 @@ def _next(page: _Page, report: Report, summary: Summary, src: str, out: str, is_
     elif code:
         rows.append(((f"torch2ms explain {code}", "green"), ("what it means and what to do", "dim")))
     if any(file.output is not None for file in report.files):
-        entry = _entry(report)
-        command = f"torch2ms verify {_quote(src)} {_quote(out)} --entry {entry} --input SHAPE"
+        command = f"torch2ms verify {_quote(src)} {_quote(out)} --entry {_entry(report)}{_inputs(report)}"
         rows.append(((command, "green"), ("prove that both compute the same", "dim")))
         if any(file.path == "train.py" and file.status == "generated" for file in report.files):
             rows.append(((f"cd {_quote(out)} && python train.py --dataset synthetic", "green"), ("train it", "dim")))
@@ -209,6 +209,14 @@ def _code_to_explain(report: Report) -> str:
 def _entry(report: Report) -> str:
     entry = report.facts.get("entry")
     return _quote(one_line(entry)) if isinstance(entry, str) and entry else "MODULE:CALLABLE"
+
+
+def _inputs(report: Report) -> str:
+    """Return the options for the network's arguments and inputs, as far as SRC shows them."""
+    kwargs, inputs = report.facts.get("entry_kwargs"), report.facts.get("entry_inputs")
+    texts = [one_line(str(text)) for text in inputs] if isinstance(inputs, list) else []
+    found = f" --kwargs {_quote(one_line(json.dumps(kwargs)))}" if kwargs else ""
+    return found + ("".join(f" --input {_quote(text)}" for text in texts) or " --input SHAPE")
 
 
 def _quote(text: str) -> str:

@@ -18,7 +18,7 @@ from torch2ms.translator.inference import FileAnalysis, World
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.names import candidates
 
-__all__ = ["Finding", "Network", "ProgramFindings", "is_importable", "module_name", "read_program"]
+__all__ = ["Finding", "Network", "NetworkClass", "ProgramFindings", "is_importable", "module_name", "read_program"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,16 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True)
+class NetworkClass:
+    """A Module class of the project: what it is made of, and whether it can be built as it stands."""
+
+    key: str
+    has_weights: bool  # it makes layers of torch that have some
+    makes: tuple[str, ...]  # keys of the project's classes that it makes, or descends from
+    needs_arguments: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramFindings:
     """What one file tells of a training program."""
 
@@ -53,7 +63,9 @@ class ProgramFindings:
     network: Network | None = None
     epochs: object = NOT_CONSTANT
     trains: bool = False
-    modules: tuple[str, ...] = field(default_factory=tuple)  # keys of the Module classes the file defines
+    classes: tuple[NetworkClass, ...] = ()  # the Module classes that the file defines
+    made: tuple[Network, ...] = ()  # the networks that it makes outside of them
+    inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # callable -> inputs that it is shown to take
 
     @property
     def checklist(self) -> tuple[ChecklistItem, ...]:
@@ -104,13 +116,15 @@ def read_program(analysis: FileAnalysis, world: World) -> ProgramFindings:
     calls = analysis.all(ast.Call)
     found = sorted(reader.findings(calls), key=lambda f: (f.place.line, f.place.column))
     trains = any(isinstance(c.func, ast.Attribute) and c.func.attr == "backward" for c in calls)
-    modules = tuple(i.key for i in analysis.classes.values() if world.family(i.key).name == "Module")
+    made = tuple(reader.made(calls))
     return ProgramFindings(
         tuple(found),
         reader.network(calls) if trains or any(f.topic == "optimizer" for f in found) else None,
         reader.epochs() if trains else NOT_CONSTANT,
         trains,
-        modules,
+        tuple(reader.classes()),
+        made,
+        reader.inputs(calls) if made else {},
     )
 
 
@@ -184,7 +198,71 @@ class _Reader:
             return "eval"
         return "train" if "train" in parent_name else ""
 
-    # ---- the network and the number of epochs
+    # ---- the networks and the number of epochs
+
+    def classes(self) -> Iterator[NetworkClass]:
+        """Yield the Module classes of the file."""
+        for info in self.analysis.classes.values():
+            if self.world.family(info.key).name != "Module":
+                continue
+            kinds = [self.analysis.kind(c.func) for c in ast.walk(info.node) if isinstance(c, ast.Call)]
+            made = {key for kind in (*kinds, *info.bases) if kind.name == "class" for key in kind.of.split("|")}
+            names = [name for kind in kinds if kind.name == "api" for name in candidates(kind)]
+            init = self.world.function(f"{info.key}.__init__")
+            arguments = init.node.args if init is not None else None
+            required = arguments is not None and (
+                len(arguments.args) - 1 > len(arguments.defaults) or None in arguments.kw_defaults
+            )
+            yield NetworkClass(info.key, any(map(self._has_weights, names)), tuple(sorted(made)), required)
+
+    def _has_weights(self, name: str) -> bool:
+        """Whether a name is a parameter, or a layer with weights: it keeps a state, and must be told its size."""
+        if name == "torch.nn.Parameter":
+            return True
+        row = self.world.tables.row(name) if name.startswith("torch.nn.") else None
+        if row is None or not any(option.state for option in row.to):
+            return False
+        signature = self.world.tables.signature(name)
+        return signature is not None and any(
+            p.default is None and p.kind.startswith("positional") for p in signature.parameters
+        )
+
+    def made(self, calls: list[ast.Call]) -> Iterator[Network]:
+        """Yield the networks that are made outside of classes, with constant arguments."""
+        within = {id(c) for info in self.analysis.classes.values() for c in ast.walk(info.node)}
+        for call in calls:
+            kind = self.analysis.kind(call.func)
+            if id(call) in within or kind.name != "class" or "|" in kind.of:
+                continue
+            found = self._made(call) if self.world.family(kind.of).name == "Module" else None
+            if found is not None:
+                yield found
+
+    def inputs(self, calls: list[ast.Call]) -> dict[str, tuple[str, ...]]:
+        """Return the inputs of each network that is called with tensors of a shown shape, as ``verify`` takes them."""
+        found: dict[str, tuple[str, ...]] = {}
+        for call in calls:
+            if isinstance(call.func, ast.Name) and call.args and not call.keywords:
+                texts = tuple(self._input(argument) for argument in call.args)
+                network = self._made(call.func) if all(texts) else None
+                if network is not None:
+                    found.setdefault(network.callable, texts)
+        return found
+
+    def _input(self, node: ast.expr) -> str:
+        """Return ``4x3x32`` for ``torch.randn(4, 3, 32)``, ``2x8:int64<17`` for ``torch.randint(17, (2, 8))``."""
+        node = self.constants.resolve(node)
+        last = self._name(node).removeprefix("torch.") if isinstance(node, ast.Call) else ""
+        if not isinstance(node, ast.Call) or last not in ("randn", "rand", "zeros", "ones", "empty", "randint"):
+            return ""
+        if any(keyword.arg == "dtype" for keyword in node.keywords):
+            return ""
+        values = [self.constants.value(argument) for argument in node.args]
+        high, sizes = (values[-2] if len(values) > 1 else None, values[-1:]) if last == "randint" else (0, values)
+        shape = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+        if not shape or not all(isinstance(size, int) for size in shape) or not isinstance(high, int):
+            return ""
+        return "x".join(map(str, shape)) + (f":int64<{high}" if last == "randint" else "")
 
     def network(self, calls: list[ast.Call]) -> Network | None:
         """Return the network whose parameters go to an optimizer."""

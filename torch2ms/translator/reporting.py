@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -50,9 +49,9 @@ def make_report(
         diagnostics.extend(found)
     told, silenced = _silenced(diagnostics, results.values(), options)
     program = _program(results, options, TakenNames(file.path for file in project.files))
-    facts: dict[str, object] = {"networks": sorted(key for r in results.values() for key in r.program.modules)}
+    facts: dict[str, object] = {"networks": sorted(c.key for r in results.values() for c in r.program.classes)}
     if program is not None:
-        facts["entry"] = f"{program.network_module}:{program.network_callable}"
+        facts.update(_entry(program, results, options))
         facts["training"] = program.has_training
     report = Report(
         tool=f"torch2ms {torch2ms.__version__}",
@@ -216,20 +215,16 @@ def _is_classification(findings: Sequence[Finding], facts: Mapping[str, object])
 
 def _network_only(results: Mapping[str, FileResult], options: Options, taken: TakenNames) -> ProgramFacts | None:
     module, _, name = (options.entry or "").partition(":")
+    kwargs: Mapping[str, object] = {}
     if not module:
-        keys = [
-            key
-            for result in results.values()
-            for key in result.program.modules
-            if "." not in key.rpartition(":")[2] and is_importable(key.rpartition(":")[0])
-        ]
-        if not keys:
+        found = _networks(results)
+        if not found:
             return None
-        path, _, name = _outermost(keys, results)[-1].rpartition(":")
-        module = module_name(path)
+        module, name, kwargs = module_name(found[0].path), found[0].callable, found[0].kwargs
     facts = ProgramFacts(
         network_module=module,
         network_callable=name,
+        network_kwargs=dict(kwargs),
         has_training=False,
         mindspore=options.target.mindspore,
         runtime=_runtime(options),
@@ -237,11 +232,45 @@ def _network_only(results: Mapping[str, FileResult], options: Options, taken: Ta
     return rename_taken(facts, taken)
 
 
-def _outermost(keys: Sequence[str], results: Mapping[str, FileResult]) -> Sequence[str]:
-    """Return those of the networks that no file of networks makes: not the parts they are made of; all if none is."""
-    text = "\n".join(results[path].text or "" for path in dict.fromkeys(key.rpartition(":")[0] for key in keys))
-    made = set(re.findall(r"(?<!class )\b([A-Za-z_]\w*)\(", text))
-    return [key for key in keys if key.rpartition(":")[2] not in made] or keys
+def _networks(results: Mapping[str, FileResult]) -> list[Network]:
+    """Return the networks of SRC that nothing trains, the likeliest first.
+
+    Those come first that a script makes, then those that can be built without arguments. A network has weights, which
+    transforms, activations and most losses do not have; a block is a part of another network.
+    """
+    classes = {c.key: c for r in results.values() for c in r.program.classes}
+
+    def has_weights(key: str, above: tuple[str, ...] = ()) -> bool:
+        own = classes.get(key)
+        if own is None or key in above:
+            return False
+        return own.has_weights or any(has_weights(part, (*above, key)) for part in own.makes)
+
+    parts = {part for key, own in classes.items() for part in own.makes if part != key}
+    made = [n for r in results.values() for n in r.program.made]
+    keys = {key for key in classes if is_importable(key.rpartition(":")[0]) and "." not in key.rpartition(":")[2]}
+    networks = {key for key in keys - parts if has_weights(key)} or {key for key in keys if has_weights(key)}
+    found = [network for network in made if f"{network.path}:{network.callable}" in networks]
+    whole = [key for key in sorted(networks or keys - parts or keys) if not classes[key].needs_arguments]
+    rest = [key for key in sorted(networks or keys - parts or keys) if classes[key].needs_arguments]
+    pairs = [key.rsplit(":", 1) for key in (*whole, *rest)]
+    return found + [Network(path, name, {}, Place(path, 1, 1)) for path, name in pairs]
+
+
+def _entry(program: ProgramFacts, results: Mapping[str, FileResult], options: Options) -> Iterable[tuple[str, object]]:
+    """Yield what ``verify`` compares by itself: the entry, its arguments and inputs, and the other networks."""
+    entry = f"{program.network_module}:{program.network_callable}"
+    yield "entry", entry
+    if program.network_kwargs:
+        yield "entry_kwargs", dict(program.network_kwargs)
+    inputs = [r.program.inputs.get(program.network_callable, ()) for r in results.values()]
+    shown = next((list(texts) for texts in inputs if texts), [])
+    if shown:
+        yield "entry_inputs", shown
+    others = [f"{module_name(network.path)}:{network.callable}" for network in _networks(results)]
+    is_certain = bool(options.entry or program.origin) or len(set(others)) < 2
+    if not is_certain:
+        yield "entries", list(dict.fromkeys((entry, *others)))[:_ENTRIES]
 
 
 def _runtime(options: Options) -> str:
@@ -322,6 +351,7 @@ def _assumed_items(program: ProgramFacts | None) -> Iterable[ChecklistItem]:
         yield ChecklistItem(_STATED.get(name, name), str(shown), None, note=note)
 
 
+_ENTRIES = 10
 _DEVICE_TARGETS = {"ascend": "Ascend", "gpu": "GPU"}  # config.yaml's word; it may be changed there
 _CLASSIFICATION = frozenset({"CrossEntropyLoss", "NLLLoss", "cross_entropy", "nll_loss"})
 _LOSSES = {"cross_entropy": "CrossEntropyLoss", "nll_loss": "NLLLoss", "mse_loss": "MSELoss", "l1_loss": "L1Loss"}

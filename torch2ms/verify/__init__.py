@@ -11,10 +11,37 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from torch2ms.verify.report import VerifyReport
     from torch2ms.verify.verification import verify
 
-__all__ = ["VerifyReport", "verify"]
+__all__ = ["VerifyReport", "compare", "verify"]
+
+
+def compare(
+    source: str | Path,
+    output: str | Path,
+    entry: str | None = None,
+    *,
+    inputs: str | tuple[str, ...] | list[str] = (),
+    kwargs: dict[str, Any] | None = None,
+    **options: Any,
+) -> VerifyReport:
+    """Compare the network of ``source`` with its translation in ``output``; the report is true where they agree.
+
+    For tests: ``assert compare("src", "out", "net:Net", inputs="2x3x32x32")`` shows the whole report where it fails.
+    ``entry`` and ``inputs`` that are left out are those that ``source`` trains and shows; ``options`` are those of
+    :func:`verify`. Raises as :func:`verify` does.
+    """
+    from pathlib import Path
+
+    from torch2ms.verify.found_entry import find_entry
+    from torch2ms.verify.verification import verify
+
+    texts = (inputs,) if isinstance(inputs, str) else tuple(inputs)
+    found = find_entry(Path(output), entry, texts, kwargs)
+    return verify(Path(source), Path(output), entry=found.entry, inputs=found.inputs, kwargs=found.kwargs, **options)
 
 
 def __getattr__(name: str) -> Any:

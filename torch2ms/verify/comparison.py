@@ -14,6 +14,7 @@ from torch2ms.errors import VerificationError
 from torch2ms.verify.figures import Figure
 from torch2ms.verify.inputs import InputSpec, OptimizerSpec, choose_loss, make_batch
 from torch2ms.verify.process import Worker
+from torch2ms.verify.report import Departure, LayerFigure
 from torch2ms.verify.workers.channel import load_arrays, save_arrays
 
 __all__ = ["Comparison", "Plan", "Prepared"]
@@ -36,6 +37,7 @@ class Plan:
     gradients: bool = True
     graph: bool = True
     tolerance: float | None = None
+    layers: bool | None = None  # whether layers are compared one by one; None: where anything departs
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,9 @@ class Comparison:
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     curves: dict[str, list[float]] = field(default_factory=dict)
+    departures: list[Departure] = field(default_factory=list)
+    layers: list[LayerFigure] = field(default_factory=list)
+    settings: list[str] = field(default_factory=list)
     random_training: bool = False  # the network draws random numbers in train mode besides dropout
 
     def path(self, name: str) -> Path:

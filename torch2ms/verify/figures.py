@@ -116,7 +116,8 @@ def largest_error(found: Array, reference: Array) -> float:
     same = (found == reference) | (np.isnan(found) & np.isnan(reference))
     if bool(same.all()):
         return 0.0
-    difference = float(np.max(np.abs(np.where(same, 0.0, found - reference))))
+    with np.errstate(invalid="ignore"):  # equal infinities, whose difference is none
+        difference = float(np.max(np.abs(np.where(same, 0.0, found - reference))))
     scale = float(np.max(np.abs(np.where(np.isfinite(reference), reference, 0.0))))
     error = difference / scale if scale else math.inf
     return math.inf if math.isnan(error) else error

@@ -8,9 +8,9 @@ from torch2ms.verify.comparison import Comparison, Prepared
 from torch2ms.verify.figures import Figure, judge, largest_error
 from torch2ms.verify.process import Worker
 
-__all__ = ["OutputCheck"]
+__all__ = ["RANDOM", "OutputCheck"]
 
-_RANDOM = "the network draws random numbers in eval mode: its results cannot be compared"
+RANDOM = "the network draws random numbers in eval mode: its results cannot be compared"
 _Errors = defaultdict[str, list[float]]
 
 
@@ -35,8 +35,8 @@ class OutputCheck:
         for slot, name in names.items():
             if not path(name).exists():
                 reply = self.comparison.torch.call("outputs", slot=slot, batch=batch, path=str(path(name)))
-                if reply["random"] and _RANDOM not in self.comparison.problems:
-                    self.comparison.problems.append(_RANDOM)
+                if reply["random"] and RANDOM not in self.comparison.problems:
+                    self.comparison.problems.append(RANDOM)
         worker.call("outputs", state=str(prepared.state), batch=batch, path=str(path("outputs-mindspore")))
         torch = {slot: self.comparison.load(name) for slot, name in names.items()}
         found = self.comparison.load("outputs-mindspore")

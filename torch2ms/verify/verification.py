@@ -15,7 +15,8 @@ from torch2ms.verify.comparison import Comparison, Plan, Prepared
 from torch2ms.verify.figures import MANY
 from torch2ms.verify.gradients import GradientCheck, check_trainable
 from torch2ms.verify.inputs import OptimizerSpec, parse_input, parse_optimizer
-from torch2ms.verify.outputs import OutputCheck
+from torch2ms.verify.layers import LayerCheck
+from torch2ms.verify.outputs import RANDOM, OutputCheck
 from torch2ms.verify.process import Worker, WorkerError
 from torch2ms.verify.report import VerifyReport
 from torch2ms.verify.training import TrainingCheck
@@ -40,6 +41,7 @@ def verify(
     gradients: bool = True,
     graph: bool = True,
     tolerance: float | None = None,
+    layers: bool | None = None,
     torch_python: str | None = None,
     mindspore_python: str | None = None,
     rules: Rules | None = None,
@@ -69,11 +71,12 @@ def verify(
         gradients=gradients,
         graph=graph,
         tolerance=tolerance,
+        layers=layers,
     )
     _check(source, output, plan)
     own_rules = rules if rules is not None else table_rules(mappings)
     with Worker("torch_side", torch_python) as torch, Worker("mindspore_side", mindspore_python) as mindspore:
-        return compare(source, output, plan, own_rules, (torch, mindspore), progress)
+        return compare(source, output, plan, own_rules, (torch, mindspore), progress, mappings)
 
 
 def make_plan(
@@ -89,6 +92,7 @@ def make_plan(
     gradients: bool = True,
     graph: bool = True,
     tolerance: float | None = None,
+    layers: bool | None = None,
 ) -> Plan:
     """Return the plan of a comparison from the texts of :func:`verify`; raises UsageError for what makes no sense."""
     return Plan(
@@ -103,6 +107,7 @@ def make_plan(
         gradients=gradients,
         graph=graph,
         tolerance=tolerance,
+        layers=layers,
     )
 
 
@@ -113,6 +118,7 @@ def compare(
     rules: Rules,
     workers: tuple[Worker, Worker],
     progress: Callable[[str], None] = lambda message: None,
+    mappings: tuple[str, ...] = (),
 ) -> VerifyReport:
     """Run every check of a plan with the two running workers, PyTorch's first; they can be used again afterwards.
 
@@ -121,7 +127,8 @@ def compare(
     with tempfile.TemporaryDirectory(prefix="torch2ms-verify-") as folder:
         comparison = Comparison(plan, *workers, Path(folder), progress)
         root = {"entry": plan.entry, "kwargs": dict(plan.kwargs)}
-        facts = _run(comparison, str(source.resolve()), str(output.resolve()), root, rules, workers[1].python)
+        folders = str(source.resolve()), str(output.resolve())
+        facts = _run(comparison, folders, root, rules, workers[1].python, mappings)
     return VerifyReport(
         plan.entry,
         tuple(comparison.figures),
@@ -134,6 +141,9 @@ def compare(
             **facts,
         },
         comparison.curves,
+        tuple(comparison.layers),
+        tuple(comparison.departures),
+        tuple(comparison.settings),
     )
 
 
@@ -160,10 +170,16 @@ def _check(source: Path, output: Path, plan: Plan) -> None:
 
 
 def _run(
-    comparison: Comparison, source: str, output: str, root: dict[str, Any], rules: Rules, python: str | None
+    comparison: Comparison,
+    folders: tuple[str, str],
+    root: dict[str, Any],
+    rules: Rules,
+    python: str | None,
+    mappings: tuple[str, ...],
 ) -> dict[str, Any]:
     """Run every check; return the facts of the report. Nothing is compared when the weights do not pair up."""
     plan = comparison.plan
+    source, output = folders
     torch = comparison.torch.call("build", root=source, **root)
     prepared, reply = comparison.prepare(plan.seeds[0])
     build = {"root": output, **root, "rules": rules, "keys": reply["keys"]}
@@ -181,10 +197,41 @@ def _run(
         comparison.problems.append(f"PyTorch trains {theirs} numbers, MindSpore {ours}")
     if mindspore["problems"]:
         return facts
-    seeds = _pynative(comparison, prepared)
+    try:
+        seeds = _pynative(comparison, prepared)
+    except WorkerError as error:
+        if plan.layers is False or error.side == "torch_side" or not error.trace:
+            raise
+        comparison.problems.append(str(error))
+        seeds = []
+    if plan.layers or (plan.layers is None and not _holds(comparison)):
+        _layers(comparison, prepared, folders, mappings)
     if plan.graph and not comparison.problems:
         _graph(comparison, seeds, build, python)
     return facts
+
+
+def _holds(comparison: Comparison) -> bool:
+    return not comparison.problems and all(figure.passed for figure in comparison.figures)
+
+
+def _layers(comparison: Comparison, first: Prepared, folders: tuple[str, str], mappings: tuple[str, ...]) -> None:
+    """Find the layer that departs, with the first seed: in eval mode, and where nothing is found, in train mode."""
+    if RANDOM in comparison.problems:
+        return
+    try:
+        prepared = comparison.prepare(first.seed)[0]
+        for train in (False, True):
+            if train and (comparison.departures or comparison.random_training or not comparison.plan.gradients):
+                break
+            check = LayerCheck(comparison, prepared, train=train)
+            comparison.progress(f"layers, {check.mode} mode")
+            check.run(*folders, mappings)
+    except WorkerError as error:  # the figures stand without them
+        comparison.notes.append(f"layers were not compared: {error}")
+        return
+    if not comparison.departures and not _holds(comparison):
+        comparison.notes.append("no layer departs by itself: the difference is in how errors add up, or in training")
 
 
 def _graph(comparison: Comparison, seeds: Sequence[Prepared], build: dict[str, Any], python: str | None) -> None:

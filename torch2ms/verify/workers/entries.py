@@ -6,14 +6,23 @@ import importlib
 import os
 import sys
 from types import ModuleType
-from typing import Any
+from typing import Any, List
 
 __all__ = ["load_entry"]
 
+_roots: List[str] = []  # on the path, because of an entry
+
 
 def load_entry(root: str, entry: str) -> Any:
-    """Return what ``entry`` names in the project at ``root``, which becomes the working folder."""
+    """Return what ``entry`` names in the project at ``root``, which becomes the working folder.
+
+    The modules of another project, which was there before, are forgotten: they may have the same names.
+    """
     if root not in sys.path:
+        for other in _roots:
+            sys.path.remove(other)
+            _forget(other)
+        _roots[:] = [root]
         sys.path.insert(0, root)
     os.chdir(root)
     module, _, name = entry.partition(":")
@@ -21,6 +30,13 @@ def load_entry(root: str, entry: str) -> Any:
     for part in name.split("."):
         target = getattr(target, part)
     return target
+
+
+def _forget(root: str) -> None:
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(root + os.sep):
+            del sys.modules[name]
+    importlib.invalidate_caches()
 
 
 def _load(root: str, module: str) -> ModuleType:

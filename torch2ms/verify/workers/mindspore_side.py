@@ -17,6 +17,8 @@ from .channel import as_float32, flatten, load_arrays, save_arrays, serve
 from .counters import counters_kept
 from .dropout import Switch
 from .entries import load_entry
+from .layers import note_origins
+from .layers_mindspore import MindSporeLayers, expected_settings
 from .optimizers import Bridge, assign
 
 __all__ = ["main"]
@@ -33,6 +35,9 @@ class MindSporeSide:
         self.dropout = Switch()
         self.wrapped = False
         self.present: Set[str] = set()  # the torch keys that were loaded
+        self.root = ""
+        self.source_name = weights.source_name
+        self.layers = MindSporeLayers(self)
 
     def build(
         self, root: str, entry: str, kwargs: Dict[str, Any], rules: Dict[str, Any], keys: Sequence[str], graph: bool
@@ -46,6 +51,9 @@ class MindSporeSide:
         if not graph and not self.wrapped:  # graph mode compiles the layers' source, which a wrapper would hide
             _wrap_dropout(self.dropout)
             self.wrapped = True
+        self.root = root
+        if not graph:
+            note_origins(nn.Cell, root)
         self.net = load_entry(root, entry)(**kwargs)
         _mark_recurrent_dropout(self.net)
         self.keys = self.weights.as_given(self.weights.key_map(self.net, rules), keys)
@@ -155,6 +163,32 @@ class MindSporeSide:
         entries = {entry.torch: entry for entry in self.keys.entries}
         self.bridge.load(arrays, names, lambda name, array: self.weights.place(entries[name], array))
         return self.bridge.optimizer
+
+    def record_layers(self, state: str, batch: str, train: bool, paths: Sequence[str]) -> Dict[str, Any]:
+        """Run the network and keep the calls of those layers that PyTorch has too."""
+        self._load(state)
+        self.net.set_train(train)
+        with self._without_dropout(train):
+            reply = self.layers.record(paths, _inputs(batch), self.root)
+        self._load(state)  # the pass has moved the statistics
+        return reply
+
+    def repeat_layer(self, train: bool, **request: Any) -> Dict[str, Any]:
+        """Repeat one of the calls that were recorded, with what PyTorch's got."""
+        with self._without_dropout(train):
+            reply = self.layers.repeat(**request)
+        return {**reply, "dropout": self.dropout.rates if train else []}
+
+    def expected(self, layers: Dict[str, str]) -> Dict[str, Any]:
+        """Return type and settings of layers that are written as emitted code, by the name they are given under."""
+        found = {}
+        for name, text in layers.items():
+            with contextlib.suppress(Exception):  # what cannot be built here is not compared
+                found[name] = expected_settings(text)
+        return {"layers": found}
+
+    def _without_dropout(self, train: bool) -> ContextManager[Any]:
+        return self.dropout if train else contextlib.nullcontext()
 
     def free_run(self, state: str, batches: Sequence[str], loss: str, optimizer: Dict[str, Any]) -> Dict[str, Any]:
         """Train from a torch state on its own; return the loss before each step."""
@@ -290,4 +324,7 @@ def _ones(name: str) -> Any:
 def main(weights: Any) -> None:
     """Serve until the parent hangs up."""
     side = MindSporeSide(weights)
-    serve({name: getattr(side, name) for name in ("build", "sources", "outputs", "gradients", "step", "free_run")})
+    names = (
+        "build", "sources", "outputs", "gradients", "step", "free_run", "record_layers", "repeat_layer", "expected",
+    )  # fmt: skip
+    serve({name: getattr(side, name) for name in names})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 import os
 import random
 import sys
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional
+from typing import Any, ContextManager, Dict, List, Mapping, NamedTuple, Optional
 
 import numpy as np
 import torch
@@ -18,6 +19,8 @@ from .channel import as_float32, flatten, load_arrays, save_arrays, serve
 from .counters import counters_kept
 from .dropout import Switch
 from .entries import load_entry
+from .layers import note_origins
+from .layers_torch import TorchLayers
 
 __all__ = ["main"]
 
@@ -39,12 +42,16 @@ class TorchSide:
         self.kwargs: Dict[str, Any] = {}
         self.slots: Dict[str, Slot] = {}
         self.seed = 0
+        self.root = ""
+        self.layers = TorchLayers()
         self.dropout = Switch()
         _wrap_dropout(self.dropout)
 
     def build(self, root: str, entry: str, kwargs: Dict[str, Any]) -> Dict[str, Any]:
         """Import the network's builder from the project at ``root``; may be called again for another network."""
         self.slots.clear()
+        self.root = root
+        note_origins(torch.nn.Module, root)
         self.target, self.kwargs = load_entry(root, entry), kwargs
         return {"version": torch.__version__, "python": sys.version.split()[0]}
 
@@ -152,6 +159,26 @@ class TorchSide:
         value.backward()
         save_arrays(path, {**_gradients(net), **_statistics(net)})
         return {"loss": float(value.detach()), "dropout": self.dropout.rates, "random": random_numbers}
+
+    def record_layers(self, slots: List[str], batch: str, train: bool) -> Dict[str, Any]:
+        """Run the network of each slot and keep the calls of its layers; ``float32`` is the first."""
+        nets = {slot: self._copy(self.slots[slot].net) for slot in slots}
+        for net in nets.values():
+            net.train(train)
+            if train:
+                _no_recurrent_dropout(net)
+        inputs = {slot: _inputs(batch, _precision(net)) for slot, net in nets.items()}
+        with self._without_dropout(train):
+            return self.layers.record(nets, inputs, self.root)
+
+    def repeat_layer(self, train: bool, **request: Any) -> Dict[str, Any]:
+        """Repeat one of the calls that were recorded."""
+        with self._without_dropout(train):
+            reply = self.layers.repeat(**request)
+        return {**reply, "dropout": self.dropout.rates[: len(self.dropout.rates) // 2] if train else []}
+
+    def _without_dropout(self, train: bool) -> ContextManager[Any]:
+        return self.dropout if train else contextlib.nullcontext()
 
     def start_training(self, optimizer: str, settings: Dict[str, Any]) -> Dict[str, Any]:
         """Give the float32 network its optimizer."""
@@ -325,5 +352,8 @@ def main() -> None:
     torch.use_deterministic_algorithms(True, warn_only=True)
     norm_gradients.repair()
     side = TorchSide()
-    names = ("build", "prepare", "places", "copy_slot", "outputs", "gradients", "start_training", "export", "step")
+    names = (
+        "build", "prepare", "places", "copy_slot", "outputs", "gradients", "start_training", "export", "step",
+        "record_layers", "repeat_layer",
+    )  # fmt: skip
     serve({name: getattr(side, name) for name in names})
