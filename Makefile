@@ -29,7 +29,7 @@ help:
 	@echo "make test    all tests (PYTEST_ARGS='-m \"not slow\"' for the quick ones)"
 	@echo "make lint    ruff, mypy --strict, sizes of files and functions, mapping tables"
 	@echo "make prove   run every mapping's example in PyTorch and in MindSpore and compare"
-	@echo "make fuzz    vary the arguments of 300 random mappings and compare again (FUZZ_ARGS='--seed 7')"
+	@echo "make fuzz    other arguments of 300 random mappings, writes through aliases, renamed programs (FUZZ_SEED=7)"
 	@echo "make hostile mutated programs and files of weights, taken names, kills at random moments (HOSTILE_SEED=7)"
 	@echo "make parity  train real programs and their translations side by side (SOURCES=folder of owner+name checkouts)"
 	@echo "make bench   speed and memory of the translator"
@@ -56,8 +56,12 @@ lint: $(VENV)/.installed
 prove: $(VENV)/.installed
 	$(RUN) $(BIN)/python -m torch2ms.mapping_tables.prove --graph $(PROVE_ARGS)
 
-fuzz: $(VENV)/.installed
-	$(RUN) $(BIN)/python benchmarks/fuzz.py $(FUZZ_ARGS)
+# FUZZ_ARGS are for the arguments of mappings alone: FUZZ_ARGS="--only 'torch.nn.*'"
+FUZZ_SEED ?= 1
+fuzz: $(VENV)/.installed $(VENV)/.corpus
+	$(RUN) $(BIN)/python benchmarks/fuzz.py --seed $(FUZZ_SEED) $(FUZZ_ARGS)
+	$(RUN) $(BIN)/python benchmarks/alias_writes.py --count 300 --seed $(FUZZ_SEED)
+	$(RUN) $(BIN)/python benchmarks/renaming.py --files 20 --seed $(FUZZ_SEED)
 
 HOSTILE_SEED ?= 0
 hostile: $(VENV)/.installed

@@ -38,6 +38,8 @@ def test_what_an_expression_shares_memory_with(text: str, sources: list[str] | N
         ("row = rows[0]\nother = rows[1]", "row", {"rows"}),
         ("y = x.clone()", "y", set()),
         ("y = x", "y", set()),
+        ("y = x.split(1)[0]", "x", {"y"}),
+        ("y = items[0]", "items", set()),
         ("g = x.grad", "g", set()),
     ],
 )
@@ -108,3 +110,36 @@ print(mean)
     return loss, h, y, mean
 """
     assert made in translate_source(source).text
+
+
+STEP = """import torch
+from torch import nn
+
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+data = torch.ones(2, 3)
+opt.zero_grad()
+x = net(data)
+{lines}
+loss = (y * y).mean() + x.sum()
+loss.backward()
+opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "codes"),
+    [
+        ("y = x.split(1)[0]\nx[0] = 0", ["T2M305"]),
+        ("y = torch.split(x, 1)[0]\nx[0] = 0", ["T2M305"]),
+        ("y = x[0]\nx[0] = 0", ["T2M305"]),
+        ("z = x.view(4)\ny = z[0]\nx[0] = 0", ["T2M305"]),
+        ("z = x[0]\ny = x[0:1]\nz[0] = 0", ["T2M305"]),
+        ("y = x[0]\ny[0] = 0", []),
+        ("y = x * 2\nx[0] = 0", []),
+        ("z = x[0]\nz.sum().item()\nx[0] = 0\ny = x", []),
+    ],
+)
+def test_a_part_written_in_a_step_is_marked_where_a_view_is_read_later(lines: str, codes: list[str]) -> None:
+    found = [d.code for d in translate_source(STEP.format(lines=lines)).diagnostics if d.severity.name != "NOTE"]
+    assert found == codes

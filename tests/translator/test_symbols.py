@@ -207,3 +207,13 @@ def test_likely_callers_import_the_file_or_define_nothing_of_that_name() -> None
         "package/own.py": "class Own:\n    def encode(self): self.encode()",
     }
     assert table(files).likely_callers("encode", "package/own.py") == ["package/own.py", "main.py", "engine.py"]
+
+
+def test_what_a_forward_pass_may_run() -> None:
+    files = {
+        "net.py": "class Net:\n    def __init__(self): start()\n    def forward(self, x): return scaled(x, limit)",
+        "parts.py": "def scaled(x, f): return f(x) * largest(x)\ndef limit(x): pass\ndef start(): measured()",
+        "more.py": "def largest(x): pass\ndef measured(): pass",
+    }
+    names = ("scaled", "limit", "largest", "start", "measured")
+    assert [name for name in names if table(files).runs_in_forward(name)] == ["scaled", "limit", "largest"]

@@ -197,7 +197,8 @@ def _roots(value: ast.expr, oracle: Oracle | None) -> Iterator[tuple[str, bool]]
             queue += [(source, is_sure) for source in shared.sources]
         elif isinstance(node, (ast.Subscript, ast.Starred)):
             is_tensor = oracle is not None and oracle.kind(node.value).is_tensor
-            queue.append((node.value, is_sure and is_tensor))
+            of_tensor = is_tensor or shared_memory(node.value, oracle) is not None  # x.split(1)[0]
+            queue.append((node.value, is_sure and of_tensor))
         elif isinstance(node, ast.IfExp):
             queue += [(node.body, is_sure), (node.orelse, is_sure)]
         elif is_part and (path := dotted_path(node)) is not None:

@@ -66,6 +66,7 @@ class FileIndex:
     is_guarded: bool = False  # whether the file does something when it is run only: ``if __name__ == "__main__"``
     has_effects: bool = False  # whether its own statements do more than define and import
     has_groups: bool = False  # whether anything is asked for an attribute called ``param_groups``
+    runs: Mapping[str, frozenset[str]] = field(default_factory=dict)  # function or method -> what it calls or hands on
 
     @property
     def asks_for_graphs(self) -> bool:
@@ -90,7 +91,6 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
     classes: dict[str, set[str]] = {}
     methods: dict[str, set[str]] = {}
     parameters: dict[str, set[tuple[str, ...]]] = {}
-    changed: set[str] = set()
     for node in walk(tree):
         if node.__class__ is not ast.Constant:
             values.see(node)
@@ -108,8 +108,6 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
             parameters.setdefault(node.name, set()).update(_starting_names(node))
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             imports.update(_imported(node))
-        elif isinstance(node, ast.Global):
-            changed.update(node.names)
     return FileIndex(
         path,
         frozenset(imports),
@@ -131,7 +129,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         optional_imports(tree, imports),
         attributes.has_marks and thaws(tree),
         attributes.has_marks or any("requires_grad" in s.keywords for shapes in calls.shapes.values() for s in shapes),
-        _definitions(tree, changed),
+        _definitions(tree),
         frozenset(attributes.set_on_others),
         attributes.kept(classes),
         attributes.has_gradients or "grad" in calls.shapes,
@@ -142,7 +140,21 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         any(map(_is_guard, tree.body)),
         any(map(_has_effect, tree.body)),
         attributes.has_groups,
+        _runs(tree),
     )
+
+
+def _runs(tree: ast.Module) -> dict[str, frozenset[str]]:
+    """Return the last identifiers of what each function calls, and the names that it hands on."""
+    found: dict[str, set[str]] = {}
+    for node in walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            calls = [part for part in walk(node) if isinstance(part, ast.Call)]
+            names = found.setdefault(node.name, set())
+            names.update(_last(call.func) for call in calls)
+            given = (value for call in calls for value in [*call.args, *(word.value for word in call.keywords)])
+            names.update(value.id for value in given if isinstance(value, ast.Name))
+    return {name: frozenset(names) for name, names in found.items()}
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> set[tuple[int, str]]:
@@ -195,10 +207,10 @@ class _Calls:
         return node.args
 
 
-def _definitions(tree: ast.Module, changed: set[str]) -> dict[str, Definition]:
-    """Return the functions and classes of a module whose names nothing else in it binds; ``changed`` by functions."""
+def _definitions(tree: ast.Module) -> dict[str, Definition]:
+    """Return the functions and classes of a module whose names nothing else in it binds."""
     found: dict[str, Definition] = {}
-    other = set(changed)
+    other = {name for node in walk(tree) if isinstance(node, ast.Global) for name in node.names}
     for statement in tree.body:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             if statement.name in found:

@@ -40,6 +40,7 @@ class _Memory:
     bases: dict[str, frozenset[str]] = field(default_factory=dict)
     anywhere: dict[str, frozenset[str]] = field(default_factory=dict)
     run: frozenset[str] | None = None
+    forward: frozenset[str] | None = None
 
 
 _NETWORKS = frozenset({"Module", "ModuleList", "ModuleDict", "Sequential"})
@@ -235,6 +236,16 @@ class SymbolTable:
                     found |= file.calls[name]
             known[names] = frozenset(found)
         return known[names]
+
+    def runs_in_forward(self, name: str) -> bool:
+        """Whether the ``forward`` of a class may run a function of this name, in any file and depth."""
+        if self._memory.forward is None:
+            edges: dict[str, set[str]] = {}
+            for file in self.files.values():
+                for runner, names in file.runs.items():
+                    edges.setdefault(runner, set()).update(names)
+            self._memory.forward = _reached(["forward"], edges)
+        return name in self._memory.forward
 
     def calls_any(self, path: str, names: frozenset[str]) -> bool:
         """Whether a file calls something by one of ``names``, the last part of the callee."""

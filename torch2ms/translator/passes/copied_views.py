@@ -39,12 +39,15 @@ def report_copied_view(tree: ast.AST | None, ctx: Context) -> None:
 
 
 def _left_by_elements(target: ast.Subscript, tree: ast.stmt, ctx: Context) -> str:
-    """Return what is to be said where a mask, a list or ``...`` gives a tensor memory of its own, for its gradient."""
+    """Return what is to be said where an assignment gives a tensor memory of its own, for its gradient.
+
+    A mask, a list or ``...`` does so anywhere in what is differentiated; all else does where MindSpore records.
+    """
     if not isinstance(target.value, ast.Name):
         return ""
     is_whole = isinstance(target.slice, ast.Constant) and target.slice.value is ...
     if not is_whole and what_index_gives(target.slice, ctx) != "copy":
-        return ""
+        return left_view(target.value.id, tree, ctx) if _is_differentiated(tree, ctx) else ""
     view = ctx.once(_bindings).get((_scope(tree, ctx), target.value.id))
     made = view if isinstance(view, (ast.Call, ast.Attribute)) else getattr(view, "value", None)
     if (
@@ -63,10 +66,22 @@ def left_view(name: str, use: ast.stmt | ast.expr, ctx: Context) -> str:
     """Return what is to be said of a view that does not see how a tensor is changed in place, and is read later."""
     if not are_differentiated(ctx):
         return ""
+    origin = _origin(name, use, ctx)
     for other, bound in _held_later(name, use, ctx):
-        if root_of(_viewed(bound)) == name and is_shared_view(bound, ctx):
+        if is_shared_view(bound, ctx) and _origin(other, use, ctx) == origin:
             return f"{other} keeps its old values: MindSpore gives {name} memory of its own, for the gradient to see it"
     return ""
+
+
+def _origin(name: str, use: ast.AST, ctx: Context) -> str:
+    """Return the name of the tensor that a name is a view of, or another name for: ``x`` of ``z = y[0]; y = x.t()``."""
+    passed: list[str] = []
+    while name not in passed:
+        passed.append(name)
+        bound = ctx.once(_bindings).get((_scope(use, ctx), name))
+        is_other = bound is not None and (isinstance(bound, ast.Name) or is_shared_view(bound, ctx))
+        name = (root_of(_viewed(bound)) if bound is not None and is_other else None) or name
+    return name
 
 
 def _held_later(name: str, use: ast.AST, ctx: Context) -> Iterator[tuple[str, ast.expr]]:
@@ -112,6 +127,8 @@ def _left_behind(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
 
 def _viewed(view: ast.expr) -> ast.expr:
     """Return the tensor that a view is made of: by a method, or by a function of torch."""
+    while isinstance(view, ast.Subscript) and isinstance(view.value, ast.Call):  # torch.split(x, 1)[0]
+        view = view.value
     shared = shared_memory(view)
     if isinstance(view, ast.Call) and isinstance(view.func, ast.Call) and view.args:  # nn.Flatten()(x)
         return view.args[0]

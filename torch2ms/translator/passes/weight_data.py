@@ -13,6 +13,7 @@ import libcst as cst
 from torch2ms.translator.asked_gradients import lists_weights, looks_like_weight
 from torch2ms.translator.behind_steps import runs_behind_step
 from torch2ms.translator.context import Context
+from torch2ms.translator.effects import effects
 from torch2ms.translator.freezing import frees, frozen
 from torch2ms.translator.inference.scopes import root_of
 from torch2ms.translator.syntax import build, code_of
@@ -209,7 +210,17 @@ def is_stored_data(tree: ast.Attribute, ctx: Context) -> bool:
         isinstance(parent, ast.ListComp) and parent.elt is tree
     )
     is_appended = isinstance(parent, ast.Call) and getattr(parent.func, "attr", "") == "append" and tree in parent.args
+    if isinstance(parent, ast.Assign) and _is_written_into(parent, ctx):
+        return False  # ``w = layer.weight.data; w[w < 0] = 0``: another name for the weight
     return (is_kept or is_appended) and may_be_weight(tree.value, ctx) and ctx.once(_puts_data)
+
+
+def _is_written_into(node: ast.Assign, ctx: Context) -> bool:
+    """Whether a name that an assignment binds is changed in place in its function."""
+    names = {target.id for target in node.targets if isinstance(target, ast.Name)}
+    scope = _scope(node, ctx)[0]
+    added = {getattr(part.target, "id", "") for part in walk(scope) if isinstance(part, ast.AugAssign)}
+    return not names.isdisjoint(effects(list(ast.iter_child_nodes(scope))).mutates | added)
 
 
 def _puts_data(ctx: Context) -> bool:

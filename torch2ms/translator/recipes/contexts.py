@@ -1,7 +1,7 @@
 """Gradient contexts: MindSpore records only inside ``value_and_grad``, so ``no_grad`` has nothing to switch off.
 
 Where a gradient function may be running it has: in a network's own code, in what a training step takes in, and in the
-functions that it calls. There the runtime's context stops it.
+functions that these call. There the runtime's context stops it.
 """
 
 from __future__ import annotations
@@ -111,7 +111,18 @@ def _may_be_off(tree: ast.AST, ctx: Context) -> bool:
 
 def _is_in_gradient(tree: ast.AST, ctx: Context) -> bool:
     """Whether a gradient function may be running where a context or decorator stands, or all is recorded."""
-    return _in_network(ctx, ctx.parent(tree)) or _in_step(ctx, tree)
+    return _in_network(ctx, ctx.parent(tree)) or _in_step(ctx, tree) or _is_run_by_networks(ctx, tree)
+
+
+def _is_run_by_networks(ctx: Context, tree: ast.AST) -> bool:
+    """Whether the code stands in a function that a network's forward pass may call, in this file or another."""
+    current: ast.AST | None = tree
+    while current is not None:
+        is_function = isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if is_function and ctx.world.symbols.runs_in_forward(getattr(current, "name", "")):
+            return True
+        current = ctx.parent(current)
+    return False
 
 
 def _in_step(ctx: Context, tree: ast.AST) -> bool:

@@ -460,14 +460,14 @@ def _rebound(site: CallSite, place: _Place, direct: _Place, ctx: Context) -> Out
 def _element(site: CallSite, place: _Place, direct: _Place, statement: bool, ctx: Context) -> Outcome:
     """``x[i].add_(y)`` -> ``x[i] = x[i] + y`` in a tensor, ``xs[i][...] = xs[i] + y`` in a list or a dictionary."""
     assert isinstance(place.tree, ast.Subscript)
+    if not statement and ctx.kind(place.tree.value).is_tensor and what_index_gives(place.tree.slice, ctx) == "copy":
+        return functional(site, direct.code, ctx)  # ``x[mask].pow_(2).sum()``: nobody sees the copy that is changed
     if not statement and _reshapes(site):
         if ctx.kind(place.tree.value).is_tensor and goes_on_unchanged(site, ctx):
             return functional(site, direct.code, ctx)  # ``x[i].unsqueeze_(0).clone()``: nobody else has this view
         return Leave("a part of a tensor is changed in place in the middle of an expression: do it in a statement")
     if is_piece(place.tree.value, ctx):
         return _filled(site, place.code, direct, statement, ctx, index="()")
-    if not statement and ctx.kind(place.tree.value).is_tensor and what_index_gives(place.tree.slice, ctx) == "copy":
-        return functional(site, direct.code, ctx)  # ``x[mask].pow_(2).sum()``: nobody sees the copy that is changed
     if not repeatable(place.tree, site):
         return Leave(f"{ast.unparse(place.tree)} is computed: give it a name")
     base = place.tree.value
