@@ -1,8 +1,9 @@
-"""Snippets from the examples in torch's own docstrings: real code that nobody here wrote.
+"""Snippets from real code that nobody here wrote: the examples in torch's own docstrings, notebooks and scripts.
 
-Every expression behind ``>>>`` becomes a snippet: the statements of the same docstring that it needs, then
-``out = expression``. Random draws of a known shape become fixed numbers, so that both sides see the same values; what
-is still random (torch itself gives two answers) is compared by shape and dtype alone.
+Every expression behind ``>>>``, and every one at the top level of a notebook or a script, becomes a snippet: the
+statements before it that it needs, then ``out = expression``. Random draws of a known shape become fixed numbers, so
+that both sides see the same values; what is still random (torch itself gives two answers) is compared by shape and
+dtype alone.
 """
 
 from __future__ import annotations
@@ -10,13 +11,18 @@ from __future__ import annotations
 import ast
 import doctest
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-__all__ = ["docstring_programs"]
+__all__ = ["docstring_programs", "file_programs"]
 
 SPACES = ("torch", "torch.Tensor", "torch.linalg", "torch.fft", "torch.special", "torch.distributions")
 _SKIPPED = ("help(", "dir(", "print(torch.__config__")
+# What reaches outside of the process is not run
+_OUTSIDE = ("http", "download", "subprocess", "rmtree", "os.system", "os.remove")
+# How many snippets of one notebook or script are taken, evenly
+FROM_FILE = 12
 _NEEDED = {"np": "import numpy as np", "numpy": "import numpy", "math": "import math"}
 
 
@@ -25,10 +31,27 @@ def docstring_programs(spaces: tuple[str, ...] = SPACES) -> Iterator[tuple[str, 
     seen: set[str] = set()
     for space in spaces:
         for documented in _documented(space):
-            for text in _programs(documented):
+            for text in _programs(_examples(documented)):
                 if text not in seen:
                     seen.add(text)
                     yield space, text
+
+
+def file_programs(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    """Yield file name and text of each snippet of notebooks and scripts, or of all that lie in folders."""
+    from torch2ms.translator.notebooks import read_notebook
+
+    for path in paths:
+        files = sorted(f for f in path.rglob("*") if f.suffix in (".py", ".ipynb")) if path.is_dir() else [path]
+        for file in files:
+            data = file.read_bytes()
+            text = read_notebook(data, file.name, is_parsed=True).text if file.suffix == ".ipynb" else data.decode()
+            if not text or "torch" not in text:
+                continue
+            found = [t for t in _programs([text]) if "torch" in t and not any(word in t for word in _OUTSIDE)]
+            step = max(len(found) / FROM_FILE, 1.0)
+            for place in range(min(FROM_FILE, len(found))):
+                yield file.name, found[int(place * step)]
 
 
 def _documented(space: str) -> Iterator[str]:
@@ -47,17 +70,21 @@ def _documented(space: str) -> Iterator[str]:
             yield text
 
 
-def _programs(documented: str) -> Iterator[str]:
+def _examples(documented: str) -> list[str]:
+    """Return the sources behind ``>>>``."""
     try:
-        examples = doctest.DocTestParser().get_examples(documented)
+        return [example.source for example in doctest.DocTestParser().get_examples(documented)]
     except ValueError:
-        return
+        return []
+
+
+def _programs(sources: Iterable[str]) -> Iterator[str]:
     before: list[ast.stmt] = []
-    for example in examples:
-        if any(word in example.source for word in _SKIPPED):
+    for source in sources:
+        if any(word in source for word in _SKIPPED):
             continue
         try:
-            body = ast.parse(example.source).body
+            body = ast.parse(source).body
         except SyntaxError:
             continue
         for statement in body:
@@ -68,8 +95,18 @@ def _programs(documented: str) -> Iterator[str]:
                 if not _changes(statement.value):
                     continue
             before.append(statement)
+            if isinstance(statement, ast.For | ast.While) and (bound := _last_bound(statement)) is not None:
+                yield _text(before, bound)
     if before and isinstance(before[-1], ast.Assign):
         yield _text(before, before[-1].targets[-1])
+
+
+def _last_bound(loop: ast.For | ast.While) -> ast.Name | None:
+    """Return the name that a loop binds last."""
+    names = [
+        n for part in loop.body for n in ast.walk(part) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    ]
+    return max(names, key=lambda name: (name.lineno, name.col_offset), default=None)
 
 
 def _changes(tree: ast.expr) -> bool:
