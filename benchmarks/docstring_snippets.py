@@ -11,7 +11,9 @@ from __future__ import annotations
 import ast
 import doctest
 import inspect
-from collections.abc import Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +50,14 @@ def file_programs(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
             text = read_notebook(data, file.name, is_parsed=True).text if file.suffix == ".ipynb" else data.decode()
             if not text or "torch" not in text:
                 continue
-            found = [t for t in _programs([text]) if "torch" in t and not any(word in t for word in _OUTSIDE)]
-            step = max(len(found) / FROM_FILE, 1.0)
-            for place in range(min(FROM_FILE, len(found))):
-                yield file.name, found[int(place * step)]
+            values = list(_values([text]))
+            step = max(len(values) // FROM_FILE, 1)
+            evenly = (value for start in range(step) for value in values[start::step])
+            programs = (_text(*value) for value in evenly)
+            tried = itertools.islice(programs, 3 * FROM_FILE)
+            inside = (t for t in tried if "torch." in t and not any(word in t for word in _OUTSIDE))
+            for program in itertools.islice(inside, FROM_FILE):
+                yield file.name, program
 
 
 def _documented(space: str) -> Iterator[str]:
@@ -79,6 +85,12 @@ def _examples(documented: str) -> list[str]:
 
 
 def _programs(sources: Iterable[str]) -> Iterator[str]:
+    for before, value in _values(sources):
+        yield _text(before, value)
+
+
+def _values(sources: Iterable[str]) -> Iterator[tuple[list[ast.stmt], ast.expr]]:
+    """Yield each expression that is worth a snippet, with all the statements before it."""
     before: list[ast.stmt] = []
     for source in sources:
         if any(word in source for word in _SKIPPED):
@@ -91,14 +103,14 @@ def _programs(sources: Iterable[str]) -> Iterator[str]:
             statement = ast.fix_missing_locations(_Fixed().visit(statement))
             if isinstance(statement, ast.Expr):
                 if not isinstance(statement.value, ast.Constant):
-                    yield _text(before, statement.value)
+                    yield [*before], statement.value
                 if not _changes(statement.value):
                     continue
             before.append(statement)
             if isinstance(statement, ast.For | ast.While) and (bound := _last_bound(statement)) is not None:
-                yield _text(before, bound)
+                yield [*before], bound
     if before and isinstance(before[-1], ast.Assign):
-        yield _text(before, before[-1].targets[-1])
+        yield before, before[-1].targets[-1]
 
 
 def _last_bound(loop: ast.For | ast.While) -> ast.Name | None:
@@ -134,14 +146,14 @@ def _text(before: list[ast.stmt], value: ast.expr) -> str:
 
 def _needed(before: list[ast.stmt], value: ast.expr) -> list[ast.stmt]:
     """Return the statements that ``value`` needs: those that set or touch a name it uses, directly or not."""
-    wanted = _names(value)
+    wanted = set(_names(value))
     kept: list[ast.stmt] = []
     for statement in reversed(before):
         if isinstance(statement, ast.Import | ast.ImportFrom):
-            bound = {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
+            bound: Collection[str] = {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
         else:
             bound = _names(statement)
-        if bound & wanted - {"torch"}:
+        if not wanted.isdisjoint(bound) and not wanted.intersection(bound) <= {"torch"}:
             kept.append(statement)
             if isinstance(statement, ast.Assign):
                 wanted -= {target.id for target in statement.targets if isinstance(target, ast.Name)}
@@ -156,9 +168,11 @@ def _stored(statement: ast.Assign) -> set[str]:
             and isinstance(n.ctx, ast.Store)}  # fmt: skip
 
 
-def _names(tree: ast.AST) -> set[str]:
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return names | {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+@lru_cache(maxsize=10_000)
+def _names(tree: ast.AST) -> frozenset[str]:
+    found = list(ast.walk(tree))
+    defined = (node.name for node in found if isinstance(node, ast.FunctionDef | ast.ClassDef))
+    return frozenset(defined) | {node.id for node in found if isinstance(node, ast.Name)}
 
 
 class _Fixed(ast.NodeTransformer):
@@ -207,7 +221,7 @@ def _numbers(name: str, shape: tuple[int, ...], low: int, high: int) -> str:
     places = np.arange(int(np.prod(shape)))
     if name == "randint":
         return repr((places * 7 % (high - low) + low).reshape(shape).tolist())
-    wave = np.sin(places * 1.7 + 0.3)
+    wave = np.sin((places + 1) ** 2 * 1.1)  # squares: matrices of them are far from singular
     return repr((wave * 2 if name == "randn" else wave * 0.49 + 0.5).round(4).reshape(shape).tolist())
 
 

@@ -8,6 +8,7 @@
     python benchmarks/snippets.py --from-opinfo          # the samples of torch's own tests (needs expecttest)
     python benchmarks/snippets.py --from-file F          # the programs of a file in the format of the templates instead
     python benchmarks/snippets.py --from-code DIR        # the notebooks and scripts of a folder (or one) instead
+    python benchmarks/snippets.py --every 5              # one snippet of five
     python benchmarks/snippets.py --strict               # a warning is no mark: it must be an error
 
 The templates are in ``snippet_templates/``, one expression a line or one program a paragraph (in files whose names
@@ -398,6 +399,7 @@ def main() -> int:
     parser.add_argument("--from-opinfo", action="store_true", help="the samples of torch's own tests")
     parser.add_argument("--from-code", type=Path, action="append", default=[], help="a notebook, script or folder")
     parser.add_argument("--from-file", type=Path, action="append", default=[], help="a file of templates")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="one of N snippets")
     parser.add_argument("--strict", action="store_true", help="count errors alone as marks, no warnings")
     arguments = parser.parse_args()
     if arguments.from_docstrings:
@@ -408,6 +410,7 @@ def main() -> int:
         snippets = from_code(arguments.only, arguments.from_code)
     else:
         snippets = generate(arguments.only, is_plain=arguments.plain, paths=arguments.from_file)
+    snippets = snippets[:: arguments.every]
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         shutil.copytree(ROOT / "torch2ms" / "runtime", scratch / "torch2ms_runtime")
