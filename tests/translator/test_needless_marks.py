@@ -203,3 +203,31 @@ def test_contexts_of_gradients_are_handed_on_with_their_arguments() -> None:
     result = translated("def f(net, x, wrap=torch.no_grad):\n    with wrap():\n        return net(x)\n")
     assert "wrap=autograd.no_grad" in result.text
     assert not codes(result)
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("x.type() == 'torch.FloatTensor'", []),
+        ("x.type() in ('torch.FloatTensor', 'torch.DoubleTensor')", []),
+        ("x.type() == 'torch.cuda.FloatTensor'", ["T2M503"]),
+        ("name == 'torch.FloatTensor'", ["T2M503"]),
+    ],
+)
+def test_types_by_name_are_those_of_the_text_that_a_tensor_gives(test: str, expected: list[str]) -> None:
+    assert codes(translated(f"def f(x: torch.Tensor, name):\n    return {test}\n")) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("*torch.ones(2, 2)", "*map(functional.tensor_text, ops.ones((2, 2)))"),
+        ("*[torch.ones(2)]", "*map(functional.tensor_text, [ops.ones(2)])"),
+        ("*{'a': torch.ones(2)}", "*{'a': ops.ones(2)}"),
+        ("*[1, 2]", "*[1, 2]"),
+    ],
+)
+def test_spread_tensors_are_printed_as_torch_writes_them(given: str, expected: str) -> None:
+    result = translated(f"print({given})\n")
+    assert f"print({expected})" in result.text
+    assert not codes(result)
