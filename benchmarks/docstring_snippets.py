@@ -1,8 +1,9 @@
-"""Snippets from the examples in torch's own docstrings: real code that nobody here wrote.
+"""Snippets from real code that nobody here wrote: the examples in torch's own docstrings, notebooks and scripts.
 
-Every expression behind ``>>>`` becomes a snippet: the statements of the same docstring that it needs, then
-``out = expression``. Random draws of a known shape become fixed numbers, so that both sides see the same values; what
-is still random (torch itself gives two answers) is compared by shape and dtype alone.
+Every expression behind ``>>>``, and every one at the top level of a notebook or a script, becomes a snippet: the
+statements before it that it needs, then ``out = expression``. Random draws of a known shape become fixed numbers, so
+that both sides see the same values; what is still random (torch itself gives two answers) is compared by shape and
+dtype alone.
 """
 
 from __future__ import annotations
@@ -10,13 +11,20 @@ from __future__ import annotations
 import ast
 import doctest
 import inspect
-from collections.abc import Iterator
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-__all__ = ["docstring_programs"]
+__all__ = ["docstring_programs", "file_programs"]
 
 SPACES = ("torch", "torch.Tensor", "torch.linalg", "torch.fft", "torch.special", "torch.distributions")
 _SKIPPED = ("help(", "dir(", "print(torch.__config__")
+# What reaches outside of the process is not run
+_OUTSIDE = ("http", "download", "subprocess", "rmtree", "os.system", "os.remove")
+# How many snippets of one notebook or script are taken, evenly
+FROM_FILE = 12
 _NEEDED = {"np": "import numpy as np", "numpy": "import numpy", "math": "import math"}
 
 
@@ -25,10 +33,31 @@ def docstring_programs(spaces: tuple[str, ...] = SPACES) -> Iterator[tuple[str, 
     seen: set[str] = set()
     for space in spaces:
         for documented in _documented(space):
-            for text in _programs(documented):
+            for text in _programs(_examples(documented)):
                 if text not in seen:
                     seen.add(text)
                     yield space, text
+
+
+def file_programs(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    """Yield file name and text of each snippet of notebooks and scripts, or of all that lie in folders."""
+    from torch2ms.translator.notebooks import read_notebook
+
+    for path in paths:
+        files = sorted(f for f in path.rglob("*") if f.suffix in (".py", ".ipynb")) if path.is_dir() else [path]
+        for file in files:
+            data = file.read_bytes()
+            text = read_notebook(data, file.name, is_parsed=True).text if file.suffix == ".ipynb" else data.decode()
+            if not text or "torch" not in text:
+                continue
+            values = list(_values([text]))
+            step = max(len(values) // FROM_FILE, 1)
+            evenly = (value for start in range(step) for value in values[start::step])
+            programs = (_text(*value) for value in evenly)
+            tried = itertools.islice(programs, 3 * FROM_FILE)
+            inside = (t for t in tried if "torch." in t and not any(word in t for word in _OUTSIDE))
+            for program in itertools.islice(inside, FROM_FILE):
+                yield file.name, program
 
 
 def _documented(space: str) -> Iterator[str]:
@@ -47,29 +76,49 @@ def _documented(space: str) -> Iterator[str]:
             yield text
 
 
-def _programs(documented: str) -> Iterator[str]:
+def _examples(documented: str) -> list[str]:
+    """Return the sources behind ``>>>``."""
     try:
-        examples = doctest.DocTestParser().get_examples(documented)
+        return [example.source for example in doctest.DocTestParser().get_examples(documented)]
     except ValueError:
-        return
+        return []
+
+
+def _programs(sources: Iterable[str]) -> Iterator[str]:
+    for before, value in _values(sources):
+        yield _text(before, value)
+
+
+def _values(sources: Iterable[str]) -> Iterator[tuple[list[ast.stmt], ast.expr]]:
+    """Yield each expression that is worth a snippet, with all the statements before it."""
     before: list[ast.stmt] = []
-    for example in examples:
-        if any(word in example.source for word in _SKIPPED):
+    for source in sources:
+        if any(word in source for word in _SKIPPED):
             continue
         try:
-            body = ast.parse(example.source).body
+            body = ast.parse(source).body
         except SyntaxError:
             continue
         for statement in body:
             statement = ast.fix_missing_locations(_Fixed().visit(statement))
             if isinstance(statement, ast.Expr):
                 if not isinstance(statement.value, ast.Constant):
-                    yield _text(before, statement.value)
+                    yield [*before], statement.value
                 if not _changes(statement.value):
                     continue
             before.append(statement)
+            if isinstance(statement, ast.For | ast.While) and (bound := _last_bound(statement)) is not None:
+                yield [*before], bound
     if before and isinstance(before[-1], ast.Assign):
-        yield _text(before, before[-1].targets[-1])
+        yield before, before[-1].targets[-1]
+
+
+def _last_bound(loop: ast.For | ast.While) -> ast.Name | None:
+    """Return the name that a loop binds last."""
+    names = [
+        n for part in loop.body for n in ast.walk(part) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    ]
+    return max(names, key=lambda name: (name.lineno, name.col_offset), default=None)
 
 
 def _changes(tree: ast.expr) -> bool:
@@ -97,14 +146,14 @@ def _text(before: list[ast.stmt], value: ast.expr) -> str:
 
 def _needed(before: list[ast.stmt], value: ast.expr) -> list[ast.stmt]:
     """Return the statements that ``value`` needs: those that set or touch a name it uses, directly or not."""
-    wanted = _names(value)
+    wanted = set(_names(value))
     kept: list[ast.stmt] = []
     for statement in reversed(before):
         if isinstance(statement, ast.Import | ast.ImportFrom):
-            bound = {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
+            bound: Collection[str] = {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
         else:
             bound = _names(statement)
-        if bound & wanted - {"torch"}:
+        if not wanted.isdisjoint(bound) and not wanted.intersection(bound) <= {"torch"}:
             kept.append(statement)
             if isinstance(statement, ast.Assign):
                 wanted -= {target.id for target in statement.targets if isinstance(target, ast.Name)}
@@ -119,9 +168,11 @@ def _stored(statement: ast.Assign) -> set[str]:
             and isinstance(n.ctx, ast.Store)}  # fmt: skip
 
 
-def _names(tree: ast.AST) -> set[str]:
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return names | {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+@lru_cache(maxsize=10_000)
+def _names(tree: ast.AST) -> frozenset[str]:
+    found = list(ast.walk(tree))
+    defined = (node.name for node in found if isinstance(node, ast.FunctionDef | ast.ClassDef))
+    return frozenset(defined) | {node.id for node in found if isinstance(node, ast.Name)}
 
 
 class _Fixed(ast.NodeTransformer):
@@ -170,7 +221,7 @@ def _numbers(name: str, shape: tuple[int, ...], low: int, high: int) -> str:
     places = np.arange(int(np.prod(shape)))
     if name == "randint":
         return repr((places * 7 % (high - low) + low).reshape(shape).tolist())
-    wave = np.sin(places * 1.7 + 0.3)
+    wave = np.sin((places + 1) ** 2 * 1.1)  # squares: matrices of them are far from singular
     return repr((wave * 2 if name == "randn" else wave * 0.49 + 0.5).round(4).reshape(shape).tolist())
 
 

@@ -7,6 +7,8 @@
     python benchmarks/snippets.py --from-docstrings      # the examples in torch's own docstrings instead
     python benchmarks/snippets.py --from-opinfo          # the samples of torch's own tests (needs expecttest)
     python benchmarks/snippets.py --from-file F          # the programs of a file in the format of the templates instead
+    python benchmarks/snippets.py --from-code DIR        # the notebooks and scripts of a folder (or one) instead
+    python benchmarks/snippets.py --every 5              # one snippet of five
     python benchmarks/snippets.py --strict               # a warning is no mark: it must be an error
 
 The templates are in ``snippet_templates/``, one expression a line or one program a paragraph (in files whose names
@@ -21,7 +23,8 @@ itself rejects is left out. A result is
 - *loud*: it is not right, unmarked, and fails when it runs;
 - *silent*: it is not right, and nothing says so.
 
-What torch itself answers differently with another seed is random: there shape and dtype are compared.
+Marks on right snippets are false alarms: the report counts them by code, and lists them. What torch itself answers
+differently with another seed is random: there shape and dtype are compared.
 
 Every framework runs in a process of its own, which is started again when a snippet kills it.
 """
@@ -228,6 +231,14 @@ def from_opinfo(only: str) -> list[Snippet]:
     return [Snippet(family, "program", text) for family, text in opinfo_programs() if only in text]
 
 
+def from_code(only: str, paths: Sequence[Path]) -> list[Snippet]:
+    """Return the expressions of notebooks and scripts, each with the statements that it needs."""
+    from docstring_snippets import file_programs
+
+    found = {text: Snippet(name, "program", text) for name, text in file_programs(paths) if only in text}
+    return list(found.values())
+
+
 def generate(only: str, *, is_plain: bool, paths: Sequence[Path] = ()) -> list[Snippet]:
     """Return all snippets of the templates, or of the files ``paths``, no text twice."""
     found: dict[str, Snippet] = {}
@@ -362,6 +373,20 @@ def report(judged: list[tuple[Snippet, str, str]], show: int) -> None:
             print(f"  {snippet.shape:11} {body:.110} -> {why:.160}{note}")
         for snippet, _, why in rest[:show]:
             print(f"--- {why}\n{snippet.text}>>>\n{snippet.translation}")
+    report_false_alarms([snippet for snippet, verdict, _ in judged if verdict == "right"], show)
+
+
+def report_false_alarms(right: list[Snippet], show: int) -> None:
+    """Print how many of the right snippets are marked all the same, by code and one by one."""
+    marked = [snippet for snippet in right if snippet.marks]
+    codes = Counter(code for snippet in marked for code in {mark.partition(" ")[0] for mark in snippet.marks})
+    counts = ", ".join(f"{code} {count}" for code, count in codes.most_common())
+    print(f"\nright, but marked: {len(marked)} of {len(right)} ({len(marked) / max(len(right), 1):.2%}) {counts}")
+    for snippet in marked:
+        body = "; ".join(snippet.text.strip().splitlines()[-2:])
+        print(f"  {snippet.shape:11} {body:.110} [{'; '.join(mark[:110] for mark in snippet.marks)}]")
+    for snippet in marked[:show]:
+        print(f"---\n{snippet.text}>>>\n{snippet.translation}")
 
 
 def main() -> int:
@@ -372,15 +397,20 @@ def main() -> int:
     parser.add_argument("--show", type=int, default=0, help="how many of each kind to print with their translation")
     parser.add_argument("--from-docstrings", action="store_true", help="the examples in torch's docstrings")
     parser.add_argument("--from-opinfo", action="store_true", help="the samples of torch's own tests")
+    parser.add_argument("--from-code", type=Path, action="append", default=[], help="a notebook, script or folder")
     parser.add_argument("--from-file", type=Path, action="append", default=[], help="a file of templates")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="one of N snippets")
     parser.add_argument("--strict", action="store_true", help="count errors alone as marks, no warnings")
     arguments = parser.parse_args()
     if arguments.from_docstrings:
         snippets = from_docstrings(arguments.only)
     elif arguments.from_opinfo:
         snippets = from_opinfo(arguments.only)
+    elif arguments.from_code:
+        snippets = from_code(arguments.only, arguments.from_code)
     else:
         snippets = generate(arguments.only, is_plain=arguments.plain, paths=arguments.from_file)
+    snippets = snippets[:: arguments.every]
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         shutil.copytree(ROOT / "torch2ms" / "runtime", scratch / "torch2ms_runtime")

@@ -155,3 +155,79 @@ def test_the_state_of_an_optimizer_is_changed_in_chains() -> None:
 def test_numbers_that_may_be_ints_where_mindspore_wants_floats(call: str, expected: str) -> None:
     result = translated(f"def f(x: torch.Tensor, y: torch.Tensor, n: int, w):\n    return {call}\n")
     assert f"return {expected}\n" in result.text
+
+
+ARRAYS = "import numpy as np\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (
+            "s = torch.eye(3).to_sparse_csr()\nprint(s.col_indices(), s._nnz())",
+            "s = torch.eye(3).to_sparse_csr()\ns.mul_(0)\nprint(s._nnz())",
+        ),
+        (
+            "x = torch.randn(3, 4)\nprint(torch.as_strided(x, (2, 2), (1, 2)))",
+            "x = torch.randn(3, 4)\nx.t_()\nprint(torch.as_strided(x, (2, 2), (1, 2)))",
+        ),
+        ("x = torch.ones(3, 2)\ny = x.resize_(2, 2)\nprint(x, y)", "def f(x):\n    y = x.resize_(2, 2)\n    return y"),
+        (
+            "a = np.zeros(3)\nt = torch.from_numpy(a)\nt[0] = 1\nprint(t)",
+            "a = np.zeros(3)\nt = torch.from_numpy(a)\nt[0] = 1\nprint(t, a)",
+        ),
+        (
+            "def f():\n    a = np.zeros(3)\n    t = torch.from_numpy(a)\n    t[0] = 1\n    return t",
+            "def f(a):\n    t = torch.from_numpy(a)\n    t[0] = 1\n    return t",
+        ),
+        (
+            "def f():\n    a = np.zeros(3)\n    t = torch.from_numpy(a)\n    t[0] = 1\n    return t",
+            "a = np.zeros(3)\n\n\ndef f():\n    return a\n\n\nt = torch.from_numpy(a)\nt[0] = 1\nprint(f())",
+        ),
+    ],
+)
+def test_memory_that_nothing_else_sees_is_not_reported(right: str, wrong: str) -> None:
+    assert not codes(translated(f"{ARRAYS}{right}\n"))
+    assert set(codes(translated(f"{ARRAYS}{wrong}\n"))) <= {"T2M303", "T2M305"}
+    assert codes(translated(f"{ARRAYS}{wrong}\n"))
+
+
+def test_casts_of_cuda_are_a_note_on_a_cpu_and_a_warning_on_a_device_that_casts() -> None:
+    source = HEAD + "def f(net, x, on):\n    with torch.cuda.amp.autocast(enabled=on):\n        return net(x)\n"
+    assert not codes(translate_source(source))
+    assert codes(translate_source(source, options=Options(target=Target(device="ascend")))) == ["T2M303"]
+    assert codes(translated("def f(net, x):\n    with torch.autocast('cpu'):\n        return net(x)\n")) == ["T2M303"]
+
+
+def test_contexts_of_gradients_are_handed_on_with_their_arguments() -> None:
+    result = translated("def f(net, x, wrap=torch.no_grad):\n    with wrap():\n        return net(x)\n")
+    assert "wrap=autograd.no_grad" in result.text
+    assert not codes(result)
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("x.type() == 'torch.FloatTensor'", []),
+        ("x.type() in ('torch.FloatTensor', 'torch.DoubleTensor')", []),
+        ("x.type() == 'torch.cuda.FloatTensor'", ["T2M503"]),
+        ("name == 'torch.FloatTensor'", ["T2M503"]),
+    ],
+)
+def test_types_by_name_are_those_of_the_text_that_a_tensor_gives(test: str, expected: list[str]) -> None:
+    assert codes(translated(f"def f(x: torch.Tensor, name):\n    return {test}\n")) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("*torch.ones(2, 2)", "*map(functional.tensor_text, ops.ones((2, 2)))"),
+        ("*[torch.ones(2)]", "*map(functional.tensor_text, [ops.ones(2)])"),
+        ("*{'a': torch.ones(2)}", "*{'a': ops.ones(2)}"),
+        ("*[1, 2]", "*[1, 2]"),
+    ],
+)
+def test_spread_tensors_are_printed_as_torch_writes_them(given: str, expected: str) -> None:
+    result = translated(f"print({given})\n")
+    assert f"print({expected})" in result.text
+    assert not codes(result)

@@ -49,7 +49,7 @@ Edge = Literal[
     "complex",
     "twice",
 ]  # kinds of programs, edges.py of the translator
-Limit = Literal["device", "gradient", "infinite", "basis", "dense", "layout"]  # limits.py of the translator
+Limit = Literal["device", "gradient", "infinite", "basis", "dense", "layout", "stored"]  # limits.py of the translator
 ParameterKind = Literal["positional_only", "positional", "var_positional", "keyword", "var_keyword"]
 
 # Two targets that name no API.

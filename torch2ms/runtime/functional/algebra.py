@@ -63,7 +63,7 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 
 def open_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """Return ``X`` with ``A @ X = B`` as ``linalg_solve`` does, infinite or NaN where there is none."""
-    vector = B.ndim == A.ndim - 1
+    vector = B.ndim == 1 or B.shape == A.shape[:-1]
     if not left:
         return ops.matmul(B, open_inverse(A))
     solution = ops.matmul(open_inverse(A), ops.expand_dims(B, -1) if vector else B)

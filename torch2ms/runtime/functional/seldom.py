@@ -301,7 +301,7 @@ def as_strided_scatter(
 ) -> Tensor:
     """Return ``input`` with ``src`` at the given steps through it in its own order."""
     places = _strided_places(size, stride, storage_offset)
-    flat = placing._put(input.reshape((-1,)), Tensor(places), src.reshape((-1,)))
+    flat = placing._put(input.reshape((-1,)), Tensor(places), src.astype(input.dtype).reshape((-1,)))
     return flat.reshape(input.shape)
 
 

@@ -9,11 +9,12 @@ from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.aliases import shared_memory
 from torch2ms.translator.context import Context
 from torch2ms.translator.inference.scopes import root_of
+from torch2ms.translator.later_reads import read_again
 from torch2ms.translator.recipes.devices import describes_device
 from torch2ms.translator.recipes.differentiation import are_differentiated
 from torch2ms.translator.recipes.passed_tensors import is_itself
 from torch2ms.translator.recipes.sure_bindings import element_of
-from torch2ms.translator.recipes.views import is_fresh, is_shared_view, what_index_gives
+from torch2ms.translator.recipes.views import is_fresh, is_shared_view, owner_of, seen_elsewhere, what_index_gives
 from torch2ms.translator.trees import walk
 
 __all__ = ["left_view", "report_copied_view"]
@@ -100,7 +101,7 @@ def _copied(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
     if isinstance(value, ast.Name):
         binding = ctx.once(_bindings).get((_scope(value, ctx), value.id))
         view = _view(binding, ctx) if binding is not None else None
-        if view is None or binding is None or root_of(view) == value.id:
+        if view is None or binding is None or root_of(view) == value.id or _is_last_holder(view, tree, ctx):
             return ""
         if (
             isinstance(view, ast.Call)
@@ -111,6 +112,21 @@ def _copied(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
         return ast.unparse(view)
     view = _view(value, ctx)
     return ast.unparse(view) if view is not None else ""
+
+
+def _is_last_holder(view: ast.expr, tree: ast.stmt, ctx: Context) -> bool:
+    """Whether nothing but a view sees the memory behind a statement: what it is made of was made here, and is done."""
+    shared = shared_memory(view, ctx)
+    if shared is None or (_scope(tree, ctx) is None and ctx.world.symbols.is_imported(ctx.path)):
+        return False
+    return all(
+        isinstance(source, ast.Name)
+        and owner_of(source.id, tree, ctx) == "fresh"
+        and seen_elsewhere(source.id, tree, ctx, source) == "fresh"
+        and not read_again(source.id, tree, ctx)
+        and all(_scope(n, ctx) is _scope(tree, ctx) for n in ctx.analysis.all(ast.Name) if n.id == source.id)
+        for source in shared.sources
+    )
 
 
 def _left_behind(value: ast.expr, tree: ast.stmt, ctx: Context) -> str:
@@ -197,9 +213,9 @@ def _view(value: ast.expr, ctx: Context) -> ast.expr | None:
         return None
     if shared.fact.writes or shared.fact.memory == "held":
         return None
-    return (
-        value if any(ctx.kind(source).name in ("Tensor", "Parameter", "ndarray") for source in shared.sources) else None
-    )
+    takes_memory = shared.fact.memory == "view" and isinstance(value, ast.Call) and ctx.kind(value.func).name == "api"
+    known = any(ctx.kind(source).name in ("Tensor", "Parameter", "ndarray") for source in shared.sources)
+    return value if known or takes_memory else None  # torch.from_numpy(a): an array, whatever is known of it
 
 
 def _is_array(value: ast.expr, ctx: Context) -> bool:

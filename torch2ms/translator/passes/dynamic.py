@@ -354,6 +354,8 @@ def report_string(tree: ast.Constant, ctx: Context) -> None:
         callee = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
         if callee in _STRING_TAKERS:
             return
+    if ".cuda." not in tree.value and _is_compared_type(tree, ctx):
+        return
     name = ctx.tables.canonical(tree.value)
     if ctx.tables.kind_of_name(name) is not None or ctx.tables.row(name) is not None:
         ctx.report("T2M503", tree, f"the string names {name}", symbol=name)
@@ -361,3 +363,19 @@ def report_string(tree: ast.Constant, ctx: Context) -> None:
 
 def _string(tree: ast.expr) -> str:
     return tree.value if isinstance(tree, ast.Constant) and isinstance(tree.value, str) else ""
+
+
+def _is_compared_type(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a string is compared with ``x.type()`` of a tensor, which stays PyTorch's own text."""
+    parent = ctx.parent(tree)
+    while isinstance(parent, (ast.Tuple, ast.List, ast.Set)):
+        parent = ctx.parent(parent)
+    calls = [] if not isinstance(parent, ast.Compare) else [parent.left, *parent.comparators]
+    return any(
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "type"
+        and not (call.args or call.keywords)
+        and ctx.kind(call.func.value).is_tensor
+        for call in calls
+    )

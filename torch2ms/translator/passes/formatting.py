@@ -152,14 +152,16 @@ def _used_names(ctx: Context) -> frozenset[str]:
 
 def rewrite_print(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:
     """Return ``print("x:", functional.tensor_text(x))`` for a tensor that ``print`` is given."""
-    if not isinstance(tree.func, ast.Name) or tree.func.id != "print" or ctx.kind(tree.func).known:
-        return updated
-    if len(tree.args) > len(updated.args):
+    is_print = isinstance(tree.func, ast.Name) and tree.func.id == "print" and not ctx.kind(tree.func).known
+    if not is_print or len(tree.args) > len(updated.args):
         return updated
     args = list(updated.args)
     for index, given in enumerate(tree.args):
-        if not isinstance(given, ast.Starred) and args[index].star == "" and _has_text(given, ctx):
-            args[index] = args[index].with_changes(value=text_call(args[index].value, given, ctx))
+        value, star = (given.value, "*") if isinstance(given, ast.Starred) else (given, "")
+        if args[index].star == star and not (star and ctx.kind(value).name == "dict") and _has_text(value, ctx):
+            text: Any = text_call(args[index].value, value, ctx)
+            text = build("map({f}, {x})", f=text.func, x=text.args[0].value) if star else text
+            args[index] = args[index].with_changes(value=text)
     return updated if all(a is b for a, b in zip(args, updated.args, strict=True)) else updated.with_changes(args=args)
 
 

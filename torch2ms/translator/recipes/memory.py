@@ -20,7 +20,8 @@ __all__: list[str] = []
 _ASKED = frozenset({"is_contiguous", "stride", "storage_offset", "data_ptr"})
 # What makes tensors that MindSpore lays out in another way.
 _UNLIKE = frozenset(
-    """expand expand_as broadcast_to broadcast_tensors as_strided memory_format unfold real imag""".split()
+    """expand expand_as broadcast_to broadcast_tensors as_strided memory_format unfold real imag empty_strided
+    empty_permuted new_empty_strided""".split()
 )
 _NUMBERS = ("int", "float", "bool", "Size", "list", "tuple", "dtype", "device")
 _MAX_DEPTH = 20  # of names that stand for other names

@@ -444,17 +444,17 @@ def _held(node: ast.Name, use: ast.AST, ctx: Context) -> Owner:
     while parent is not None:
         if parent is use:
             return "fresh"
-        if isinstance(parent, ast.Attribute) and load_facts().may_share(parent.attr):
-            view = "shared" if _is_shared(parent.attr, ctx) and view != "view" else "view"
-            grand = ctx.parent(parent)
-            called = isinstance(grand, ast.Call) and grand.func is parent
-            child, parent = (grand, ctx.parent(grand)) if called and grand is not None else (parent, grand)
-        elif isinstance(parent, ast.Attribute) and _is_called_in_place(parent, ctx):  # gives the tensor itself
+        if isinstance(parent, ast.Attribute) and _is_called_in_place(parent, ctx):  # gives the tensor itself
             call = ctx.parent(parent)
             assert call is not None
             if call is use:
                 return "fresh"
             child, parent = call, ctx.parent(call)
+        elif isinstance(parent, ast.Attribute) and load_facts().may_share(parent.attr):
+            view = "shared" if _is_shared(parent.attr, ctx) and view != "view" else "view"
+            grand = ctx.parent(parent)
+            called = isinstance(grand, ast.Call) and grand.func is parent
+            child, parent = (grand, ctx.parent(grand)) if called and grand is not None else (parent, grand)
         elif isinstance(parent, ast.Subscript) and parent.value is child:
             if what_index_gives(parent.slice, ctx) == "copy":
                 return "fresh"
