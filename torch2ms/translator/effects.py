@@ -134,9 +134,10 @@ class _Found:
 class _Collector:
     """Gathers the effects of nodes; comprehension variables and nested functions' locals stay inside."""
 
-    def __init__(self, inert: Collection[str]) -> None:
+    def __init__(self, inert: Collection[str], quiet: Collection[int] = ()) -> None:
         self.found = _Found()
         self.inert = inert
+        self.quiet = quiet
         self.loops = 0
         self.thrown: set[ast.AST] = set()  # what statements are made of, whose values nobody takes
         self.taken: set[ast.AST] = set()  # calls of such methods whose results are taken
@@ -199,7 +200,7 @@ class _Collector:
 
     def visit_Expr(self, node: ast.Expr) -> None:
         call = node.value.value if isinstance(node.value, ast.Await) else node.value
-        if isinstance(call, ast.Call):
+        if isinstance(call, ast.Call) and id(call) not in self.quiet:
             self._touch(call)
         self.thrown.add(call)
         self.visit(node.value)
@@ -252,7 +253,7 @@ class _Collector:
                 self.found.touches.add(path)
 
     def _nested(self, nodes: Iterable[ast.AST]) -> _Found:
-        inner = _Collector(self.inert)
+        inner = _Collector(self.inert, self.quiet)
         for node in nodes:
             inner.visit(node)
         return inner.found
@@ -375,13 +376,15 @@ _VISITS: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
 }
 
 
-def effects(node: ast.AST | Sequence[ast.AST], inert: Collection[str] = ()) -> Effects:
+def effects(
+    node: ast.AST | Sequence[ast.AST], inert: Collection[str] = (), quiet: Collection[int] = ()
+) -> Effects:
     """Return what ``node`` (or a sequence of nodes) reads, binds and changes.
 
     ``inert`` are names of imported modules and functions: calling through them changes their arguments at most,
-    never the module.
+    never the module. ``quiet`` are the ids of calls that change no value: ``loss.backward(weight)``, ``net.zero_grad()``.
     """
-    collector = _Collector(inert)
+    collector = _Collector(inert, quiet)
     for item in [node] if isinstance(node, ast.AST) else node:
         collector.visit(item)
     found = collector.found

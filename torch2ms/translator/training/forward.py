@@ -125,7 +125,7 @@ def _slice(
         scope.location(event.statement).index for event in events if scope.location(event.statement).block is block
     }
     chosen = backward_slice(block, end, file.effects, ignored=ignored, value=value)
-    needed = flow.differentiable_reads(value)
+    needed = flow.values_read(value)
     asked = set(needed)
     demanded = flow.demanded(block, chosen, needed)
     carrying = flow.carrying(block, demanded, asked)
@@ -200,6 +200,8 @@ def _boundary(scope: Scope, events: Sequence[Event], forward: Forward) -> int:
     found = -1
     for event in events:
         if event.kind not in ("backward", "step") or event is forward.backward:
+            continue
+        if scope.is_left_before(event.statement, forward.backward.statement):
             continue
         index = scope.index_in(forward.block, event.statement)
         if index is not None and index < forward.end:

@@ -11,6 +11,7 @@ from torch2ms.translator.effects import base_path, dotted_path, effects, overlap
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.training.callees import WITHOUT_GRADIENT, Callees, LookUp
 from torch2ms.translator.training.differentiable import (
+    differentiable_nodes,
     differentiable_reads,
     is_no_grad,
     names_no_grad,
@@ -55,6 +56,40 @@ class GradientFlow:
         calls = [node for top in nodes for node in walk_executed(top) if isinstance(node, ast.Call)]
         return {dotted_path(call.func) or "" for call in calls if self._is_source(call)}
 
+    def only_network(self, nodes: Sequence[ast.AST]) -> ast.Name | None:
+        """Return the name of the network through which all weights enter the nodes; None where it is not one alone."""
+        found = [node for top in nodes for node in walk_executed(top) if self._is_source(node)]
+        called = [node.func for node in found if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+        networks = [func for func in called if self._oracle.kind(func).name == "Module"]
+        one = len(networks) == len(found) and len({func.id for func in networks}) == 1
+        return networks[0] if one else None
+
+    def ends_with(self, scope: Scope, network: str) -> bool:
+        """Whether a function makes a network itself, of parts that it makes, and only calls it, and its methods."""
+        queue, seen = [network], set[str]()
+        named = sum(getattr(node, "id", "") == getattr(scope.node, "name", None) for node in walk(self._file.tree))
+        is_given = not named and bool(getattr(scope.node, "decorator_list", ()))  # pytest.mark.parametrize
+        foreign = frozenset() if is_given else scope.parameters
+        users = [node for statement in scope.body for node in walk(statement)]
+        methods = {id(node.value) for call in users if isinstance(call, ast.Call) and isinstance(node := call.func, ast.Attribute) and node.attr not in _OF_WEIGHTS}
+        plain = {id(call.func) for call in users if isinstance(call, ast.Call)} | methods
+        makers = [call for call in users if isinstance(call, ast.Call) and self._oracle.kind(call).name == "Module"]
+        parts = {id(value) for call in makers for value in (*call.args, *(word.value for word in call.keywords))}
+        while queue:
+            name = queue.pop()
+            seen.add(name)
+            made = [item.value for item in self._file.assigned_to(name, scope) if item.owner is scope.node]
+            if not made or any(value not in makers for value in made):
+                return False
+            names = [node for node in users if isinstance(node, ast.Name) and node.id == name]
+            if any(isinstance(n.ctx, ast.Load) and id(n) not in plain | parts for n in names):
+                return False
+            given = [node for value in made for node in walk(value) if isinstance(node, ast.Name)]
+            if any(n.id in foreign and self._oracle.kind(n).name in ("unknown", "Module") for n in given):
+                return False
+            queue += {n.id for n in given if self._oracle.kind(n).name == "Module"} - seen
+        return True
+
     def has_sure_source(self, nodes: Sequence[ast.AST]) -> bool:
         """Whether a module is called, or something that holds one.
 
@@ -77,7 +112,7 @@ class GradientFlow:
     def _is_source(self, node: ast.AST) -> bool:
         if isinstance(node, (ast.Name, ast.Attribute)):
             return isinstance(node.ctx, ast.Load) and self._oracle.kind(node).name == "Parameter"
-        if not isinstance(node, ast.Call):
+        if not isinstance(node, ast.Call) or id(node) in self._file.machinery:
             return False
         if any(self._file_function_has_source(value.id) for value in node.args if isinstance(value, ast.Name)):
             return True  # map(evaluate, batches)
@@ -98,6 +133,8 @@ class GradientFlow:
         if not isinstance(func, ast.Attribute):
             return True
         owner = self._oracle.kind(func.value).name
+        if isinstance(func.value, ast.Name) and func.value.id == "self" and (own := self._file.methods(func.attr)):
+            return any(map(self._function_has_source, own))
         if owner == "Module":
             return func.attr not in QUIET_METHODS
         if owner == "module" and (kind.name == "function" or self._is_given_module(node)):
@@ -105,8 +142,7 @@ class GradientFlow:
         if owner in STATELESS or owner in ("Tensor", "Parameter", "str", "list", "dict", "tuple", "int", "float"):
             return False
         if isinstance(func.value, ast.Name) and func.value.id == "self":
-            method = self._file.functions.get("." + func.attr)
-            return method is None or self._function_has_source(method)
+            return True
         if is_environment(uses(self._file.tree).of(func.value)):
             method = self._file.functions.get("." + func.attr)  # else gym's env.step(action), env.reset()
             return method is not None and self._function_has_source(method)
@@ -178,6 +214,18 @@ class GradientFlow:
         """Return the paths that a node of the file reads in a way that lets gradients through."""
         return differentiable_reads(node, self._is_own)
 
+    def values_read(self, node: ast.AST) -> set[str]:
+        """Return those paths; what is called is ``net.__call__``, of which the values it keeps for others are no part."""
+        nodes = list(differentiable_nodes(node, self._is_own))
+        called = {id(call.func) for call in walk(node) if isinstance(call, ast.Call)}
+        paths = {id(item): dotted_path(item) or "" for item in nodes}
+        return {
+            f"{paths[id(item)]}.__call__"
+            if id(item) in called and self._oracle.kind(item).name in ("Module", "function")
+            else paths[id(item)]
+            for item in nodes
+        }
+
     def _is_own(self, func: ast.expr) -> bool:
         """Whether a callee is a function or a layer of the program, whatever its name."""
         bound = isinstance(func, ast.Name) and uses(self._file.tree).binds(func)
@@ -198,7 +246,7 @@ class GradientFlow:
                     needed.difference_update({path for path in needed if root(path) in certain})
                 if not self.makes_module(statement):
                     entering = live_in([statement])
-                    needed.update(path for path in self.differentiable_reads(statement) if root(path) in entering)
+                    needed.update(path for path in self.values_read(statement) if root(path) in entering)
         return found
 
     def carrying(
@@ -225,7 +273,7 @@ class GradientFlow:
             if overlaps(carried.get(position, set()), needed):
                 leading.add(position)
             if overlaps(self._file.effects(statements[position]).changes, needed):
-                needed |= self.differentiable_reads(statements[position])
+                needed |= self.values_read(statements[position])
         return leading
 
     def _carried(self, statement: ast.stmt, paths: set[str]) -> set[str]:
@@ -247,9 +295,7 @@ class GradientFlow:
             found |= effects(heads).binds
         for _ in range(2 if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)) else 1):
             found = found.union(*[self._carried_in(block, paths | found) for block in blocks])
-        whole = self._file.effects(statement)
-        stores = whole.mutates | whole.touches | whole.shared  # into objects that may have other names
-        return set(whole.changes) if found and stores else found
+        return found
 
     def _carried_in(self, block: Sequence[ast.stmt], paths: set[str]) -> set[str]:
         """Return what carries gradients behind a block."""
@@ -462,6 +508,10 @@ class GradientFlow:
             and self._oracle.kind(func.value).name == "Module"
             and dotted_path(func) != "self"
         )
+
+
+# Methods of a network that hand out its weights.
+_OF_WEIGHTS = frozenset({"parameters", "named_parameters", "modules", "named_modules", "children", "named_children"})
 
 
 def _is_class_like(func: ast.expr, kind: str) -> bool:

@@ -25,7 +25,7 @@ from torch2ms.translator.training.kept import (
 )
 from torch2ms.translator.training.kept_apart import kept_apart
 from torch2ms.translator.training.naming import Names, suffix_of
-from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, scaling_of, steps_of
+from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, scaling_of, steps_of, unused
 from torch2ms.translator.training.placement import Interface, find_interface, find_unset, is_asked_for, may_be_missing
 from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, RecordedCall, Shape, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import ProjectFile, Scope
@@ -166,6 +166,8 @@ class ScopePlanner:
             return _by_hand(event.statement, obstacle[1])
         if isinstance(forward, Refused):
             return _left(forward, event)
+        if isinstance(owner, Refused) and isinstance(forward, Forward) and not (self.keeping or event.problem):
+            owner = unused(self.scope, self.events, self.flow, event, forward.flow_nodes) or owner
         if isinstance(owner, Refused):
             return _left(owner, event)
         assert forward is not None
@@ -377,7 +379,7 @@ class ScopePlanner:
         return "A" if same and not guarded else "B3"
 
     def _optimizer_nodes(self, owner: Ownership) -> tuple[ast.expr, ...]:
-        found: list[ast.expr] = []
+        found: list[ast.expr] = [owner.network] if owner.network is not None else []
         for path in owner.optimizers:
             targets = [step.target for step in owner.steps if step.path == path]
             found.extend(target for target in targets[:1] if target is not None)
