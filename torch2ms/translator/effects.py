@@ -213,7 +213,7 @@ class _Collector:
             if imported and inplace and node.args:  # nn.init.normal_(weight)
                 self._mutate(node.args[0])
             elif not imported and (inplace or (func.attr in _MUTATORS and not self._is_taken(node, func.attr))):
-                self._mutate(func.value)
+                self._mutate(func.value, is_tensor=inplace)
         elif isinstance(func, ast.Name) and func.id in ("next", "setattr", "delattr") and node.args:
             self._mutate(node.args[0])
         for keyword in node.keywords:
@@ -225,7 +225,9 @@ class _Collector:
         """Whether a program goes on with what ``x.add(1)`` or ``x.sort()`` returns: then it is a tensor's."""
         return name in _TAKEN and call in self.taken
 
-    def _mutate(self, node: ast.expr) -> None:
+    def _mutate(self, node: ast.expr, *, is_tensor: bool = False) -> None:
+        if is_tensor and isinstance(node, ast.Attribute) and node.attr == "data" and dotted_path(node) != "self.data":
+            node = node.value  # x.data.copy_(y): the memory of x
         path = base_path(node)
         if path is not None:
             self.found.mutates.add(path)
@@ -376,9 +378,7 @@ _VISITS: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
 }
 
 
-def effects(
-    node: ast.AST | Sequence[ast.AST], inert: Collection[str] = (), quiet: Collection[int] = ()
-) -> Effects:
+def effects(node: ast.AST | Sequence[ast.AST], inert: Collection[str] = (), quiet: Collection[int] = ()) -> Effects:
     """Return what ``node`` (or a sequence of nodes) reads, binds and changes.
 
     ``inert`` are names of imported modules and functions: calling through them changes their arguments at most,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from torch2ms.translator.by_use import is_environment, is_network, place_of, uses
 from torch2ms.translator.dataflow import certain_binds, child_blocks, live_in
-from torch2ms.translator.effects import base_path, dotted_path, effects, overlaps, root
+from torch2ms.translator.effects import Effects, base_path, dotted_path, effects, overlaps, root
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.training.callees import WITHOUT_GRADIENT, Callees, LookUp
 from torch2ms.translator.training.differentiable import (
@@ -53,42 +54,11 @@ class GradientFlow:
 
     def source_paths(self, nodes: Sequence[ast.AST]) -> set[str]:
         """Return the paths of the callees through which weights enter the nodes; "" for one without a path."""
-        calls = [node for top in nodes for node in walk_executed(top) if isinstance(node, ast.Call)]
-        return {dotted_path(call.func) or "" for call in calls if self._is_source(call)}
+        return {dotted_path(node.func) or "" for node in self.sources(nodes) if isinstance(node, ast.Call)}
 
-    def only_network(self, nodes: Sequence[ast.AST]) -> ast.Name | None:
-        """Return the name of the network through which all weights enter the nodes; None where it is not one alone."""
-        found = [node for top in nodes for node in walk_executed(top) if self._is_source(node)]
-        called = [node.func for node in found if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
-        networks = [func for func in called if self._oracle.kind(func).name == "Module"]
-        one = len(networks) == len(found) and len({func.id for func in networks}) == 1
-        return networks[0] if one else None
-
-    def ends_with(self, scope: Scope, network: str) -> bool:
-        """Whether a function makes a network itself, of parts that it makes, and only calls it, and its methods."""
-        queue, seen = [network], set[str]()
-        named = sum(getattr(node, "id", "") == getattr(scope.node, "name", None) for node in walk(self._file.tree))
-        is_given = not named and bool(getattr(scope.node, "decorator_list", ()))  # pytest.mark.parametrize
-        foreign = frozenset() if is_given else scope.parameters
-        users = [node for statement in scope.body for node in walk(statement)]
-        methods = {id(node.value) for call in users if isinstance(call, ast.Call) and isinstance(node := call.func, ast.Attribute) and node.attr not in _OF_WEIGHTS}
-        plain = {id(call.func) for call in users if isinstance(call, ast.Call)} | methods
-        makers = [call for call in users if isinstance(call, ast.Call) and self._oracle.kind(call).name == "Module"]
-        parts = {id(value) for call in makers for value in (*call.args, *(word.value for word in call.keywords))}
-        while queue:
-            name = queue.pop()
-            seen.add(name)
-            made = [item.value for item in self._file.assigned_to(name, scope) if item.owner is scope.node]
-            if not made or any(value not in makers for value in made):
-                return False
-            names = [node for node in users if isinstance(node, ast.Name) and node.id == name]
-            if any(isinstance(n.ctx, ast.Load) and id(n) not in plain | parts for n in names):
-                return False
-            given = [node for value in made for node in walk(value) if isinstance(node, ast.Name)]
-            if any(n.id in foreign and self._oracle.kind(n).name in ("unknown", "Module") for n in given):
-                return False
-            queue += {n.id for n in given if self._oracle.kind(n).name == "Module"} - seen
-        return True
+    def sources(self, nodes: Sequence[ast.AST]) -> list[ast.AST]:
+        """Return the calls and parameters through which weights enter the nodes."""
+        return [node for top in nodes for node in walk_executed(top) if self._is_source(node)]
 
     def has_sure_source(self, nodes: Sequence[ast.AST]) -> bool:
         """Whether a module is called, or something that holds one.
@@ -236,7 +206,7 @@ class GradientFlow:
         found: set[int] = set()
         for position in sorted(chosen, reverse=True):
             statement = statements[position]
-            here = self._file.effects(statement)
+            here = self.effects(statement)
             if overlaps(here.changes, needed):
                 found.add(position)
                 if _is_plain(statement):
@@ -272,9 +242,17 @@ class GradientFlow:
         for position in sorted(demanded, reverse=True):
             if overlaps(carried.get(position, set()), needed):
                 leading.add(position)
-            if overlaps(self._file.effects(statements[position]).changes, needed):
+            if overlaps(self.effects(statements[position]).changes, needed):
                 needed |= self.values_read(statements[position])
         return leading
+
+    def effects(self, node: ast.AST | Sequence[ast.AST]) -> Effects:
+        """Return the effects of code; networks that go on from what their last call left in them are changed by one."""
+        found = self._file.effects(node)
+        nodes = [node] if isinstance(node, ast.AST) else node
+        calls = [item for top in nodes for item in walk_executed(top) if isinstance(item, ast.Call)]
+        kept = {dotted_path(c.func) or "" for c in calls if self._callees.goes_on(self._oracle.kind(c.func))} - {""}
+        return replace(found, touches=found.touches | kept) if kept else found
 
     def _carried(self, statement: ast.stmt, paths: set[str]) -> set[str]:
         """Return what carries gradients behind a statement, of what it changes; ``paths`` carry some before it."""
@@ -287,7 +265,7 @@ class GradientFlow:
                 return set()
             value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
             is_plain = value is not None and self._oracle.kind(value).name in WITHOUT_GRADIENT
-            here = self._file.effects(statement)
+            here = self.effects(statement)
             return set(here.changes - here.binds if is_plain else here.changes)
         found: set[str] = set()
         heads = [node for node in children(statement) if not isinstance(node, (ast.stmt, ast.ExceptHandler))]
@@ -508,10 +486,6 @@ class GradientFlow:
             and self._oracle.kind(func.value).name == "Module"
             and dotted_path(func) != "self"
         )
-
-
-# Methods of a network that hand out its weights.
-_OF_WEIGHTS = frozenset({"parameters", "named_parameters", "modules", "named_modules", "children", "named_children"})
 
 
 def _is_class_like(func: ast.expr, kind: str) -> bool:

@@ -231,20 +231,6 @@ def _own(owners: _Owners, backward: Event) -> Ownership | Refused:
     return Ownership(backward, optimizers, steps, zeros, clips, scaling, siblings, gradient, notes)
 
 
-def unused(scope: Scope, events: Sequence[Event], flow: GradientFlow, backward: Event, nodes: Sequence[ast.AST]) -> Ownership | None:
-    """Return what a backward call has whose gradients end with the function: of a network that nothing else sees.
-
-    A test that calls ``loss.backward()`` asks whether it runs.
-    """
-    if scope.is_module or any(event.kind != "backward" for event in events):
-        return None
-    network = flow.only_network(nodes)
-    if network is None or not flow.ends_with(scope, network.id):
-        return None
-    flow.updated_by_hand.add(network.id)
-    return Ownership(backward, (network.id,), (), (), (), (), (backward,), "assign", network=network)
-
-
 def _belongs_elsewhere(event: Event, optimizers: tuple[str, ...]) -> bool:
     """Whether an unscale_(optimizer) names another optimizer."""
     if event.kind != "unscale" or not event.call.args:

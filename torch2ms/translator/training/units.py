@@ -25,11 +25,12 @@ from torch2ms.translator.training.kept import (
 )
 from torch2ms.translator.training.kept_apart import kept_apart
 from torch2ms.translator.training.naming import Names, suffix_of
-from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, scaling_of, steps_of, unused
+from torch2ms.translator.training.ownership import Ownership, Refused, clips_of, resolve, scaling_of, steps_of
 from torch2ms.translator.training.placement import Interface, find_interface, find_unset, is_asked_for, may_be_missing
 from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, RecordedCall, Shape, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.training.twins import condition_of, leave_rivals, merge_twins
+from torch2ms.translator.training.unread import unused_gradients
 from torch2ms.translator.training.used_twice import find_used_twice
 from torch2ms.translator.training.without_gradients import never_has_gradients
 from torch2ms.translator.trees import walk
@@ -167,7 +168,7 @@ class ScopePlanner:
         if isinstance(forward, Refused):
             return _left(forward, event)
         if isinstance(owner, Refused) and isinstance(forward, Forward) and not (self.keeping or event.problem):
-            owner = unused(self.scope, self.events, self.flow, event, forward.flow_nodes) or owner
+            owner = unused_gradients(self.scope, self.file, self.events, self.flow, forward, self.oracle) or owner
         if isinstance(owner, Refused):
             return _left(owner, event)
         assert forward is not None
