@@ -382,7 +382,7 @@ def effects(node: ast.AST | Sequence[ast.AST], inert: Collection[str] = (), quie
     """Return what ``node`` (or a sequence of nodes) reads, binds and changes.
 
     ``inert`` are names of imported modules and functions: calling through them changes their arguments at most,
-    never the module. ``quiet`` are the ids of calls that change no value: ``loss.backward(weight)``, ``net.zero_grad()``.
+    never the module. ``quiet`` are the ids of calls that change no value: ``loss.backward(seed)``.
     """
     collector = _Collector(inert, quiet)
     for item in [node] if isinstance(node, ast.AST) else node:

@@ -103,7 +103,8 @@ class GradientFlow:
         if not isinstance(func, ast.Attribute):
             return True
         owner = self._oracle.kind(func.value).name
-        if isinstance(func.value, ast.Name) and func.value.id == "self" and (own := self._file.methods(func.attr)):
+        own = self._file.methods(func.attr) if isinstance(func.value, ast.Name) and func.value.id == "self" else []
+        if own and not any(isinstance(method.body[-1], (ast.Raise, ast.Pass)) for method in own):  # none is abstract
             return any(map(self._function_has_source, own))
         if owner == "Module":
             return func.attr not in QUIET_METHODS
@@ -185,16 +186,11 @@ class GradientFlow:
         return differentiable_reads(node, self._is_own)
 
     def values_read(self, node: ast.AST) -> set[str]:
-        """Return those paths; what is called is ``net.__call__``, of which the values it keeps for others are no part."""
-        nodes = list(differentiable_nodes(node, self._is_own))
-        called = {id(call.func) for call in walk(node) if isinstance(call, ast.Call)}
-        paths = {id(item): dotted_path(item) or "" for item in nodes}
-        return {
-            f"{paths[id(item)]}.__call__"
-            if id(item) in called and self._oracle.kind(item).name in ("Module", "function")
-            else paths[id(item)]
-            for item in nodes
-        }
+        """Return those paths; what is called is ``net.__call__``: the values it keeps for others are no part of it."""
+        calls = [call.func for call in walk(node) if isinstance(call, ast.Call)]
+        called = {id(func) for func in calls if self._oracle.kind(func).name in ("Module", "function")}
+        nodes = differentiable_nodes(node, self._is_own)
+        return {(dotted_path(item) or "") + ".__call__" * (id(item) in called) for item in nodes}
 
     def _is_own(self, func: ast.expr) -> bool:
         """Whether a callee is a function or a layer of the program, whatever its name."""
