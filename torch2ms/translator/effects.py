@@ -134,9 +134,10 @@ class _Found:
 class _Collector:
     """Gathers the effects of nodes; comprehension variables and nested functions' locals stay inside."""
 
-    def __init__(self, inert: Collection[str]) -> None:
+    def __init__(self, inert: Collection[str], quiet: Collection[int] = ()) -> None:
         self.found = _Found()
         self.inert = inert
+        self.quiet = quiet
         self.loops = 0
         self.thrown: set[ast.AST] = set()  # what statements are made of, whose values nobody takes
         self.taken: set[ast.AST] = set()  # calls of such methods whose results are taken
@@ -199,7 +200,7 @@ class _Collector:
 
     def visit_Expr(self, node: ast.Expr) -> None:
         call = node.value.value if isinstance(node.value, ast.Await) else node.value
-        if isinstance(call, ast.Call):
+        if isinstance(call, ast.Call) and id(call) not in self.quiet:
             self._touch(call)
         self.thrown.add(call)
         self.visit(node.value)
@@ -212,7 +213,7 @@ class _Collector:
             if imported and inplace and node.args:  # nn.init.normal_(weight)
                 self._mutate(node.args[0])
             elif not imported and (inplace or (func.attr in _MUTATORS and not self._is_taken(node, func.attr))):
-                self._mutate(func.value)
+                self._mutate(func.value, is_tensor=inplace)
         elif isinstance(func, ast.Name) and func.id in ("next", "setattr", "delattr") and node.args:
             self._mutate(node.args[0])
         for keyword in node.keywords:
@@ -224,7 +225,9 @@ class _Collector:
         """Whether a program goes on with what ``x.add(1)`` or ``x.sort()`` returns: then it is a tensor's."""
         return name in _TAKEN and call in self.taken
 
-    def _mutate(self, node: ast.expr) -> None:
+    def _mutate(self, node: ast.expr, *, is_tensor: bool = False) -> None:
+        if is_tensor and isinstance(node, ast.Attribute) and node.attr == "data" and dotted_path(node) != "self.data":
+            node = node.value  # x.data.copy_(y): the memory of x
         path = base_path(node)
         if path is not None:
             self.found.mutates.add(path)
@@ -252,7 +255,7 @@ class _Collector:
                 self.found.touches.add(path)
 
     def _nested(self, nodes: Iterable[ast.AST]) -> _Found:
-        inner = _Collector(self.inert)
+        inner = _Collector(self.inert, self.quiet)
         for node in nodes:
             inner.visit(node)
         return inner.found
@@ -375,13 +378,13 @@ _VISITS: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
 }
 
 
-def effects(node: ast.AST | Sequence[ast.AST], inert: Collection[str] = ()) -> Effects:
+def effects(node: ast.AST | Sequence[ast.AST], inert: Collection[str] = (), quiet: Collection[int] = ()) -> Effects:
     """Return what ``node`` (or a sequence of nodes) reads, binds and changes.
 
     ``inert`` are names of imported modules and functions: calling through them changes their arguments at most,
-    never the module.
+    never the module. ``quiet`` are the ids of calls that change no value: ``loss.backward(seed)``.
     """
-    collector = _Collector(inert)
+    collector = _Collector(inert, quiet)
     for item in [node] if isinstance(node, ast.AST) else node:
         collector.visit(item)
     found = collector.found

@@ -51,7 +51,7 @@ def rewrite_block(
 
 def weights_of(unit: TrainingUnit, ctx: Context) -> str:
     """Return the code of the list of weights that a unit differentiates by."""
-    by_hand = {step.optimizer for step in unit.steps if step.by_hand}
+    by_hand = {step.optimizer for step in unit.steps if step.by_hand} if unit.steps or unit.is_kept else unit.optimizers
     if unit.is_wrapped:
         held = code_of(ctx.reference("torch2ms.runtime.gradients.parameters_of"))
         names = [f"{held}({', '.join(_code(node, ctx) for node in unit.optimizers)})"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from torch2ms.translator.dataflow import effects
 from torch2ms.translator.effects import dotted_path, root
 from torch2ms.translator.kinds import Kind
+from torch2ms.translator.names import candidates
 from torch2ms.translator.training.differentiable import differentiable_nodes
 from torch2ms.translator.training.plan import Oracle
 from torch2ms.translator.training.scope import FunctionNode, ProjectFile
@@ -52,6 +53,7 @@ class Callees:
         self._make = make
         self._flows: dict[str, GradientFlow] = {}
         self._known: dict[str, bool] = {}
+        self._stateful: dict[str, bool] = {}
         self._passing: set[str] = set()  # functions whose arguments may lead to what they give back
 
     def may_carry(self, kind: Kind) -> bool:
@@ -72,6 +74,34 @@ class Callees:
         """Whether a function is seen to call a module."""
         callee = self._look_up(kind.of) if kind.name == "function" and "|" not in kind.of else None
         return callee is not None and self._flow(callee).has_sure_source(callee.function.body)
+
+    def goes_on(self, kind: Kind) -> bool:
+        """Whether a network keeps a value with a gradient in an attribute that its next call reads, or a part does."""
+        return kind.name == "Module" and any(map(self._class_goes_on, candidates(kind)))
+
+    def _class_goes_on(self, key: str) -> bool:
+        if key not in self._stateful:
+            self._stateful[key] = False  # for recursion
+            callee = self._look_up(f"{key}.forward") if ":" in key else None
+            self._stateful[key] = callee is not None and self._reads_on(callee)
+        return self._stateful[key]
+
+    def _reads_on(self, callee: Callee) -> bool:
+        """Whether a forward pass stores something computed in an attribute that it reads before, or a part does."""
+        nodes = list(walk(callee.function))
+        read = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)]
+        read.sort(key=lambda node: -node.lineno)
+        first = {path: node.lineno for node in read if (path := dotted_path(node))}
+        for node in nodes:
+            if isinstance(node, (ast.Assign, ast.AugAssign)) and any(True for _ in differentiable_nodes(node.value)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                paths = {dotted_path(part) or "" for target in targets for part in walk(target)}
+                added = isinstance(node, ast.AugAssign)
+                before = {path for path in paths if added or first.get(path, node.lineno + 1) <= node.lineno}
+                if any(path.startswith("self.") for path in before):
+                    return True
+        called = [node.func for node in nodes if isinstance(node, ast.Call)]
+        return any(self.goes_on(callee.oracle.kind(func)) for func in called)
 
     def _flow(self, callee: Callee) -> GradientFlow:
         if callee.path not in self._flows:

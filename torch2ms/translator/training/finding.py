@@ -66,6 +66,8 @@ def find_parts(
     parts: list[Planned] = []
     for scope in sorted(scopes, key=lambda scope: scope.node not in closures.of):  # what is handed over comes first
         events = find_events(scope, file, oracle, handing=handing, wrappers=wrappers)
+        file.machinery |= {id(event.call) for event in events if event.kind in ("backward", "zero", "step")}
+        file.quiet |= {id(event.call) for event in events if event.kind in ("backward", "zero")}
         if scope.node in wrapping:
             parts.append(Planned(scope, oracle, events, [*update_kept(events)], True, True))
             continue

@@ -59,7 +59,7 @@ def find_forward(
     block, end = place.block, place.index
     guards: tuple[tuple[ast.If, bool], ...] = ()
     while True:
-        part = _slice(file, flow, events, scope, block, end, backward.target)
+        part = _slice(flow, events, scope, block, end, backward.target)
         if part.first < end or (not guards and flow.has_source(backward.target)):
             found = Forward(backward, block, end, guards, part.chosen, part.demanded, part.first, part.needed)
             spread = _has_outer_flow(scope, file, flow, found)
@@ -112,7 +112,6 @@ def _retains(backward: Event) -> bool:
 
 
 def _slice(
-    file: ProjectFile,
     flow: GradientFlow,
     events: Sequence[Event],
     scope: Scope,
@@ -124,8 +123,8 @@ def _slice(
     ignored = {
         scope.location(event.statement).index for event in events if scope.location(event.statement).block is block
     }
-    chosen = backward_slice(block, end, file.effects, ignored=ignored, value=value)
-    needed = flow.differentiable_reads(value)
+    chosen = backward_slice(block, end, flow.effects, ignored=ignored, value=value)
+    needed = flow.values_read(value)
     asked = set(needed)
     demanded = flow.demanded(block, chosen, needed)
     carrying = flow.carrying(block, demanded, asked)
@@ -200,6 +199,8 @@ def _boundary(scope: Scope, events: Sequence[Event], forward: Forward) -> int:
     found = -1
     for event in events:
         if event.kind not in ("backward", "step") or event is forward.backward:
+            continue
+        if scope.is_left_before(event.statement, forward.backward.statement):
             continue
         index = scope.index_in(forward.block, event.statement)
         if index is not None and index < forward.end:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from torch2ms.translator.by_use import is_environment, is_network, place_of, uses
 from torch2ms.translator.dataflow import certain_binds, child_blocks, live_in
-from torch2ms.translator.effects import base_path, dotted_path, effects, overlaps, root
+from torch2ms.translator.effects import Effects, base_path, dotted_path, effects, overlaps, root
 from torch2ms.translator.kinds import Kind
 from torch2ms.translator.training.callees import WITHOUT_GRADIENT, Callees, LookUp
 from torch2ms.translator.training.differentiable import (
+    differentiable_nodes,
     differentiable_reads,
     is_no_grad,
     names_no_grad,
@@ -52,8 +54,11 @@ class GradientFlow:
 
     def source_paths(self, nodes: Sequence[ast.AST]) -> set[str]:
         """Return the paths of the callees through which weights enter the nodes; "" for one without a path."""
-        calls = [node for top in nodes for node in walk_executed(top) if isinstance(node, ast.Call)]
-        return {dotted_path(call.func) or "" for call in calls if self._is_source(call)}
+        return {dotted_path(node.func) or "" for node in self.sources(nodes) if isinstance(node, ast.Call)}
+
+    def sources(self, nodes: Sequence[ast.AST]) -> list[ast.AST]:
+        """Return the calls and parameters through which weights enter the nodes."""
+        return [node for top in nodes for node in walk_executed(top) if self._is_source(node)]
 
     def has_sure_source(self, nodes: Sequence[ast.AST]) -> bool:
         """Whether a module is called, or something that holds one.
@@ -77,7 +82,7 @@ class GradientFlow:
     def _is_source(self, node: ast.AST) -> bool:
         if isinstance(node, (ast.Name, ast.Attribute)):
             return isinstance(node.ctx, ast.Load) and self._oracle.kind(node).name == "Parameter"
-        if not isinstance(node, ast.Call):
+        if not isinstance(node, ast.Call) or id(node) in self._file.machinery:
             return False
         if any(self._file_function_has_source(value.id) for value in node.args if isinstance(value, ast.Name)):
             return True  # map(evaluate, batches)
@@ -98,6 +103,9 @@ class GradientFlow:
         if not isinstance(func, ast.Attribute):
             return True
         owner = self._oracle.kind(func.value).name
+        own = self._file.methods(func.attr) if isinstance(func.value, ast.Name) and func.value.id == "self" else []
+        if own and not any(isinstance(method.body[-1], (ast.Raise, ast.Pass)) for method in own):  # none is abstract
+            return any(map(self._function_has_source, own))
         if owner == "Module":
             return func.attr not in QUIET_METHODS
         if owner == "module" and (kind.name == "function" or self._is_given_module(node)):
@@ -105,8 +113,7 @@ class GradientFlow:
         if owner in STATELESS or owner in ("Tensor", "Parameter", "str", "list", "dict", "tuple", "int", "float"):
             return False
         if isinstance(func.value, ast.Name) and func.value.id == "self":
-            method = self._file.functions.get("." + func.attr)
-            return method is None or self._function_has_source(method)
+            return True
         if is_environment(uses(self._file.tree).of(func.value)):
             method = self._file.functions.get("." + func.attr)  # else gym's env.step(action), env.reset()
             return method is not None and self._function_has_source(method)
@@ -178,6 +185,13 @@ class GradientFlow:
         """Return the paths that a node of the file reads in a way that lets gradients through."""
         return differentiable_reads(node, self._is_own)
 
+    def values_read(self, node: ast.AST) -> set[str]:
+        """Return those paths; what is called is ``net.__call__``: the values it keeps for others are no part of it."""
+        calls = [call.func for call in walk(node) if isinstance(call, ast.Call)]
+        called = {id(func) for func in calls if self._oracle.kind(func).name in ("Module", "function")}
+        nodes = differentiable_nodes(node, self._is_own)
+        return {(dotted_path(item) or "") + ".__call__" * (id(item) in called) for item in nodes}
+
     def _is_own(self, func: ast.expr) -> bool:
         """Whether a callee is a function or a layer of the program, whatever its name."""
         bound = isinstance(func, ast.Name) and uses(self._file.tree).binds(func)
@@ -188,7 +202,7 @@ class GradientFlow:
         found: set[int] = set()
         for position in sorted(chosen, reverse=True):
             statement = statements[position]
-            here = self._file.effects(statement)
+            here = self.effects(statement)
             if overlaps(here.changes, needed):
                 found.add(position)
                 if _is_plain(statement):
@@ -198,7 +212,7 @@ class GradientFlow:
                     needed.difference_update({path for path in needed if root(path) in certain})
                 if not self.makes_module(statement):
                     entering = live_in([statement])
-                    needed.update(path for path in self.differentiable_reads(statement) if root(path) in entering)
+                    needed.update(path for path in self.values_read(statement) if root(path) in entering)
         return found
 
     def carrying(
@@ -224,9 +238,17 @@ class GradientFlow:
         for position in sorted(demanded, reverse=True):
             if overlaps(carried.get(position, set()), needed):
                 leading.add(position)
-            if overlaps(self._file.effects(statements[position]).changes, needed):
-                needed |= self.differentiable_reads(statements[position])
+            if overlaps(self.effects(statements[position]).changes, needed):
+                needed |= self.values_read(statements[position])
         return leading
+
+    def effects(self, node: ast.AST | Sequence[ast.AST]) -> Effects:
+        """Return the effects of code; networks that go on from what their last call left in them are changed by one."""
+        found = self._file.effects(node)
+        nodes = [node] if isinstance(node, ast.AST) else node
+        calls = [item for top in nodes for item in walk_executed(top) if isinstance(item, ast.Call)]
+        kept = {dotted_path(c.func) or "" for c in calls if self._callees.goes_on(self._oracle.kind(c.func))} - {""}
+        return replace(found, touches=found.touches | kept) if kept else found
 
     def _carried(self, statement: ast.stmt, paths: set[str]) -> set[str]:
         """Return what carries gradients behind a statement, of what it changes; ``paths`` carry some before it."""
@@ -239,7 +261,7 @@ class GradientFlow:
                 return set()
             value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
             is_plain = value is not None and self._oracle.kind(value).name in WITHOUT_GRADIENT
-            here = self._file.effects(statement)
+            here = self.effects(statement)
             return set(here.changes - here.binds if is_plain else here.changes)
         found: set[str] = set()
         heads = [node for node in children(statement) if not isinstance(node, (ast.stmt, ast.ExceptHandler))]
@@ -247,9 +269,7 @@ class GradientFlow:
             found |= effects(heads).binds
         for _ in range(2 if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)) else 1):
             found = found.union(*[self._carried_in(block, paths | found) for block in blocks])
-        whole = self._file.effects(statement)
-        stores = whole.mutates | whole.touches | whole.shared  # into objects that may have other names
-        return set(whole.changes) if found and stores else found
+        return found
 
     def _carried_in(self, block: Sequence[ast.stmt], paths: set[str]) -> set[str]:
         """Return what carries gradients behind a block."""

@@ -40,6 +40,7 @@ class Ownership:
     siblings: tuple[Event, ...]  # all backward calls whose gradients the same steps use, this one included
     gradient: GradientMode
     notes: tuple[str, ...] = ()
+    network: ast.expr | None = None  # whose gradients nothing uses: no optimizer steps by them
 
 
 class _Owners:
@@ -59,6 +60,11 @@ class _Owners:
         for event in events:
             if event.kind == "backward":
                 self.owners[id(event)] = tuple(path for path in self.paths if self._owns(path, event))
+
+    @property
+    def backwards(self) -> list[tuple[Event, tuple[str, ...]]]:
+        """The backward calls, and the optimizers that use the gradients of each."""
+        return [(event, self.owners[id(event)]) for event in self.events if event.kind == "backward"]
 
     def resets(self, path: str, zero: Event) -> bool:
         """Whether ``zero`` resets all gradients of the optimizer ``path``."""
@@ -83,7 +89,7 @@ class _Owners:
         for event in self.events:
             if event.order < backward.order or event is backward:
                 continue
-            if self.scope.are_exclusive(event.statement, backward.statement):
+            if self._are_apart(path, backward, event):
                 continue
             if (event.order, event.call.col_offset) < (backward.order, backward.call.col_offset):
                 continue
@@ -93,13 +99,25 @@ class _Owners:
                 return True
         return False
 
+    def _are_apart(self, path: str, backward: Event, event: Event) -> bool:
+        """Whether one of a backward call and another event runs: in different branches, or behind one that steps."""
+        if self.scope.are_exclusive(event.statement, backward.statement):
+            return True
+        return self.scope.is_left_before(backward.statement, event.statement) and any(
+            step.kind == "step"
+            and step.path == path
+            and step.order > backward.order
+            and self.scope.location(step.statement).block is self.scope.location(backward.statement).block
+            for step in self.events
+        )
+
     def steps_of(self, backward: Event) -> tuple[Event, ...]:
         """The steps that use the gradients of ``backward``: up to the next reset or the next owner's backward."""
         found: list[Event] = []
         for path in self.owners[id(backward)]:
             for event in self.events:
                 later = event.order > backward.order or (event.is_handed and event.call is backward.call)
-                if not later or self.scope.are_exclusive(event.statement, backward.statement):
+                if not later or self._are_apart(path, backward, event):
                     continue
                 if event.kind == "zero" and self.resets(path, event) and any(step.path == path for step in found):
                     break
@@ -251,6 +269,9 @@ def _mode(
             return ("assign" if backward is first else "add"), ()
     if len(paths) > 1:
         return Refused("gradients of several optimizers accumulate over iterations")
+    others = {id(event) for path in paths for event, owns in owners.backwards if path in owns} - {*map(id, siblings)}
+    if others:
+        return Refused("gradients of steps in several branches build up together")
     loops = scope.loops(first.statement)
     if not loops and not scope.is_module:
         return Refused("gradients accumulate over calls of this function")

@@ -76,7 +76,17 @@ def find_interface(
     certain = certain_binds(body, loops_run=True)
     uncertain = tuple(name for name in names if name in written and name not in certain and name not in parameters)
     spoiled = tuple(name for name in parameters if _changes_first(body, name, file))
+    spoiled += tuple(name for name in captures if name in _renewed(body))
     return Interface(tuple(parameters), captures, aux, hoist, uncertain, spoiled)
+
+
+def _renewed(body: Sequence[ast.stmt]) -> set[str]:
+    """Return the names whose tensors the body fills anew: ``x.data.copy_(y)``, which binds the name in MindSpore."""
+    calls = [node for statement in body for node in walk(statement) if isinstance(node, ast.Call)]
+    funcs = [call.func for call in calls if isinstance(call.func, ast.Attribute)]
+    owners = [func.value for func in funcs if func.attr.endswith("_") and not func.attr.endswith("__")]
+    inner = [node.value if isinstance(node, ast.Attribute) and node.attr == "data" else node for node in owners]
+    return {node.id for node in inner if isinstance(node, ast.Name)}
 
 
 def _changes_first(body: Sequence[ast.stmt], name: str, file: ProjectFile) -> bool:

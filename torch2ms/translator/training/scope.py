@@ -129,6 +129,18 @@ class Scope:
         left = {id(statement): block for statement, block in self.guards(a)}
         return any(left.get(id(statement), block) != block for statement, block in self.guards(b))
 
+    def is_left_before(self, a: ast.stmt, b: ast.stmt) -> bool:
+        """Whether ``a`` stands in a branch that ends the round of a loop, or the function, and ``b`` behind it."""
+        child = a
+        for parent in self.ancestors(a):
+            block, place = self.location(child).block, self.location(parent)
+            leaves = isinstance(parent, ast.If) and isinstance(block[-1], (ast.Continue, ast.Return, ast.Raise))
+            if leaves and self.loops(parent)[:1] == self.loops(b)[:1]:
+                index = self.index_in(place.block, b)
+                return index is not None and index > place.index
+            child = parent
+        return False
+
     def index_in(self, block: list[ast.stmt], statement: ast.stmt) -> int | None:
         """Return the index in ``block`` of the statement that is or holds ``statement``."""
         for candidate in (statement, *self.ancestors(statement)):
@@ -161,6 +173,9 @@ class ProjectFile:
     _inside: dict[str, Effects] = field(default_factory=dict)
     _storing: Storing | None = None
     globals_read: frozenset[str] = frozenset()  # names that functions and classes of the file read
+    machinery: set[int] = field(default_factory=set)  # ids of the calls of training steps, which give no value
+    quiet: set[int] = field(default_factory=set)  # of those that change none besides: backward, zero_grad
+    _methods: dict[str, list[FunctionNode]] = field(default_factory=dict)  # of all classes, by name
 
     @classmethod
     def of(cls, tree: ast.Module, late: Collection[str] = (), oracle: Oracle | None = None) -> ProjectFile:
@@ -177,7 +192,10 @@ class ProjectFile:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 inert |= effects(node).binds
             elif isinstance(node, ast.ClassDef):
-                file.functions.update({f".{part.name}": part for part in node.body if isinstance(part, FunctionNode)})
+                own = [part for part in node.body if isinstance(part, FunctionNode)]
+                file.functions.update({f".{part.name}": part for part in own})
+                for part in own:
+                    file._methods.setdefault(part.name, []).append(part)
         file.functions.update({part.name: part for part in tree.body if isinstance(part, FunctionNode)})
         outer = {id(function) for function in file.functions.values()}
         file.nested = {
@@ -194,7 +212,7 @@ class ProjectFile:
 
         What is stored into an object is stored under its other names as well.
         """
-        found = effects(node, self.inert)
+        found = effects(node, self.inert, self.quiet)
         if self._storing is not None:
             found = self._storing.extend(node, found)
         reads, touches = set(found.reads), set(found.touches)
@@ -205,6 +223,10 @@ class ProjectFile:
                 reads |= inner.reads
                 touches |= inner.touches
         return replace(found, reads=frozenset(reads), touches=frozenset(touches))
+
+    def methods(self, name: str) -> list[FunctionNode]:
+        """Return the methods of this name of all classes of the file."""
+        return self._methods.get(name, [])
 
     def origins(self, scope: ast.Module | FunctionNode, path: str) -> set[str]:
         """Return the paths that one of a scope may be, or lie inside of, itself included."""

@@ -30,6 +30,7 @@ from torch2ms.translator.training.placement import Interface, find_interface, fi
 from torch2ms.translator.training.plan import Clip, Closure, Oracle, Place, RecordedCall, Shape, TrainingUnit, UnitLeft
 from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.training.twins import condition_of, leave_rivals, merge_twins
+from torch2ms.translator.training.unread import unused_gradients
 from torch2ms.translator.training.used_twice import find_used_twice
 from torch2ms.translator.training.without_gradients import never_has_gradients
 from torch2ms.translator.trees import walk
@@ -166,6 +167,8 @@ class ScopePlanner:
             return _by_hand(event.statement, obstacle[1])
         if isinstance(forward, Refused):
             return _left(forward, event)
+        if isinstance(owner, Refused) and isinstance(forward, Forward) and not (self.keeping or event.problem):
+            owner = unused_gradients(self.scope, self.file, self.events, self.flow, forward, self.oracle) or owner
         if isinstance(owner, Refused):
             return _left(owner, event)
         assert forward is not None
@@ -377,7 +380,7 @@ class ScopePlanner:
         return "A" if same and not guarded else "B3"
 
     def _optimizer_nodes(self, owner: Ownership) -> tuple[ast.expr, ...]:
-        found: list[ast.expr] = []
+        found: list[ast.expr] = [owner.network] if owner.network is not None else []
         for path in owner.optimizers:
             targets = [step.target for step in owner.steps if step.path == path]
             found.extend(target for target in targets[:1] if target is not None)

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
+from torch2ms.translator.training.events import Event
+from torch2ms.translator.training.forward import Forward
+from torch2ms.translator.training.gradient_flow import GradientFlow
+from torch2ms.translator.training.ownership import Ownership
 from torch2ms.translator.training.plan import Oracle
+from torch2ms.translator.training.scope import ProjectFile, Scope
 from torch2ms.translator.trees import walk
 
-__all__ = ["is_unread", "kept_tensors", "networks_of", "weights_of_all"]
+__all__ = ["is_unread", "kept_tensors", "networks_of", "unused_gradients", "weights_of_all"]
 
 # Whoever steps, clips, hooks or hands on gradients reads them.
 _READERS = frozenset(
@@ -63,3 +68,57 @@ def weights_of_all(networks: Collection[str]) -> ast.expr:
     """Return the expression, in MindSpore's words, of the weights of several networks."""
     parts = ", ".join(f"*{name}.trainable_params()" for name in networks)
     return ast.parse(f"[{parts}]", mode="eval").body
+
+
+# Methods of a network that hand out its weights.
+_OF_WEIGHTS = frozenset({"parameters", "named_parameters", "modules", "named_modules", "children", "named_children"})
+
+
+def unused_gradients(
+    scope: Scope, file: ProjectFile, events: Sequence[Event], flow: GradientFlow, forward: Forward, oracle: Oracle
+) -> Ownership | None:
+    """Return what a backward call has whose gradients end with the function: of a network that nothing else sees.
+
+    A test that calls ``loss.backward()`` asks whether it runs.
+    """
+    if scope.is_module or any(event.kind != "backward" for event in events):
+        return None
+    sources = flow.sources(forward.flow_nodes)
+    called = [node.func for node in sources if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    networks = [func for func in called if oracle.kind(func).name == "Module"]
+    if len(networks) < len(sources) or len({func.id for func in networks}) != 1:
+        return None
+    network, backward = networks[0], forward.backward
+    if not _ends_with(scope, file, oracle, network.id):
+        return None
+    flow.updated_by_hand.add(network.id)
+    return Ownership(backward, (network.id,), (), (), (), (), (backward,), "assign", network=network)
+
+
+def _ends_with(scope: Scope, file: ProjectFile, oracle: Oracle, network: str) -> bool:
+    """Whether a function makes a network itself, of parts that it makes, and only calls it, and its methods."""
+    users = [node for statement in scope.body for node in walk(statement)]
+    calls = [node for node in users if isinstance(node, ast.Call)]
+    funcs = [call.func for call in calls]
+    plain = {id(func) for func in funcs}
+    plain |= {id(func.value) for func in funcs if isinstance(func, ast.Attribute) and func.attr not in _OF_WEIGHTS}
+    makers = [call for call in calls if oracle.kind(call).name == "Module"]
+    plain |= {id(value) for call in makers for value in (*call.args, *(word.value for word in call.keywords))}
+    named = sum(getattr(node, "id", "") == getattr(scope.node, "name", None) for node in walk(file.tree))
+    is_given = not named and bool(getattr(scope.node, "decorator_list", ()))  # pytest.mark.parametrize
+    foreign = frozenset() if is_given else scope.parameters
+    queue, seen = [network], set[str]()
+    while queue:
+        name = queue.pop()
+        seen.add(name)
+        made = [item.value for item in file.assigned_to(name, scope) if item.owner is scope.node]
+        names = [node for node in users if isinstance(node, ast.Name) and node.id == name]
+        if not made or any(value not in makers for value in made):
+            return False
+        if any(isinstance(node.ctx, ast.Load) and id(node) not in plain for node in names):
+            return False
+        given = [node for value in made for node in walk(value) if isinstance(node, ast.Name)]
+        if any(node.id in foreign and oracle.kind(node).name in ("unknown", "Module") for node in given):
+            return False
+        queue += {node.id for node in given if oracle.kind(node).name == "Module"} - seen
+    return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 __all__ = [
     "BUILTINS",
     "CUTTING_ATTRIBUTES",
@@ -50,17 +52,13 @@ QUIET_METHODS = _words("""
 VALUE_METHODS = _words("""
     to cuda cpu view reshape float long int half double type bool t transpose permute size dim item items keys
     values get squeeze unsqueeze contiguous clone detach expand repeat sum mean max min numpy tolist format
-    join append split strip pop next fill_ zero_ copy_ random_ normal_ uniform_ new new_zeros new_ones
+    join append split strip pop next __next__ fill_ zero_ copy_ random_ normal_ uniform_ new new_zeros new_ones
     new_tensor type_as eq masked_fill scatter_ index_select narrow chunk flatten pow exp log sqrt abs add sub
     mul div matmul mm bmm zero_grad randint parse_args parse_known_args copy astype
 """)
 
-# Built-in functions.
-BUILTINS = _words("""
-    len range enumerate zip map filter sorted list tuple dict set int float bool str min max abs round sum
-    print isinstance next iter getattr hasattr type any all reversed slice divmod pow open input repr ord chr callable
-    frozenset bytes complex format hash id
-""")
+# Built-in functions, but those that run what they are given as text.
+BUILTINS = frozenset(dir(builtins)) - {"eval", "exec", "__import__"}
 
 # Methods that fill or empty a container.
 MUTATORS = _words("""
