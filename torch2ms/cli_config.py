@@ -28,10 +28,11 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "mode": get_args(Mode),
     "fail-on": get_args(FailOn),
 }
+_FLAGS = ("cache", "exact")
 _TEXTS = ("mindspore", "entry")
 _LARGEST = 1 << 20  # bytes of a pyproject.toml
 _MOST_JOBS = 1024
-_KEYS = (*CHOICES, *_TEXTS, "mapping", "jobs", "cache")
+_KEYS = (*CHOICES, *_TEXTS, "mapping", "jobs", *_FLAGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ def settings_for(src: Path, given: Mapping[str, Any]) -> Settings:
         mindspore=parse_version(chosen["mindspore"]) if "mindspore" in chosen else default.target.mindspore,
         device=chosen.get("device", default.target.device),
         api=chosen.get("api", default.target.api),
+        exact=chosen.get("exact", default.target.exact),
     )
     for name in chosen.get("mapping", ()):
         if not Path(name).is_file():
@@ -137,7 +139,7 @@ def _checked(key: str, value: Any, file: Path) -> Any:
     elif key == "jobs":
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST_JOBS:
             raise UsageError(f"{where}: must be a number of processes")
-    elif key == "cache":
+    elif key in _FLAGS:
         if not isinstance(value, bool):
             raise UsageError(f"{where}: must be true or false")
     elif not isinstance(value, str):
