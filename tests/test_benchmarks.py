@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -27,6 +28,22 @@ def test_translate_speed_prints_its_table(make_tree: Callable[..., Path]) -> Non
     assert heads.split()[:2] == ["folder", "lines"]
     assert row.split()[:2] == ["src", "150"]
     assert last.startswith("torch2ms --help: ")
+
+
+def test_nativeness_counts_references_to_mindspore_and_to_the_runtime(make_tree: Callable[..., Path]) -> None:
+    text = "import torch\nfrom torch import nn\n\nlayer = nn.Linear(2, 3)\nx = torch.tanh(torch.relu(torch.ones(2)))\n"
+    done = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "nativeness.py", "--json", make_tree({"a.py": text})],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    total = json.loads(done.stdout)["total"]
+    assert total["runtime"] == {"torch2ms_runtime.functional.tanh": 1}
+    assert total["mindspore"] == {"mindspore.nn.Dense": 1, "mindspore.ops.relu": 1, "mindspore.ops.ones": 1}
+    assert total["share"] == 0.25
+    assert total["carried"] > 0
 
 
 @pytest.mark.slow

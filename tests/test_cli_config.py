@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,20 @@ def invoke(capsysbinary: pytest.CaptureFixture[bytes]) -> Run:
         return code, captured.out.decode(), captured.err.decode()
 
     return call
+
+
+@pytest.mark.parametrize(
+    ("project", "options", "is_exact"),
+    [("", (), False), ("", ("--exact",), True), ("[tool.torch2ms]\nexact = true\n", (), True)],
+)
+def test_exact_takes_the_runtime_where_mindspore_deviates(
+    invoke: Run, make_tree: Callable[..., Path], tmp_path: Path, project: str, options: tuple[str, ...], is_exact: bool
+) -> None:
+    src = make_tree({"pyproject.toml": project, "a.py": "import torch\n\ny = torch.exp(torch.ones(2))\n"})
+    code, out, _ = invoke("translate", str(src), str(tmp_path / "out"), "--format", "json", *options)
+    assert code == 0
+    assert json.loads(out)["target"]["exact"] is is_exact
+    assert ("functional.exp" in (tmp_path / "out" / "a.py").read_text(encoding="utf-8")) is is_exact
 
 
 @pytest.mark.parametrize(

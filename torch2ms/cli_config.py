@@ -29,12 +29,13 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "mode": get_args(Mode),
     "fail-on": get_args(FailOn),
 }
+_FLAGS = ("cache", "exact")
 _TEXTS = ("mindspore", "entry")
 _OF_MACHINE = ("jobs", "cache", "fail-on")  # settings that change nothing in OUT
 _LARGEST = 1 << 20  # bytes of a pyproject.toml
 _MOST_JOBS = 1024
 _LISTS = ("mapping", "exclude")
-_KEYS = (*CHOICES, *_TEXTS, *_LISTS, "jobs", "cache", "data-limit", "per-file-ignores")
+_KEYS = (*CHOICES, *_TEXTS, *_LISTS, *_FLAGS, "jobs", "data-limit", "per-file-ignores")
 _CODE = re.compile(r"T2M\d{0,3}", re.IGNORECASE)
 _MIB = 1 << 20
 _LARGEST_LIMIT = 1 << 30  # MiB
@@ -64,6 +65,7 @@ def settings_for(src: Path, given: Mapping[str, Any]) -> Settings:
         mindspore=parse_version(chosen["mindspore"]) if "mindspore" in chosen else default.target.mindspore,
         device=chosen.get("device", default.target.device),
         api=chosen.get("api", default.target.api),
+        exact=chosen.get("exact", default.target.exact),
     )
     for name in chosen.get("mapping", ()):
         if not Path(name).is_file():
@@ -157,7 +159,7 @@ def _checked(key: str, value: Any, file: Path) -> Any:
     elif key == "jobs":
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST_JOBS:
             raise UsageError(f"{where}: must be a number of processes")
-    elif key == "cache":
+    elif key in _FLAGS:
         if not isinstance(value, bool):
             raise UsageError(f"{where}: must be true or false")
     elif not isinstance(value, str):

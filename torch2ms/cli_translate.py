@@ -33,6 +33,7 @@ def _target_options(function: _Command) -> _Command:
         click.option("--mindspore", metavar="VERSION", help="MindSpore release to write for.  [default: 2.10]"),
         click.option("--device", type=click.Choice(CHOICES["device"]), help="Device.  [default: portable]"),
         click.option("--api", type=click.Choice(CHOICES["api"]), help="API family to emit.  [default: auto]"),
+        click.option("--exact", is_flag=True, default=None, help="No function of MindSpore that is known to deviate."),
         click.option("--entry", metavar="MODULE:CALLABLE", help="What builds the network, if it is not found."),
         click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out, as in a .gitignore; repeatable."),
         click.option(

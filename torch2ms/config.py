@@ -48,6 +48,7 @@ class Target:
     mindspore: Version = NEWEST
     device: Device = "portable"
     api: ApiFamily = "auto"
+    exact: bool = False  # the runtime's function wherever MindSpore's own is known to differ
 
     @property
     def mint(self) -> bool:
@@ -55,7 +56,7 @@ class Target:
         return self.api == "mint" or (self.api == "auto" and self.device == "ascend")
 
     def __str__(self) -> str:
-        return f"MindSpore {self.mindspore[0]}.{self.mindspore[1]}, {self.device}"
+        return f"MindSpore {self.mindspore[0]}.{self.mindspore[1]}, {self.device}{', exact' if self.exact else ''}"
 
 
 @dataclass(frozen=True, slots=True)

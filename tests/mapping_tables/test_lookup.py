@@ -105,6 +105,34 @@ def test_select(only: Only, version: tuple[int, int], device: Device, api: ApiFa
     assert [option.target.removeprefix("mindspore.") for option in chosen] == expected
 
 
+DEVIATING = """
+namespace = "torch"
+[exp]
+[[exp.to]]
+target = "mindspore.ops.exp"
+deviates = ["cpu"]
+notes = "off by 5e-6 on CPU"
+[[exp.to]]
+target = "torch2ms.runtime.functional.exp"
+"""
+
+
+@pytest.mark.parametrize(
+    ("device", "exact", "first"),
+    [
+        ("portable", False, "mindspore.ops.exp"),
+        ("portable", True, "torch2ms.runtime.functional.exp"),
+        ("cpu", True, "torch2ms.runtime.functional.exp"),
+        ("gpu", True, "mindspore.ops.exp"),
+    ],
+)
+def test_exact_passes_over_what_deviates(only: Only, device: Device, exact: bool, first: str) -> None:
+    tables = only(DEVIATING)
+    row = tables.row("torch.exp")
+    assert row is not None
+    assert tables.select(row, Target(device=device, exact=exact))[0].target == first
+
+
 @pytest.mark.parametrize(
     ("versions", "version", "holds"),
     [

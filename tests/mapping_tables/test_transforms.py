@@ -26,6 +26,10 @@ class Given:
     def code(self) -> cst.BaseExpression:
         return cst.parse_expression(self.text)
 
+    @property
+    def is_number(self) -> bool:
+        return isinstance(self.tree, ast.Constant) or self.kind.name in ("int", "ndarray")
+
     def runtime(self, name: str, *args: cst.BaseExpression) -> cst.BaseExpression:
         inner = ", ".join(cst.Module([]).code_for_node(arg) for arg in args or (self.code,))
         return cst.parse_expression(f"{name}({inner})")
@@ -53,6 +57,11 @@ def test_each_says_what_it_does(name: str) -> None:
 
 def test_a_known_int_needs_no_runtime() -> None:
     assert changed("pair_to_tblr", Given("padding", Kind("int"))) == "padding"
+
+
+def test_a_shape_that_is_a_number_becomes_a_tuple() -> None:
+    assert changed("last_axis", Given("n", Kind("int"))) == "(n,)"
+    assert changed("last_axis", Given("np.prod(s)", Kind("ndarray"))) == "(int(np.prod(s)),)"
 
 
 def test_what_must_not_run_twice_goes_through_the_runtime() -> None:

@@ -179,7 +179,7 @@ def test_weights_on_the_memory_of_others_get_their_own() -> None:
         "w = torch.linspace(-1, 1, 4).view(2, 2).requires_grad_()\ndef f(x):\n    return x @ w\n"
         "f(data).sum().backward()\nprint(w.grad)"
     )
-    assert "w = ms.Parameter(functional.linspace(-1, 1, 4).view(2, 2).copy())\n" in found
+    assert "w = ms.Parameter(ops.linspace(-1, 1, 4).view(2, 2).copy())\n" in found
 
 
 def test_weights_that_objects_list_for_a_loop_that_marks_them() -> None:

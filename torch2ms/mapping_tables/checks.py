@@ -167,19 +167,29 @@ def _domain(where: str, value: Any) -> dict[str, Any]:
 
 Check = Callable[[str, Any], Any]
 EDGES = tuple(edge for edge in get_args(Edge) if edge)
+
+
+def _edges(where: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not value or not set(value) <= set(EDGES):
+        raise _fail(where, f"a list of {', '.join(EDGES)}", value)
+    return list(value)
+
+
 _TARGET: dict[str, Check] = {
     "target": _filled, "recipe": _filled, "mindspore": _versions, "device": _devices, "when": _expressions,
     "rename": _text_table, "transform": _text_table, "write_default": _texts, "named": _texts, "add": _expressions,
-    "drop": _texts, "edge": _one_of(*EDGES),
+    "drop": _texts, "edge": _one_of(*EDGES), "unless": _edges, "deviates": _devices,
     "reject": _text_table, "state": _state, "reshape": _text_table, "attributes": _text_table,
     "fidelity": _one_of(*FIDELITIES), "limits": _limits, "codes": _texts, "notes": _text,
 }  # fmt: skip
 _EXAMPLE: dict[str, Check] = {
     "before": _filled, "after": _filled, "run": _run, "mindspore": _text, "device": _text, "edge": _one_of(*EDGES),
+    "exact": _flag,
 }  # fmt: skip
 _IDENTICAL: dict[str, Check] = {
     "to": _filled, "names": _texts, "rename": _text_table, "mindspore": _versions, "device": _devices,
     "returns": _text, "kind": _one_of(*ROW_KINDS), "example": _filled, "run": _run, "codes": _texts, "notes": _text,
+    "unless": _edges, "deviates": _devices,
 }  # fmt: skip
 _EDGE: dict[str, Check] = {
     "to": _filled, "edge": _one_of(*EDGES), "names": _texts, "rename": _text_table, "when": _expressions,
@@ -210,6 +220,8 @@ def _targets(where: str, value: Any) -> list[dict[str, Any]]:
     for index, target in enumerate(targets):
         if target.get("fidelity", "exact") != "exact" and not target.get("notes"):
             raise TableError(f"{where}[{index}]: fidelity {target['fidelity']!r} needs notes that say when it differs")
+        if target.get("deviates") and not target.get("notes"):
+            raise TableError(f"{where}[{index}]: 'deviates' needs notes that say in what")
         if "limits" in target and target.get("fidelity", "exact") == "exact":
             raise TableError(f"{where}[{index}]: limits are of a target whose fidelity is not exact")
     return targets
@@ -341,7 +353,7 @@ def _add_identical(where: str, entry: dict[str, Any], prefix: str, rows: dict[st
             raise TableError(f"{where}: {name} has a row already, and it has no targets")
         if any(existing["target"] == target for existing in row["to"]):
             raise TableError(f"{where}: {name} has the target {target} already")
-        keys = ("mindspore", "device", "codes", "notes")
+        keys = ("mindspore", "device", "codes", "notes", "unless", "deviates")
         row["to"].append({"target": target, "identical": True, **{key: entry[key] for key in keys if key in entry}})
         for key in ("returns", "kind"):
             if key in entry:

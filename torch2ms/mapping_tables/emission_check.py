@@ -153,7 +153,7 @@ def mismatches(tables: Tables, only: Sequence[str] = ()) -> Iterator[Mismatch]:
         for index, example in enumerate(row.examples):
             device: Any = example.device
             api: Any = "mint" if ".mint." in example.after else "auto"
-            options = Options(target=Target(parse_version(example.mindspore), device, api))
+            options = Options(target=Target(parse_version(example.mindspore), device, api, example.exact))
             result = translate_source(source_of(example), options=options)
             emitted = canonical_body(result.text, example.run.get("objects", {}))
             expected = _expected(example)

@@ -21,7 +21,8 @@ def producer(tables: Tables, row: Row, example: Example) -> MappedTo | None:
     call at all, or else the first (methods and operators do not spell their target).
     """
     device: Any = example.device
-    target = Target(parse_version(example.mindspore), device, "mint" if ".mint." in example.after else "auto")
+    api: Any = "mint" if ".mint." in example.after else "auto"
+    target = Target(parse_version(example.mindspore), device, api, example.exact)
     given = bound_arguments(tables, row, example)
     held = [option for option in tables.select(row, target) if _conditions_hold(option, given)]
     named = [option for option in held if names_target(example.after, option.target)]

@@ -109,6 +109,10 @@ def _target_lines(tables: Tables, row: Row, option: MappedTo, index: int) -> Ite
         yield f"   deprecated in MindSpore {_dotted(mindspore_releases()[-1])}"
     if "n" in record:
         yield f"   announced: {record['n']}"
+    if option.unless:
+        yield f"   passed over at these edges: {', '.join(option.unless)}"
+    if option.deviates:
+        yield f"   passed over with --exact, as it deviates on {', '.join(sorted(option.deviates))}"
     if option.fidelity != "exact" or option.notes:
         yield f"   {option.fidelity}: {option.notes}" if option.notes else f"   {option.fidelity}"
 

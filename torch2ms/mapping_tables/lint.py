@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from torch2ms.config import OLDEST, Version, parse_version
+from torch2ms.config import DEVICES, OLDEST, Target, Version, parse_version
 from torch2ms.diagnostics import CODES
 from torch2ms.errors import UsageError
 from torch2ms.mapping_tables.catalogue import mindspore_catalogue, mindspore_releases
@@ -276,6 +276,17 @@ def _examples(tables: Tables, row: Row) -> Iterator[str]:
             yield f"{_label(row, option)}: no example shows this target"
 
 
+def _deviations(tables: Tables, row: Row) -> Iterator[str]:
+    """A target that deviates, or is passed over at edges, needs another one that answers there."""
+    for device in DEVICES:
+        target = Target(device=device)
+        chosen, exact = tables.select(row, target), tables.select(row, replace(target, exact=True))
+        if chosen and not any(not option.edge for option in exact):
+            yield f"no target for --exact with {device}"
+        if any(option.unless for option in chosen) and all(option.unless for option in chosen if not option.edge):
+            yield f"no target for what others are not meant for, with {device}"
+
+
 def _proofs(tables: Tables, row: Row) -> Iterator[str]:
     """A proof holds for the example, the target and the runtime's code that were executed, and for nothing else."""
     if Path(row.file).is_absolute() or not (_SHIPPED / row.file).is_file():
@@ -372,6 +383,7 @@ _CHECKS = (
     _defaults,
     _identical,
     _examples,
+    _deviations,
     _known_name,
     _words,
     _proofs,

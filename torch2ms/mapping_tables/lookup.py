@@ -124,12 +124,15 @@ class Tables:
     def select(self, row: Row, target: Target) -> tuple[MappedTo, ...]:
         """Return the targets of a row that hold for a release and device, in order; conditions on arguments are open.
 
-        ``portable`` needs all three devices; ``mindspore.mint`` is given only where ``target.mint`` asks for it.
+        ``portable`` needs all three devices; ``mindspore.mint`` is given only where ``target.mint`` asks for it; a
+        target that deviates is not given where ``target.exact`` asks for none that does.
         """
         return tuple(
             option
             for option in row.to
-            if holds_for(option.mindspore, target.mindspore) and _device_holds(option, target)
+            if holds_for(option.mindspore, target.mindspore)
+            and _device_holds(option, target)
+            and not (target.exact and option.deviates & _needed(target))
         )
 
     def setters(self, name: str) -> tuple[str, ...]:
@@ -234,15 +237,19 @@ def _device_holds(option: MappedTo, target: Target) -> bool:
     if option.target.startswith("mindspore.mint."):
         # Who asks for mint by name, without a device, gets it: that is what --api mint is for.
         return target.mint and (target.device == "portable" or target.device in option.device)
-    needed = _ALL_DEVICES if target.device == "portable" else frozenset({target.device})
-    return needed <= option.device
+    return _needed(target) <= option.device
+
+
+def _needed(target: Target) -> frozenset[str]:
+    """Return the devices that the emitted code is for."""
+    return _ALL_DEVICES if target.device == "portable" else frozenset({target.device})
 
 
 def _target(raw: Mapping[str, Any]) -> MappedTo:
     values = {key: value for key, value in raw.items() if key != "identical"}
-    for key in ("write_default", "named", "drop", "limits", "codes"):
+    for key in ("write_default", "named", "drop", "limits", "codes", "unless"):
         if key in values:
             values[key] = tuple(values[key])
-    if "device" in values:
-        values["device"] = frozenset(values["device"])
+    for key in {"device", "deviates"} & values.keys():
+        values[key] = frozenset(values[key])
     return MappedTo(**values)

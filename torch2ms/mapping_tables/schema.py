@@ -99,6 +99,8 @@ class MappedTo:
     drop: tuple[str, ...] = ()  # torch parameters without effect on the result
     reject: Mapping[str, str] = field(default_factory=dict)  # torch parameter -> advice; T2M203 unless at its default
     edge: Edge = ""  # tried first, where edges.py says so
+    unless: tuple[Edge, ...] = ()  # passed over where edges.py says one of these
+    deviates: frozenset[str] = frozenset()  # devices where the notes tell of a difference: --exact passes it over there
     state: Literal["same"] | Mapping[str, str] | None = None  # torch state key -> parameter name ("" = no counterpart)
     reshape: Mapping[str, str] = field(default_factory=dict)  # torch state key -> reshape rule of weights.py
     attributes: Mapping[str, str] = field(default_factory=dict)  # attribute of the torch object -> of the target
@@ -122,6 +124,7 @@ class Example:
     mindspore: str = "2.10"
     device: str = "portable"
     edge: Edge = ""  # of the target it shows, where several edges share one
+    exact: bool = False  # translated with --exact
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,10 @@ class Argument(Protocol):
     def kind(self) -> Kind:
         """What is known of its value."""
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one number, by its kind or by what its scope does with it."""
+
     def runtime(self, name: str, *args: cst.BaseExpression) -> cst.BaseExpression:
         """Return a call of ``torch2ms.runtime.<name>`` with ``args`` (the argument itself when there are none)."""
 
@@ -225,6 +229,18 @@ def epsilon(argument: Argument) -> cst.BaseExpression | None:
     if isinstance(value, (int, float)):
         return float_of_int(argument) if 0 < value <= 1 else None
     return None if argument.kind.name == "int" else argument.code
+
+
+@transform({"6": "(6,)", "(6,)": "(6,)", "[6]": "(6,)", "(3, 6)": None, "shape": None})
+def last_axis(argument: Argument) -> cst.BaseExpression | None:
+    """Shape of a normalisation over the last axis alone: torch takes a number, MindSpore a tuple."""
+    items = _elements(argument.code)
+    if items is not None:
+        return _tuple(items) if len(items) == 1 else None
+    if not argument.is_number:
+        return None
+    whole = argument.kind.name != "ndarray"
+    return _tuple([argument.code if whole else cst.Call(cst.Name("int"), [cst.Arg(argument.code)])])
 
 
 @transform({"-2": "(-2,)", "(0, 1)": "(0, 1)", "None": "None", "axes": "axes"})

@@ -33,6 +33,7 @@ def to_json(report: Report) -> str:
             "mindspore": f"{target.mindspore[0]}.{target.mindspore[1]}",
             "device": target.device,
             "api": target.api,
+            "exact": target.exact,
         },
         "proof": {
             "level": standing.level,

@@ -19,7 +19,7 @@
 - ``twice``: gradients of this file, or of one near it, are differentiated again (``create_graph``);
 - ``counted``: the file reads ``num_batches_tracked``, which MindSpore's batch normalisations do not keep.
 
-Everywhere else the plain function is emitted.
+Everywhere else the plain function is emitted. A plain target that says ``unless`` is passed over at those edges.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ __all__ = ["by_edges", "may_be_long", "names_bytes", "names_infinity"]
 
 
 def by_edges(options: Sequence[MappedTo], tree: ast.Call, ctx: Context) -> Iterator[MappedTo]:
-    """Yield the targets that may answer for a call, those for the edge it is at first."""
+    """Yield the targets that may answer for a call, those for the edge it is at first; ``unless`` it is at theirs."""
     edges = [option for option in options if option.edge]
     yield from (option for option in edges if _is_at(option.edge, tree, ctx))
-    yield from (option for option in options if not option.edge)
+    plain = [option for option in options if not option.edge]
+    yield from (option for option in plain if not any(_is_at(edge, tree, ctx) for edge in option.unless))
 
 
 def _is_at(edge: str, tree: ast.Call, ctx: Context) -> bool:

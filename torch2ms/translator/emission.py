@@ -16,6 +16,7 @@ from torch2ms.translator.kinds import Kind
 from torch2ms.translator.layer_sizes import (
     NUMBERS,
     SIZES,
+    is_number,
     may_be_list,
     may_be_no_bool,
     may_be_numpy,
@@ -52,6 +53,11 @@ class ContextArgument:
     code: cst.BaseExpression
     kind: Kind
     ctx: Context
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one number, by its kind or by what its scope does with it."""
+        return is_number(self.tree, self.ctx)
 
     def runtime(self, name: str, *args: cst.BaseExpression) -> cst.BaseExpression:
         """Return a call of a runtime function on ``args``, or on the argument itself when there are none."""
@@ -350,6 +356,9 @@ class _Builder:
                 value = made
             self.args.append(keyword_arg(option.rename.get(name, name), value))
         for name, text in option.add.items():
-            is_name = text.startswith("mindspore.")
-            self.args.append(keyword_arg(name, self.ctx.reference(text) if is_name else self.ctx.literal(text)))
+            called, bracket, rest = text.partition("(")
+            value = self.ctx.reference(called) if text.startswith("mindspore.") else self.ctx.literal(text)
+            if bracket and text.startswith("mindspore."):
+                value = build(f"{{f}}({rest}", f=value)
+            self.args.append(keyword_arg(name, value))
         return None

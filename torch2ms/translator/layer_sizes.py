@@ -5,10 +5,20 @@ from __future__ import annotations
 import ast
 
 from torch2ms.translator.binding import literal
+from torch2ms.translator.by_use import uses
 from torch2ms.translator.context import Context
 from torch2ms.translator.trees import walk
 
-__all__ = ["NUMBERS", "SIZES", "may_be_list", "may_be_no_bool", "may_be_numpy", "may_be_word", "single_size"]
+__all__ = [
+    "NUMBERS",
+    "SIZES",
+    "is_number",
+    "may_be_list",
+    "may_be_no_bool",
+    "may_be_numpy",
+    "may_be_word",
+    "single_size",
+]
 
 # Parameters of layers that are one number, or may be: numpy's (np.prod(shape)) are no ints to MindSpore.
 NUMBERS = frozenset(
@@ -19,6 +29,35 @@ NUMBERS = frozenset(
 SIZES = frozenset({"kernel_size", "stride", "padding", "dilation", "output_size"})
 
 _WINDOWS = ("2d", "3d")
+
+
+# Of these, the counts: what is handed over for one is a number, whatever else is known of it.
+_COUNTS = NUMBERS - {"kernel_size", "stride", "padding", "dilation", "normalized_shape"}
+_OF_NUMBERS = frozenset({ast.FloorDiv, ast.Sub, ast.Div, ast.Pow, ast.Mod})  # operators that lists have not
+
+
+def is_number(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a size is one number: by its kind, or by what else its scope does with it, ``nn.Linear(size, 3)``."""
+    kind = ctx.kind(tree).name
+    if kind != "unknown":
+        return kind in ("int", "ndarray") and not may_be_list(tree, ctx)
+    if isinstance(tree, ast.BinOp):
+        return type(tree.op) in _OF_NUMBERS or (is_number(tree.left, ctx) and is_number(tree.right, ctx))
+    found = uses(ctx.analysis.tree).of(tree)
+    if found.is_indexed or may_be_list(tree, ctx):
+        return False
+    return not _OF_NUMBERS.isdisjoint(found.operators) or any(_is_count(*given, ctx) for given in found.given)
+
+
+def _is_count(call: ast.Call, place: str | int, ctx: Context) -> bool:
+    """Whether an argument of a call is a count of a layer of torch's: ``in_features``."""
+    name = ctx.kind(call.func).of
+    signature = ctx.tables.signature(name) if name.startswith("torch.nn.") else None
+    if signature is None:
+        return False
+    if isinstance(place, int):
+        place = signature.parameters[place].name if place < len(signature.parameters) else ""
+    return place in _COUNTS
 
 
 def single_size(row: str, parameter: str, tree: ast.expr) -> bool:

@@ -110,7 +110,7 @@ def test_a_narrowed_part_that_no_index_names_is_left(statement: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
-        ("torch.log_(x).sub_(z)", "x[...] = functional.log(x.copy()) - z"),
+        ("torch.log_(x).sub_(z)", "x[...] = ops.log(x.copy()) - z"),
         ("torch.relu_(x).add_(z).mul_(2)", "x[...] = (ops.relu(x) + z) * 2"),
         ("y = F.relu_(x * 2).add_(z)", "y = ops.relu(x * 2) + z"),
     ],

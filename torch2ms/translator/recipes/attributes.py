@@ -76,6 +76,20 @@ def is_accelerated(site: CallSite, ctx: Context) -> Outcome:
     return Replace(build("{answer}()", answer=ctx.reference(site.option.target)))
 
 
+# Nodes that hold a comparison without brackets around it
+_HOLDERS = (ast.If, ast.IfExp, ast.While, ast.Assert, ast.Assign, ast.AnnAssign, ast.Return, ast.BoolOp, ast.keyword)
+
+
+@recipe("on_accelerator")
+def on_accelerator(site: CallSite, ctx: Context) -> Outcome:
+    """``torch.cuda.is_available()``: whether MindSpore computes on something else than a CPU."""
+    code = build('{get}("device_target") != "CPU"', get=ctx.reference(site.option.target))
+    parent = ctx.parent(site.tree)
+    is_argument = isinstance(parent, ast.Call) and site.tree in parent.args
+    stands_alone = isinstance(parent, _HOLDERS) or is_argument or parent is ctx.small
+    return Replace(code if stands_alone else parenthesised(code))
+
+
 @recipe("tensor_device")
 def tensor_device(site: CallSite, ctx: Context) -> Outcome:
     """``x.device``: the device that MindSpore computes on, for programs that hand it on or print it."""

@@ -15,7 +15,7 @@ from torch2ms.translator.recipes.base import CallSite, Leave, Outcome, Replace, 
 from torch2ms.translator.syntax import fix_commas, keyword_arg
 from torch2ms.translator.trees import walk
 
-__all__ = ["cell_dict", "pool_stride", "sequential", "static_method"]
+__all__ = ["cell_dict", "pool_stride", "resampled", "sequential", "static_method"]
 
 
 @recipe("sequential", takes_stars=True)
@@ -63,7 +63,7 @@ def _is_single(names: str) -> bool:
 
 @recipe("pool_stride")
 def pool_stride(site: CallSite, ctx: Context) -> Outcome:
-    """Write out the stride of a pooling layer: it defaults to the kernel in torch and to 1 in MindSpore."""
+    """Write out the stride of a pooling: it defaults to the kernel in torch and to 1 in MindSpore."""
     kernel, stride = site.argument("kernel_size"), site.argument("stride")
     made = emit_call(site, ctx)
     if isinstance(made, Leave) or (stride is not None and literal(stride.tree) is not None):
@@ -73,12 +73,34 @@ def pool_stride(site: CallSite, ctx: Context) -> Outcome:
     if any(isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)) for node in walk(kernel.tree)):
         return Leave("the kernel size is computed by a call, and would be written twice")
     call = cst.ensure_type(made.code, cst.Call)
+    place = int(site.row.kind == "function")  # of the kernel, behind the input of a function
     args = [arg for arg in call.args if arg.keyword is None or arg.keyword.value != "stride"]
     if stride is not None and stride.positional:
-        args = [arg for arg in args if arg is not call.args[1]]
+        args = [arg for arg in args if arg is not call.args[place + 1]]
     named = (i for i, arg in enumerate(args) if arg.keyword is not None and arg.keyword.value == "kernel_size")
-    first = next(named, 0)
+    first = next(named, place)
     size = args[first].value  # as it is written: a list is a tuple by now
     new = cst.Arg(size) if args[first].keyword is None else keyword_arg("stride", size)
     args.insert(first + 1, new)
     return Replace(call.with_changes(args=fix_commas(args, site.updated.args)), made.codes)
+
+
+_RESAMPLED = frozenset({"nearest", "bilinear"})  # MindSpore's other modes compute other numbers, or refuse some shapes
+
+
+@recipe("resampled")
+def resampled(site: CallSite, ctx: Context) -> Outcome:
+    """``interpolate`` to a size, or to a whole multiple of it, which MindSpore takes with recompute_scale_factor=True.
+
+    A multiple with a fraction steps otherwise where the size is computed anew.
+    """
+    mode, scale = site.argument("mode"), site.argument("scale_factor")
+    if mode is not None and literal(mode.tree) not in _RESAMPLED:
+        return Leave(f"mode={ast.unparse(mode.tree)} computes something else in MindSpore")
+    factor = None if scale is None else literal(scale.tree)
+    if factor is not None and not (isinstance(factor, (int, float)) and factor == int(factor) > 0):
+        return Leave("a scale factor with a fraction steps otherwise in MindSpore")
+    if factor is None:
+        return emit_call(site, ctx)
+    whole = replace(site.option, add={"recompute_scale_factor": "True"}, transform={"scale_factor": "float_of_int"})
+    return emit_call(replace(site, option=whole), ctx)
