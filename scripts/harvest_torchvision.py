@@ -85,6 +85,18 @@ def signature(arguments: ast.arguments, skip_first: bool) -> str:
     return f"({text})"
 
 
+def private_constructor(node: ast.ClassDef, module: str, sources: dict[str, Source], homes: dict[int, str]) -> str:
+    """Return the signature of the constructor that a class takes from a base without a public name; "" for none."""
+    offered = exports(sources, module)
+    for base in node.bases:
+        origin, definition = offered.get(ast.unparse(base), (module, None))
+        if isinstance(definition, ast.ClassDef) and id(definition) not in homes:
+            own = [item for item in definition.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
+            found = [signature(item.args, skip_first=True) for item in own]
+            return found[0] if found else private_constructor(definition, origin, sources, homes)
+    return ""
+
+
 def names_of_bases(node: ast.ClassDef, module: str, sources: dict[str, Source], homes: dict[int, str]) -> list[str]:
     """Return the public names of the base classes, nearest first, as far as the source says."""
     found: list[str] = []
@@ -171,6 +183,9 @@ def harvest_source(root: Path) -> tuple[str, dict[str, Record], dict[str, str]]:
             records[spelled] = {"k": "function", "s": signature(node.args, skip_first=False)}
         elif isinstance(node, ast.ClassDef):
             class_records(spelled, node, names_of_bases(node, origin, sources, homes), records)
+            inherited = private_constructor(node, origin, sources, homes)
+            if inherited and "s" not in records[spelled]:
+                records[spelled]["s"] = inherited
     inherit_signatures(records)
     metadata = next(root.glob("torchvision-*.dist-info")).name
     return metadata[len("torchvision-") : -len(".dist-info")], records, aliases

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -155,17 +156,27 @@ def runtime_signature(name: str) -> Signature | None:
 
 
 def _constructor(node: ast.ClassDef, name: str) -> Signature | None:
-    members = _members(node.body, ())
-    for method in ("__init__", "__new__"):
-        found = members.get(method)
-        if isinstance(found, ast.FunctionDef):
-            return signature_of_node(found.args, skip_first=True)
+    lines = list(_lines(node, name))
+    for position, owner in enumerate(lines):
+        if any(other is owner for other in lines[position + 1 :]):
+            continue  # a class that several bases share stands behind all of them
+        members = _members(owner.body, ())
+        for method in ("__init__", "__new__"):
+            found = members.get(method)
+            if isinstance(found, ast.FunctionDef):
+                return signature_of_node(found.args, skip_first=True)
+    return None
+
+
+def _lines(node: ast.ClassDef, name: str) -> Iterator[ast.ClassDef]:
+    """Yield a class of the runtime and its bases there, depth first; one that several share comes several times."""
+    yield node
     for base in node.bases:
         if isinstance(base, ast.Name) and base.id != node.name:
-            inherited = runtime_signature(f"{name.rpartition('.')[0]}.{base.id}")
-            if inherited is not None:
-                return inherited
-    return None
+            found = f"{name.rpartition('.')[0]}.{base.id}"
+            owner, _ = _find(found)
+            if isinstance(owner, ast.ClassDef):
+                yield from _lines(owner, found)
 
 
 Place = tuple[tuple[str, ...], str]  # the parts of a module, and a name it defines

@@ -91,7 +91,7 @@ class Callees:
         nodes = list(walk(callee.function))
         read = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)]
         read.sort(key=lambda node: -node.lineno)
-        first = {path: node.lineno for node in read if (path := dotted_path(node))}
+        first = {path: node.lineno for node in read if isinstance(node, ast.expr) and (path := dotted_path(node))}
         for node in nodes:
             if isinstance(node, (ast.Assign, ast.AugAssign)) and any(True for _ in differentiable_nodes(node.value)):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
