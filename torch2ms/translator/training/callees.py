@@ -91,11 +91,12 @@ class Callees:
         nodes = list(walk(callee.function))
         read = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)]
         read.sort(key=lambda node: -node.lineno)
-        first = {path: node.lineno for node in read if isinstance(node, ast.expr) and (path := dotted_path(node))}
+        first = {path: node.lineno for node in read if (path := dotted_path(node))}
         for node in nodes:
             if isinstance(node, (ast.Assign, ast.AugAssign)) and any(True for _ in differentiable_nodes(node.value)):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                paths = {dotted_path(part) or "" for target in targets for part in walk(target)}
+                parts = [part for target in targets for part in walk(target) if isinstance(part, ast.expr)]
+                paths = {dotted_path(part) or "" for part in parts}
                 added = isinstance(node, ast.AugAssign)
                 before = {path for path in paths if added or first.get(path, node.lineno + 1) <= node.lineno}
                 if any(path.startswith("self.") for path in before):
