@@ -53,7 +53,8 @@ _RECORDS = {
     "torch2ms.translator.constants": {"_NotConstant"},
     "torch2ms.translator.context": {"Use"},
     "torch2ms.translator.file_translation": {"FileResult"},
-    "torch2ms.translator.program": {"Finding", "Network", "ProgramFindings"},
+    "torch2ms.translator.directives": {"Silence"},
+    "torch2ms.translator.program": {"Finding", "Network", "NetworkClass", "ProgramFindings"},
     "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
 }
 

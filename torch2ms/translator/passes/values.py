@@ -184,7 +184,8 @@ def _for_keywords(row: Row, option: MappedTo, ctx: Context) -> MappedTo:
     given = ctx.once(_keywords)
     if given.isdisjoint(option.when):
         return option
-    return next((other for other in row.to if given.isdisjoint(other.when) and not other.edge), option)
+    options = ctx.tables.select(row, ctx.target)
+    return next((other for other in options if given.isdisjoint(other.when) and not other.edge), option)
 
 
 def _keywords(ctx: Context) -> set[str]:
