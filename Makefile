@@ -27,7 +27,7 @@ SOURCES ?= sources
 help:
 	@echo "make demo    translate the ResNet-50 example, convert weights, verify, train, evaluate, resume"
 	@echo "make test    all tests (PYTEST_ARGS='-m \"not slow\"' for the quick ones)"
-	@echo "make lint    ruff, mypy --strict, sizes of files and functions, mapping tables"
+	@echo "make lint    ruff, mypy --strict, sizes, import contracts, figures of the design, mapping tables"
 	@echo "make prove   run every mapping's example in PyTorch and in MindSpore and compare"
 	@echo "make fuzz    other arguments of 300 random mappings, writes through aliases, renamed programs (FUZZ_SEED=7)"
 	@echo "make hostile mutated programs and files of weights, taken names, kills at random moments (HOSTILE_SEED=7)"
@@ -48,7 +48,7 @@ test: $(VENV)/.installed $(VENV)/.corpus
 lint: $(VENV)/.installed
 	@status=0; \
 	for check in "ruff check --quiet --output-format concise ." "ruff format --check --quiet ." "mypy" \
-	    "python scripts/check_sizes.py" "torch2ms tables lint" "python scripts/generate_docs.py --check"; do \
+	    "python scripts/check_sizes.py" "lint-imports --quiet --no-cache" "python scripts/check_design.py" "torch2ms tables lint" "python scripts/generate_docs.py --check"; do \
 	  echo "$$check"; $(BIN)/$$check || status=1; \
 	done; \
 	exit $$status

@@ -41,7 +41,7 @@ def docstring_programs(spaces: tuple[str, ...] = SPACES) -> Iterator[tuple[str, 
 
 def file_programs(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
     """Yield file name and text of each snippet of notebooks and scripts, or of all that lie in folders."""
-    from torch2ms.translator.notebooks import read_notebook
+    from torch2ms.translator.project.notebooks import read_notebook
 
     for path in paths:
         files = sorted(f for f in path.rglob("*") if f.suffix in (".py", ".ipynb")) if path.is_dir() else [path]

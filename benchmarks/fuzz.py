@@ -61,7 +61,7 @@ from torch2ms.weights import rules_from_rows  # noqa: E402
 TOLERANCE = 2e-4
 # Rounding of the coarser of the dtypes in play
 ROUGH = {"float16": 1e-2, "bfloat16": 3e-2}
-# What a program with infinities and NaN writes down: rows have targets of their own for it (translator/edges.py)
+# What a program with infinities and NaN writes down: rows have targets of their own for it (queries/edge_cases.py)
 _EDGES = "SPECIALS = (float('inf'), float('nan'))\n"
 # and one whose tensor may have no elements; the line is not executed
 _SELECTED = "{0} = {0}[torch.ones(1, dtype=torch.bool)]\n"

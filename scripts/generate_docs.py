@@ -407,7 +407,7 @@ def transforms_table() -> str:
 
 def recipes_table() -> str:
     """Return the recipes with what they do, by the file that holds them."""
-    from torch2ms.translator.recipes import RECIPES
+    from torch2ms.translator.rules.recipes import RECIPES
 
     lines = ["| file | recipe | what it does |", "|---|---|---|"]
     for name, function in sorted(RECIPES.items(), key=lambda item: (item[1].__module__, item[0])):

@@ -4,7 +4,7 @@
 
 Writes ``shared_members.json`` into the folder: for each type (arrays, strings, containers, pictures, frames, plots)
 the names it shares with torch's tensors, networks, optimizers and loaders, as ``m`` (methods) and ``a`` (attributes).
-From these ``inference/evidence.py`` derives which names tell what a receiver is. To be run where numpy, scipy, pandas,
+From these ``values/method_evidence.py`` derives which names tell what a receiver is. Run it where numpy, scipy, pandas,
 matplotlib, h5py, Pillow, networkx, tqdm and gymnasium are installed; torch is not needed, its catalogue is read.
 """
 

@@ -25,7 +25,7 @@ Tree = Mapping[str, "str | bytes"]
 @pytest.fixture(scope="session", autouse=True)
 def _no_translation_is_kept() -> Iterator[None]:
     """Have every test translate anew; those of the cache itself turn it on."""
-    from torch2ms.translator import cache
+    from torch2ms.translator.output import cache
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cache, "key_of", lambda project, options: None)

@@ -460,7 +460,7 @@ def test_signals_leave_nothing_half_written(tmp_path: Path, number: int, expecte
         (src / f"f{index}.txt").write_text("x")
     (src / "a.py").write_text("import torch\nx = torch.zeros(2)\n")
     code = (
-        "import sys, time, torch2ms.translator.emit as emit\n"
+        "import sys, time, torch2ms.translator.output.emit as emit\n"
         "write = emit._write_file\n"
         "def slow(target, file):\n"
         "    print('writing', file=sys.stderr, flush=True)\n"

@@ -17,7 +17,7 @@ import yaml
 from torch2ms.errors import InternalError
 from torch2ms.generate import Named, ProgramFacts, flow, generate, rename_taken, scalar
 from torch2ms.runtime import config
-from torch2ms.translator.out_names import TakenNames
+from torch2ms.translator.project.out_names import TakenNames
 
 NETWORK = '''"""A small network."""
 

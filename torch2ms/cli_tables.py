@@ -51,7 +51,7 @@ def lint(announced: bool, mapping: tuple[str, ...]) -> int:
     """Hold every row against the catalogues; exit with 1 when one is wrong."""
     from torch2ms.mapping_tables.announcements import announcements
     from torch2ms.mapping_tables.lint import lint as lint_tables
-    from torch2ms.translator.recipes import RECIPES
+    from torch2ms.translator.rules.recipes import RECIPES
 
     tables = _load(mapping)
     problems = lint_tables(tables, sorted(RECIPES))

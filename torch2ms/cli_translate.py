@@ -177,7 +177,7 @@ _NAMED = 5  # edited files that a warning names
 
 def _warn_of_edits(src: str, out: Path) -> None:
     """Say which edits of the user would not be in a new OUT, before it is made."""
-    from torch2ms.translator.emit import user_changes
+    from torch2ms.translator.output.emit import user_changes
 
     edited = user_changes(out) if out.is_dir() else []
     if edited:
@@ -229,8 +229,8 @@ def _translate_stream(src: str, options: Options, fail_on: FailOn, diff: bool, t
     from torch2ms import translate_source
     from torch2ms.diagnostics import Severity
     from torch2ms.errors import InputError
-    from torch2ms.translator.project import read_project
-    from torch2ms.translator.source_text import decode
+    from torch2ms.translator.project.source_text import decode
+    from torch2ms.translator.project.source_tree import read_project
 
     name = "<stdin>" if src == STDIO else Path(src).name
     if src == STDIO:
@@ -251,7 +251,7 @@ def _translate_stream(src: str, options: Options, fail_on: FailOn, diff: bool, t
         changed = FileReport(name, "translated", source.original, source.restore(result.text))
         _write_bytes(file_diff(changed))
     elif target is not None:
-        from torch2ms.translator.emit import write_new_file
+        from torch2ms.translator.output.emit import write_new_file
 
         write_new_file(target, source.encode(result.text))
     else:

@@ -42,7 +42,7 @@ def test_rows_build(tables: Tables) -> None:
 
 
 def test_the_catalogues_agree(tables: Tables) -> None:
-    from torch2ms.translator.recipes import RECIPES
+    from torch2ms.translator.rules.recipes import RECIPES
 
     assert [str(problem) for problem in lint(tables, list(RECIPES))] == []
 

@@ -8,7 +8,7 @@ import libcst as cst
 import pytest
 
 from torch2ms.mapping_tables.transforms import TRANSFORMS, transform
-from torch2ms.translator.kinds import UNKNOWN, Kind
+from torch2ms.translator.values.kinds import UNKNOWN, Kind
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import torch
 from mindspore import nn
 
 from torch2ms.runtime import layers, modules
-from torch2ms.translator.passes.reserved import METHODS, RESERVED
+from torch2ms.translator.rules.calls.reserved_names import METHODS, RESERVED
 
 PAIRS = [
     (layers.BatchNorm2d, nn.BatchNorm2d),

@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
-from torch2ms.translator.effects import dotted_path
-from torch2ms.translator.kinds import UNKNOWN, Kind
-from torch2ms.translator.training import TrainingUnit, UnitLeft, find_units
+from torch2ms.translator.effects.reads_and_writes import dotted_path
+from torch2ms.translator.training.model import TrainingUnit, UnitLeft
+from torch2ms.translator.training.plan.steps import find_units
+from torch2ms.translator.values.kinds import UNKNOWN, Kind
 
 KINDS = {
     "Module": ["model", "net", "criterion", "netD", "netG", "encoder", "decoder", "rnn", "netD", "netG", "mse"],

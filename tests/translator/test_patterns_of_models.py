@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from torch2ms import Options, Target, translate_project, translate_source
-from torch2ms.translator.recipes import RECIPES
+from torch2ms.translator.rules.recipes import RECIPES
 
 
 def text_of(source: str) -> str:

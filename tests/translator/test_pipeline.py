@@ -11,9 +11,9 @@ from torch2ms.config import Options
 from torch2ms.diagnostics import Severity
 from torch2ms.errors import OutputError
 from torch2ms.translator import pipeline
-from torch2ms.translator.file_translation import FileResult
-from torch2ms.translator.inference.flow import Flow
+from torch2ms.translator.output.file_result import FileResult
 from torch2ms.translator.pipeline import translate_project, translate_source
+from torch2ms.translator.values.flow import Flow
 
 MakeTree = Callable[..., Path]
 NET = "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x.size(0)\n"

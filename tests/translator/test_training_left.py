@@ -10,7 +10,8 @@ import pytest
 from tests.translator.simulated_training import NameOracle
 from torch2ms import translate_source
 from torch2ms.config import Options, Target
-from torch2ms.translator.training import TrainingUnit, UnitLeft, find_units
+from torch2ms.translator.training.model import TrainingUnit, UnitLeft
+from torch2ms.translator.training.plan.steps import find_units
 
 
 def units_of(source: str) -> list[TrainingUnit | UnitLeft]:

@@ -9,7 +9,8 @@ import textwrap
 import pytest
 
 from tests.translator.simulated_training import NameOracle, Rewriter, run
-from torch2ms.translator.training import TrainingUnit, find_units
+from torch2ms.translator.training.model import TrainingUnit
+from torch2ms.translator.training.plan.steps import find_units
 
 BEFORE = [
     "data = data + 1", "target = target * 0.9", "w = 0.5", "print('pre', data)", "seen += 1", "label = Tensor(1)",

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import libcst as cst
 
-from torch2ms.translator.kinds import Kind
+from torch2ms.translator.values.kinds import Kind
 
 __all__ = ["TRANSFORMS", "Argument", "Transform", "transform"]
 

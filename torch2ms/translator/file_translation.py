@@ -5,42 +5,30 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from symtable import symtable
 
 import libcst as cst
 
 from torch2ms.config import Options
 from torch2ms.diagnostics import CODES, Diagnostic, Severity
-from torch2ms.translator.alignment import align
-from torch2ms.translator.concrete import parse_concrete
-from torch2ms.translator.context import Context, Use
-from torch2ms.translator.depth import deepest
-from torch2ms.translator.directives import silence
-from torch2ms.translator.generation import generate
-from torch2ms.translator.hand_trained import hand_trained, marked_anew
-from torch2ms.translator.inference import FileAnalysis, World
-from torch2ms.translator.kept_comments import with_lost_comments
-from torch2ms.translator.names import is_torch_name
-from torch2ms.translator.notebooks import NotebookText
-from torch2ms.translator.program import ProgramFindings, read_program
-from torch2ms.translator.references import GUARD
+from torch2ms.translator.context import Context
+from torch2ms.translator.import_plan import GUARD
+from torch2ms.translator.output.file_result import FileResult
+from torch2ms.translator.output.program import ProgramFindings, read_program
+from torch2ms.translator.project.directives import silence
+from torch2ms.translator.project.notebooks import NotebookText
 from torch2ms.translator.rewriter import rewrite_module
+from torch2ms.translator.syntax.alignment import align
+from torch2ms.translator.syntax.code_generation import generate
+from torch2ms.translator.syntax.comments import with_lost_comments
+from torch2ms.translator.syntax.cst_parsing import parse_concrete
+from torch2ms.translator.syntax.names import is_torch_name
+from torch2ms.translator.syntax.nesting import deepest
+from torch2ms.translator.values.leaf_tensors import hand_trained, marked_anew
+from torch2ms.translator.values.world import FileAnalysis, World
 
-__all__ = ["FileResult", "in_cells", "translate_file"]
-
-
-@dataclass(frozen=True, slots=True)
-class FileResult:
-    """What became of one Python file. ``text`` is None when it stays as it is."""
-
-    path: str
-    text: str | None
-    diagnostics: tuple[Diagnostic, ...] = ()
-    uses: tuple[Use, ...] = ()
-    failed: bool = False
-    silenced: tuple[Diagnostic, ...] = ()  # diagnostics that comments of the user silence
-    program: ProgramFindings = field(default_factory=ProgramFindings)
+__all__ = ["in_cells", "translate_file"]
 
 
 def translate_file(path: str, text: str, world: World, options: Options) -> FileResult:

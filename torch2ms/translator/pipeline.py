@@ -17,21 +17,23 @@ from torch2ms.config import Options
 from torch2ms.diagnostics import CODES, Diagnostic
 from torch2ms.mapping_tables.loader import load
 from torch2ms.reports.model import Report, Script
-from torch2ms.translator import cache
-from torch2ms.translator.backward_functions import read_as
 from torch2ms.translator.context import Use
-from torch2ms.translator.depth import many_frames
-from torch2ms.translator.directives import is_skipped
-from torch2ms.translator.file_index import FileIndex, index_file
-from torch2ms.translator.file_translation import FileResult, in_cells, translate_file
-from torch2ms.translator.inference import World
-from torch2ms.translator.notebooks import NotebookText
-from torch2ms.translator.out_names import runtime_name
-from torch2ms.translator.project import Project, SourceFile, read_project, with_imported
-from torch2ms.translator.selection import check_entry, imported_aside
-from torch2ms.translator.source_text import SourceText, decode
-from torch2ms.translator.symbols import SymbolTable
-from torch2ms.translator.third_party import torch_package
+from torch2ms.translator.effects.backward_calls import read_as
+from torch2ms.translator.effects.file_summary import index_file
+from torch2ms.translator.file_translation import in_cells, translate_file
+from torch2ms.translator.output import cache
+from torch2ms.translator.output.file_result import FileResult
+from torch2ms.translator.project.directives import is_skipped
+from torch2ms.translator.project.file_index import FileIndex
+from torch2ms.translator.project.notebooks import NotebookText
+from torch2ms.translator.project.out_names import runtime_name
+from torch2ms.translator.project.packages import torch_package
+from torch2ms.translator.project.selection import check_entry, imported_aside
+from torch2ms.translator.project.source_text import SourceText, decode
+from torch2ms.translator.project.source_tree import Project, SourceFile, read_project, with_imported
+from torch2ms.translator.project.symbol_table import SymbolTable
+from torch2ms.translator.syntax.nesting import many_frames
+from torch2ms.translator.values.world import World
 
 __all__ = ["SourceResult", "translate_project", "translate_source"]
 
@@ -94,7 +96,7 @@ def translate_project(
 
     Raises UsageError, InputError, OutputError or TableError; what is wrong with single files is in the report.
     """
-    from torch2ms.translator.emit import check_out
+    from torch2ms.translator.output.emit import check_out
 
     options = options or Options()
     project = read_project(src, out=out, exclude=options.exclude, data_limit=options.data_limit)
@@ -108,8 +110,8 @@ def translate_project(
 def _translated_project(
     project: Project, out: Path | None, options: Options, progress: Progress | None, *, force: bool
 ) -> Report:
-    from torch2ms.translator.output import generated_files, requirement_texts, write_output
-    from torch2ms.translator.reporting import add_generated, make_report
+    from torch2ms.translator.output.reporting import add_generated, make_report
+    from torch2ms.translator.output.tree import generated_files, requirement_texts, write_output
 
     options = replace(options, package=runtime_name(project))
     load(options.mappings, store=options.cache)

@@ -14,33 +14,26 @@ from typing import Any
 import libcst as cst
 
 from torch2ms.translator.context import Context, Frame
-from torch2ms.translator.graph_mode import advise
-from torch2ms.translator.passes import (
-    asked_networks,
-    attributes,
-    calls,
-    detached_members,
+from torch2ms.translator.rules import detached_members
+from torch2ms.translator.rules.calls import network_gradients, optimizers, release_differences, torch_calls
+from torch2ms.translator.rules.expressions import attributes, formatting, indexing, names, sliced_layers
+from torch2ms.translator.rules.recipes.switches import put_setting
+from torch2ms.translator.rules.statements import (
+    checkpointing,
+    constant_conditions,
+    definitions,
     devices,
-    formatting,
-    handlers,
+    element_assignment,
+    exception_handlers,
     imports,
-    indexing,
-    leaf_gradients,
-    modes,
-    modules,
-    older_calls,
-    optimizers,
-    recomputed,
-    settled,
-    sliced_parts,
-    training,
-    training_plan,
-    values,
-    written_elements,
+    initial_modes,
 )
-from torch2ms.translator.recipes.switches import put_setting
-from torch2ms.translator.syntax import child_fields, code_of, comments, is_node, parenthesised
-from torch2ms.translator.third_party import report_packages
+from torch2ms.translator.rules.statements.graph_mode import advise
+from torch2ms.translator.rules.statements.simple_statements import drops_setting, rewrite_small
+from torch2ms.translator.rules.statements.third_party import report_packages
+from torch2ms.translator.syntax.cst_builders import child_fields, code_of, comments, is_node, parenthesised
+from torch2ms.translator.training.plan import file_plan
+from torch2ms.translator.training.write import leaf_gradients, steps
 
 __all__ = ["rewrite_module"]
 
@@ -49,7 +42,7 @@ MARK = "# TORCH2MS "
 
 def rewrite_module(module: cst.Module, ctx: Context) -> cst.Module:
     """Return the translated module; diagnostics and references are left in ``ctx``."""
-    ctx.training = training_plan.plan_training(ctx)
+    ctx.training = file_plan.plan_training(ctx)
     for left in ctx.training.left:
         ctx.leave(left.code, left.node, left.reason)
     advise(ctx)
@@ -92,25 +85,25 @@ class _Rewriter:
         if isinstance(tree, ast.BinOp) and tree.op.__class__ is ast.Mod and type(node) is cst.BinaryOperation:
             updated = formatting.rewrite_percent(node, updated, self.ctx)
         if isinstance(node, cst.IfExp) and isinstance(updated, cst.IfExp) and updated is not node:
-            updated = devices.one_value(node, settled.settled_value(node, updated))
+            updated = devices.one_value(node, constant_conditions.settled_value(node, updated))
             if not isinstance(updated, cst.IfExp):
                 return _on_its_lines(node, updated)
         if isinstance(node, cst.UnaryOperation) and isinstance(updated, cst.UnaryOperation):
-            updated = settled.settled_negation(node, updated)
+            updated = constant_conditions.settled_negation(node, updated)
             if not isinstance(updated, cst.UnaryOperation):
                 return updated
         if tree in self.ctx.training.leaves.inner:
             return cst.Name(self.ctx.training.leaves.inner[tree])
         if isinstance(tree, ast.Subscript) and isinstance(updated, cst.Subscript):
-            first = asked_networks.first_of(updated, tree, self.ctx)
+            first = network_gradients.first_of(updated, tree, self.ctx)
             if first is None:
-                first = older_calls.old_number(updated, tree, self.ctx)
+                first = release_differences.old_number(updated, tree, self.ctx)
             if first is not None:
                 return first
             updated = indexing.rewrite_index(updated, tree, self.ctx)
             if isinstance(updated, cst.Subscript):
-                updated = sliced_parts.sliced_part(updated, tree, self.ctx)
-        made = values.rewrite_expression(node, updated, tree, self.ctx)
+                updated = sliced_layers.sliced_part(updated, tree, self.ctx)
+        made = names.rewrite_expression(node, updated, tree, self.ctx)
         return optimizers.as_parameter(made, tree, self.ctx) if isinstance(tree, ast.BinOp) else made
 
     def _children(self, node: cst.CSTNode) -> Any:
@@ -148,7 +141,7 @@ class _Rewriter:
         if read is not None and kind.name == "api" and self.ctx.is_import_root(read):
             if id(node) in self.ctx.callees:
                 return node
-            new = values.rewrite_value(node, read, self.ctx)
+            new = names.rewrite_value(node, read, self.ctx)
             is_same = type(new) is cst.Name and type(node) is cst.Name and new.value == node.value
             return node if is_same and not node.lpar else new
         if type(node) is not cst.Attribute:
@@ -162,11 +155,11 @@ class _Rewriter:
     def _call(self, node: cst.Call, tree: ast.AST | None) -> Any:
         if not isinstance(tree, ast.Call):
             return self._children(node)
-        if not calls.is_wrapped_network(tree.func, self.ctx):
+        if not torch_calls.is_wrapped_network(tree.func, self.ctx):
             self.ctx.callees.add(id(node.func))
         updated = formatting.rewrite_format(node, self._children(node), tree, self.ctx)
-        new = _on_its_lines(node, calls.rewrite_call(node, updated, tree, self.ctx))
-        return optimizers.as_parameter(modes.in_train_mode(new, tree, self.ctx), tree, self.ctx)
+        new = _on_its_lines(node, torch_calls.rewrite_call(node, updated, tree, self.ctx))
+        return optimizers.as_parameter(initial_modes.in_train_mode(new, tree, self.ctx), tree, self.ctx)
 
     # ---- statements
 
@@ -202,7 +195,7 @@ class _Rewriter:
         results: list[tuple[cst.BaseStatement, list[cst.BaseStatement]]] = []
         for statement in self._split(statements):
             results.append((statement, self._statement(statement)))
-        new = _attach(training.rewrite_block(results, trees, self.ctx))
+        new = _attach(steps.rewrite_block(results, trees, self.ctx))
         if len(new) == len(statements) and all(a is b for a, b in zip(new, statements, strict=True)):
             return statements
         return new
@@ -235,7 +228,7 @@ class _Rewriter:
                 return _with_lines(frame.before, node) if frame.before else _orphans(node)
             line = node if small is node.body else node.with_changes(body=small)
             made = _finish(node, line, frame, self.ctx.commented)
-            return written_elements.guarded(made, self._trees(node), self.ctx)
+            return element_assignment.guarded(made, self._trees(node), self.ctx)
         frame = self._open(self.ctx.alignment.tree(node))
         updated = self._with_frame(node)
         self.ctx.frames.pop()
@@ -252,32 +245,32 @@ class _Rewriter:
     def _with_frame(self, node: Any) -> Any:
         tree = self.ctx.alignment.tree(node)
         if isinstance(node, cst.FunctionDef) and isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if recomputed.drops_backward(tree, self.ctx):
+            if checkpointing.drops_backward(tree, self.ctx):
                 self.ctx.frame.drop = True
                 return node
             self.ctx.functions.append(self.ctx.analysis.function_of.get(tree))
             updated = devices.drop_decorators(self._children(node))
-            updated = modules.rewrite_function(node, updated, tree, self.ctx)
-            updated = asked_networks.with_parameter(updated, tree, self.ctx)
+            updated = definitions.rewrite_function(node, updated, tree, self.ctx)
+            updated = network_gradients.with_parameter(updated, tree, self.ctx)
             updated = leaf_gradients.with_gradients(updated, tree, self.ctx.training.leaves)
             self.ctx.functions.pop()
             return updated
         if isinstance(tree, ast.Try):
-            handlers.report_handlers(tree, self.ctx)
+            exception_handlers.report_handlers(tree, self.ctx)
         elif isinstance(tree, (ast.With, ast.AsyncWith)):
-            handlers.report_expected(tree, self.ctx)
+            exception_handlers.report_expected(tree, self.ctx)
         updated = self._children(node)
         if isinstance(node, cst.ClassDef) and isinstance(tree, ast.ClassDef):
-            return modules.rewrite_class(node, devices.drop_decorators(updated), tree, self.ctx)
+            return definitions.rewrite_class(node, devices.drop_decorators(updated), tree, self.ctx)
         if isinstance(node, cst.For) and isinstance(tree, (ast.For, ast.AsyncFor)):
             updated = leaf_gradients.over_gradients(updated, tree, self.ctx.training.leaves)
             if detached_members.detaches_members(tree, self.ctx):
                 return detached_members.detached_members(updated, tree, self.ctx)
             if updated is not node and isinstance(tree, ast.For):
                 self.ctx.frame.drop = devices.goes_over_nothing(node, updated, tree, self.ctx)
-            return modules.rewrite_for(node, updated, tree, self.ctx)
+            return definitions.rewrite_for(node, updated, tree, self.ctx)
         if isinstance(node, cst.While):
-            return settled.with_simple_test(node, updated)
+            return constant_conditions.with_simple_test(node, updated)
         if isinstance(node, cst.With) and isinstance(tree, ast.With):
             return devices.rewrite_with(node, updated, tree, self.ctx)
         if updated is not node and isinstance(node, cst.Try):
@@ -292,13 +285,13 @@ class _Rewriter:
             and isinstance(updated, cst.If)
             and isinstance(tree, ast.If)
         ):
-            updated = settled.settled(node, updated, tree, self.ctx)
+            updated = constant_conditions.settled(node, updated, tree, self.ctx)
         return updated
 
     def _elif(self, node: cst.If, tree: ast.AST | None) -> Any:
         """Rewrite an ``elif``, the one statement that is reached through another: its marks stand in front of it."""
         frame = self._open(tree)
-        updated = settled.with_simple_test(node, self._children(node))
+        updated = constant_conditions.with_simple_test(node, self._children(node))
         self.ctx.frames.pop()
         if frame.marks:
             updated = updated.with_changes(leading_lines=[*updated.leading_lines, *_lines(frame.marks, updated)])
@@ -311,13 +304,13 @@ class _Rewriter:
         for statement in body:
             tree = self.ctx.alignment.tree(statement)
             self.ctx.small = tree
-            if values.drops_setting(tree, self.ctx) or asked_networks.drops_mark(tree, self.ctx):
+            if drops_setting(tree, self.ctx) or network_gradients.drops_mark(tree, self.ctx):
                 continue
             if put := put_setting(statement, tree, self.ctx):
                 results.extend(put)
                 continue
             updated = self._children(statement)
-            kept = values.rewrite_small(statement, updated, tree, self.ctx) if tree is not None else updated
+            kept = rewrite_small(statement, updated, tree, self.ctx) if tree is not None else updated
             if kept is not None:
                 results.append(kept if kept is statement or not _has_lines(tree) else _in_parentheses(kept))
         same = len(results) == len(body) and all(a is b for a, b in zip(results, body, strict=True))

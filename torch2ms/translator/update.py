@@ -19,11 +19,11 @@ from typing import Any
 from torch2ms.config import Options
 from torch2ms.errors import OutputError, UsageError
 from torch2ms.reports.model import Report
-from torch2ms.translator.emit import EMITTED, digest_of, read_manifest
-from torch2ms.translator.leftovers import hidden_folder, lock
-from torch2ms.translator.merge import merge
+from torch2ms.translator.output.emit import EMITTED, digest_of, read_manifest
+from torch2ms.translator.output.leftovers import hidden_folder, lock
+from torch2ms.translator.output.merge import merge
 from torch2ms.translator.pipeline import translate_project
-from torch2ms.translator.project import refuse_nesting
+from torch2ms.translator.project.source_tree import refuse_nesting
 
 __all__ = ["Update", "last_settings", "update_project"]
 

@@ -1,0 +1,1 @@
+"""Effects: what code reads, writes and shares."""

@@ -1,0 +1,92 @@
+"""Whether a name is read again: what decides if it must be bound anew after an operation that torch does in place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.values.file_facts import FileFacts
+
+__all__ = ["read_again", "read_before", "read_beside"]
+
+
+def read_again(name: str, statement: ast.AST | None, ctx: FileFacts) -> bool:
+    """Whether a name is read after a statement, before every path binds it anew; loops are taken as read again."""
+    if statement is None:
+        return True
+    child: ast.AST = statement
+    parent = ctx.parent(child)
+    while parent is not None:
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(parent, field, None)
+            if isinstance(block, list) and child in block:
+                for later in block[block.index(child) + 1 :]:
+                    if _reads(name, later):
+                        return True
+                    if _binds(name, later):
+                        return False
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return False
+        if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)) and _reads(name, parent):
+            return True
+        child, parent = parent, ctx.parent(parent)
+    return False
+
+
+def read_beside(name: str, call: ast.Call, statement: ast.AST, ctx: FileFacts) -> bool:
+    """Whether the statement around a call that changes a name reads it elsewhere, when it is changed already.
+
+    ``x + f(x)`` reads before the call and adds after it; of ``g(x) + f(x)`` the first part is done by then.
+    """
+    inside = {*walk(call), *_of_other_branches(call, ctx)}
+    for node in walk(statement):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and node not in inside:
+            behind = (node.lineno, node.col_offset) >= (call.end_lineno or 0, call.end_col_offset or 0)
+            if behind or not _is_done(node, call, ctx):
+                return True
+    return False
+
+
+def _of_other_branches(call: ast.Call, ctx: FileFacts) -> Iterator[ast.AST]:
+    """Yield what does not run where a call does: the other branch of ``f(x) if c else g(x)``."""
+    child: ast.AST = call
+    parent = ctx.parent(child)
+    while parent is not None and not isinstance(parent, ast.stmt):
+        if isinstance(parent, ast.IfExp) and child is not parent.test:
+            yield from walk(parent.orelse if child is parent.body else parent.body)
+        child, parent = parent, ctx.parent(parent)
+
+
+def read_before(name: str, call: ast.Call, statement: ast.AST, ctx: FileFacts) -> bool:
+    """Whether a part of the statement that is over before the call has read the name: ``g(x)`` of ``g(x) + f(x)``."""
+    return any(
+        isinstance(node, ast.Name)
+        and node.id == name
+        and (node.lineno, node.col_offset) < (call.lineno, call.col_offset)
+        and _is_done(node, call, ctx)
+        for node in walk(statement)
+    )
+
+
+_OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare)
+
+
+def _is_done(read: ast.AST, call: ast.Call, ctx: FileFacts) -> bool:
+    """Whether a call or an operator takes what is read, and is over before ``call`` is made."""
+    node = ctx.parent(read)
+    while node is not None and not isinstance(node, (ast.stmt, ast.Call)):
+        if isinstance(node, _OPERATIONS) and all(part is not call for part in walk(node)):
+            return True
+        node = ctx.parent(node)
+    return isinstance(node, ast.Call) and all(part is not call for part in walk(node))
+
+
+def _reads(name: str, tree: ast.AST) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in walk(tree))
+
+
+def _binds(name: str, statement: ast.AST) -> bool:
+    if not isinstance(statement, ast.Assign):
+        return False
+    return any(isinstance(t, ast.Name) and t.id == name for t in statement.targets)

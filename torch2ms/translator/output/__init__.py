@@ -1,0 +1,1 @@
+"""Output: everything that goes into OUT, and the report."""

@@ -1,1 +1,0 @@
-"""Passes: what becomes of calls, attributes, values, modules, training steps and imports."""

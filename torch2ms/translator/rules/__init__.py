@@ -1,0 +1,1 @@
+"""Rules: what becomes of calls, expressions and statements."""

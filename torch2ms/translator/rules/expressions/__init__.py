@@ -1,0 +1,1 @@
+"""Expressions other than calls: names, attributes, operators, indices, format strings."""

@@ -1,0 +1,1 @@
+"""Statements: assignments, definitions, contexts, loops, imports."""

@@ -1,0 +1,1 @@
+"""Syntax: ast and libcst, the alignment of the two, builders and walks."""

@@ -1,0 +1,1 @@
+"""Plan the rewriting of training steps, on the analysed tree, without changing anything."""

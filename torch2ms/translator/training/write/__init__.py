@@ -1,0 +1,1 @@
+"""Write the plans of training steps on the rewritten statements."""

@@ -1,0 +1,1 @@
+"""Values: what an expression of the program is: its kind, and what follows from it."""

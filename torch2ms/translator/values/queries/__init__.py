@@ -1,0 +1,1 @@
+"""Queries: one question about values each, asked of the facts of a file."""

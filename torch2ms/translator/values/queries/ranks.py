@@ -1,0 +1,208 @@
+"""The number of axes of a tensor, where the text of the program shows it: ``torch.ones(3, 7, 7)``, ``x.view(4, 2)``."""
+
+from __future__ import annotations
+
+import ast
+
+from torch2ms.translator.syntax.ast_walk import bound_pairs, walk
+from torch2ms.translator.values.file_facts import FileFacts
+
+__all__ = ["OTHERS", "SIZED", "assigned", "ranks"]
+
+OTHERS = -1
+_MADE = frozenset({"zeros", "ones", "empty", "rand", "randn", "Tensor"})
+# Constructors that take sizes, one by one, or data in a list
+_LEGACY = frozenset(f"{kind}Tensor" for kind in ("", "Float", "Double", "Half", "Long", "Int", "Short", "Byte", "Bool"))
+_SHAPED = frozenset({"view", "reshape", "expand", "new_zeros", "new_ones"})
+SIZED = _MADE | _SHAPED  # calls that are given the sizes of what they make
+_SAME = frozenset(
+    "float double half to cpu cuda type clone detach contiguous requires_grad_ abs sin cos exp neg "
+    "zeros_like ones_like rand_like randn_like flip sigmoid tanh relu zero_ fill_ normal_ uniform_ Variable "
+    "Parameter astype from_numpy sqrt rsqrt square log log2 log10 log1p expm1 tan asin acos atan sinh cosh sign abs_ "
+    "absolute reciprocal floor ceil round trunc clamp clip clamp_min clamp_max softmax log_softmax cumsum cumprod roll "
+    "nan_to_num full_like empty_like bernoulli gelu leaky_relu softplus".split()
+)
+_BOTH = frozenset("pow mul add sub div maximum minimum remainder fmod atan2".split())  # of two tensors, or a number
+_WHOLE = frozenset({"sum", "mean", "max", "min", "prod", "std", "var", "norm", "median", "argmax", "argmin", "trace"})
+_CASTS = frozenset({"long", "int", "short", "bool", "byte"})  # of tensors; ``int(x)`` is a number
+_LINES = frozenset({"arange", "linspace", "logspace", "eye", "randperm"})
+_WEIGHTS = {"Linear": 2, "Embedding": 2, "Conv1d": 3, "Conv2d": 4, "Conv3d": 5, "ConvTranspose1d": 3,
+            "ConvTranspose2d": 4, "ConvTranspose3d": 5}  # fmt: skip
+_DEPTH = 5
+
+
+def ranks(tree: ast.expr | None, ctx: FileFacts, depth: int = _DEPTH) -> frozenset[int]:
+    """Return how many axes a tensor may have, as far as the text of the file shows; nothing where it does not.
+
+    ``OTHERS`` among them says that a name is also bound to what shows nothing: it may have any number.
+    """
+    if tree is None or depth == 0:
+        return frozenset()
+    if isinstance(tree, ast.Name):
+        return _of_name(tree.id, ctx, depth)
+    if isinstance(tree, ast.BinOp):
+        both = ranks(tree.left, ctx, depth - 1) | ranks(tree.right, ctx, depth - 1)
+        return frozenset({max(both), *(both & {OTHERS})}) if both else both
+    if isinstance(tree, ast.UnaryOp):
+        return ranks(tree.operand, ctx, depth - 1)
+    if isinstance(tree, ast.Subscript):
+        return _of_part(tree, ctx, depth)
+    if isinstance(tree, ast.Attribute):
+        return ranks(tree.value, ctx, depth - 1) if tree.attr == "data" else _of_attribute(tree, ctx, depth)
+    return _of_call(tree, ctx, depth) if isinstance(tree, ast.Call) else frozenset()
+
+
+def _of_attribute(tree: ast.Attribute, ctx: FileFacts, depth: int) -> frozenset[int]:
+    """Return the ranks of all that the file binds an attribute to, or of a layer's weight."""
+    values = ctx.once(_kept).get(tree.attr, [])
+    return _union(values, ctx, depth) if values and ctx.kind(tree).name != "Parameter" else _of_weight(tree, ctx)
+
+
+def _kept(ctx: FileFacts) -> dict[str, list[ast.expr]]:
+    """Return what the file assigns to attributes, by their names."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ctx.analysis.all(ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Attribute):
+                found.setdefault(target.attr, []).append(node.value)
+    return found
+
+
+def _of_weight(tree: ast.Attribute, ctx: FileFacts) -> frozenset[int]:
+    """Return the rank of a layer's weight, or of its bias: ``conv.weight``."""
+    layer = ctx.kind(tree.value) if tree.attr in ("weight", "bias") else None
+    axes = _WEIGHTS.get(layer.of.removeprefix("torch.nn."), 0) if layer is not None and layer.name == "Module" else 0
+    return frozenset({axes if tree.attr == "weight" else 1}) if axes else frozenset()
+
+
+def _of_part(tree: ast.Subscript, ctx: FileFacts, depth: int) -> frozenset[int]:
+    """Return the rank of ``x[0]``, one less, or of ``x[None]``, one more; what other things pick is not known."""
+    place = tree.slice
+    whole = ranks(tree.value, ctx, depth - 1)
+    if isinstance(place, ast.Constant) and place.value is None:
+        return frozenset(rank if rank == OTHERS else rank + 1 for rank in whole)
+    number = place.operand if isinstance(place, ast.UnaryOp) else place
+    is_number = isinstance(number, ast.Constant) and type(number.value) is int
+    if is_number or (isinstance(number, ast.Name) and ctx.kind(number).name == "int"):
+        return frozenset(rank - (rank > 0) for rank in whole if rank)
+    return frozenset()
+
+
+def _of_name(name: str, ctx: FileFacts, depth: int) -> frozenset[int]:
+    """Return the ranks of all that the file binds a name to; ``total = total + loss`` adds to those of the others."""
+    known = ctx.once(_known)
+    if (name, depth) in known:  # a file may assign to the same few names some hundred times
+        return known[name, depth]
+    values = ctx.once(assigned).get(name, ())
+    again = [value for value in values if any(isinstance(n, ast.Name) and n.id == name for n in walk(value))]
+    found = _union([value for value in values if value not in again], ctx, depth)
+    if name in ctx.once(_bound_otherwise):
+        found |= {OTHERS}
+    known.update(((name, less), found) for less in range(1, depth + 1))
+    found |= _union(again, ctx, depth)
+    known.update(((name, less), found) for less in range(1, depth + 1))
+    return found
+
+
+def _union(values: list[ast.expr], ctx: FileFacts, depth: int) -> frozenset[int]:
+    return frozenset(rank for value in values for rank in ranks(value, ctx, depth - 1) or (OTHERS,))
+
+
+def _of_call(call: ast.Call, ctx: FileFacts, depth: int) -> frozenset[int]:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name in _WHOLE and not call.keywords and len(call.args) == (1 if ctx.is_import_root(call.func) else 0):
+        return frozenset({0})
+    if name in _LINES:
+        return frozenset({2 if name == "eye" else 1})
+    if name in ("tensor", "as_tensor", "array"):
+        return _of_data(call.args[0], ctx, depth) if call.args else frozenset()
+    if name in _LEGACY and ctx.is_import_root(call.func):
+        is_data = call.args and isinstance(call.args[0], (ast.List, ast.Tuple))
+        sized = len(call.args) > 1 or (call.args and isinstance(call.args[0], ast.Constant))
+        return _of_data(call.args[0], ctx, depth) if is_data else _of_sizes(call.args if sized else [], call)
+    if name in SIZED or (name == "new" and len(call.args) > 1):
+        return _of_sizes(call.args, call)
+    if name == "full":
+        return _of_sizes(call.args[:1], call)
+    if name == "randint":
+        return _of_sizes([arg for arg in call.args[-1:] if isinstance(arg, (ast.Tuple, ast.List))], call)
+    inner = ranks(_subject(call, ctx), ctx, depth - 1)
+    if name in _BOTH:
+        return _of_both(call, inner, ctx, depth)
+    if name in _SAME or (name in _CASTS and isinstance(call.func, ast.Attribute)):
+        return inner
+    step = {"unsqueeze": 1, "squeeze": -1, "select": -1}.get(name)
+    if step is None or not (call.args or step > 0):
+        return frozenset()
+    return frozenset(rank if rank == OTHERS else rank + step for rank in inner)
+
+
+def _of_both(call: ast.Call, inner: frozenset[int], ctx: FileFacts, depth: int) -> frozenset[int]:
+    """Return the rank of ``torch.pow(x, y)`` and ``x.mul(y)``: that of the tensor with more axes."""
+    other = call.args[1:2] if ctx.is_import_root(call.func) else call.args[:1]
+    more = _of_data(other[0], ctx, depth) if other else frozenset()
+    both = inner | (more or {OTHERS})
+    return frozenset({max(both), *(both & {OTHERS})}) if inner else frozenset()
+
+
+def _of_sizes(args: list[ast.expr], call: ast.Call) -> frozenset[int]:
+    """Return the rank that sizes say, one by one or in one tuple."""
+    given = args or [word.value for word in call.keywords if word.arg == "size"]
+    if len(given) == 1 and isinstance(given[0], (ast.Tuple, ast.List)):
+        given = given[0].elts
+    if not given or any(isinstance(size, ast.Starred) for size in given):
+        return frozenset()
+    return frozenset({len(given)})
+
+
+_NUMBERS = frozenset({"int", "float", "bool", "complex"})
+
+
+def _of_data(tree: ast.expr, ctx: FileFacts, depth: int) -> frozenset[int]:
+    """Return the rank of a tensor made of lists, of a number, or of another tensor; a name may hold either."""
+    if isinstance(tree, (ast.List, ast.Tuple)):
+        inner = _of_data(tree.elts[0], ctx, depth) if tree.elts else frozenset({0})
+        return frozenset(rank if rank == OTHERS else rank + 1 for rank in inner)
+    value = tree.operand if isinstance(tree, ast.UnaryOp) else tree
+    makes_number = isinstance(value, ast.Call) and getattr(value.func, "id", "") in _NUMBERS
+    if isinstance(value, ast.Constant) or makes_number or ctx.kind(tree).name in _NUMBERS:
+        return frozenset({0})
+    kind = ctx.kind(tree)
+    return ranks(tree, ctx, depth - 1) if kind.is_tensor or kind.name == "ndarray" else frozenset()
+
+
+def _subject(call: ast.Call, ctx: FileFacts) -> ast.expr | None:
+    """Return the tensor that a method or a function of torch is called for."""
+    if isinstance(call.func, ast.Attribute) and not ctx.is_import_root(call.func):
+        return call.func.value
+    return call.args[0] if call.args else None
+
+
+def _known(_: FileFacts) -> dict[tuple[str, int], frozenset[int]]:
+    """Return where the ranks of names are kept, by the depth that they were asked at."""
+    return {}
+
+
+def assigned(ctx: FileFacts) -> dict[str, list[ast.expr]]:
+    """Return what the file assigns to each name, alone or among others."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ctx.analysis.all(ast.Assign):
+        for name, value in bound_pairs(node):
+            if isinstance(name, ast.Name):
+                found.setdefault(name.id, []).append(value)
+    return found
+
+
+def _bound_otherwise(ctx: FileFacts) -> set[str]:
+    """Return the names that the file binds in other ways than to a value of their own: parameters, loops, parts."""
+    found = {arg.arg for arg in ctx.analysis.all(ast.arg)}
+    for node in ctx.analysis.nodes:
+        if isinstance(node, (ast.For, ast.comprehension, ast.NamedExpr)):
+            found |= {part.id for part in walk(node.target) if isinstance(part, ast.Name)}
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            found |= {part.id for part in walk(node.optional_vars) if isinstance(part, ast.Name)}
+        elif isinstance(node, ast.Assign):
+            taken = [target for target in node.targets if not isinstance(target, ast.Name)]
+            apart = [t for t in taken if not (isinstance(t, ast.Tuple) and isinstance(node.value, ast.Tuple))]
+            found |= {part.id for target in apart for part in walk(target) if isinstance(part, ast.Name)}
+    return found
