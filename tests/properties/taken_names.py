@@ -101,7 +101,7 @@ def _tree(root: Path) -> dict[str, str]:
             is_link = path.is_symlink() and not (
                 path.suffix == ".py" and path.is_file()
             )  # a module is a file of its own
-            found[relative] = f"link {path.readlink()}" if is_link else path.read_text()
+            found[relative] = f"link {path.readlink()}" if is_link else path.read_text(errors="surrogateescape")
     return found
 
 

@@ -68,7 +68,9 @@ def texts(page: Any, selector: str) -> list[str]:
 
 
 def click(page: Any, selector: str) -> None:
-    page.find_element("css selector", selector).click()
+    element = page.find_element("css selector", selector)
+    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)  # out from behind the bar of filters
+    element.click()
 
 
 def wait(page: Any, script: str) -> Any:

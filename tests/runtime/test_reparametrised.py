@@ -31,6 +31,13 @@ def test_a_table_of_embeddings_is_normalised_as_any_weight() -> None:
     np.testing.assert_allclose(table(ms.Tensor([1, 2])).asnumpy(), found, rtol=1e-5)
 
 
+def test_layers_of_both_packages_keep_their_own_classes() -> None:
+    for embedding in (layers.Embedding, nn.Embedding, layers.Embedding):
+        wrapped = layers.spectral_norm(embedding(5, 3))
+        assert type(wrapped).__mro__[2] is embedding
+        assert wrapped(ms.Tensor([1, 2])).shape == (2, 3)
+
+
 def test_a_weight_that_is_drawn_anew_before_the_first_call_is_the_one_that_is_normalised() -> None:
     layer = layers.spectral_norm(nn.Dense(3, 4))
     layer.weight.set_data(ms.ops.ones((4, 3)))

@@ -158,16 +158,25 @@ def _chained(holder: Any, names: Tuple[str, ...]) -> Any:
     return value
 
 
-@functools.cache
 def _asked(cls: Any, name: str) -> Any:
     """Return a class derived from a layer's, which computes ``name`` whenever it is asked for."""
+    return _asked_once(id(cls), cls, name)
+
+
+@functools.cache
+def _asked_once(number: int, cls: Any, name: str) -> Any:
+    # ``number`` tells apart what counts as equal: this package's Embedding and MindSpore's (``Kind``)
     asked = property(lambda layer: layer._torch2ms_computed[name]())
     return type(cls.__name__, (cls,), {"__module__": __name__, MADE_BY: (_asked, (cls, name)), name: asked})
 
 
-@functools.cache
 def _reparametrised(cls: Any) -> Any:
     """Return a class derived from a layer's, which computes weights before each call."""
+    return _reparametrised_once(id(cls), cls)
+
+
+@functools.cache
+def _reparametrised_once(number: int, cls: Any) -> Any:
     made = (_reparametrised, (cls,))
     return type(cls.__name__, (Reparametrised, cls), {"__module__": __name__, MADE_BY: made})
 
