@@ -63,4 +63,4 @@ def test_what_is_called_through_an_attribute_that_holds_a_module_is_translated()
     result = translate_source(HELD)
     assert [d.code for d in result.diagnostics] == ["T2M208", "T2M208"]
     assert "self.lib = ms\n" in result.text
-    assert "ms.Tensor([1], dtype=ms.int64), ops.softmax(x, axis=1), self.own.LongTensor([1])" in result.text
+    assert "ms.Tensor([1], dtype=ms.int64), functional.softmax(x, dim=1), self.own.LongTensor([1])" in result.text

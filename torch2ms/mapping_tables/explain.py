@@ -46,8 +46,9 @@ def explain(tables: Tables, name: str) -> str:
 
 def _is_of_package(tables: Tables, name: str) -> bool:
     """Whether a dotted name is below a package that the tables have rows of."""
-    root, _, rest = name.partition(".")
-    return bool(rest) and root in {row.partition(".")[0] for row in tables}
+    root, *rest = name.split(".")
+    is_name = bool(rest) and all(part.isidentifier() for part in rest)
+    return is_name and root in {row.partition(".")[0] for row in tables}
 
 
 def _unlisted(name: str) -> Iterator[str]:
