@@ -48,7 +48,7 @@ test: $(VENV)/.installed $(VENV)/.corpus
 lint: $(VENV)/.installed
 	@status=0; \
 	for check in "ruff check --quiet --output-format concise ." "ruff format --check --quiet ." "mypy" \
-	    "python scripts/check_sizes.py" "lint-imports --quiet --no-cache" "python scripts/check_design.py" "torch2ms tables lint" "python scripts/generate_docs.py --check"; do \
+	    "python scripts/check_sizes.py" "lint-imports --no-cache" "python scripts/check_design.py" "torch2ms tables lint" "python scripts/generate_docs.py --check"; do \
 	  echo "$$check"; $(BIN)/$$check || status=1; \
 	done; \
 	exit $$status
