@@ -65,7 +65,8 @@ from pathlib import Path
 import libcst
 from torch2ms.config import Options
 from torch2ms.reports import diff, html, json as report_json, markdown, sarif
-from torch2ms.translator import emit, pipeline
+from torch2ms.translator import pipeline
+from torch2ms.translator.output import emit
 def user():
     return resource.getrusage(resource.RUSAGE_SELF).ru_utime
 found = {}
@@ -89,7 +90,8 @@ os.environ["TORCH2MS_CACHE_DIR"] = sys.argv[2] + "/cache"
 import libcst
 from torch2ms.config import Options
 from torch2ms.reports import diff, html, json as report_json, markdown, sarif
-from torch2ms.translator import emit, pipeline
+from torch2ms.translator import pipeline
+from torch2ms.translator.output import emit
 def spent():
     own, workers = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return time.perf_counter(), own.ru_utime + own.ru_stime, workers.ru_utime + workers.ru_stime

@@ -42,14 +42,16 @@ KNOWN = {
     "CrossMapLRN2d.size", "CrossMapLRN2d.alpha",  # an even window is computed as the odd one below it
     "ZeroPad2d.value",  # 0, not 0.0
     "BatchNorm2d.eps", "GroupNorm.eps",  # a whole number that was given is a float
+    "Upsample.recompute_scale_factor",  # MindSpore's own layer computes as PyTorch's where it is True
     "LazyConvTranspose1d.bias", "LazyConvTranspose2d.bias", "LazyConvTranspose3d.bias",  # until the first call
 }  # fmt: skip
 # MindSpore's layers have no such attribute: a program that reads it stops
 MISSING = frozenset(
     """
     activation_relu_or_gelu alpha beta bias ceil_mode count_include_pad delta dilation divisor_override
-    enable_nested_tensor eps full init inplace log_input log_target margin mask_check max_val min_val name padding
-    process_group proj_size recompute_scale_factor sparse use_nested_tensor
+    elementwise_affine enable_nested_tensor eps full init inplace log_input log_target margin mask_check
+    max_norm max_val min_val name norm_type padding process_group proj_size recompute_scale_factor
+    scale_grad_by_freq sparse use_nested_tensor
     """.split()
 )
 

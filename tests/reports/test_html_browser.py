@@ -106,7 +106,7 @@ def test_shows_everything_at_first(report: Report, open_page: Open) -> None:
     assert texts(page, "h1") == ["6 of 9 torch APIs are translated, 3 are left for you."]
     assert texts(page, "#shown") == ["9 of 9 diagnostics, 12 of 12 files"]
     assert texts(page, "#todo-list summary .mono:first-of-type") == TASKS
-    assert texts(page, "#todo-list h3") == ["Keeps an entry script from running", "Other code"]
+    assert texts(page, "#todo-list h3") == ["On a path of an entry script", "Other code"]
     blocks = "torch.special.bessel_j0 (T2M201), torch.Tensor.backward (T2M402)"
     assert texts(page, ".scripts li") == [f"train.py needs work: 2 tasks, blocked by {blocks}"]
     assert texts(page, FILES) == by_need(report)

@@ -26,11 +26,11 @@ def test_plain_summary(report: Report) -> None:
     assert "5 translated · 1 unchanged · 2 copied · 3 generated · 1 failed" in text
     assert "6 of 9 translated" in text
     assert "5 errors · 2 warnings · 2 notes" in text
-    assert "Scripts      1 of 2 entry scripts can run\n  train.py  blocked by " in text
+    assert "Scripts      1 of 2 entry scripts can run on every path\n  train.py  blocked by " in text
     start = text.index("To do, in this order  5 tasks, 5 places\n")
     told = [line for line in text[start:].splitlines() if "\N{MULTIPLICATION SIGN}" in line or line.startswith("  ")]
     assert [line for line in told if not line.startswith("      ")][:7] == [
-        "  Keeps an entry script from running",
+        "  On a path of an entry script",
         "  1\N{MULTIPLICATION SIGN}  T2M201  torch.special.bessel_j0  models/net.py:55",
         "  1\N{MULTIPLICATION SIGN}  T2M402  torch.Tensor.backward  train.py:9",
         "  Other code",

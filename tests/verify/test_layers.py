@@ -55,7 +55,7 @@ GPT = {
     "mask buffer": ("ops.tril(ops.ones(", "ops.triu(ops.ones(", "h.0.attn"),
     "transposed weight": ("ops.t(self.mix)", "self.mix", "h.0.attn"),
     "biased std": ("functional.std(x, -1, keepdim=True)", "functional.std(x, -1, 0, keepdim=True)", "h.0.ln_2"),
-    "eps": ("LayerNorm(width, eps=1e-6)", "LayerNorm(width, eps=1e-3)", "ln_f"),
+    "eps": ("LayerNorm((width,), epsilon=1e-6)", "LayerNorm((width,), epsilon=1e-3)", "ln_f"),
     "tanh GELU": ("GELU(approximate=False)", "GELU(approximate=True)", "h.0.mlp.gelu"),
     "missing residual": ("x = x + self.mlp", "x = self.mlp", "h.0"),
     "norm order": ("self.mlp(self.ln_2(x))", "self.ln_2(self.mlp(x))", "h.0"),

@@ -95,7 +95,7 @@ def _scripts(found: Sequence[Standing]) -> Iterator[str]:
     if not found:
         return
     ready = sum(standing.state == "ready" for standing in found)
-    yield f"## {ready} of {len(found)} entry scripts can run"
+    yield f"## {ready} of {len(found)} entry scripts can run on every path"
     yield ""
     yield from _table(
         ("script", "state", "tasks", "blocked by"),

@@ -134,7 +134,7 @@ def _scripts(page: _Page, found: Sequence[Standing]) -> None:
     if found:
         ready = sum(standing.state == "ready" for standing in found)
         style = "green" if ready == len(found) else "yellow"
-        page.line(("Scripts      ", "dim"), (f"{ready} of {len(found)} entry scripts can run", style))
+        page.line(("Scripts      ", "dim"), (f"{ready} of {len(found)} entry scripts can run on every path", style))
         waiting = [standing for standing in found if standing.tasks]
         for standing in waiting[:_FIRST]:
             names = [one_line(name) for name in standing.blocked_by[:_PLACES]]

@@ -19,7 +19,7 @@ __all__ = ["GROUPS", "Group", "Standing", "Task", "standings", "tasks"]
 
 Group = Literal["script", "code", "test", "example"]
 GROUPS: dict[Group, str] = {
-    "script": "Keeps an entry script from running",
+    "script": "On a path of an entry script",
     "code": "Other code",
     "test": "Tests",
     "example": "Examples and documentation",
@@ -54,7 +54,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Whether an entry script can run: ``ready``, or ``needs work`` at some places, the worst of them first."""
+    """Whether an entry script can run on every path: ``ready``, or ``needs work`` at some places, the worst first.
+
+    A path is any branch or function of a file that it imports: whether it is taken is not decided.
+    """
 
     path: str
     state: Literal["ready", "needs work"]

@@ -78,6 +78,9 @@ def test_a_write_reaches_the_other_name(text: str, made: str) -> None:
         "y = torch.broadcast_tensors(x, x)[0]\ny[0] = 0\nprint(x)",
         "y = torch.nn.Flatten(0)(x)\nx[0] = 0\nprint(y)",
         "y = x.flatten()\ntorch.add(x, 1, out=x)\nprint(y)",
+        "y, z = x.flatten(), [x]\ntorch.add(x, 1, out=x)\nprint(y, z)",
+        "y, z = x.flatten(), [x]\nx.add_(1)\nprint(y, z)",
+        "y, z = x.flatten(), [x]\nx += 1\nprint(y, z)",
     ],
 )
 def test_a_write_that_does_not_reach_the_other_name_is_marked(text: str) -> None:
@@ -143,3 +146,8 @@ opt.step()
 def test_a_part_written_in_a_step_is_marked_where_a_view_is_read_later(lines: str, codes: list[str]) -> None:
     found = [d.code for d in translate_source(STEP.format(lines=lines)).diagnostics if d.severity.name != "NOTE"]
     assert found == codes
+
+
+def test_an_argument_changed_by_an_operator_is_marked_where_a_copy_of_it_is_held() -> None:
+    source = f"{HEAD}def change(x):\n    y = x.ravel()\n    x += 1\n    return y\n\n\nprint(change(x))\n"
+    assert [d.code for d in translate_source(source).diagnostics] == ["T2M305"]

@@ -24,6 +24,7 @@ class _Table(nn.Cell, metaclass=Kind):
         super().__init__()
         num_embeddings, embedding_dim = int(num_embeddings), int(embedding_dim)  # numpy's integers have no place here
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.vocab_size, self.embedding_size = num_embeddings, embedding_dim  # as mindspore.nn.Embedding calls them
         if padding_idx is not None and padding_idx < 0:
             padding_idx += num_embeddings
         self.padding_idx = padding_idx

@@ -15,7 +15,7 @@ from torch2ms.translator.project.file_index import CallShape, Definition, FileIn
 from torch2ms.translator.project.optional_imports import optional_imports
 from torch2ms.translator.syntax.ast_walk import walk
 
-__all__ = ["index_file"]
+__all__ = ["index_file", "is_main_guard"]
 
 
 def index_file(path: str, tree: ast.Module) -> FileIndex:
@@ -71,7 +71,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
         frozenset(differentiates(tree)) if "backward" in calls.shapes else frozenset(),
         values.read(),
         any("create_graph" in shape.keywords for shape in calls.shapes.get("grad", ())) and asks_for_given(tree),
-        any(map(_is_guard, tree.body)),
+        any(map(is_main_guard, tree.body)),
         any(map(_has_effect, tree.body)),
         attributes.has_groups,
         _runs(tree),
@@ -99,7 +99,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> set[tuple[int, str]]:
     return {(node.level, module), *((node.level, f"{module}.{alias.name}".lstrip(".")) for alias in node.names)}
 
 
-def _is_guard(statement: ast.stmt) -> bool:
+def is_main_guard(statement: ast.AST) -> bool:
     """Whether a statement is ``if __name__ == "__main__":``."""
     test = statement.test if isinstance(statement, ast.If) else None
     return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"

@@ -24,6 +24,7 @@ __all__ = [
     "Owner",
     "fills_whole",
     "has_steps",
+    "held_elsewhere",
     "is_fresh",
     "is_shared_view",
     "is_trained",
@@ -349,6 +350,14 @@ def seen_elsewhere(name: str, use: ast.AST, ctx: FileFacts, but: ast.AST | None 
 
     ``but``: a place where the name is read that does not count.
     """
+    found = held_elsewhere(name, use, ctx, but)
+    if "object" in found:
+        return "shared" if "shared" in found else "object"
+    return "view" if "view" in found else "shared" if "shared" in found else "fresh"
+
+
+def held_elsewhere(name: str, use: ast.AST, ctx: FileFacts, but: ast.AST | None = None) -> set[Owner]:
+    """Return in what ways other names and containers hold the tensor, each as :func:`seen_elsewhere` says it."""
     function = ctx.functions[-1]
     body: ast.AST = function.node if function is not None else ctx.analysis.tree
     loop = _outermost_loop(use, ctx)
@@ -360,9 +369,7 @@ def seen_elsewhere(name: str, use: ast.AST, ctx: FileFacts, but: ast.AST | None 
         is_told = _is_of_an_older(node, name, use, ctx) or activated_by(ctx.parent(node), ctx)
         if node.lineno <= last and not is_told:
             found.add(_held(node, use, ctx))
-    if "object" in found:
-        return "shared" if "shared" in found else "object"
-    return "view" if "view" in found else "shared" if "shared" in found else "fresh"
+    return found
 
 
 def _is_of_an_older(node: ast.AST, name: str, use: ast.AST, ctx: FileFacts) -> bool:

@@ -8,9 +8,9 @@ so an entry holds a whole project, under a digest of
 - torch2ms itself (every file of the package, by size and time, as Python does for its ``.pyc`` files) and the versions
   of Python and libcst.
 
-An entry is a checksum and compressed pickles of plain records: names of other classes than those listed here are
-refused. What cannot be read, or is not whole, is no entry; what cannot be written is left. Entries are renamed into
-place, so that several runs may use one cache. Results that depend on the machine's speed are never kept.
+An entry is a checksum and compressed pickles of plain records: classes that no field of the records holds are refused.
+What cannot be read, or is not whole, is no entry; what cannot be written is left. Entries are renamed into place, so
+that several runs may use one cache. Results that depend on the machine's speed are never kept.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import torch2ms
 from torch2ms.config import Options
@@ -37,6 +38,7 @@ from torch2ms.mapping_tables.loader import cache_directory
 from torch2ms.reports.model import Script
 from torch2ms.translator.output.file_result import FileResult
 from torch2ms.translator.project.source_tree import Project
+from torch2ms.translator.values.constants import NOT_CONSTANT
 
 __all__ = ["Translation", "key_of", "read", "write"]
 
@@ -45,18 +47,8 @@ MAX_BYTES = 256 * 2**20  # of all entries together
 MAX_ENTRY = 64 * 2**20
 _PACKAGE = Path(torch2ms.__file__).resolve().parent
 _CHECKSUM = 32
-# All that the pickle of a translation may name.
-_RECORDS = {
-    "torch2ms.diagnostics": {"Diagnostic", "Severity"},
-    "torch2ms.reports.model": {"Place", "Script"},
-    "torch2ms.translator.output.cache": {"Translation"},
-    "torch2ms.translator.values.constants": {"_NotConstant"},
-    "torch2ms.translator.context": {"Use"},
-    "torch2ms.translator.output.file_result": {"FileResult"},
-    "torch2ms.translator.project.directives": {"Silence"},
-    "torch2ms.translator.output.program": {"Finding", "Network", "NetworkClass", "ProgramFindings"},
-    "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
-}
+# What records hold of Python's own.
+_BUILTINS = frozenset({bytearray, complex, frozenset, range, set, slice})
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +144,21 @@ def _path(key: str) -> Path:
     return cache_directory() / FOLDER / f"{key}.bin"
 
 
+@lru_cache(maxsize=1)
+def _records() -> Mapping[tuple[str, str], type]:
+    """Return all that the pickle of a translation may name: the classes that its fields are made of, by their place."""
+    found: set[type] = {type(NOT_CONSTANT), *_BUILTINS}  # fields of any value hold those
+    waiting: list[Any] = [Translation]
+    while waiting:
+        hint = waiting.pop()
+        waiting += get_args(hint)
+        held = get_origin(hint) or hint
+        if isinstance(held, type) and held not in found and held.__module__.startswith(f"{torch2ms.__name__}."):
+            found.add(held)
+            waiting += get_type_hints(held).values()
+    return {(record.__module__, record.__qualname__): record for record in found}
+
+
 class _Unpickler(pickle.Unpickler):
     """Reads the records of a translation and nothing else, so that no entry can run code."""
 
@@ -159,9 +166,10 @@ class _Unpickler(pickle.Unpickler):
         """Return a class that an entry may hold; before 3.11.4 Python names the members of enums by ``getattr``."""
         if (module, name) == ("builtins", "getattr"):
             return _member
-        if name not in _RECORDS.get(module, ()):
+        record = _records().get((module, name))
+        if record is None:
             raise pickle.UnpicklingError(f"{module}.{name} is no part of a translation")
-        return super().find_class(module, name)
+        return record
 
 
 def _member(owner: object, name: str) -> Enum:

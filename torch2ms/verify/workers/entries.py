@@ -20,7 +20,7 @@ def load_entry(root: str, entry: str) -> Any:
     """
     if root not in sys.path:
         for other in _roots:
-            sys.path.remove(other)
+            sys.path[:] = [path for path in sys.path if path != other]
             _forget(other)
         _roots[:] = [root]
         sys.path.insert(0, root)

@@ -145,6 +145,7 @@ def test_imports_that_are_spared_already_stay(source: str) -> None:
     assert "missing" not in translate_source(source).text
 
 
+IN_A_FUNCTION = "def bert():\n    from transformers import Bert\n    return Bert()\n"
 PROGRAM = "if __name__ == '__main__':\n    print(Bert)\n"
 
 
@@ -164,6 +165,10 @@ PROGRAM = "if __name__ == '__main__':\n    print(Bert)\n"
             {"a.py": "try:\n    import transformers\nexcept:\n    pass\nfrom transformers import Bert\n" + PROGRAM},
             "error",
         ),
+        ({"a.py": IN_A_FUNCTION + "net = bert() if args.bert else None\n" + PROGRAM}, "warning"),
+        ({"a.py": IN_A_FUNCTION + "def main():\n    return bert()\nif __name__ == '__main__':\n    main()\n"}, "error"),
+        ({"a.py": IN_A_FUNCTION, "run.py": "import a\n" + PROGRAM}, "warning"),
+        ({"a.py": IN_A_FUNCTION, "run.py": "import a\na.bert()\n" + PROGRAM}, "error"),
     ],
 )
 def test_a_package_that_a_program_needs_is_an_error(make_tree: MakeTree, files: dict[str, str], severity: str) -> None:

@@ -10,6 +10,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.sharing import (
     fills_whole,
+    held_elsewhere,
     is_fresh,
     is_shared_view,
     owner_of,
@@ -93,8 +94,8 @@ def _tell_of_others(places: list[ast.expr], tree: ast.Call, targets: str, ctx: C
     for place in places:
         assert isinstance(place, ast.Name)
         owner = owner_of(place.id, place, ctx)
-        owner = seen_elsewhere(place.id, tree, ctx) if owner in ("fresh", "object") else owner
-        if owner == "view" or (owner == "shared" and not targets.endswith("[()]")):
+        held = held_elsewhere(place.id, tree, ctx) if owner in ("fresh", "object") else {owner}
+        if "view" in held or ("shared" in held and not targets.endswith("[()]")):
             message = f"{place.id} shares its memory in torch with another tensor, which keeps its old values"
             ctx.report("T2M305", tree, message)
 

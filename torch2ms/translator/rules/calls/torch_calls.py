@@ -118,7 +118,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         if taken is not None:
             return taken
         found = member_row(ctx, tree.func)
-        if found is not None:
+        if found is not None and not _is_own_method(*found, updated, tree, ctx):
             row, base = found
             return _row_call(row, updated, tree, ctx, base)
         own = _of_network(updated, tree.func, ctx)
@@ -131,6 +131,14 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
             if either is not None:
                 return either
     return rewrite_builtin(as_arrays(older_call(updated, tree, callee, ctx), tree, callee, ctx), tree, ctx)
+
+
+def _is_own_method(row: Row, base: Kind, updated: cst.Call, tree: ast.Call, ctx: Context) -> bool:
+    """Whether a network of unknown class is asked for a method of the project: torch's takes no such arguments."""
+    if base.name != "Module" or not ctx.world.symbols.definers(row.name.rpartition(".")[2]):
+        return False
+    bound = bind(tree, updated, ctx.tables.signature(row.name))
+    return bound is not None and bool(bound.surplus)
 
 
 def _look_at_gradient(tree: ast.Call, ctx: Context) -> None:

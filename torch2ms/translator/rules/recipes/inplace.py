@@ -29,6 +29,7 @@ from torch2ms.translator.effects.parameter_storage import (
 from torch2ms.translator.effects.partial_writes import is_handed_parts
 from torch2ms.translator.effects.sharing import (
     fills_whole,
+    held_elsewhere,
     is_fresh,
     is_trained,
     owner_of,
@@ -257,7 +258,7 @@ def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Conte
         return made
     if owner == "object" and not _reshapes(site) and not _is_network_input(name, ctx):
         filled = _filled(site, cst.Name(name), direct, statement, ctx)
-        is_copied = isinstance(filled, Replace) and seen_elsewhere(name, site.tree, ctx) == "view"
+        is_copied = isinstance(filled, Replace) and "view" in held_elsewhere(name, site.tree, ctx)
         return _warned(filled, "view") if is_copied and isinstance(filled, Replace) else filled
     made = functional(site, direct.code, ctx)
     if isinstance(made, Leave):

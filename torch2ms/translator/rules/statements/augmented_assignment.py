@@ -24,6 +24,7 @@ from torch2ms.translator.effects.parameter_storage import (
 from torch2ms.translator.effects.pass_through import passes_on
 from torch2ms.translator.effects.sharing import (
     fills_whole,
+    held_elsewhere,
     is_fresh,
     is_trained,
     owner_of,
@@ -85,6 +86,9 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
     if (through or _is_for_others(name, tree, ctx)) and not _may_be_number(name, tree, ctx):
         if through and ctx.functions[-1] is not None and not gives_first_values(ctx):
             ctx.report("T2M305", tree, f"a gradient does not see that the change of {name} reaches a view of it, too")
+        elif not through and "view" in held_elsewhere(name, tree, ctx):
+            message = f"{name} may share its memory with another tensor, which keeps its old value in MindSpore"
+            ctx.report("T2M305", tree, message)
         return _filled(node, tree, cst.Name(name), "()" if through or reaches_views(ctx) else "...", ctx)
     twin = twin_of(name, tree, ctx)
     if not twin or seen_elsewhere(name, tree, ctx) != "fresh":

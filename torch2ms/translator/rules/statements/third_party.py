@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import libcst as cst
@@ -12,14 +11,11 @@ from libcst.helpers import get_full_name_for_node
 
 from torch2ms.diagnostics import Severity
 from torch2ms.translator.context import Context
+from torch2ms.translator.effects.file_summary import is_main_guard
 from torch2ms.translator.effects.foreign_uses import handling_torch
 from torch2ms.translator.project.packages import advice_for, free_packages, packages, torch_package
+from torch2ms.translator.syntax.ast_walk import children
 from torch2ms.translator.syntax.names import TORCH_ROOTS
-
-if sys.version_info >= (3, 11):
-    pass
-else:
-    pass
 
 __all__ = ["MARK", "is_watch", "report_packages", "spare_missing"]
 
@@ -65,9 +61,46 @@ def report_packages(ctx: Context) -> None:
                 said.add(package)
                 advice = advice_for(package, ctx.target)
                 message = f"{package} works on PyTorch's tensors and modules; what uses it does not run on MindSpore's"
-                is_needed = ctx.world.symbols.is_run(ctx.path) and not _is_optional(node, ctx)
-                severity = Severity.ERROR if is_needed else None
+                severity = Severity.ERROR if _is_needed(node, ctx) else None
                 ctx.leave("T2M307", node, message, severity, symbol=package, advice=advice)
+
+
+def _is_needed(node: ast.AST, ctx: Context) -> bool:
+    """Whether a program of the project cannot do without an import: every run makes it, as far as this file tells.
+
+    What a function imports is needed where the file calls the function under no condition, or another file calls it.
+    """
+    symbols = ctx.world.symbols
+    if _is_optional(node, ctx) or not symbols.is_run(ctx.path):
+        return False
+    functions = [
+        parent for parent in _parents(node, ctx) if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    if not functions or functions[-1] in ctx.once(_always_called):
+        return True
+    others = (file for path, file in symbols.files.items() if path != ctx.path and symbols.is_run(path))
+    return any(functions[-1].name in file.calls for file in others)
+
+
+def _always_called(ctx: Context) -> set[ast.AST]:
+    """Return the functions of a file that its own statements call under no condition, directly or through others."""
+    functions = {node.name: node for node in ctx.analysis.tree.body if isinstance(node, ast.FunctionDef)}
+    found: set[ast.AST] = set()
+    queue: list[ast.AST] = list(ctx.analysis.tree.body)
+    while queue:
+        node = queue.pop()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            called = functions.get(node.func.id)
+            if called is not None and called not in found:
+                found.add(called)
+                queue += called.body
+        if isinstance(node, (ast.If, ast.IfExp, ast.While)) and not is_main_guard(node):
+            queue.append(node.test)
+        elif isinstance(node, ast.BoolOp):
+            queue.append(node.values[0])
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.ExceptHandler)):
+            queue += children(node)
+    return found
 
 
 _CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
@@ -78,13 +111,20 @@ def _is_optional(node: ast.AST, ctx: Context) -> bool:
     if not isinstance(node, (ast.Import, ast.ImportFrom)):
         return False
     child: ast.AST = node
-    while (parent := ctx.parent(child)) is not None:
+    for parent in _parents(node, ctx):
         if isinstance(parent, ast.Try) and child in parent.body and any(map(_catches, parent.handlers)):
             return True
         if isinstance(parent, ast.If) and child in parent.body and "TYPE_CHECKING" in ast.unparse(parent.test):
             return True
         child = parent
     return False
+
+
+def _parents(node: ast.AST, ctx: Context) -> Iterator[ast.AST]:
+    parent = ctx.parent(node)
+    while parent is not None:
+        yield parent
+        parent = ctx.parent(parent)
 
 
 def _catches(handler: ast.ExceptHandler) -> bool:

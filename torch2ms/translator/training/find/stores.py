@@ -15,7 +15,7 @@ from torch2ms.translator.effects.reads_and_writes import Effects, base_path, dot
 from torch2ms.translator.syntax.ast_walk import children, walk
 from torch2ms.translator.training.find.object_aliases import Sharing
 from torch2ms.translator.training.find.vocabulary import BUILTINS
-from torch2ms.translator.values.kinds import Oracle
+from torch2ms.translator.values.kinds import UNKNOWN, Oracle
 
 __all__ = ["Storing"]
 
@@ -62,7 +62,7 @@ class Storing:
         nodes = [node] if isinstance(node, ast.AST) else node
         touched = self._touched(nodes, owner)
         touched |= self._written(nodes, owner, found.mutates | touched)
-        changed = _written_into(nodes, found.mutates) | found.touches | touched
+        changed = _written_into(nodes, found.mutates) | found.touches | touched | self._added_to(nodes)
         shared = self._sharing(owner).reached(changed, found.inner | touched) - found.mutates
         if not touched and not shared:
             return found
@@ -102,6 +102,15 @@ class Storing:
         added = [node.target for top in nodes for node in walk(top) if isinstance(node, ast.AugAssign)]
         paths = {path for target in added if (path := dotted_path(target)) is not None}
         return frozenset(aliases.of({*changed, *paths}) - set(changed))
+
+    def _added_to(self, nodes: Iterable[ast.AST]) -> set[str]:
+        """Return the names that ``x += y`` changes in place where they hold a tensor: other names of it see that."""
+        added = [node.target for top in nodes for node in walk(top) if isinstance(node, ast.AugAssign)]
+        oracle = self._oracle
+        kinds = {
+            target.id: oracle.kind(target) if oracle else UNKNOWN for target in added if isinstance(target, ast.Name)
+        }
+        return {name for name, kind in kinds.items() if kind.is_tensor or not kind.known}
 
     def _sharing(self, owner: _Function | ast.Module) -> Sharing:
         """Return what a function shows of shared objects, and what the module and the classes' other methods do."""
