@@ -205,3 +205,15 @@ def test_recurrent_layers_of_tensors_are_called_where_a_project_packs() -> None:
         "y, h = rnn(torch.ones(2, 1, 2))\n"
     )
     assert "y, h = rnn(ops.ones((2, 1, 2)))" in translate_source(text).text
+
+
+def test_a_method_of_the_project_is_not_taken_for_the_networks_own() -> None:
+    source = (
+        "from torch import nn\n\n\nclass Layer(nn.Linear):\n"
+        "    def train(self, positive, negative):\n        pass\n\n\n"
+        "class Net(nn.Module):\n    def fit(self):\n        for layer in self.children():\n"
+        "            layer.train(1, 2)\n"
+    )
+    found = translate_source(source)
+    assert "            layer.train(1, 2)\n" in found.text
+    assert not found.diagnostics

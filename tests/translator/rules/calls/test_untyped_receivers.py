@@ -491,14 +491,3 @@ def test_what_may_be_a_tensor_or_a_network_is_cast_by_the_runtime(call: str, exp
     result = translate_source(f"import torch\n\n\ndef f(x, d, t):\n    y = {call}\n    return y\n")
     assert expected in result.text
     assert not [d for d in result.diagnostics if d.code == "T2M207"]
-
-
-def test_a_method_of_the_project_is_not_taken_for_the_networks_own() -> None:
-    source = (
-        "from torch import nn\n\n\nclass Layer(nn.Linear):\n    def train(self, positive, negative):\n        pass\n\n\n"
-        "class Net(nn.Module):\n    def fit(self):\n        for layer in self.children():\n"
-        "            layer.train(1, 2)\n"
-    )
-    found = translate_source(source)
-    assert "            layer.train(1, 2)\n" in found.text
-    assert not found.diagnostics
