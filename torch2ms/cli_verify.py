@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from torch2ms.cli_output import say
 from torch2ms.errors import UsageError
 from torch2ms.reports.escape import printable
+
+if TYPE_CHECKING:
+    from torch2ms.verify.report import VerifyReport
 
 __all__ = ["convert_weights", "demo", "verify"]
 
@@ -84,39 +87,52 @@ def convert_weights(
 @click.option("--loss", default="auto", show_default=True, help="Loss of gradients and training steps.")
 @click.option("--graph/--no-graph", default=True, show_default=True, help="Also run the outputs in graph mode.")
 @click.option("--layers/--no-layers", default=None, help="Compare layer by layer.  [default: where anything departs]")
+@click.option("--record", metavar="FILE", help="Run PyTorch's half alone, and write it to FILE.")
+@click.option("--replay", metavar="FILE", help="Compare with PyTorch's half from FILE; SRC and PyTorch are not needed.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_MAPPING
 def verify(
     src: str, out: str, entry: str | None, inputs: tuple[str, ...], kwargs: str | None, train_steps: int,
-    train_inputs: tuple[str, ...], optimizer: str, loss: str, graph: bool, layers: bool | None, form: str,
-    mapping: tuple[str, ...],
+    train_inputs: tuple[str, ...], optimizer: str, loss: str, graph: bool, layers: bool | None,
+    record: str | None, replay: str | None, form: str, mapping: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Run the network of SRC in PyTorch and that of OUT in MindSpore, and compare outputs, gradients and training.
 
     Exits with 1 when they do not compute the same.
     """
     given = _parse_kwargs(kwargs) if kwargs is not None else None
+    from torch2ms.verify import verification
     from torch2ms.verify.found_entry import find_entry
-    from torch2ms.verify.verification import verify as run_checks
 
+    if replay is not None:
+        if record is not None or entry or inputs or given is not None or train_steps or train_inputs:
+            raise UsageError("--replay has entry, inputs and steps from its file", advice="leave these options out")
+        report = verification.replay(Path(out), Path(replay), graph=graph, mappings=mapping, progress=_progress)
+        return _tell(report, form)
     found = find_entry(Path(out), entry, inputs, given)
     if not entry:
         say(f"verifies {printable(found.entry)} with {', '.join(found.inputs)}")
-    report = run_checks(
-        Path(src),
-        Path(out),
-        entry=found.entry,
-        inputs=found.inputs,
-        kwargs=found.kwargs,
-        train_steps=train_steps,
-        train_inputs=train_inputs,
-        optimizer=optimizer,
-        loss=loss,
-        graph=graph,
-        layers=layers,
-        mappings=mapping,
-        progress=_progress,
+    settings: dict[str, Any] = {
+        "entry": found.entry,
+        "inputs": found.inputs,
+        "kwargs": found.kwargs,
+        "train_steps": train_steps,
+        "train_inputs": train_inputs,
+        "optimizer": optimizer,
+        "loss": loss,
+        "progress": _progress,
+    }
+    if record is not None:
+        verification.record_torch(Path(src), Path(record), **settings)
+        size = Path(record).stat().st_size / 1e6
+        click.echo(f"{printable(record)}: PyTorch's half, {size:.0f} MB; compare it with --replay where MindSpore is")
+        return 0
+    return _tell(
+        verification.verify(Path(src), Path(out), graph=graph, layers=layers, mappings=mapping, **settings), form
     )
+
+
+def _tell(report: VerifyReport, form: str) -> int:
     click.echo(json.dumps(report.to_json(), indent=2) if form == "json" else report.to_text())
     return 0 if report.passed else 1
 

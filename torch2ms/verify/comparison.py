@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch2ms.errors import VerificationError
 from torch2ms.verify.figures import Figure
 from torch2ms.verify.inputs import InputSpec, OptimizerSpec, choose_loss, make_batch
-from torch2ms.verify.process import Worker
+from torch2ms.verify.process import Answers
 from torch2ms.verify.report import Departure, LayerFigure
 from torch2ms.verify.workers.channel import load_arrays, save_arrays
 
@@ -56,8 +56,8 @@ class Comparison:
     """A running comparison."""
 
     plan: Plan
-    torch: Worker
-    mindspore: Worker
+    torch: Answers
+    mindspore: Answers
     folder: Path
     progress: Callable[[str], None]
     figures: list[Figure] = field(default_factory=list)

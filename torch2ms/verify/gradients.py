@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -57,25 +58,33 @@ class GradientCheck:
         self.samples = _Samples()
         self.rates: tuple[list[float], list[float]] = ([], [])
 
-    def add(self, prepared: Prepared) -> None:
-        """Run one seed on both sides."""
+    def ask(self, prepared: Prepared) -> tuple[dict[str, Any], dict[str, dict[str, Any]]] | None:
+        """Run one seed in PyTorch; return the request and its replies by role, None where it draws at random."""
         batch, loss = self.comparison.batch(prepared, self.mode)
-        losses: dict[str, float] = {}
-        arrays: dict[str, Arrays] = {}
         request = {"batch": batch, "train": self.train, "loss": loss}
+        replies = {}
         for name, slot in (("reference", prepared.reference), ("floor", prepared.floor)):
             path = self.comparison.path(f"gradients-{name}")
-            reply = self.comparison.torch.call("gradients", slot=slot, path=str(path), **request)
-            if reply["random"] and self.train:
+            replies[name] = self.comparison.torch.call("gradients", slot=slot, path=str(path), **request)
+            if replies[name]["random"] and self.train:
                 self.skip()
-                return
-            losses[name], arrays[name] = reply["loss"], self.comparison.load(f"gradients-{name}")
+                return None
+        return request, replies
+
+    def add(self, prepared: Prepared) -> None:
+        """Run one seed on both sides."""
+        asked = self.ask(prepared)
+        if asked is None:
+            return
+        request, replies = asked
+        losses: dict[str, float] = {name: reply["loss"] for name, reply in replies.items()}
+        arrays: dict[str, Arrays] = {name: self.comparison.load(f"gradients-{name}") for name in replies}
         if not all(np.isfinite(array).all() for array in floating(select(arrays["reference"], "gradient")).values()):
             problem = f"PyTorch's own {self.group} are no finite numbers with these inputs: nothing to compare with"
             if problem not in self.comparison.problems:
                 self.comparison.problems.append(problem)
             return
-        expected = reply["dropout"]
+        expected = replies["floor"]["dropout"]
         path = self.comparison.path("gradients-mindspore")
         reply = self.comparison.mindspore.call("gradients", state=str(prepared.state), path=str(path), **request)
         losses["ours"], arrays["ours"] = reply["loss"], self.comparison.load("gradients-mindspore")

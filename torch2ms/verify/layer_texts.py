@@ -13,7 +13,7 @@ from torch2ms.config import Options
 from torch2ms.mapping_tables import loader
 from torch2ms.mapping_tables.proofs import proofs_of
 from torch2ms.translator.pipeline import translate_source
-from torch2ms.verify.process import Worker, WorkerError
+from torch2ms.verify.process import Answers, WorkerError
 from torch2ms.verify.report import Departure
 
 __all__ = ["Texts", "Variable"]
@@ -35,7 +35,7 @@ class Texts:
         mindspore: Mapping[str, Any],
         mode: str,
         mappings: tuple[str, ...],
-        worker: Worker,
+        worker: Answers,
     ) -> None:
         self.source, self.output, self.mode, self.mappings = source, output, mode, mappings
         self.layers = {layer["path"]: layer for layer in torch["layers"]}
@@ -132,7 +132,7 @@ class Texts:
         settings = torch["settings"] if torch["own"] else {"training": torch["settings"].get("training")}
         yield from _unequal(settings, own["settings"])
 
-    def _expected(self, worker: Worker) -> Iterator[tuple[str, str]]:
+    def _expected(self, worker: Answers) -> Iterator[tuple[str, str]]:
         """Yield layer and difference of what PyTorch's own layers are, translated, and what is in their place."""
         texts: dict[tuple[str, str], list[str]] = {}
         for path, layer in self.layers.items():

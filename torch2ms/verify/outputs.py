@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from torch2ms.verify.comparison import Comparison, Prepared
 from torch2ms.verify.figures import Figure, judge, largest_error
-from torch2ms.verify.process import Worker
+from torch2ms.verify.process import Answers
 
 __all__ = ["RANDOM", "OutputCheck"]
 
@@ -27,8 +27,11 @@ class OutputCheck:
         self.floors: _Errors = defaultdict(list)
         self.direct: _Errors = defaultdict(list)
 
-    def add(self, prepared: Prepared, worker: Worker) -> None:
-        """Run one seed; PyTorch's results stay on disk, so that a second mode finds them."""
+    def ask(self, prepared: Prepared) -> tuple[str, dict[str, str]]:
+        """Run one seed in PyTorch; return the batch, and the names of the results by slot.
+
+        They stay on disk, so that a second mode finds them.
+        """
         path = self.comparison.path
         names = {slot: f"outputs-{slot}-{prepared.seed}" for slot in (prepared.reference, prepared.floor, "float32")}
         batch = self.comparison.inputs(prepared)
@@ -37,6 +40,12 @@ class OutputCheck:
                 reply = self.comparison.torch.call("outputs", slot=slot, batch=batch, path=str(path(name)))
                 if reply["random"] and RANDOM not in self.comparison.problems:
                     self.comparison.problems.append(RANDOM)
+        return batch, names
+
+    def add(self, prepared: Prepared, worker: Answers) -> None:
+        """Run one seed on both sides."""
+        path = self.comparison.path
+        batch, names = self.ask(prepared)
         worker.call("outputs", state=str(prepared.state), batch=batch, path=str(path("outputs-mindspore")))
         torch = {slot: self.comparison.load(name) for slot, name in names.items()}
         found = self.comparison.load("outputs-mindspore")

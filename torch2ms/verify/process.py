@@ -11,11 +11,11 @@ import tempfile
 import threading
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, Protocol
 
 from torch2ms.errors import VerificationError
 
-__all__ = ["Worker", "WorkerError", "environment"]
+__all__ = ["Answers", "Worker", "WorkerError", "environment"]
 
 Side = Literal["torch_side", "mindspore_side"]
 
@@ -69,11 +69,22 @@ class WorkerError(VerificationError):
         self.side = side
 
 
+class Answers(Protocol):
+    """What answers the requests of one side: a running worker, or a recording of one (``is_live`` is False)."""
+
+    is_live: bool
+
+    def call(self, command: str, **request: Any) -> dict[str, Any]:
+        """Return the reply to a request; raises WorkerError."""
+
+
 class Worker:
     """One side of the comparison; use it as a context manager.
 
     ``limit``: seconds after which a request is given up and the process is ended; 0 waits for ever.
     """
+
+    is_live = True
 
     def __init__(self, side: Side, python: str | None = None, limit: float = 0) -> None:
         self.side: Side = side

@@ -39,14 +39,27 @@ class TrainingCheck:
         self.ratios: list[float] = []  # free run: largest distance over the limit, one a seed
         self.distances: list[tuple[float, float]] = []  # free run: MindSpore's and the twin's, relative, one a seed
 
+    def ask(self, prepared: Prepared) -> None:
+        """Train one seed's network in PyTorch alone."""
+        self._start(prepared)
+        for step in range(self.steps):
+            batch, loss = self.comparison.batch(prepared, "train", step)
+            self._ask_step(prepared, step, batch, loss)
+            self.comparison.torch.call("step", slot="free twin", batch=batch, loss=loss)
+            Path(batch).unlink(missing_ok=True)
+
+    def _start(self, prepared: Prepared) -> None:
+        torch, path = self.comparison.torch, self.comparison.path
+        torch.call("start_training", optimizer=self.optimizer["name"], settings=self.optimizer["settings"])
+        torch.call("copy_slot", source="float32", target="free twin", perturb=1000 + prepared.seed)
+        torch.call("export", slot="float32", path=str(path("start")))
+
     def add(self, prepared: Prepared) -> None:
         """Train one seed's network on both sides."""
         if self.comparison.random_training:
             return
         torch, path = self.comparison.torch, self.comparison.path
-        torch.call("start_training", optimizer=self.optimizer["name"], settings=self.optimizer["settings"])
-        torch.call("copy_slot", source="float32", target="free twin", perturb=1000 + prepared.seed)
-        torch.call("export", slot="float32", path=str(path("start")))
+        self._start(prepared)
         batches = []
         curve, twin = [], []
         for step in range(self.steps):
@@ -61,8 +74,8 @@ class TrainingCheck:
         for batch in batches:
             Path(batch).unlink(missing_ok=True)
 
-    def _step(self, prepared: Prepared, step: int, batch: str, loss: str) -> float:
-        """Make one step on every side from PyTorch's state before it; return PyTorch's loss."""
+    def _ask_step(self, prepared: Prepared, step: int, batch: str, loss: str) -> dict[str, float]:
+        """Make one step in PyTorch, in float32 and in the copy it is measured by; return the losses by slot."""
         torch, path = self.comparison.torch, self.comparison.path
         torch.call("export", slot="float32", path=str(path("before")))
         # the other torch copies start where the float32 network stands, optimizer state included
@@ -73,6 +86,13 @@ class TrainingCheck:
         losses = {}
         for slot in (other, "float32"):
             losses[slot] = torch.call("step", slot=slot, path=str(path(f"step-{slot}")), **request)["loss"]
+        return losses
+
+    def _step(self, prepared: Prepared, step: int, batch: str, loss: str) -> float:
+        """Make one step on every side from PyTorch's state before it; return PyTorch's loss."""
+        path = self.comparison.path
+        losses = self._ask_step(prepared, step, batch, loss)
+        request = {"batch": batch, "loss": loss}
         reply = self.comparison.mindspore.call(
             "step", state=str(path("before")), path=str(path("step-mindspore")), **request, optimizer=self.optimizer
         )

@@ -17,12 +17,13 @@ from torch2ms.verify.gradients import GradientCheck, check_trainable
 from torch2ms.verify.inputs import OptimizerSpec, parse_input, parse_optimizer
 from torch2ms.verify.layers import LayerCheck
 from torch2ms.verify.outputs import RANDOM, OutputCheck
-from torch2ms.verify.process import Worker, WorkerError
+from torch2ms.verify.process import Answers, Worker, WorkerError
+from torch2ms.verify.recording import Recording, record
 from torch2ms.verify.report import VerifyReport
 from torch2ms.verify.training import TrainingCheck
 from torch2ms.weights import Rules, table_rules
 
-__all__ = ["compare", "make_plan", "verify"]
+__all__ = ["compare", "make_plan", "record_torch", "replay", "verify"]
 
 
 def verify(
@@ -79,6 +80,50 @@ def verify(
         return compare(source, output, plan, own_rules, (torch, mindspore), progress, mappings)
 
 
+def record_torch(
+    source: Path,
+    file: Path,
+    *,
+    optimizer: str = "Adam(lr=0.001)",
+    torch_python: str | None = None,
+    progress: Callable[[str], None] = lambda message: None,
+    **settings: Any,
+) -> None:
+    """Run PyTorch's half of :func:`verify` and write it to ``file``, for :func:`replay` on a machine without PyTorch.
+
+    ``settings`` are those of :func:`make_plan`; raises as :func:`verify` does.
+    """
+    plan = make_plan(optimizer=parse_optimizer(optimizer), **settings)
+    _check(source, source, plan)
+    with Worker("torch_side", torch_python) as worker:
+        record(source, file, plan, {**settings, "optimizer": optimizer}, worker, progress)
+
+
+def replay(
+    output: Path,
+    file: Path,
+    *,
+    optimizer_target: str = "",
+    graph: bool = True,
+    mindspore_python: str | None = None,
+    rules: Rules | None = None,
+    mappings: tuple[str, ...] = (),
+    progress: Callable[[str], None] = lambda message: None,
+) -> VerifyReport:
+    """Compare the translation in ``output`` with PyTorch's half that :func:`record_torch` wrote to ``file``.
+
+    Layers are not compared one by one: that asks PyTorch for each. Raises as :func:`verify` does.
+    """
+    with Recording(file) as recorded:
+        settings = recorded.settings
+        optimizer = _with_target(parse_optimizer(str(settings.pop("optimizer"))), optimizer_target, mappings)
+        plan = make_plan(optimizer=optimizer, graph=graph, layers=False, **settings)
+        _check(output, output, plan)
+        own_rules = rules if rules is not None else table_rules(mappings)
+        with Worker("mindspore_side", mindspore_python) as mindspore:
+            return compare(output, output, plan, own_rules, (recorded, mindspore), progress, mappings)
+
+
 def make_plan(
     *,
     entry: str,
@@ -116,11 +161,11 @@ def compare(
     output: Path,
     plan: Plan,
     rules: Rules,
-    workers: tuple[Worker, Worker],
+    workers: tuple[Answers, Worker],
     progress: Callable[[str], None] = lambda message: None,
     mappings: tuple[str, ...] = (),
 ) -> VerifyReport:
-    """Run every check of a plan with the two running workers, PyTorch's first; they can be used again afterwards.
+    """Run every check of a plan with what answers for PyTorch and a running worker, which can be used again afterwards.
 
     Raises VerificationError where one side cannot be run.
     """
@@ -292,7 +337,7 @@ def _more_seeds(comparison: Comparison, checks: Sequence[GradientCheck]) -> rang
     """
     seeds = comparison.plan.seeds
     in_doubt = any(not figure.passed for check in checks for figure in check.figures())
-    if not 3 <= len(seeds) < MANY or comparison.problems or not in_doubt:
+    if not comparison.torch.is_live or not 3 <= len(seeds) < MANY or comparison.problems or not in_doubt:
         return range(0)
     if not all(figure.passed for figure in comparison.figures):
         return range(0)
