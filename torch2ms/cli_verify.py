@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from torch2ms.cli_output import say
-from torch2ms.errors import UsageError
+from torch2ms.errors import InputError, UsageError
 from torch2ms.reports.escape import printable
 
 if TYPE_CHECKING:
@@ -89,12 +89,13 @@ def convert_weights(
 @click.option("--layers/--no-layers", default=None, help="Compare layer by layer.  [default: where anything departs]")
 @click.option("--record", metavar="FILE", help="Run PyTorch's half alone, and write it to FILE.")
 @click.option("--replay", metavar="FILE", help="Compare with PyTorch's half from FILE; SRC and PyTorch are not needed.")
+@click.option("--html", "page", metavar="FILE", help="Also write the report as a page, with pictures of the curves.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_MAPPING
 def verify(
     src: str, out: str, entry: str | None, inputs: tuple[str, ...], kwargs: str | None, train_steps: int,
     train_inputs: tuple[str, ...], optimizer: str, loss: str, graph: bool, layers: bool | None,
-    record: str | None, replay: str | None, form: str, mapping: tuple[str, ...],
+    record: str | None, replay: str | None, page: str | None, form: str, mapping: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Run the network of SRC in PyTorch and that of OUT in MindSpore, and compare outputs, gradients and training.
 
@@ -108,7 +109,7 @@ def verify(
         if record is not None or entry or inputs or given is not None or train_steps or train_inputs:
             raise UsageError("--replay has entry, inputs and steps from its file", advice="leave these options out")
         report = verification.replay(Path(out), Path(replay), graph=graph, mappings=mapping, progress=_progress)
-        return _tell(report, form)
+        return _tell(report, form, page)
     found = find_entry(Path(out), entry, inputs, given)
     if not entry:
         say(f"verifies {printable(found.entry)} with {', '.join(found.inputs)}")
@@ -127,12 +128,19 @@ def verify(
         size = Path(record).stat().st_size / 1e6
         click.echo(f"{printable(record)}: PyTorch's half, {size:.0f} MB; compare it with --replay where MindSpore is")
         return 0
-    return _tell(
-        verification.verify(Path(src), Path(out), graph=graph, layers=layers, mappings=mapping, **settings), form
-    )
+    report = verification.verify(Path(src), Path(out), graph=graph, layers=layers, mappings=mapping, **settings)
+    return _tell(report, form, page)
 
 
-def _tell(report: VerifyReport, form: str) -> int:
+def _tell(report: VerifyReport, form: str, page: str | None) -> int:
+    """Print a report, write its page, and return the exit code."""
+    if page is not None:
+        from torch2ms.verify.page import to_html
+
+        try:
+            Path(page).write_text(to_html(report), encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise InputError(f"{page}: {error.strerror}") from error
     click.echo(json.dumps(report.to_json(), indent=2) if form == "json" else report.to_text())
     return 0 if report.passed else 1
 
