@@ -27,7 +27,7 @@ Rules = Mapping[str, Mapping[str, Any]]
 
 _RUNTIME = Path(__file__).resolve().parent / "runtime"
 _SUFFIXES: dict[bool, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    False: ((".pth", ".pt", ".bin", ".tar", ".safetensors"), (".ckpt", ".safetensors")),
+    False: ((".pth", ".pt", ".bin", ".tar", ".safetensors", ".index.json"), (".ckpt", ".safetensors")),
     # translated programs write MindSpore weights under the names their source gave, x.pth too
     True: ((".ckpt", ".safetensors", ".pth", ".pt"), (".pth", ".pt", ".safetensors")),
 }
@@ -150,7 +150,7 @@ def _check_names(source: Path, destination: Path, project: Path, reverse: bool) 
     if not project.is_dir():
         raise InputError(f"{project}: no such folder")
     for path, allowed, what in zip((source, destination), _SUFFIXES[reverse], ("read", "write"), strict=True):
-        if path.suffix not in allowed:
+        if not path.name.endswith(allowed):
             raise UsageError(
                 f"{path.name}: cannot {what} this kind of file {'from MindSpore' if reverse else 'from PyTorch'}",
                 advice=f"choose one of {', '.join(allowed)}" + ("" if reverse else "; --reverse converts to PyTorch"),

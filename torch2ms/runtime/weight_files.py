@@ -27,8 +27,10 @@ _NAMES = {
 }  # fmt: skip
 _TAGS = {name: tag for tag, name in _NAMES.items()}
 _LISTED = 20  # keys in a message
-# Where programs put the state dictionary when they save more than that.
+# Where programs put the state dictionary when they save more than that; the first that holds tensors is taken.
 _NESTS = ("state_dict", "model_state_dict", "model_state", "model", "net", "network", "module")
+_WRAPPERS = {"module.": "DataParallel", "_orig_mod.": "torch.compile"}  # prefixes of keys, and what puts them there
+INDEX_SUFFIX = ".index.json"
 
 
 class WeightsError(RuntimeError):
@@ -48,15 +50,46 @@ Values = Dict[str, Value]
 def read_torch(path: Path) -> Tuple[Values, List[str]]:
     """Return the tensors of PyTorch's state dictionary in ``path``, and what was noticed on the way.
 
-    The dictionary may lie under a key such as ``state_dict`` or ``model``; DataParallel's ``module.`` is taken off.
-    Raises WeightsError.
+    The dictionary may lie under a key such as ``state_dict`` or ``model``, or any other that is the only one to hold
+    tensors; the prefixes of DataParallel and torch.compile are taken off. An index of shards, ``*.index.json`` as
+    Hugging Face writes it, stands for all its files. Raises WeightsError.
     """
-    if path.suffix == ".safetensors":
-        content: Dict[Any, Any] = dict(read_safetensors(path))
+    if path.name.endswith(INDEX_SUFFIX):
+        values, notes = _read_shards(path)
     else:
-        content = _load_pth(path)
-    content, notes = _unnest(path, content, lambda value: isinstance(value, Value))
-    return _without_module_prefix(content, notes), notes
+        values, notes = _read_one(path)
+    return _without_prefixes(values, notes), notes
+
+
+def _read_one(path: Path) -> Tuple[Values, List[str]]:
+    content: Dict[Any, Any] = dict(read_safetensors(path)) if path.suffix == ".safetensors" else _load_pth(path)
+    return _unnest(path, content, lambda value: isinstance(value, Value))
+
+
+def _read_shards(path: Path) -> Tuple[Values, List[str]]:
+    """Return the tensors of all files that an index names: each key from the file that the index says."""
+    try:
+        index = json.loads(path.read_text(encoding="utf-8"))
+        files = {str(key): str(name) for key, name in index["weight_map"].items()}
+    except OSError as error:
+        raise WeightsError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise WeightsError(f"{path} is no index of shards: it has no weight_map of keys and files") from error
+    values: Values = {}
+    notes: List[str] = []
+    names = list(dict.fromkeys(files.values()))
+    for name in names:
+        if name in ("", ".", "..") or Path(name).name != name or "\\" in name or name.endswith(INDEX_SUFFIX):
+            raise WeightsError(f"{path} names {shown(name)}, which is no file beside it")
+        own, more = _read_one(path.with_name(name))
+        missing = _listed(key for key, file in files.items() if file == name and key not in own)
+        if missing:
+            raise WeightsError(f"{path.with_name(name)} lacks what {path.name} says is in it: {missing}")
+        values.update((key, value) for key, value in own.items() if files.get(key) == name)
+        notes += more
+    if not values:
+        raise WeightsError(f"{path} names no weights")
+    return values, [f"read {len(names)} files", *notes]
 
 
 def _load_pth(path: Path) -> Dict[Any, Any]:
@@ -87,7 +120,7 @@ def _unnest(path: Path, content: Dict[Any, Any], is_value: Callable[[Any], bool]
     """Return the state dictionary in ``content``, which may lie one or two keys down, and notes of what was passed."""
     notes: List[str] = []
     while not any(is_value(value) for value in content.values()):
-        found = [key for key in _NESTS if isinstance(content.get(key), dict)]
+        found = [key for key in _NESTS if isinstance(content.get(key), dict)] or _only_nest(content, is_value)
         if not found:
             raise WeightsError(
                 f"{path} holds no state dictionary: looked for tensors, and under {', '.join(_NESTS)}; the file has "
@@ -102,18 +135,26 @@ def _unnest(path: Path, content: Dict[Any, Any], is_value: Callable[[Any], bool]
     return {str(key): value for key, value in content.items() if is_value(value)}, notes
 
 
+def _only_nest(content: Dict[Any, Any], is_value: Callable[[Any], bool]) -> List[Any]:
+    """Return the key of the one dictionary in ``content`` that holds tensors by name, as no optimizer's state does."""
+    nests = {key: value for key, value in content.items() if isinstance(value, dict)}
+    found = [key for key, value in nests.items() if any(map(is_value, value.values()))]
+    return found if len(found) == 1 else []
+
+
 def _listed(keys: Iterable[Any]) -> str:
     """Return keys of a file for a message, the first few."""
     found = [shown(str(key)) for key in keys]
     return ", ".join(found[:_LISTED]) + (f" and {len(found) - _LISTED} more" if len(found) > _LISTED else "")
 
 
-def _without_module_prefix(values: Values, notes: List[str]) -> Values:
-    prefix = "module."
-    if not values or not all(key.startswith(prefix) for key in values):
+def _without_prefixes(values: Values, notes: List[str]) -> Values:
+    """Return the values without the prefixes that all keys have, one after the other."""
+    found = next((prefix for prefix in _WRAPPERS if all(key.startswith(prefix) for key in values)), "")
+    if not values or not found:
         return values
-    notes.append("took off DataParallel's prefix 'module.'")
-    return {key[len(prefix) :]: value for key, value in values.items()}
+    notes.append(f"took off {_WRAPPERS[found]}'s prefix {found!r}")
+    return _without_prefixes({key[len(found) :]: value for key, value in values.items()}, notes)
 
 
 def write_torch(values: Values, path: Path) -> None:

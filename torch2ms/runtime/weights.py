@@ -403,7 +403,9 @@ def main(
 ) -> int:
     """Be the command line of ``convert_weights.py``: return 0, or 1 with the reason on stderr."""
     parser = argparse.ArgumentParser(description="Convert weights between PyTorch and MindSpore.")
-    parser.add_argument("source", type=Path, help=".pth, .pt or .safetensors (with --reverse: .ckpt or .safetensors)")
+    parser.add_argument(
+        "source", type=Path, help=".pth, .pt, .safetensors or .index.json (with --reverse: .ckpt or .safetensors)"
+    )
     parser.add_argument("destination", type=Path, help=".ckpt or .safetensors (with --reverse: .pth or .safetensors)")
     parser.add_argument("--reverse", action="store_true", help="from MindSpore to PyTorch")
     parser.add_argument("--entry", default=entry, required=not entry, help="MODULE:CALLABLE that builds the network")
