@@ -49,7 +49,10 @@ def _progress(message: str) -> None:
 def convert_weights(
     source: str, destination: str, project: str, entry: str, kwargs: str, reverse: bool, mapping: tuple[str, ...]
 ) -> None:
-    """Convert the weights IN (.pth, .safetensors, .index.json of shards) to OUT (.ckpt, .safetensors), or back with --reverse."""
+    """Convert the weights IN to OUT (.ckpt, .safetensors), or back with --reverse.
+
+    IN is a .pth or .safetensors file, or the .index.json of several.
+    """
     arguments = _parse_kwargs(kwargs)
     from torch2ms.weights import convert_weights as convert
 
