@@ -366,6 +366,7 @@ class SymbolTable:
         for base in [here, *here.parents, *(PurePosixPath(root) for root in SOURCE_ROOTS), *self._roots()]:
             found = self._at(base, parts)
             is_own = importer.endswith("__init__.py") and self._is_top(base)
+            is_own = is_own or (base == here and self.files[importer].is_guarded)  # a script finds itself first
             if found is not None and (found != importer or is_own):
                 return found
         return None

@@ -194,3 +194,11 @@ def test_counterparts_are_listed_with_their_releases() -> None:
         first, last = map(parse_version, entry["mindspore"])
         assert first <= last, name
         assert set(entry) == {"version", "mindspore", "has"}, name
+
+
+def test_a_script_that_imports_itself_names_no_package(make_tree: MakeTree) -> None:
+    text = (
+        "import torch\n\n\nclass Drop(torch.nn.Module):\n    def forward(self, x):\n        return x\n\n\n"
+        "if __name__ == '__main__':\n    from drop import Drop\n\n    print(Drop()(torch.zeros(2)))\n"
+    )
+    assert not [d for d in translate_project(make_tree({"drop.py": text}), None).diagnostics if d.code == "T2M307"]
