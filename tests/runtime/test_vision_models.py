@@ -182,3 +182,49 @@ def test_the_outputs_of_some_children() -> None:
     assert {weight.name for weight in stages.trainable_params()} == {"a.weight", "a.bias", "c.weight", "c.bias"}
     with pytest.raises(ValueError, match="not present in model: e"):
         vision_models.IntermediateLayerGetter(network, {"e": 1})
+
+
+def make_stages() -> ms.nn.Cell:
+    inner = ms.nn.SequentialCell(OrderedDict(a=ms.nn.Dense(4, 4), b=ms.nn.ReLU()))
+    return ms.nn.SequentialCell(OrderedDict(stem=ms.nn.Dense(3, 4), block=inner, drop=ms.nn.Dropout(p=0.5)))
+
+
+def test_feature_extractor_gives_layers_by_their_paths() -> None:
+    network = make_stages()
+    network.set_train(False)
+    x = ms.Tensor(np.ones((2, 3), np.float32))
+    stages = vision_models.create_feature_extractor(network, ["block.a", "block", "stem"])
+    found = stages(x)
+    assert list(found) == ["block.a", "block", "stem"]
+    stem = network.stem(x)
+    assert np.array_equal(found["stem"].asnumpy(), stem.asnumpy())
+    assert np.array_equal(found["block"].asnumpy(), network.block(stem).asnumpy())
+    names = [parameter.name for parameter in network.get_parameters()]
+    assert [parameter.name for parameter in stages.get_parameters()] == names
+    assert [name for name, _ in stages.parameters_and_names()] == [name for name, _ in network.parameters_and_names()]
+
+    weights = [network.stem.weight]
+
+    def loss(x: ms.Tensor) -> ms.Tensor:
+        return (stages(x)["block"] ** 2).sum()
+
+    def plain(x: ms.Tensor) -> ms.Tensor:
+        return (network.block(network.stem(x)) ** 2).sum()
+
+    ours, theirs = (ms.value_and_grad(function, None, weights)(x)[1][0].asnumpy() for function in (loss, plain))
+    assert np.array_equal(ours, theirs)
+
+
+def test_feature_extractor_has_nodes_for_each_mode() -> None:
+    network = make_stages()
+    create = vision_models.create_feature_extractor
+    stages = create(network, train_return_nodes={"stem": "low"}, eval_return_nodes={"block": "high"})
+    x = ms.Tensor(np.ones((2, 3), np.float32))
+    assert list(stages.set_train(True)(x)) == ["low"]
+    assert network.drop.training
+    assert list(stages.set_train(False)(x)) == ["high"]
+    assert not network.drop.training
+    with pytest.raises(ValueError, match=r"not layers of the network: add_1"):
+        create(network, ["stem", "add_1"])
+    with pytest.raises(ValueError, match="give return_nodes, or both"):
+        create(network, train_return_nodes=["stem"])

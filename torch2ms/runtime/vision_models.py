@@ -11,7 +11,7 @@ from .vision.convnext import *
 from .vision.densenet import *
 from .vision.efficientnet import *
 from .vision.inception import *
-from .vision.intermediate import IntermediateLayerGetter
+from .vision.intermediate import IntermediateLayerGetter, create_feature_extractor
 from .vision.mobilenet import *
 from .vision.regnet import *
 from .vision.resnet import *
