@@ -11,11 +11,17 @@ from collections.abc import Iterator
 
 from torch2ms.translator.syntax.ast_walk import children, walk
 
-__all__ = ["asked_apart", "asks_apart", "clips_apart", "lists_weights", "looks_like_weight", "resets_apart"]
+__all__ = ["CLIPS", "asked_apart", "asks_apart", "clips_apart", "lists_weights", "looks_like_weight", "resets_apart"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _OF_STEPS = frozenset({"backward", "step", "zero_grad", "minimize"})
-_CLIPS = frozenset({"clip_grad_norm", "clip_grad_norm_", "clip_grad_value_"})
+# What clips gradients, and by what
+CLIPS = {
+    "clip_grad_norm_": "norm",
+    "clip_grad_norm": "norm",
+    "clip_grad_value_": "value",
+    "clip_grad_value": "value",
+}
 _OF_LAYERS = frozenset({"weight", "bias"})  # members of torch's layers
 _LISTS = frozenset({"parameters", "named_parameters", "param_groups", "params"})  # of networks and optimizers
 
@@ -59,7 +65,7 @@ def clips_apart(tree: ast.AST) -> Iterator[ast.Call]:
         if isinstance(node, _FUNCTIONS):
             parts = list(walk(node))
             if not any(isinstance(part, ast.Attribute) and part.attr in _OF_STEPS for part in parts):
-                yield from (part for part in parts if isinstance(part, ast.Call) and _called(part) in _CLIPS)
+                yield from (part for part in parts if isinstance(part, ast.Call) and _called(part) in CLIPS)
         elif isinstance(node, ast.stmt):
             yield from clips_apart(node)
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.values.containers import PUTTING
 from torch2ms.translator.values.use_evidence import FileUses, may_be_optimizer, place_of
 
 if TYPE_CHECKING:
@@ -62,11 +63,8 @@ def differentiates(tree: ast.Module) -> Iterator[str]:
 
 def _grows(call: ast.AST) -> bool:
     """Whether a call adds to a list that an object holds: ``agent.losses.append(loss)``."""
-    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _ADDING
+    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in PUTTING
     return named and isinstance(call.func.value, ast.Attribute)  # type: ignore[attr-defined]
-
-
-_ADDING = frozenset({"append", "extend"})
 
 
 def _computed(method: _Function, methods: list[_Function]) -> set[str]:

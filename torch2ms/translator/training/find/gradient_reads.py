@@ -16,6 +16,7 @@ from torch2ms.translator.effects.reads_and_writes import dotted_path
 from torch2ms.translator.syntax.ast_walk import children, walk
 from torch2ms.translator.training.find.scope import Scope
 from torch2ms.translator.training.model import TrainingUnit, UnitLeft
+from torch2ms.translator.values.families import WEIGHTS
 from torch2ms.translator.values.kinds import Oracle
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ __all__ = [
 ]
 
 Read = tuple[ast.stmt, ast.Attribute]
-_WEIGHTS = ("parameters", "named_parameters")
 
 
 def find_reads(scope: Scope, oracle: Oracle) -> list[Read]:
@@ -108,7 +108,7 @@ def _names(target: ast.expr) -> set[str]:
 
 
 def _goes_over_weights(tree: ast.expr) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr in _WEIGHTS for node in walk(tree))
+    return any(isinstance(node, ast.Attribute) and node.attr in WEIGHTS for node in walk(tree))
 
 
 def place_reads(
