@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from torch2ms.translator.syntax.ast_walk import walk
-from torch2ms.translator.values.containers import PUTTING
 from torch2ms.translator.values.use_evidence import FileUses, may_be_optimizer, place_of
 
 if TYPE_CHECKING:
@@ -63,7 +62,9 @@ def differentiates(tree: ast.Module) -> Iterator[str]:
 
 def _grows(call: ast.AST) -> bool:
     """Whether a call adds to a list that an object holds: ``agent.losses.append(loss)``."""
-    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in PUTTING
+    named = (
+        isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "extend")
+    )
     return named and isinstance(call.func.value, ast.Attribute)  # type: ignore[attr-defined]
 
 

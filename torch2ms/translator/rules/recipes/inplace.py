@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.copied_views import left_view
 from torch2ms.translator.effects.escape import is_held
@@ -64,10 +65,6 @@ from torch2ms.translator.syntax.cst_builders import build, code_of, fix_commas, 
 
 __all__: list[str] = []
 
-# Operations that change the shape, which filling the same tensor cannot say.
-_RESHAPING = frozenset({
-    "squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims", "t", "resize", "resize_as", "detach", "flatten",
-})  # fmt: skip
 _ALIAS = "another name may refer to the tensor that is changed in place, and keeps its old value in MindSpore"
 _BACK = "the change reaches what shares the memory, but the gradient does not see it there"
 _VIEW = "the tensor may share its memory with another one, which keeps its old value in MindSpore"
@@ -300,10 +297,16 @@ def _reshapes(site: CallSite) -> bool:
     """Whether the call, or one before it in a chain of in-place methods, changes the shape."""
     tree: ast.expr | None = site.receiver_tree
     while isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr.endswith("_"):
-        if tree.func.attr.removesuffix("_") in _RESHAPING:
+        if _gives_shape(tree.func.attr):
             return True
         tree = tree.func.value
-    return bare_name(site) in _RESHAPING
+    return _gives_shape(f"{bare_name(site)}_")
+
+
+def _gives_shape(method: str) -> bool:
+    """Whether a method in place gives the tensor another shape, or cuts it off, which filling it cannot say."""
+    fact = load_facts().of(f"torch.Tensor.{method}")
+    return fact is not None and (fact.shape or fact.grad == "none")
 
 
 def _is_network_input(name: str, ctx: Context) -> bool:

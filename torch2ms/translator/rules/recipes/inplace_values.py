@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import libcst as cst
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.context import Context
 from torch2ms.translator.rules.call_site import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.rules.emission import emit_call, fits
@@ -44,11 +45,6 @@ _OPERATORS = {
     "true_divide": "/",
     "pow": "**",
 }
-# Comparisons give bools, and running sums of ints int64, which torch writes into the tensor in the tensor's own dtype.
-_OF_OTHER_DTYPE = frozenset({
-    "eq", "ne", "lt", "le", "gt", "ge", "less", "less_equal", "greater", "greater_equal", "not_equal",
-    "logical_and", "logical_or", "logical_xor", "logical_not", "cumsum", "cumprod",
-})  # fmt: skip
 Maker = Callable[[CallSite, cst.BaseExpression, Context], "cst.BaseExpression | None"]
 
 
@@ -101,7 +97,7 @@ def functional(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> Repl
         made = maker(site, tensor, ctx)
         return Replace(made) if made is not None else Leave("its arguments have no counterpart")
     made_by_row = _by_row(_on(site, tensor), ctx)
-    if name in _OF_OTHER_DTYPE and isinstance(made_by_row, Replace):
+    if load_facts().gives(name, "torch.bool", "sum") and isinstance(made_by_row, Replace):
         return _cast(made_by_row, build("{x}.dtype", x=tensor.deep_clone()))
     return _kept(made_by_row, site, tensor, ctx)
 
