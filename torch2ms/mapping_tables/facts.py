@@ -189,6 +189,11 @@ class Facts:
         fact = self._facts.get(f"torch.Tensor.{member}")
         return fact is not None and fact.memory in ("maybe", "self") and fact.form == "same"
 
+    def gives_form(self, member: str) -> bool:
+        """Whether a method in place gives the tensor another shape, or cuts it off, which filling it cannot say."""
+        fact = self._facts.get(f"torch.Tensor.{member}")
+        return fact is not None and (fact.shape or fact.grad == "none")
+
     def may_share(self, member: str) -> bool:
         """Whether a method, attribute or function of this name may give what shares the memory of its argument.
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.effects.recordability import GRADIENT, is_recordable, may_keep_graph
-from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.syntax.ast_walk import changed_in_place, walk
 from torch2ms.translator.values.dtypes import family
 from torch2ms.translator.values.file_facts import FileFacts
 
@@ -422,8 +422,8 @@ def _events(tree: ast.Name, ctx: FileFacts) -> Iterator[ast.Assign | ast.Call]:
         if isinstance(node, ast.Assign):
             place: ast.expr = node.targets[0]
             sets = isinstance(place, ast.Subscript) or (isinstance(place, ast.Attribute) and place.attr == _FLAG)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            place, sets = node.func, node.func.attr.endswith("_") and not node.func.attr.endswith("__")
+        elif isinstance(node, ast.Call) and changed_in_place(node) is not None:
+            place, sets = node.func, True
         else:
             continue
         holder = place.value if sets and isinstance(place, (ast.Attribute, ast.Subscript)) else None

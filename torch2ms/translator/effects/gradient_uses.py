@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torch2ms.translator.syntax.ast_walk import children, walk
+from torch2ms.translator.syntax.ast_walk import changed_in_place, children, walk
 
 __all__ = ["CLIPS", "asked_apart", "asks_apart", "clips_apart", "lists_weights", "looks_like_weight", "resets_apart"]
 
@@ -149,7 +149,11 @@ def _weights(nodes: list[ast.AST]) -> set[str]:
     looped = {name: loop.iter for loop in loops for name in _names(loop.target)}
     attributes = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
     graded = {node.value.id for node in attributes if node.attr == "grad" and isinstance(node.value, ast.Name)}
-    leaves = {n.value.id for n in attributes if n.attr.startswith("requires_grad") and isinstance(n.value, ast.Name)}
+    leaves = {
+        n.value.id
+        for n in attributes
+        if n.attr in ("requires_grad", "requires_grad_") and isinstance(n.value, ast.Name)
+    }
     calls = [node for node in nodes if isinstance(node, ast.Call) and not isinstance(node.func, ast.Attribute)]
     handed = {value.id for call in calls for value in call.args if isinstance(value, ast.Name)}
     found = {name for name, source in looped.items() if name in graded - handed or lists_weights(source)}
@@ -179,8 +183,8 @@ def _moved(nodes: list[ast.AST]) -> set[str]:
             place = node.target
         elif isinstance(node, ast.Attribute) and node.attr == "data" and not isinstance(node.ctx, ast.Load):
             place = node
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
-            place = node.func.value
+        else:
+            place = changed_in_place(node)
         place = place.value if isinstance(place, ast.Attribute) and place.attr == "data" else place
         found |= {place.id} if isinstance(place, ast.Name) else set()
     return found

@@ -60,7 +60,7 @@ from torch2ms.translator.rules.recipes.narrowed_parts import narrowed_part
 from torch2ms.translator.rules.recipes.own_tensors import cut_buffer, dropped, held_by_network, may_carry
 from torch2ms.translator.rules.recipes.whole_values import exactly_filled
 from torch2ms.translator.rules.snapshots import of_old_values
-from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.syntax.ast_walk import changed_in_place, walk
 from torch2ms.translator.syntax.cst_builders import build, code_of, fix_commas, parenthesised, parse_expression
 
 __all__: list[str] = []
@@ -296,17 +296,11 @@ def _warned(made: Replace, owner: str) -> Replace:
 def _reshapes(site: CallSite) -> bool:
     """Whether the call, or one before it in a chain of in-place methods, changes the shape."""
     tree: ast.expr | None = site.receiver_tree
-    while isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr.endswith("_"):
-        if _gives_shape(tree.func.attr):
+    while tree is not None and (changed := changed_in_place(tree)) is not None:
+        if load_facts().gives_form(tree.func.attr):  # type: ignore[attr-defined]
             return True
-        tree = tree.func.value
-    return _gives_shape(f"{bare_name(site)}_")
-
-
-def _gives_shape(method: str) -> bool:
-    """Whether a method in place gives the tensor another shape, or cuts it off, which filling it cannot say."""
-    fact = load_facts().of(f"torch.Tensor.{method}")
-    return fact is not None and (fact.shape or fact.grad == "none")
+        tree = changed
+    return load_facts().gives_form(f"{bare_name(site)}_")
 
 
 def _is_network_input(name: str, ctx: Context) -> bool:

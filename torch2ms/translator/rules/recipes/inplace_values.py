@@ -13,7 +13,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.rules.call_site import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.rules.emission import emit_call, fits
 from torch2ms.translator.syntax.argument_binding import bind
-from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.syntax.ast_walk import changed_in_place, walk
 from torch2ms.translator.syntax.cst_builders import bare, build, code_of, parenthesised
 from torch2ms.translator.values.queries.dtype_widths import dtype_name, is_wider
 from torch2ms.translator.values.queries.edge_cases import by_edges
@@ -60,10 +60,8 @@ def changed_by(tree: ast.AST | None, ctx: Context) -> ast.expr | None:
     callee = ctx.kind(tree.func)
     if callee.name == "api":
         changed, name = tree.args[0] if tree.args else None, ctx.tables.canonical(callee.of)
-    elif isinstance(tree.func, ast.Attribute) and tree.func.attr.endswith("_"):
-        changed, name = tree.func.value, f"torch.Tensor.{tree.func.attr}"
     else:
-        return None
+        changed, name = changed_in_place(tree), f"torch.Tensor.{getattr(tree.func, 'attr', '')}"
     row = ctx.tables.row(name)
     return changed if row is not None and any(option.recipe == "inplace" for option in row.to) else None
 
