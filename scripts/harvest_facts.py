@@ -1,4 +1,4 @@
-"""Harvest what operations do to memory: the alias annotations of PyTorch's schemas, and what calls are seen to do.
+"""Harvest what operations do: the alias annotations of PyTorch's schemas, and what calls are seen to do.
 
     python scripts/harvest_facts.py                  # add the missing lines to torch2ms/mapping_tables/data/facts/
     python scripts/harvest_facts.py --check          # exit code 1 when a line contradicts a schema or a call
@@ -64,6 +64,8 @@ INPUTS = {
     "cube": lambda: torch.arange(3.0).reshape(1, 1, 3),
     "image": lambda: torch.arange(9.0).reshape(1, 1, 3, 3),
     "half": lambda: torch.ones(3, dtype=torch.float16),
+    "double": lambda: torch.arange(3, dtype=torch.float64),
+    "wanted": lambda: torch.rand(2, 3).requires_grad_(),
 }
 
 
@@ -74,6 +76,10 @@ class Seen(NamedTuple):
     memory: str  # fresh, view, self, none
     writes: tuple[str, ...]
     first: str  # the name of the first argument
+    given: str = ""  # its dtype
+    gives: tuple[str, ...] = ()  # dtypes of the tensors that came back
+    is_same: bool = False  # whether the first of these has the argument's shape
+    grad: bool | None = None  # whether one requires a gradient; None where the argument required none
 
 
 def schema_names(name: str) -> Iterator[str]:
@@ -134,7 +140,11 @@ def watch(text: str, scope: dict[str, Any], first: str, call: Any = None) -> See
         memory = {_memory(one, given, storages, first) for one in made if one.numel()}
     except Exception:
         return None
-    return Seen(text, memory.pop() if len(memory) == 1 else "maybe" if memory else "none", writes, first)
+    gave = memory.pop() if len(memory) == 1 else "maybe" if memory else "none"
+    dtypes = tuple(str(one.dtype) for one in made)
+    grad = any(one.requires_grad for one in made) if given.requires_grad and not isinstance(result, tuple) else None
+    is_same = bool(made) and made[0].shape == given.shape
+    return Seen(text, gave, writes, first, str(given.dtype), dtypes, is_same, grad)
 
 
 def _memory(result: torch.Tensor, given: torch.Tensor, storages: dict[str, int], first: str) -> str:
@@ -260,7 +270,36 @@ def contradiction(fact: Fact, seen: Seen) -> str:
         return f"{seen.text} gives {seen.memory}, not {fact.memory}"
     if seen.writes and not (fact.writes or switched or "out=" in seen.text):
         return f"{seen.text} writes into {', '.join(seen.writes)}"
+    return misjudged(fact, seen)
+
+
+def misjudged(fact: Fact, seen: Seen) -> str:
+    """Say how a result is another than a fact says, of a call with one tensor and no dtype; empty where it is not."""
+    arguments = seen.text.partition("(")[2].partition("#")[0].removeprefix("x")
+    if len(seen.gives) != 1 or any(word in arguments for word in ("x", "dtype", "torch.", "input")):
+        return ""
+    wanted = dtype_of(fact, seen.given)
+    if wanted and wanted != seen.gives[0]:
+        return f"{seen.text} of {seen.given} gives {seen.gives[0]}, not {wanted}"
+    if fact.form == "same" and not seen.is_same:
+        return f"{seen.text} gives another shape"
+    if seen.grad is not None and seen.grad is (fact.grad == "none"):
+        return f"{seen.text} {'has' if seen.grad else 'lacks'} a gradient"
     return ""
+
+
+def dtype_of(fact: Fact, given: str) -> str:
+    """Return the dtype that a fact says an operation gives for an argument's; empty where it depends on others."""
+    is_whole = given in ("torch.bool", "torch.int64")
+    parts = {"torch.complex64": "torch.float32"}
+    return {
+        "same": given,
+        "float": "torch.float32" if is_whole else given,
+        "sum": "torch.int64" if is_whole else given,
+        "real": parts.get(given, given),
+        "real float": "torch.float32" if is_whole else parts.get(given, given),
+        "complex": "torch.complex128" if given == "torch.float64" else "torch.complex64",
+    }.get(fact.dtype, fact.fixed_dtype)
 
 
 def rows_of(tables: Tables, facts: Facts | None = None) -> Iterator[Row]:

@@ -32,13 +32,14 @@ def harvest() -> ModuleType:
 @pytest.mark.parametrize(
     ("name", "fact"),
     [
-        ("torch.Tensor.abs", Fact("fresh")),
+        ("torch.Tensor.abs", Fact("fresh", dtype="real", axes="same")),
+        ("torch.Tensor.argmax", Fact("fresh", dtype="torch.int64", axes="none", grad="none")),
         ("torch.Tensor.add_", Fact("self", ("self",))),
-        ("torch.Tensor.item", Fact("none")),
-        ("torch.Tensor.view", Fact("view", mindspore=">=2.7")),
-        ("torch.Tensor.unfold", Fact("view")),
+        ("torch.Tensor.item", Fact("none", grad="none")),
+        ("torch.Tensor.view", Fact("view", mindspore=">=2.7", dtype="same", axes="sizes")),
+        ("torch.Tensor.unfold", Fact("view", dtype="same")),
         ("torch.Tensor.squeeze_", Fact("self", ("self",), shape=True)),
-        ("torch.nn.functional.relu", Fact("fresh", ("self",), when="inplace")),
+        ("torch.nn.functional.relu", Fact("fresh", ("self",), when="inplace", dtype="same", axes="same")),
         ("torch.einsum", Fact("maybe", of="operands", alone=True)),
     ],
 )
@@ -55,6 +56,9 @@ def test_a_line_is_read(name: str, fact: Fact) -> None:
         'view = { memory = "view", writes = "self" }',
         'view = { memory = "view", shape = "yes" }',
         'view = { memory = "view", mindspore = "2.7" }',
+        'view = { memory = "view", dtype = "bool" }',
+        'view = { memory = "view", axes = "two" }',
+        'view = { memory = "view", grad = "no" }',
     ],
 )
 def test_a_wrong_line_is_refused(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,6 +71,36 @@ def test_a_wrong_line_is_refused(line: str, tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(("member", "shares"), [("view", True), ("relu", False), ("add_", False), ("squeeze_", True)])
 def test_a_name_alone_says_whether_memory_may_be_shared(member: str, shares: bool) -> None:
     assert load_facts().may_share(member) is shares
+
+
+@pytest.mark.parametrize(
+    ("member", "flows", "detached", "cut", "cast"),
+    [
+        ("sin", True, False, False, ""),
+        ("argmax", False, True, False, ""),
+        ("floor", False, False, False, ""),
+        ("detach", False, True, True, ""),
+        ("long", False, True, False, "torch.int64"),
+        ("rand", False, False, False, ""),
+        ("no_such_name", True, False, False, ""),
+    ],
+)
+def test_a_name_alone_tells_of_gradients_and_casts(
+    member: str, flows: bool, detached: bool, cut: bool, cast: str
+) -> None:
+    facts = load_facts()
+    found = (facts.has_gradient(member), facts.detaches(member), facts.cuts_off(member), facts.cast_of(member))
+    assert found == (flows, detached, cut, cast)
+
+
+@pytest.mark.parametrize(
+    ("member", "dtype", "axes"),
+    [("eq", "torch.bool", "common"), ("cumsum", "sum", "same"), ("add_", "", "same"), ("zeros", "default", "sizes")],
+)
+def test_a_name_alone_tells_dtype_and_axes(member: str, dtype: str, axes: str) -> None:
+    assert load_facts().gives(member, dtype)
+    assert load_facts().has_axes(member, axes)
+    assert not load_facts().has_axes(member, "one")
 
 
 def test_every_mapped_operation_has_facts() -> None:
@@ -97,7 +131,8 @@ def test_shipped_operations_need_facts(file: str, count: int, only: Callable[[st
 
 
 SAMPLE = (
-    "torch.Tensor.reshape torch.Tensor.positive torch.conj torch.Tensor.add_ torch.Tensor.hsplit torch.nn.Dropout"
+    "torch.Tensor.reshape torch.Tensor.positive torch.conj torch.Tensor.add_ torch.Tensor.hsplit torch.nn.Dropout "
+    "torch.Tensor.argmax torch.Tensor.long torch.abs"
 ).split()
 
 

@@ -11,16 +11,15 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.effects.names_used import is_no_grad
 from torch2ms.translator.syntax.ast_walk import children, walk
-from torch2ms.translator.values.dtypes import CASTS, dtype_of_operator, family
+from torch2ms.translator.values.dtypes import dtype_of_operator, family
 from torch2ms.translator.values.file_facts import FileFacts
 from torch2ms.translator.values.kinds import Kind
 from torch2ms.translator.values.queries.dtype_widths import is_wider
 
 __all__ = ["carries_gradient", "class_around", "is_bound_live", "put_in_place", "registers"]
-
-_CUT = frozenset({"detach", "data", "item", "numpy", "tolist", "long", "int", "bool", "argmax", "shape", "size"})
 
 
 def carries_gradient(name: str, where: ast.AST, ctx: FileFacts) -> bool:
@@ -74,9 +73,10 @@ def _result(value: ast.expr, name: str, own: Kind, ctx: FileFacts) -> Kind:
     """Return the kind of a value, in which ``self.name`` is of the kind ``own``."""
     if _is_own(value, name):
         return own
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in CASTS:
+    dtype = load_facts().cast_of(getattr(value.func, "attr", "")) if isinstance(value, ast.Call) else ""
+    if dtype and isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         held = _result(value.func.value, name, own, ctx)
-        return replace(held, of=CASTS[value.func.attr]) if held.is_tensor else held
+        return replace(held, of=dtype) if held.is_tensor else held
     if not isinstance(value, ast.BinOp):
         return ctx.kind(value)
     left, right = (_result(part, name, own, ctx) for part in (value.left, value.right))
@@ -203,7 +203,7 @@ def _is_own(node: ast.expr, name: str) -> bool:
 
 def _is_cut(node: ast.AST, ctx: FileFacts) -> bool:
     parent = ctx.parent(node)
-    return isinstance(parent, ast.Attribute) and parent.attr in _CUT
+    return isinstance(parent, ast.Attribute) and load_facts().detaches(parent.attr)
 
 
 def _has_gradient(value: ast.expr, ctx: FileFacts) -> bool:
@@ -211,9 +211,9 @@ def _has_gradient(value: ast.expr, ctx: FileFacts) -> bool:
     if isinstance(value, ast.Attribute) and getattr(value.value, "id", "") == "self":
         return ctx.kind(value).name == "Parameter" or value.attr in ctx.once(_computed)
     if isinstance(value, ast.Attribute):
-        return value.attr not in _CUT and _has_gradient(value.value, ctx)
+        return not load_facts().detaches(value.attr) and _has_gradient(value.value, ctx)
     if isinstance(value, ast.Call):
-        if isinstance(value.func, ast.Attribute) and value.func.attr in _CUT:
+        if isinstance(value.func, ast.Attribute) and load_facts().detaches(value.func.attr):
             return False
         if ctx.kind(value.func).name == "function":  # of the project: self.filters = self.make_filters()
             return _may_have_gradient(ctx.kind(value))

@@ -19,7 +19,10 @@ from torch2ms.translator.values.scopes import root_of
 
 __all__ = ["left_view", "lost_writes"]
 
-_CASTS = frozenset({"numpy", "to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "bool"})
+
+def _casts(name: str) -> bool:
+    """Whether a method may give a tensor in another dtype, or an array."""
+    return name == "numpy" or load_facts().may_cast(name)
 
 
 def lost_writes(tree: ast.AST | None, ctx: FileFacts) -> Iterator[str]:
@@ -105,7 +108,7 @@ def _copied(value: ast.expr, tree: ast.stmt, ctx: FileFacts) -> str:
             return ""
         if (
             isinstance(view, ast.Call)
-            and getattr(view.func, "attr", "") in _CASTS
+            and _casts(getattr(view.func, "attr", ""))
             and not _is_read_later(view, tree, ctx)
         ):
             return ""
@@ -135,7 +138,7 @@ def _left_behind(value: ast.expr, tree: ast.stmt, ctx: FileFacts) -> str:
         return ""
     for _, bound in _held_later(value.id, tree, ctx):
         view = _view(bound, ctx)
-        is_cast = isinstance(view, ast.Call) and getattr(view.func, "attr", "") in _CASTS
+        is_cast = isinstance(view, ast.Call) and _casts(getattr(view.func, "attr", ""))
         if view is not None and not is_cast and root_of(_viewed(view)) == value.id:
             return ast.unparse(view)
     return ""
@@ -206,7 +209,7 @@ def _view(value: ast.expr, ctx: FileFacts) -> ast.expr | None:
     if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Call):
         return _view(value.value, ctx)
     function = value.func if isinstance(value, ast.Call) else value
-    if isinstance(function, ast.Attribute) and function.attr in _CASTS:
+    if isinstance(function, ast.Attribute) and _casts(function.attr):
         return value if isinstance(value, ast.Call) and _casts_to_same(value, function, ctx) else None
     shared = shared_memory(value, ctx)
     if shared is None or is_itself(value, ctx) or shared.fact.shares_since(ctx.target.mindspore):

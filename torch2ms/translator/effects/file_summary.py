@@ -14,6 +14,7 @@ from torch2ms.translator.effects.search_paths import added_folders
 from torch2ms.translator.project.file_index import CallShape, Definition, FileIndex
 from torch2ms.translator.project.optional_imports import optional_imports
 from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.values.containers import OF_NETWORKS
 
 __all__ = ["index_file", "is_main_guard"]
 
@@ -221,7 +222,7 @@ class _Attributes:
 
     def callable(self) -> frozenset[str]:
         """Return those that are set to something that may be called, or set and called, or called like a network's."""
-        return frozenset(self._made | (self._set & (self._called | _OF_NETWORKS)))
+        return frozenset(self._made | (self._set & (self._called | OF_NETWORKS)))
 
 
 def _stored_name(target: ast.expr) -> str:
@@ -230,9 +231,6 @@ def _stored_name(target: ast.expr) -> str:
         return target.attr
     key = target.slice.value if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant) else None
     return key if isinstance(key, str) else ""
-
-
-_OF_NETWORKS = frozenset({"_parameters", "_modules", "_buffers"})
 
 
 def _methods(body: Iterable[ast.stmt]) -> Iterator[str]:

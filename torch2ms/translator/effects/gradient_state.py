@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.effects.recordability import GRADIENT, is_recordable, may_keep_graph
-from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.syntax.ast_walk import changed_in_place, walk
 from torch2ms.translator.values.dtypes import family
 from torch2ms.translator.values.file_facts import FileFacts
 
@@ -31,7 +31,6 @@ _CREATORS = frozenset(
     """tensor zeros ones empty full eye arange linspace logspace rand randn randint randperm zeros_like ones_like
     empty_like full_like rand_like randn_like as_tensor from_numpy normal""".split()
 )
-_CUT = frozenset({"detach", "data"})
 _OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 _ON = frozenset({"torch.enable_grad", "torch.autograd.enable_grad"})
 _BRANCHES = (ast.If, ast.For, ast.While, ast.Try, ast.AsyncFor, ast.Match)
@@ -66,10 +65,11 @@ def requires_grad(tree: ast.expr, ctx: FileFacts, depth: int = _DEPTH) -> bool |
         return False
     if kind.name == "Tensor" and family(kind.of) in ("int", "bool"):
         return False
-    if kind.name == "Parameter" and isinstance(tree, ast.Attribute) and tree.attr not in _CUT:
+    is_cut = isinstance(tree, ast.Attribute) and load_facts().cuts_off(tree.attr)
+    if kind.name == "Parameter" and isinstance(tree, ast.Attribute) and not is_cut:
         return None if ctx.once(_is_frozen) else True
     if isinstance(tree, ast.Attribute):
-        return False if tree.attr in _CUT else requires_grad(tree.value, ctx, depth - 1) if kind.is_tensor else None
+        return False if is_cut else requires_grad(tree.value, ctx, depth - 1) if kind.is_tensor else None
     recorded = is_recording(tree, ctx)
     if recorded is False and _computes(tree, ctx):
         return False
@@ -211,7 +211,7 @@ def _of_operation(tree: ast.expr, ctx: FileFacts, depth: int) -> bool | None:
 
 def _of_call(tree: ast.Call, ctx: FileFacts, depth: int) -> bool | None:
     name = tree.func.attr if isinstance(tree.func, ast.Attribute) else getattr(tree.func, "id", "")
-    if name in _CUT:
+    if load_facts().cuts_off(name):
         return False
     if name == "requires_grad_":
         return _flag(tree.args[0] if tree.args else None, default=True)
@@ -422,8 +422,8 @@ def _events(tree: ast.Name, ctx: FileFacts) -> Iterator[ast.Assign | ast.Call]:
         if isinstance(node, ast.Assign):
             place: ast.expr = node.targets[0]
             sets = isinstance(place, ast.Subscript) or (isinstance(place, ast.Attribute) and place.attr == _FLAG)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            place, sets = node.func, node.func.attr.endswith("_") and not node.func.attr.endswith("__")
+        elif isinstance(node, ast.Call) and changed_in_place(node) is not None:
+            place, sets = node.func, True
         else:
             continue
         holder = place.value if sets and isinstance(place, (ast.Attribute, ast.Subscript)) else None

@@ -9,13 +9,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torch2ms.translator.syntax.ast_walk import children, walk
+from torch2ms.translator.syntax.ast_walk import changed_in_place, children, walk
 
-__all__ = ["asked_apart", "asks_apart", "clips_apart", "lists_weights", "looks_like_weight", "resets_apart"]
+__all__ = ["CLIPS", "asked_apart", "asks_apart", "clips_apart", "lists_weights", "looks_like_weight", "resets_apart"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _OF_STEPS = frozenset({"backward", "step", "zero_grad", "minimize"})
-_CLIPS = frozenset({"clip_grad_norm", "clip_grad_norm_", "clip_grad_value_"})
+# What clips gradients, and by what
+CLIPS = {
+    "clip_grad_norm_": "norm",
+    "clip_grad_norm": "norm",
+    "clip_grad_value_": "value",
+    "clip_grad_value": "value",
+}
 _OF_LAYERS = frozenset({"weight", "bias"})  # members of torch's layers
 _LISTS = frozenset({"parameters", "named_parameters", "param_groups", "params"})  # of networks and optimizers
 
@@ -59,7 +65,7 @@ def clips_apart(tree: ast.AST) -> Iterator[ast.Call]:
         if isinstance(node, _FUNCTIONS):
             parts = list(walk(node))
             if not any(isinstance(part, ast.Attribute) and part.attr in _OF_STEPS for part in parts):
-                yield from (part for part in parts if isinstance(part, ast.Call) and _called(part) in _CLIPS)
+                yield from (part for part in parts if isinstance(part, ast.Call) and _called(part) in CLIPS)
         elif isinstance(node, ast.stmt):
             yield from clips_apart(node)
 
@@ -143,7 +149,11 @@ def _weights(nodes: list[ast.AST]) -> set[str]:
     looped = {name: loop.iter for loop in loops for name in _names(loop.target)}
     attributes = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
     graded = {node.value.id for node in attributes if node.attr == "grad" and isinstance(node.value, ast.Name)}
-    leaves = {n.value.id for n in attributes if n.attr.startswith("requires_grad") and isinstance(n.value, ast.Name)}
+    leaves = {
+        n.value.id
+        for n in attributes
+        if n.attr in ("requires_grad", "requires_grad_") and isinstance(n.value, ast.Name)
+    }
     calls = [node for node in nodes if isinstance(node, ast.Call) and not isinstance(node.func, ast.Attribute)]
     handed = {value.id for call in calls for value in call.args if isinstance(value, ast.Name)}
     found = {name for name, source in looped.items() if name in graded - handed or lists_weights(source)}
@@ -173,8 +183,8 @@ def _moved(nodes: list[ast.AST]) -> set[str]:
             place = node.target
         elif isinstance(node, ast.Attribute) and node.attr == "data" and not isinstance(node.ctx, ast.Load):
             place = node
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
-            place = node.func.value
+        else:
+            place = changed_in_place(node)
         place = place.value if isinstance(place, ast.Attribute) and place.attr == "data" else place
         found |= {place.id} if isinstance(place, ast.Name) else set()
     return found

@@ -62,11 +62,10 @@ def differentiates(tree: ast.Module) -> Iterator[str]:
 
 def _grows(call: ast.AST) -> bool:
     """Whether a call adds to a list that an object holds: ``agent.losses.append(loss)``."""
-    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _ADDING
+    named = (
+        isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "extend")
+    )
     return named and isinstance(call.func.value, ast.Attribute)  # type: ignore[attr-defined]
-
-
-_ADDING = frozenset({"append", "extend"})
 
 
 def _computed(method: _Function, methods: list[_Function]) -> set[str]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from torch2ms.translator.values.containers import PUTTING
 from torch2ms.translator.values.file_facts import FileFacts
 from torch2ms.translator.values.scopes import root_of
 
 __all__ = ["changed_members", "is_handed_tensor", "member_names"]
-
-_STORING = frozenset({"append", "extend", "insert", "add", "setdefault", "appendleft"})
 
 
 def member_names(tree: ast.expr, ctx: FileFacts) -> set[str]:
@@ -19,7 +18,7 @@ def member_names(tree: ast.expr, ctx: FileFacts) -> set[str]:
     while isinstance(parent, (ast.Tuple, ast.List, ast.Dict, ast.IfExp, ast.comprehension, ast.ListComp)):
         child, parent = parent, ctx.parent(parent)
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and child in parent.args:
-        return {_name(parent.func.value)} - {""} if parent.func.attr in _STORING else set()
+        return {_name(parent.func.value)} - {""} if parent.func.attr in PUTTING else set()
     if not isinstance(parent, ast.Assign) or parent.value is not child:
         return set()
     return {_name(target) for target in parent.targets if child is not tree or not isinstance(target, ast.Name)} - {""}

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from torch2ms.translator.effects.reads_and_writes import TAKERS
 from torch2ms.translator.syntax.ast_walk import children, walk
+from torch2ms.translator.values.containers import CHANGING
 
 __all__ = ["FUNCTIONS", "binds", "blocks", "is_enable_grad", "is_no_grad", "is_zeroing", "own", "reads"]
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_MUTATORS = frozenset({"append", "extend", "insert", "update", "add", "setdefault", "pop", "clear", "appendleft"})
 
 
 def own(scope: ast.AST) -> Iterator[ast.AST]:
@@ -95,9 +95,9 @@ def _changed(call: ast.Call, *, is_taken: bool) -> set[str]:
         name = ""
     places: list[ast.AST] = [keyword.value for keyword in call.keywords if keyword.arg == "out"]
     is_inplace = any(k.arg == "inplace" and getattr(k.value, "value", True) for k in call.keywords)
-    if (name.endswith("_") and name != "requires_grad_") or name in _MUTATORS or is_inplace:
+    if (name.endswith("_") and name != "requires_grad_") or name in CHANGING or is_inplace:
         places.extend([call.func, *call.args[:1]] if isinstance(call.func, ast.Attribute) else call.args[:1])
-        if name in _MUTATORS:
+        if name in CHANGING:
             places = [call.func]
     return set().union(*map(_held, places)) if places else set()
 

@@ -23,6 +23,7 @@ from torch2ms.translator.rules.layer_sizes import (
 )
 from torch2ms.translator.syntax.argument_binding import BoundArgument, BoundCall, parsed, same_literal
 from torch2ms.translator.syntax.cst_builders import as_tuple, bare, build, fix_commas, keyword_arg, parenthesised
+from torch2ms.translator.values.families import RECURRENT
 from torch2ms.translator.values.kinds import Kind
 
 __all__ = ["STARRED", "ContextArgument", "choose_row", "emit_call", "fits"]
@@ -41,7 +42,6 @@ _MEMBERS = (
     "mindspore.experimental.optim.lr_scheduler.ReduceLROnPlateau.",
 )
 _SIZES = frozenset({"unknown", "int", "list", "none"})  # what may be an int or a list, as far as is known
-_RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
 _IGNORABLE = frozenset({"device", "dtype", "layout", "pin_memory", "requires_grad", "memory_format"})
 
 
@@ -299,7 +299,7 @@ class _Builder:
 
     def _is_rate(self, argument: BoundArgument, kind: str) -> bool:
         """Whether this is, or may be, an int for the dropout of a recurrent layer, which takes nothing but floats."""
-        if argument.parameter != "dropout" or self.site.row.name not in _RECURRENT:
+        if argument.parameter != "dropout" or self.site.row.name not in RECURRENT:
             return False
         return kind != "float" or self.ctx.kind(argument.tree).evidence == "annotation"  # dropout: float = 0
 

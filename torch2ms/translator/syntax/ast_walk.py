@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 
-__all__ = ["are_alike", "bound_pairs", "children", "parse_string", "walk"]
+__all__ = ["are_alike", "bound_pairs", "changed_in_place", "children", "parse_string", "walk"]
 
 # Fields that hold identifiers, numbers, operators or comments, never nodes that anybody asks for.
 _PLAIN = frozenset(
@@ -43,6 +43,13 @@ def children(node: ast.AST) -> list[ast.AST]:
         elif value is not None:
             found.append(value)
     return found
+
+
+def changed_in_place(node: ast.AST) -> ast.expr | None:
+    """Return ``x`` of ``x.add_(1)``: PyTorch's methods that change their tensor have an underscore at the end."""
+    func = node.func if isinstance(node, ast.Call) else None
+    is_named = isinstance(func, ast.Attribute) and func.attr.endswith("_") and not func.attr.endswith("__")
+    return func.value if is_named and isinstance(func, ast.Attribute) else None
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, MutableMapping, MutableSequence, MutableSet, Sequence, Set
 
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.syntax.names import EITHER_DEVICE
 from torch2ms.translator.values.kinds import UNKNOWN, Kind, join
 
 __all__ = [
+    "CHANGING",
     "CONTAINERS",
     "NOTHING",
     "OF_NETWORKS",
@@ -210,10 +211,12 @@ def container_method(base: Kind, name: str) -> Kind:
     return Kind("none") if name in ("append", "extend", "insert", "sort", "reverse", "clear") else UNKNOWN
 
 
-# Methods that put something into a container.
+_CHANGED = ((MutableSequence, Sequence), (MutableMapping, Mapping), (MutableSet, Set))
 # What a network keeps its parts in: ``self._modules["0"] = layer`` makes it no attribute of the class's own
 OF_NETWORKS = frozenset({"_parameters", "_modules", "_buffers"})
+# Methods that put something into a container, and all that change one
 PUTTING = frozenset({"append", "appendleft", "add", "insert", "setdefault", "extend", "update"})
+CHANGING = PUTTING.union(*(set(dir(own)) - set(dir(fixed)) for own, fixed in _CHANGED))
 
 
 def item_of(kind: Kind, index: int, count: int) -> Kind:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from torch2ms.mapping_tables.facts import Fact, load_facts
 from torch2ms.translator.values.kinds import Kind
 
-__all__ = ["CASTS", "COMPLEX", "dtype_of_operator", "family", "is_dtype", "with_dtype"]
+__all__ = ["COMPLEX", "dtype_of_operator", "family", "is_dtype", "with_dtype"]
 
 _BOOL, _INT, _FLOAT, _COMPLEX = "torch.bool", "torch.int64", "torch.float32", "torch.complex64"
 _FAMILIES = {
@@ -31,35 +32,7 @@ _TYPES = {
     "ByteTensor": "torch.uint8",
     "BoolTensor": _BOOL,
 }
-CASTS = {
-    "double": "torch.float64", "float": _FLOAT, "half": "torch.float16", "bfloat16": "torch.bfloat16", "long": _INT,
-    "int": "torch.int32", "short": "torch.int16", "char": "torch.int8", "byte": "torch.uint8", "bool": _BOOL,
-}  # fmt: skip
-_SAME_SHAPE = frozenset(
-    {"zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like", "randint_like"}
-)
-_FLOATS = frozenset({"zeros", "ones", "empty", "rand", "randn", "linspace", "logspace", "eye"})
-_TO_COMPLEX = frozenset({"torch.complex", "torch.polar", "torch.view_as_complex", "torch.stft"})
-_REAL_FFT = frozenset({"irfft", "irfft2", "irfftn", "hfft", "hfft2", "hfftn", "fftfreq", "rfftfreq"})
-_KEEPS = frozenset(
-    """clone detach contiguous view reshape flatten ravel squeeze unsqueeze transpose permute t swapaxes movedim expand
-    repeat tile flip roll narrow select index_select gather take masked_select masked_fill where tril triu diag diagonal
-    unfold view_as expand_as reshape_as repeat_interleave cpu cuda to requires_grad_ conj abs neg clamp_ fill_ zero_
-    square positive unflatten chunk split unbind cat concat stack hstack vstack sort flatten
-    fft.fftshift fft.ifftshift""".split()
-)
-# What keeps the dtype of floats, alone or beside numbers, and float64 beside any real tensor
-_OF_FLOATS = frozenset(
-    """sum mean std var prod norm exp log sqrt sin cos tan tanh sigmoid cumsum cumprod round floor ceil trunc amax amin
-    logsumexp softmax log_softmax relu log2 log10 log1p expm1 rsqrt reciprocal median clip clamp nansum
-    nanmean""".split()
-)
-_OF_COMPLEX = frozenset("sum mean prod exp log sqrt sin cos tan tanh sigmoid cumsum cumprod rsqrt reciprocal".split())
-_SUMS = frozenset({"sum", "prod", "cumsum", "cumprod"})  # of ints and bools, without another dtype
-_OF_INTS = frozenset({"amax", "amin", "median", "relu", "floor", "ceil", "round", "trunc", "sign"})
-_OF_DOUBLES = frozenset("add sub mul div pow maximum minimum dot matmul mm true_divide multiply subtract".split())
 _REARRANGED = frozenset({"einops.rearrange", "einops.repeat"})
-_LOSES_COMPLEX = frozenset({"abs", "absolute", "angle", "real", "imag"})
 
 
 def family(dtype: str) -> str:
@@ -104,8 +77,6 @@ def _dtype_of_call(
         return _cast(receiver, node, arguments)
     if receiver is not None and name == "view" and any(map(is_dtype, arguments)):
         return _named(arguments[0])
-    if receiver is not None and name in CASTS:
-        return CASTS[name]
     if receiver is None and name in _TYPES:
         return _TYPES[name]
     first = receiver if receiver is not None else arguments[0] if arguments else None
@@ -113,24 +84,48 @@ def _dtype_of_call(
         made = _created(name, node, arguments, keywords)
         if made is not None:
             return made
-    if receiver is None and name == "where" and len(arguments) == 3 and any(kind.is_tensor for kind in arguments[1:]):
-        return dtype_of_operator(arguments[1], arguments[2], ast.Add())
-    if name in _LOSES_COMPLEX and first is not None and family(first.of) == "complex":
-        return _FLOAT
-    if (name in _KEEPS or name in _SAME_SHAPE) and first is not None:
-        return _held(first)
-    if name in _OF_FLOATS and first is not None and family(first.of) == "float":
-        return first.of
-    if name in _OF_COMPLEX and first is not None and family(first.of) == "complex":
-        return first.of
-    if first is not None and family(first.of) in ("int", "bool") and name in _SUMS:
-        return _INT
-    if first is not None and family(first.of) == "int" and name in _OF_INTS:
-        return first.of
-    others = [kind for kind in (*arguments, *keywords.values()) if kind.is_tensor]
-    if name in _OF_DOUBLES and first is not None and first.of in ("torch.float64", "torch.double"):
-        return first.of if all(family(kind.of) in ("bool", "int", "float") for kind in others) else ""
-    return ""
+    if name == "where":
+        chosen = arguments[1:] if receiver is None else [receiver, *arguments[1:]]
+        is_clear = len(chosen) == 2 and any(kind.is_tensor for kind in chosen)
+        return dtype_of_operator(chosen[0], chosen[1], ast.Add()) if is_clear else ""
+    fact = load_facts().of(f"torch.Tensor.{name}" if receiver is not None else f"torch.{name}")
+    others = [*arguments[0 if receiver is not None else 1 :], *keywords.values()]
+    return _by_fact(fact, first, others) if fact is not None else ""
+
+
+def _by_fact(fact: Fact, first: Kind | None, others: list[Kind]) -> str:
+    """Return the dtype of what an operation gives by its facts, for its argument and what else it is given."""
+    if fact.fixed_dtype or fact.dtype == "default":
+        return fact.fixed_dtype or _FLOAT
+    held = _held(first) if first is not None else ""
+    if fact.dtype == "same" or fact.memory == "self":
+        return held
+    if fact.dtype == "complex":
+        return "torch.complex128" if held in ("torch.float64", "torch.double") else _COMPLEX
+    if fact.dtype in ("real", "real float") and family(held) == "complex":
+        return "torch.float64" if held in ("torch.complex128", "torch.cdouble") else _FLOAT
+    if fact.dtype in ("float", "real float", "sum") and family(held) in ("bool", "int"):
+        return _INT if fact.dtype == "sum" else _FLOAT
+    if fact.dtype in ("common", "quotient") and first is not None:
+        return _common(first, others, ast.Div() if fact.dtype == "quotient" else ast.Add(), fact.axes == "same")
+    return held if fact.dtype in ("real", "real float", "float", "sum") else ""
+
+
+def _common(first: Kind, others: list[Kind], op: ast.operator, is_bounded: bool) -> str:
+    """Return the dtype of what is computed of a tensor and others, or of the tensors of a list.
+
+    Where the others are bounds alone, ``x.clamp(low, high)``, those of floats that nothing is known of are numbers.
+    """
+    found, others = first, [kind for kind in others if kind.name != "none"]
+    if not found.is_tensor and (not others or found.name in ("list", "tuple")):
+        return _held(found)
+    for other in others:
+        if is_bounded and not other.known and family(found.of) == "float":
+            continue
+        if not found.is_tensor and not other.is_tensor:
+            return ""
+        found = Kind("Tensor", dtype_of_operator(found, other, op))
+    return found.of if others or family(found.of) != "bool" else ""
 
 
 def _created(name: str, node: ast.Call, arguments: list[Kind], keywords: dict[str | None, Kind]) -> str | None:
@@ -148,12 +143,6 @@ def _created(name: str, node: ast.Call, arguments: list[Kind], keywords: dict[st
         filled = arguments[1] if len(arguments) > 1 else keywords.get("fill_value")
         value = filled.name if filled is not None else ""
         return {"bool": _BOOL, "int": _INT, "float": _FLOAT}.get(value, "")
-    if name in _FLOATS:
-        return _FLOAT
-    if f"torch.{name}" in _TO_COMPLEX:
-        return _COMPLEX
-    if name.startswith("fft.") and not name.endswith("shift"):
-        return _FLOAT if name.removeprefix("fft.") in _REAL_FFT else _COMPLEX
     return None
 
 

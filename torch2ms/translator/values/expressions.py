@@ -52,8 +52,6 @@ _CONSTANTS: dict[type, Kind] = {
     type(None): Kind("none"), int: Kind("int"), float: Kind("float"), bool: Kind("bool"), str: Kind("str"),
     complex: COMPLEX,
 }  # fmt: skip
-_NUMBERS = ("int", "float", "bool")
-_PLAIN = frozenset({"int", "float", "bool", "str", "none"})
 
 
 class Expressions(Callables):
@@ -201,7 +199,7 @@ class Expressions(Callables):
         made = of_joined(left, right, op) if "Module" in (left.name, right.name) else foreign.of_arithmetic(left, right)
         if made.known:
             return made
-        if left.name in _NUMBERS and right.name in _NUMBERS:
+        if left.is_number and right.is_number:
             floats = "float" in (left.name, right.name) or isinstance(op, ast.Div)
             return Kind("float" if floats else "int")
         if left.name == "str":
@@ -456,7 +454,7 @@ class Expressions(Callables):
             return foreign.of_function(f"{base.of}.{name}", arguments)
         if base.name == "str":
             return Kind("list", items=(Kind("str"),)) if name == "split" else Kind("str")
-        if base.name in _PLAIN or base.name == "python":
+        if base.is_number or base.name in ("str", "none", "python"):
             return foreign.of_method(base, name, arguments)
         if base.name == "Module" and name == "apply":
             return base
@@ -490,8 +488,8 @@ class Expressions(Callables):
             return common([instance_of(name) for name in candidates(kind)])
         if kind.name == "class":
             return common([self.world.family(key) for key in candidates(kind)])
-        name = literal_name(classes)
-        return Kind(name) if name in _PLAIN or name in ("list", "tuple", "dict") else UNKNOWN  # type: ignore[arg-type]
+        plain = Kind(literal_name(classes))  # type: ignore[arg-type]
+        return plain if plain.is_number or plain.name in ("str", "none", "list", "tuple", "dict") else UNKNOWN
 
 
 def _is_plain_key(key: object) -> bool:

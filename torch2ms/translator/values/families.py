@@ -14,6 +14,10 @@ __all__ = [
     "LAYERS_OF",
     "MODULE_BARE",
     "OF_LAYERS",
+    "PARTS",
+    "RECURRENT",
+    "REGISTERING",
+    "WEIGHTS",
     "api_attribute",
     "call_result",
     "instance_of",
@@ -91,6 +95,16 @@ BASE_ROWS: dict[str, str] = {
     "PackedSequence": "torch.nn.utils.rnn.PackedSequence",
 }
 
+# Methods of networks: those that give weights, those that give parts, those that set a part, by its kind
+WEIGHTS = frozenset({"parameters", "named_parameters"})
+PARTS = frozenset({"children", "named_children", "modules", "named_modules"})
+REGISTERING: dict[str, KindName] = {
+    "register_buffer": "Tensor",
+    "register_parameter": "Parameter",
+    "add_module": "Module",
+    "register_module": "Module",
+}
+RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
 # What calling a layer gives, where it is not a Tensor.
 _CALL_RESULTS: dict[str, str] = {
     "torch.nn.LSTM": "tuple[Tensor, tuple[Tensor, Tensor]]",

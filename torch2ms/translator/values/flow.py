@@ -11,8 +11,8 @@ from torch2ms.translator.syntax.ast_walk import children, walk
 from torch2ms.translator.syntax.names import imported
 from torch2ms.translator.values.annotations import annotated
 from torch2ms.translator.values.containers import OF_NETWORKS, PUTTING, added, element_of, is_module_list, item_of
-from torch2ms.translator.values.families import may_be_set
-from torch2ms.translator.values.kinds import UNKNOWN, Kind, KindName, join
+from torch2ms.translator.values.families import REGISTERING, may_be_set
+from torch2ms.translator.values.kinds import UNKNOWN, Kind, join
 from torch2ms.translator.values.parameters import Parameters
 from torch2ms.translator.values.scopes import as_load, heading, join_environments, leaves
 from torch2ms.translator.values.self_attributes import targets_made_of_themselves
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Flow"]
 
-_NUMBERS = ("int", "float", "bool")
 _STAND_INS = ("torch2ms_runtime.missing", "torch2ms.runtime.missing")
 
 Env = dict[str, Kind]
@@ -226,10 +225,10 @@ class Flow(Parameters):
                 kind = added(kind, item) if kind.items else kind
                 self.kinds[load] = kind
         elif isinstance(node.target, ast.Name):
-            if value.is_tensor and kind.name in _NUMBERS:  # ``score = 0``, ``score += layer(x)``
+            if value.is_tensor and kind.is_number:  # ``score = 0``, ``score += layer(x)``
                 kind = self._arithmetic(kind, value, node.op)
             self.assign(node.target, Kind("Tensor") if value.is_tensor and not kind.known else kind)
-        elif isinstance(node.target, ast.Attribute) and kind.name in ("int", "float") and value.name not in _NUMBERS:
+        elif isinstance(node.target, ast.Attribute) and kind.name in ("int", "float") and not value.is_number:
             self._store(self.kinds.get(node.target.value, UNKNOWN), node.target, UNKNOWN)  # ``self.total += loss``
         elif isinstance(node.target, ast.Subscript):
             self.expr(node.target.value)
@@ -449,7 +448,7 @@ class Flow(Parameters):
     def _registered(self, call: ast.Call) -> None:
         """Record what ``self.register_buffer("name", value)`` and its relatives set."""
         function = call.func
-        if not isinstance(function, ast.Attribute) or function.attr not in _REGISTERING or len(call.args) < 2:
+        if not isinstance(function, ast.Attribute) or function.attr not in REGISTERING or len(call.args) < 2:
             return
         name = call.args[0]
         if (
@@ -458,7 +457,7 @@ class Flow(Parameters):
             and self.kinds[function.value].evidence == "self"
         ):
             kind = self.kinds.get(call.args[1], UNKNOWN)
-            promised = Kind(_REGISTERING[function.attr], evidence=function.attr)
+            promised = Kind(REGISTERING[function.attr], evidence=function.attr)
             self.stored[name.value] = kind if kind.name == promised.name else promised
 
     def narrow(self, test: ast.expr, holds: bool) -> None:
@@ -490,11 +489,3 @@ class Flow(Parameters):
         if self.kinds.get(test.func, UNKNOWN).of == "torch.is_tensor" and len(test.args) == 1:
             return test.args[0], Kind("Tensor")
         return None, UNKNOWN
-
-
-_REGISTERING: dict[str, KindName] = {
-    "register_buffer": "Tensor",
-    "register_parameter": "Parameter",
-    "add_module": "Module",
-    "register_module": "Module",
-}

@@ -20,7 +20,6 @@ __all__ = [
     "of_method",
 ]
 
-_NUMBERS = ("int", "float", "bool")
 _SETTINGS = "argparse.Namespace"
 
 
@@ -64,7 +63,7 @@ def of_attribute(base: Kind, name: str) -> Kind:
 
 def of_arithmetic(left: Kind, right: Kind) -> Kind:
     """Return what complex numbers, arrays and sparse matrices give with what is no tensor: ``2j * math.pi``."""
-    if COMPLEX in (left, right) and {left.name, right.name} <= {"python", "module", *_NUMBERS}:
+    if COMPLEX in (left, right) and all(kind.is_number or kind.name in ("python", "module") for kind in (left, right)):
         return COMPLEX
     if _SPARSE in (left.of, right.of):
         return _MATRIX  # or a matrix of numpy

@@ -80,6 +80,11 @@ class Kind:
         return self.name in names or not self.seen.isdisjoint(names)
 
     @property
+    def is_number(self) -> bool:
+        """Whether the value is a number of Python's, or a bool."""
+        return self.name in ("int", "float", "bool")
+
+    @property
     def is_tensor(self) -> bool:
         """Whether the value is a Tensor or a Parameter."""
         return self.name in ("Tensor", "Parameter")

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Protocol
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.values.kinds import Kind
 
@@ -21,7 +22,6 @@ __all__ = ["BY_HAND", "as_weight", "hand_trained", "marked_anew"]
 
 BY_HAND = "trained by hand"  # the evidence of such a parameter
 _WORD = "requires_grad"
-_CUTS = frozenset({"data", "detach"})
 _OF_NETWORKS = frozenset({"parameters", "named_parameters", "param_groups", "weight", "bias"})
 _MAKERS = frozenset(
     "Variable arange as_tensor empty eye from_numpy full linspace normal ones rand randint randn randperm tensor "
@@ -95,7 +95,7 @@ def _gives_tensor(value: ast.expr) -> bool:
 
 def _computes_from(value: ast.expr, name: str) -> bool:
     """Whether a variable is bound to what is computed from what it held, not to the same cut off."""
-    cut = isinstance(value, ast.Call) and getattr(value.func, "attr", "") in _CUTS
+    cut = isinstance(value, ast.Call) and load_facts().cuts_off(getattr(value.func, "attr", ""))
     return not cut and any(isinstance(node, ast.Name) and node.id == name for node in walk(value))
 
 
@@ -117,7 +117,7 @@ def _makes_leaf(call: ast.Call) -> bool:
     while isinstance(value, (ast.Call, ast.Attribute)):
         func = value.func if isinstance(value, ast.Call) else value
         name = getattr(func, "attr", getattr(func, "id", ""))
-        if name in _CUTS or name in _MAKERS or name.endswith(("_like", "Tensor")):
+        if load_facts().cuts_off(name) or name in _MAKERS or name.endswith(("_like", "Tensor")):
             return True
         value = func.value if isinstance(func, ast.Attribute) else func
     return False

@@ -8,12 +8,12 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax.cst_builders import code_of, fix_commas, parse_expression
+from torch2ms.translator.values.containers import CHANGING
 from torch2ms.translator.values.queries.known_values import values_of
 
 __all__ = ["spread_options"]
 
 _MANY = 6  # more options than that are not written out
-_CHANGING = frozenset({"update", "pop", "setdefault", "clear", "popitem"})
 
 
 def spread_options(updated: cst.Call, tree: ast.Call, ctx: Context) -> tuple[cst.Call, ast.Call] | None:
@@ -78,7 +78,7 @@ def _is_constant(name: str, ctx: Context) -> bool:
             if not isinstance(parent.ctx, ast.Load):
                 return False
         elif isinstance(parent, ast.Attribute):
-            if parent.attr in _CHANGING:
+            if parent.attr in CHANGING:
                 return False
         elif not (isinstance(parent, ast.keyword) and parent.arg is None):
             return False

@@ -19,6 +19,7 @@ from torch2ms.mapping_tables.schema import RECEIVER, Limit, MappedTo
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.differentiation import GRADIENTS, asks_for_gradients
 from torch2ms.translator.effects.gradient_state import is_creation, requires_grad
+from torch2ms.translator.syntax.ast_walk import changed_in_place
 from torch2ms.translator.values.queries.edge_cases import names_infinity
 from torch2ms.translator.values.queries.emptiness import input_of
 from torch2ms.translator.values.queries.known_values import values_of
@@ -74,9 +75,7 @@ def _made(given: ast.expr | None, ctx: Context) -> ast.Call | None:
 def _changed(ctx: Context) -> frozenset[str]:
     """Return the names whose objects a file changes in place: ``x.t_()``, ``x[0] = 1``, ``x += 1``."""
     changed: list[ast.expr] = [node.target for node in ctx.analysis.all(ast.AugAssign)]
-    for node in ctx.analysis.all(ast.Call):
-        if isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
-            changed.append(node.func.value)
+    changed += [place for node in ctx.analysis.all(ast.Call) if (place := changed_in_place(node)) is not None]
     parts: list[ast.Subscript | ast.Attribute] = [*ctx.analysis.all(ast.Subscript), *ctx.analysis.all(ast.Attribute)]
     changed.extend(node.value for node in parts if not isinstance(node.ctx, ast.Load))
     return frozenset(part.id for part in changed if isinstance(part, ast.Name))

@@ -15,6 +15,7 @@ from torch2ms.translator.rules.call_site import CallSite
 from torch2ms.translator.rules.calls.replaced_parts import puts_parts_below
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.syntax.cst_builders import build, code_of, parenthesised
+from torch2ms.translator.values.families import WEIGHTS
 
 __all__ = [
     "as_parameter",
@@ -25,8 +26,6 @@ __all__ = [
     "without_options",
     "without_verbose",
 ]
-
-_SOURCES = frozenset({"parameters", "named_parameters"})
 
 
 def name_apart(code: cst.BaseExpression, site: CallSite, ctx: Context) -> cst.BaseExpression:
@@ -158,7 +157,7 @@ def _several(tree: ast.expr, ctx: Context) -> bool:
         looped = {name.id for node in walk(part) if isinstance(node, ast.comprehension)
                   for name in walk(node.target) if isinstance(name, ast.Name)}  # fmt: skip
         for node in walk(part):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SOURCES:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in WEIGHTS:
                 receiver = node.func.value
                 found.add(ast.unparse(receiver))
                 if isinstance(receiver, ast.Name) and receiver.id in looped:
@@ -186,4 +185,4 @@ def _values(name: str, ctx: Context) -> list[ast.AST]:
 
 def _lists(value: ast.expr) -> bool:
     """Whether a value may be a list of parameters: it is no network and no number."""
-    return any(isinstance(node, ast.Attribute) and node.attr in _SOURCES for node in walk(value))
+    return any(isinstance(node, ast.Attribute) and node.attr in WEIGHTS for node in walk(value))

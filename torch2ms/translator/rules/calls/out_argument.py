@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.sharing import (
     fills_whole,
@@ -203,15 +204,13 @@ def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]
     return [(target, value)]
 
 
-_MAKERS = frozenset("empty zeros ones rand randn tensor Tensor new_empty new_zeros new_ones".split())
-
-
 def _is_empty(tree: ast.expr) -> bool:
     """Whether a tensor is made with no elements: ``torch.empty(0)``, ``torch.tensor([])``, ``torch.Tensor()``."""
     if not isinstance(tree, ast.Call):
         return False
     name = tree.func.attr if isinstance(tree.func, ast.Attribute) else getattr(tree.func, "id", "")
-    if name not in _MAKERS and not name.endswith("Tensor"):
+    is_sized = load_facts().has_axes(name, "sizes") and not load_facts().may_share(name)
+    if not is_sized and not name.endswith(("tensor", "Tensor")):
         return False
     if not tree.args:
         return isinstance(tree.func, ast.Attribute) and tree.func.attr.endswith("Tensor") and not tree.keywords

@@ -15,6 +15,7 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.syntax.cst_builders import build, slice_object
 from torch2ms.translator.values.declarations import FileAnalysis
+from torch2ms.translator.values.families import PARTS
 from torch2ms.translator.values.kinds import candidates
 
 __all__ = ["exchanged_by_name", "exchanged_part", "puts_parts_below", "taken_part"]
@@ -60,7 +61,6 @@ def taken_part(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpre
 
 
 _PUTTING = frozenset({"setattr", "add_module", "register_module"})
-_GOING_OVER = frozenset({"named_children", "named_modules", "children", "modules"})
 
 
 def puts_parts_below(ctx: Context) -> bool:
@@ -77,7 +77,7 @@ def puts_parts_below(ctx: Context) -> bool:
 
 def _putting_files(ctx: Context) -> Iterator[tuple[str, str]]:
     for path, index in ctx.world.symbols.files.items():
-        if index.set_on_others or not (_PUTTING | _GOING_OVER).isdisjoint(index.calls):
+        if index.set_on_others or not (_PUTTING | PARTS).isdisjoint(index.calls):
             analysis = ctx.analysis if path == ctx.path else ctx.world.file(path)
             if analysis is not None and any(_puts_below(node, analysis) for node in analysis.nodes):
                 yield path, ""

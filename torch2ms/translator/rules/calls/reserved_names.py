@@ -10,6 +10,7 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.values.families import REGISTERING
 from torch2ms.translator.values.kinds import candidates
 
 __all__ = ["METHODS", "RESERVED", "free_name", "is_free", "is_own_method", "rename_call"]
@@ -47,7 +48,6 @@ METHODS = frozenset(
     shard to_float trainable_params untrainable_params update_cell_prefix update_cell_type
     update_parameters_name""".split()
 )
-_NAMING = frozenset({"add_module", "register_module", "register_buffer", "register_parameter"})
 
 
 def is_free(key: str, name: str, ctx: Context) -> bool:
@@ -98,7 +98,7 @@ def rename_call(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:
     if new is not None:
         return updated.with_changes(func=updated.func.with_changes(attr=cst.Name(new)))
     name = tree.args[0] if tree.args else None
-    if tree.func.attr not in _NAMING or not isinstance(name, ast.Constant) or name.value not in RESERVED:
+    if tree.func.attr not in REGISTERING or not isinstance(name, ast.Constant) or name.value not in RESERVED:
         return updated
     keys = [key for key in candidates(ctx.kind(tree.func.value)) if ":" in key]
     literal = updated.args[0].value

@@ -11,6 +11,7 @@ from typing import Any
 
 import libcst as cst
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.syntax.cst_builders import bare, build
@@ -19,7 +20,6 @@ from torch2ms.translator.values.dtypes import family
 __all__ = ["cut_condition"]
 
 _COUNTED = (ast.Mult, ast.Add, ast.Sub, ast.Div)
-_COMPARES = frozenset("eq ge gt le lt ne greater greater_equal less less_equal not_equal".split())
 _TAKES_NUMBERS = frozenset("bfloat16 double float half int long masked_select mean mul sum to type type_as".split())
 
 
@@ -46,7 +46,7 @@ def _is_condition(value: ast.expr, ctx: Context) -> bool:
     """Whether a value is a tensor of bools that compares what may have a gradient, or is made of such a one."""
     if isinstance(value, ast.Compare):
         parts = [value.left, *value.comparators]
-    elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _COMPARES:
+    elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and _compares(value.func.attr):
         parts = [value.func.value, *value.args]
     elif isinstance(value, ast.BinOp) and isinstance(value.op, (ast.BitAnd, ast.BitOr)):
         return _is_condition(value.left, ctx) or _is_condition(value.right, ctx)
@@ -56,6 +56,10 @@ def _is_condition(value: ast.expr, ctx: Context) -> bool:
         return _is_of_bools(value, ctx) and _is_of_bools(value.func.value, ctx)
     tensors = [kind for kind in map(ctx.kind, parts) if kind.is_tensor]
     return bool(tensors) and all(family(kind.of) not in ("int", "bool") for kind in tensors)
+
+
+def _compares(name: str) -> bool:
+    return load_facts().gives(name, "torch.bool") and load_facts().has_axes(name, "common")
 
 
 def _is_of_bools(value: ast.expr, ctx: Context) -> bool:

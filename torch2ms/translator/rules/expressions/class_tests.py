@@ -11,6 +11,7 @@ import ast
 import libcst as cst
 
 from torch2ms.diagnostics import Severity
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax.cst_builders import build
 from torch2ms.translator.values.kinds import candidates
@@ -52,13 +53,14 @@ def _identity_test(updated: cst.Comparison, tree: ast.Compare, ctx: Context) -> 
     return build(f"{{a}} {sign} {{b}}", a=updated.left, b=updated.comparisons[0].comparator)
 
 
-_CASTS = frozenset("to float double half bfloat16 long int short char byte bool type type_as".split())
 _OTHER = "a cast to the dtype that a tensor has gives the tensor itself in torch, a new one in MindSpore"
 
 
 def _may_be_its_own(node: ast.expr, ctx: Context) -> bool:
     """Whether a cast of a tensor is asked for its identity: ``x.float() is x`` holds in PyTorch."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr not in _CASTS:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    if not load_facts().may_cast(node.func.attr):
         return False
     moves = node.func.attr == "to" and all(ctx.kind(given).name in ("device", "str") for given in node.args)
     return ctx.kind(node.func.value).is_tensor and not moves

@@ -128,7 +128,11 @@ def _is_spoken_for(tree: ast.AST, ctx: Context) -> bool:
     parent = ctx.parent(tree)
     if isinstance(parent, ast.IfExp) and _is_of_either_device(tree, ctx):
         parent = ctx.parent(parent)
-    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id.endswith("attr"):
+    if (
+        isinstance(parent, ast.Call)
+        and isinstance(parent.func, ast.Name)
+        and parent.func.id in ("getattr", "hasattr", "setattr", "delattr")
+    ):
         return True
     if isinstance(parent, ast.Compare):
         return True  # torch is None

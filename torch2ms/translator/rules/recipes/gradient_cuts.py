@@ -12,6 +12,7 @@ import re
 
 import libcst as cst
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.gradient_state import requires_grad
 from torch2ms.translator.syntax.ast_walk import walk
@@ -20,27 +21,11 @@ from torch2ms.translator.values.dtypes import family
 
 __all__ = ["cut_from_floats"]
 
-# What has no gradient, whatever it is computed from
-_STEPS = frozenset(
-    """floor ceil round trunc fix sign argmax argmin argsort nonzero randint rand randn randperm bernoulli multinomial
-    arange zeros ones full tensor as_tensor from_numpy detach one_hot eq ne lt le gt ge isnan isinf isfinite isclose
-    logical_and logical_or logical_xor logical_not bucketize searchsorted unique bincount any all count_nonzero
-    zeros_like ones_like rand_like randn_like full_like long int short byte char bool floor_divide heaviside""".split()
-)
-# What leaves it to its input whether there is a gradient
-_FORMS = frozenset(
-    """view reshape squeeze unsqueeze flatten transpose permute contiguous clone expand expand_as repeat cpu cuda to t
-    clamp clip narrow select chunk view_as float double half type type_as item tolist""".split()
-)
 # Arguments and members that bring nothing back to floats
 _TAKERS = frozenset(
     """embedding one_hot cross_entropy nll_loss gather take take_along_dim index_select index_add index_fill index_copy
     scatter scatter_ scatter_add scatter_add_ masked_fill masked_fill_ masked_select where bincount searchsorted range
     len print bool int str repr float isinstance format append_metric accuracy eq ne equal isin append""".split()
-)
-_ASKED = frozenset(
-    """shape size dim ndim ndimension dtype device numel item tolist numpy any all nonzero unique eq ne lt le gt ge
-    equal argmax argmin argsort detach bincount nelement is_cuda logical_not logical_and logical_or bool""".split()
 )
 _TAKING = re.compile(r"torch\.nn\.(Embedding|EmbeddingBag|CrossEntropyLoss|NLLLoss|NLLLoss2d)")
 _WHOLE = ("int", "bool")
@@ -70,9 +55,9 @@ def _may_carry(tree: ast.expr, ctx: Context) -> bool:
     if isinstance(tree, ast.Call):
         function = tree.func
         called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        if called.rstrip("_") in _STEPS:
+        if not load_facts().has_gradient(called):
             return False
-        if called in _FORMS and isinstance(function, ast.Attribute):
+        if _keeps_form(called) and isinstance(function, ast.Attribute):
             of_torch = ctx.kind(function).name == "api" and tree.args
             return _may_carry(tree.args[0] if of_torch else function.value, ctx)
     return requires_grad(tree, ctx) is not False
@@ -105,15 +90,18 @@ def _is_harmless(node: ast.expr, ctx: Context, seen: set[str]) -> bool:
 
 def _is_member_harmless(member: ast.Attribute, ctx: Context, seen: set[str]) -> bool:
     call = ctx.parent(member)
-    if member.attr in _ASKED:
+    if not load_facts().has_gradient(member.attr):
         return True
     if not isinstance(call, ast.Call) or call.func is not member:
         return False
     whole = family(ctx.kind(call).of) in _WHOLE
-    return (whole or (member.attr in _FORMS and member.attr not in _FLOATS)) and _is_harmless(call, ctx, seen)
+    keeps = _keeps_form(member.attr) and not load_facts().may_cast(member.attr)
+    return (whole or keeps) and _is_harmless(call, ctx, seen)
 
 
-_FLOATS = frozenset({"float", "double", "half", "type", "type_as", "to"})
+def _keeps_form(called: str) -> bool:
+    """Whether an operation gives the numbers of its input, or bounds them: its input alone tells of gradients."""
+    return load_facts().may_share(called) or load_facts().has_axes(called, "same")
 
 
 def _is_operator_harmless(tree: ast.BinOp | ast.UnaryOp, ctx: Context, seen: set[str]) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.copied_views import left_view
 from torch2ms.translator.effects.escape import is_held
@@ -59,15 +60,11 @@ from torch2ms.translator.rules.recipes.narrowed_parts import narrowed_part
 from torch2ms.translator.rules.recipes.own_tensors import cut_buffer, dropped, held_by_network, may_carry
 from torch2ms.translator.rules.recipes.whole_values import exactly_filled
 from torch2ms.translator.rules.snapshots import of_old_values
-from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.syntax.ast_walk import changed_in_place, walk
 from torch2ms.translator.syntax.cst_builders import build, code_of, fix_commas, parenthesised, parse_expression
 
 __all__: list[str] = []
 
-# Operations that change the shape, which filling the same tensor cannot say.
-_RESHAPING = frozenset({
-    "squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims", "t", "resize", "resize_as", "detach", "flatten",
-})  # fmt: skip
 _ALIAS = "another name may refer to the tensor that is changed in place, and keeps its old value in MindSpore"
 _BACK = "the change reaches what shares the memory, but the gradient does not see it there"
 _VIEW = "the tensor may share its memory with another one, which keeps its old value in MindSpore"
@@ -299,11 +296,11 @@ def _warned(made: Replace, owner: str) -> Replace:
 def _reshapes(site: CallSite) -> bool:
     """Whether the call, or one before it in a chain of in-place methods, changes the shape."""
     tree: ast.expr | None = site.receiver_tree
-    while isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr.endswith("_"):
-        if tree.func.attr.removesuffix("_") in _RESHAPING:
+    while tree is not None and (changed := changed_in_place(tree)) is not None:
+        if load_facts().gives_form(tree.func.attr):  # type: ignore[attr-defined]
             return True
-        tree = tree.func.value
-    return bare_name(site) in _RESHAPING
+        tree = changed
+    return load_facts().gives_form(f"{bare_name(site)}_")
 
 
 def _is_network_input(name: str, ctx: Context) -> bool:

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import libcst as cst
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.context import Context
 from torch2ms.translator.rules.call_site import RECIPES, CallSite, Leave, Replace
 from torch2ms.translator.rules.emission import emit_call, fits
 from torch2ms.translator.syntax.argument_binding import bind
-from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.syntax.ast_walk import changed_in_place, walk
 from torch2ms.translator.syntax.cst_builders import bare, build, code_of, parenthesised
 from torch2ms.translator.values.queries.dtype_widths import dtype_name, is_wider
 from torch2ms.translator.values.queries.edge_cases import by_edges
@@ -44,11 +45,6 @@ _OPERATORS = {
     "true_divide": "/",
     "pow": "**",
 }
-# Comparisons give bools, and running sums of ints int64, which torch writes into the tensor in the tensor's own dtype.
-_OF_OTHER_DTYPE = frozenset({
-    "eq", "ne", "lt", "le", "gt", "ge", "less", "less_equal", "greater", "greater_equal", "not_equal",
-    "logical_and", "logical_or", "logical_xor", "logical_not", "cumsum", "cumprod",
-})  # fmt: skip
 Maker = Callable[[CallSite, cst.BaseExpression, Context], "cst.BaseExpression | None"]
 
 
@@ -64,10 +60,8 @@ def changed_by(tree: ast.AST | None, ctx: Context) -> ast.expr | None:
     callee = ctx.kind(tree.func)
     if callee.name == "api":
         changed, name = tree.args[0] if tree.args else None, ctx.tables.canonical(callee.of)
-    elif isinstance(tree.func, ast.Attribute) and tree.func.attr.endswith("_"):
-        changed, name = tree.func.value, f"torch.Tensor.{tree.func.attr}"
     else:
-        return None
+        changed, name = changed_in_place(tree), f"torch.Tensor.{getattr(tree.func, 'attr', '')}"
     row = ctx.tables.row(name)
     return changed if row is not None and any(option.recipe == "inplace" for option in row.to) else None
 
@@ -101,7 +95,7 @@ def functional(site: CallSite, tensor: cst.BaseExpression, ctx: Context) -> Repl
         made = maker(site, tensor, ctx)
         return Replace(made) if made is not None else Leave("its arguments have no counterpart")
     made_by_row = _by_row(_on(site, tensor), ctx)
-    if name in _OF_OTHER_DTYPE and isinstance(made_by_row, Replace):
+    if load_facts().gives(name, "torch.bool", "sum") and isinstance(made_by_row, Replace):
         return _cast(made_by_row, build("{x}.dtype", x=tensor.deep_clone()))
     return _kept(made_by_row, site, tensor, ctx)
 

@@ -6,6 +6,7 @@ import ast
 
 import libcst as cst
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.context import Context
 from torch2ms.translator.rules.call_site import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.rules.emission import emit_call
@@ -105,9 +106,6 @@ def alike(site: CallSite, ctx: Context) -> Outcome:
     return emit_call(site, ctx) if len(shapes) == 1 else Leave("its two tensors may have different shapes")
 
 
-_EACH = frozenset({"abs", "angle", "ones_like", "zeros_like", "full_like", "rand_like", "randn_like", "exp", "sqrt"})
-
-
 def _shaped_as(tree: ast.expr, ctx: Context, depth: int = 3) -> str:
     """Return the text of the tensor whose shape a value has: ``x`` for ``torch.ones_like(x)`` and ``x.abs()``."""
     if isinstance(tree, ast.Name) and depth:
@@ -121,5 +119,6 @@ def _shaped_as(tree: ast.expr, ctx: Context, depth: int = 3) -> str:
 
 
 def _is_each(tree: ast.expr) -> bool:
-    """Whether a value is made of each element of a tensor."""
-    return isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr in _EACH
+    """Whether a value has a number for each element of a tensor."""
+    is_method = isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute)
+    return is_method and load_facts().has_axes(tree.func.attr, "same")  # type: ignore[attr-defined]

@@ -10,11 +10,9 @@ from torch2ms.translator.context import Context
 from torch2ms.translator.rules.call_site import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.syntax.cst_builders import bare, build
+from torch2ms.translator.values.containers import PUTTING
 
 __all__: list[str] = []
-
-
-_ADDING = frozenset({"append", "insert", "extend"})
 
 
 def _has_refused(tree: ast.expr, ctx: Context) -> bool:
@@ -47,7 +45,7 @@ def _is_given_refused(name: str, ctx: Context) -> bool:
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
-            and node.func.attr in _ADDING
+            and node.func.attr in PUTTING
             and any(_may_be_refused(given, ctx) or _has_refused(given, ctx) for given in node.args)
             and ast.unparse(node.func.value) == name
         ):

@@ -6,6 +6,7 @@ import ast
 
 import libcst as cst
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.aliases import shared_memory
 from torch2ms.translator.effects.reads_and_writes import effects, root
@@ -157,7 +158,11 @@ def _may_be_parameter(tree: ast.expr, ctx: Context) -> bool:
         return _may_be_parameter(tree.body, ctx) or _may_be_parameter(tree.orelse, ctx)
     if isinstance(tree, ast.Call):
         function = tree.func
-        if isinstance(function, ast.Attribute) and function.attr in _SAME and ctx.kind(function).name != "api":
+        if (
+            isinstance(function, ast.Attribute)
+            and load_facts().may_be_itself(function.attr)
+            and ctx.kind(function).name != "api"
+        ):
             return _may_be_parameter(function.value, ctx)
         of_torch = ctx.kind(function).name == "api" or ctx.kind(function).name == "Module"
         return not (of_torch or (isinstance(function, ast.Attribute) and ctx.kind(function.value).is_tensor))
@@ -179,5 +184,3 @@ def _is_leaf(call: ast.Call) -> bool:
 
 
 _COMPUTED = frozenset({"data", "grad", "T", "mT", "H", "mH", "real", "imag"})
-# What gives the tensor itself where there is nothing to do.
-_SAME = frozenset("to float double half bfloat16 type type_as contiguous cpu cuda requires_grad_".split())

@@ -13,7 +13,7 @@ from torch2ms.translator.effects.buffers import carries_gradient, class_around, 
 from torch2ms.translator.effects.freezing import freed
 from torch2ms.translator.effects.recordability import GRADIENT
 from torch2ms.translator.rules.call_site import CallSite, Leave, Outcome, Replace, recipe
-from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.syntax.ast_walk import changed_in_place, walk
 from torch2ms.translator.syntax.cst_builders import build, fix_commas
 from torch2ms.translator.values.kinds import candidates
 
@@ -216,8 +216,8 @@ def _is_assigned(name: str, where: ast.AST) -> bool:
             return True
         if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store):
             return True
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
-            value = node.func.value
+        if (changed := changed_in_place(node)) is not None:
+            value = changed
             while isinstance(value, (ast.Call, ast.Subscript, ast.Attribute)):
                 if isinstance(value, ast.Attribute) and value.attr == name:
                     return True

@@ -10,6 +10,7 @@ import ast
 
 import libcst as cst
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.gradient_state import requires_grad
 from torch2ms.translator.rules.call_site import CallSite, Leave, Outcome, Replace, recipe
@@ -23,7 +24,6 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.
 _LOADERS = frozenset({"DataLoader", "Dataset"})
 _ITERATES = frozenset({"enumerate", "iter", "tqdm", "next", "zip", "reversed", "islice", "cycle"})
 _NUMBERS = frozenset({"ndarray", "int", "float", "bool", "str", "none", "Size", "dtype", "device", "image"})
-_INTEGERS = frozenset({"long", "int", "byte", "bool", "short", "argmax", "argmin", "argsort", "eq", "ne", "data"})
 
 
 @recipe("variable")
@@ -72,7 +72,7 @@ def _is_data(tree: ast.expr, ctx: Context, depth: int) -> bool:
     if isinstance(tree, ast.BinOp):
         return _is_data(tree.left, ctx, depth - 1) and _is_data(tree.right, ctx, depth - 1)
     if isinstance(tree, (ast.Attribute, ast.Subscript, ast.UnaryOp)):
-        if isinstance(tree, ast.Attribute) and tree.attr in _INTEGERS:
+        if isinstance(tree, ast.Attribute) and load_facts().detaches(tree.attr):
             return True
         return _is_data(tree.operand if isinstance(tree, ast.UnaryOp) else tree.value, ctx, depth - 1)
     return isinstance(tree, ast.Call) and _is_data_made(tree, ctx, depth)
@@ -83,7 +83,7 @@ def _is_data_made(call: ast.Call, ctx: Context, depth: int) -> bool:
     if any(word.arg == "requires_grad" for word in call.keywords):
         return False  # requires_grad() could not tell what it says
     given = [*call.args, *(word.value for word in call.keywords if word.arg not in ("device", "dtype"))]
-    if isinstance(function, ast.Attribute) and function.attr in _INTEGERS:
+    if isinstance(function, ast.Attribute) and load_facts().detaches(function.attr):
         return True
     if getattr(function, "id", "") == "next":
         return _is_loader(call, ctx)

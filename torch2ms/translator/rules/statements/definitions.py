@@ -16,12 +16,13 @@ from torch2ms.translator.rules.statements.conditional_layers import report_seldo
 from torch2ms.translator.rules.statements.construction_run import in_mode_of_birth
 from torch2ms.translator.rules.statements.delegation import guard_delegation
 from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.values.containers import OF_NETWORKS
+from torch2ms.translator.values.families import PARTS
 
 __all__ = ["rewrite_class", "rewrite_for", "rewrite_function"]
 
 # Attributes through which children and weights are found whatever their names
 _TENSORS = re.compile(r"torch\.\w*Tensor")  # of any dtype
-_BY_ANY_NAME = frozenset({"children", "named_children", "modules", "named_modules", "_modules", "__dict__"})
 
 
 def rewrite_class(node: cst.ClassDef, updated: cst.ClassDef, tree: ast.ClassDef, ctx: Context) -> cst.ClassDef:
@@ -84,7 +85,7 @@ def _words(ctx: Context) -> frozenset[str] | None:
     strings = {node.value for node in ctx.analysis.all(ast.Constant) if isinstance(node.value, str)}
     decays = any(node.arg == "weight_decay" for node in ctx.analysis.all(ast.keyword))
     decays = decays or "AdamW" in reads or "weight_decay" in strings
-    return frozenset(reads | strings) if decays and not reads & _BY_ANY_NAME else None
+    return frozenset(reads | strings) if decays and not reads & (PARTS | OF_NETWORKS | {"__dict__"}) else None
 
 
 def _has_weights(call: ast.Call, ctx: Context) -> bool:

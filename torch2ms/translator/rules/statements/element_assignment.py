@@ -32,7 +32,7 @@ from torch2ms.translator.rules.statements.leading_axes import without_leading_ax
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.syntax.cst_builders import build, code_of, parse_expression
 from torch2ms.translator.values.dtypes import COMPLEX
-from torch2ms.translator.values.queries.ranks import SIZED
+from torch2ms.translator.values.queries.ranks import is_sized
 
 __all__ = ["guarded", "written_elements"]
 
@@ -294,7 +294,7 @@ def _is_one_row(node: cst.Assign, tree: ast.AST, ctx: Context) -> bool:
     listed = bool(made.args) and isinstance(made.args[0], (ast.Tuple, ast.List))
     sizes = made.args[0].elts if listed else made.args  # type: ignore[attr-defined]
     holds = name == "Tensor" and listed  # what it holds, not its sizes
-    first = sizes[0] if name in SIZED and len(sizes) > 1 and not holds else None
+    first = sizes[0] if is_sized(name) and len(sizes) > 1 and not holds else None
     return isinstance(first, ast.Constant) and first.value == 1
 
 

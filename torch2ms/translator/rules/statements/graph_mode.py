@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from torch2ms.diagnostics import CODES, Severity
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax.ast_walk import children, walk
+from torch2ms.translator.values.containers import CHANGING
+from torch2ms.translator.values.families import PARTS, WEIGHTS
 from torch2ms.translator.values.kinds import Kind
 from torch2ms.translator.values.world import ClassInfo, FunctionInfo
 
@@ -26,8 +28,6 @@ _REFUSED: dict[str, str] = {
     "Import": "an import", "ImportFrom": "an import", "Yield": "yield", "YieldFrom": "yield", "Nonlocal": "nonlocal",
     "Await": "await", "AsyncFor": "async", "AsyncWith": "async",
 }  # fmt: skip
-_WALKS = frozenset({"modules", "named_modules", "parameters", "named_parameters", "named_children", "named_buffers"})
-_LIST_CHANGES = frozenset({"append", "extend", "insert", "pop", "clear", "remove", "update", "add", "setdefault"})
 _PYTHON_STATE = ("random", "numpy.random", "time")  # modules whose functions answer anew at each call
 
 _DYNAMIC = {
@@ -112,7 +112,7 @@ class _Advice:
             called = node.func
             if (
                 isinstance(called, ast.Attribute)
-                and called.attr in _WALKS
+                and (called.attr in WEIGHTS | PARTS or called.attr in ("buffers", "named_buffers"))
                 and self._kind(called.value).name in ("Module", "self")
             ):
                 name = f"{called.attr}()"
@@ -132,7 +132,7 @@ class _Advice:
             self._say("T2M601", node, message)
         owner = node.func.value
         if (
-            node.func.attr in _LIST_CHANGES
+            node.func.attr in CHANGING
             and isinstance(owner, ast.Attribute)
             and _is_self(owner.value)
             and self._kind(owner).name in ("list", "dict", "python", "unknown")

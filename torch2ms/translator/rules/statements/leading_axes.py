@@ -13,12 +13,12 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.syntax.cst_builders import build, parse_expression
+from torch2ms.translator.values.families import RECURRENT
 from torch2ms.translator.values.queries.ranks import OTHERS, ranks
 from torch2ms.translator.values.use_evidence import uses
 
 __all__ = ["without_leading_axes"]
 
-_RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
 _STATE_AXES = 3
 _BATCH_AXES = 2  # of what a network gives for a batch, at least
 _WHOLE = ("()", "-1")  # the sizes of all that a place without axes, or with one, can take
@@ -155,4 +155,4 @@ def _id(tree: ast.expr) -> str:
 
 
 def _runs_recurrent(call: ast.expr, ctx: Context) -> bool:
-    return isinstance(call, ast.Call) and ctx.kind(call.func).name == "Module" and ctx.kind(call.func).of in _RECURRENT
+    return isinstance(call, ast.Call) and ctx.kind(call.func).name == "Module" and ctx.kind(call.func).of in RECURRENT

@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.effects.names_used import binds
 from torch2ms.translator.syntax.ast_walk import children
 
 __all__ = ["attached"]
-
-_CUTS = frozenset({"data", "detach", "dim", "dtype", "item", "ndim", "numel", "numpy", "shape", "size", "tolist"})
 
 
 def attached(body: Sequence[ast.stmt], loss: ast.expr) -> set[str]:
@@ -24,7 +23,7 @@ def attached(body: Sequence[ast.stmt], loss: ast.expr) -> set[str]:
 
 def _reads(node: ast.AST) -> set[str]:
     """Return the names that are read otherwise than behind a cut: ``x.detach()``, ``x.data``, ``x.shape``."""
-    if isinstance(node, ast.Attribute) and node.attr in _CUTS and isinstance(node.ctx, ast.Load):
+    if isinstance(node, ast.Attribute) and load_facts().detaches(node.attr) and isinstance(node.ctx, ast.Load):
         return set()
     if isinstance(node, ast.Name):
         return {node.id} if isinstance(node.ctx, ast.Load) else set()

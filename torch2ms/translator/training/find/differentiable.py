@@ -5,14 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.effects.reads_and_writes import base_path, dotted_path
 from torch2ms.translator.syntax.ast_walk import children
-from torch2ms.translator.training.find.vocabulary import (
-    CUTTING_ATTRIBUTES,
-    CUTTING_FUNCTIONS,
-    CUTTING_METHODS,
-    MUTATORS,
-)
+from torch2ms.translator.training.find.vocabulary import CUTTING_ATTRIBUTES, CUTTING_FUNCTIONS, MUTATORS
 
 __all__ = ["differentiable_nodes", "differentiable_reads", "is_no_grad", "names_no_grad", "walk_executed"]
 
@@ -32,7 +28,7 @@ def walk_executed(node: ast.AST) -> Iterator[ast.AST]:
             continue
         if isinstance(item, ast.With) and is_no_grad(item):
             continue
-        if isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute) and item.func.attr in CUTTING_METHODS:
+        if isinstance(item, ast.Call) and load_facts().detaches(getattr(item.func, "attr", "")):
             continue
         pending.extend(children(item))
 
@@ -77,7 +73,7 @@ def _cuts(node: ast.AST, is_own: IsOwn | None) -> bool:
     if isinstance(node, ast.Call):
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         name = node.func.id if isinstance(node.func, ast.Name) else method
-        cuts = method in CUTTING_METHODS or name in CUTTING_FUNCTIONS
+        cuts = load_facts().detaches(method) or name in CUTTING_FUNCTIONS
         return cuts and not (is_own is not None and is_own(node.func))
     if isinstance(node, ast.Attribute):
         return node.attr in CUTTING_ATTRIBUTES

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from torch2ms.translator.effects.gradient_hooks import names_weight
+from torch2ms.translator.effects.gradient_uses import CLIPS
 from torch2ms.translator.effects.loss_arguments import given_loss, hands_over
 from torch2ms.translator.effects.reads_and_writes import dotted_path
 from torch2ms.translator.training.find.gradient_reads import clamping_call
@@ -58,12 +59,6 @@ _NO_OPTIMIZER = frozenset(
         "api",
     }
 )
-_CLIPS = {
-    "clip_grad_norm_": "norm",
-    "clip_grad_norm": "norm",
-    "clip_grad_value_": "value",
-    "clip_grad_value": "value",
-}
 _OF_ENGINES = frozenset({"prepare", "accumulate", "unwrap_model", "gather_for_metrics", "wait_for_everyone"})
 
 
@@ -212,7 +207,7 @@ class _Finder:
 
     def event(self, statement: ast.stmt, call: ast.Call, order: int) -> Event | None:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if name in _CLIPS:
+        if name in CLIPS:
             return self._clip(statement, call, order)
         if not isinstance(call.func, ast.Attribute):
             return None

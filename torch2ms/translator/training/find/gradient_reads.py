@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from torch2ms.translator.effects.names_used import is_zeroing
 from torch2ms.translator.effects.reads_and_writes import dotted_path
-from torch2ms.translator.syntax.ast_walk import children, walk
+from torch2ms.translator.syntax.ast_walk import changed_in_place, children, walk
 from torch2ms.translator.training.find.scope import Scope
 from torch2ms.translator.training.model import TrainingUnit, UnitLeft
+from torch2ms.translator.values.families import WEIGHTS
 from torch2ms.translator.values.kinds import Oracle
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ __all__ = [
 ]
 
 Read = tuple[ast.stmt, ast.Attribute]
-_WEIGHTS = ("parameters", "named_parameters")
 
 
 def find_reads(scope: Scope, oracle: Oracle) -> list[Read]:
@@ -70,10 +70,8 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 def changed_parts(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """Yield the parts of what is written into: ``p.grad.zero_()``, ``p.grad[0] = 0``, ``p.grad += x``."""
     for node in nodes:
-        target: ast.expr | None = None
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
-            target = node.func.value
-        elif isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+        target = changed_in_place(node)
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
             target = node.value
         if target is not None:
             yield from walk(target)
@@ -108,7 +106,7 @@ def _names(target: ast.expr) -> set[str]:
 
 
 def _goes_over_weights(tree: ast.expr) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr in _WEIGHTS for node in walk(tree))
+    return any(isinstance(node, ast.Attribute) and node.attr in WEIGHTS for node in walk(tree))
 
 
 def place_reads(

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from torch2ms.translator.effects.reads_and_writes import dotted_path
-from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.syntax.ast_walk import changed_in_place, walk
 from torch2ms.translator.values.kinds import Oracle
 
 __all__ = ["gradients_of", "updated_module"]
@@ -45,10 +45,8 @@ def _is_read(node: ast.Attribute, variable: str) -> bool:
 def _changes_weights(body: Sequence[ast.stmt], variable: str) -> bool:
     """Whether the weight itself is written to: ``p.data.add_(...)``, ``p -= ...``, ``p.data = ...``."""
     for node in (node for statement in body for node in walk(statement)):
-        target: ast.expr | None = None
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
-            target = node.func.value
-        elif isinstance(node, ast.AugAssign):
+        target = changed_in_place(node)
+        if isinstance(node, ast.AugAssign):
             target = node.target
         elif isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
             target = node
@@ -62,10 +60,8 @@ def _changes_weights(body: Sequence[ast.stmt], variable: str) -> bool:
 def _changes_gradients(body: Sequence[ast.stmt], gradients: set[int]) -> bool:
     """Whether a gradient is written into: ``p.grad.zero_()``, ``p.grad += x``, ``p.grad[0] = 0``."""
     for node in (node for statement in body for node in walk(statement)):
-        target: ast.expr | None = None
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
-            target = node.func.value
-        elif isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+        target = changed_in_place(node)
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
             target = node.value
         if target is not None and any(id(part) in gradients for part in walk(target)):
             return True

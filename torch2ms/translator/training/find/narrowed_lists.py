@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from torch2ms.translator.effects.freezing import frozen
 from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.values.families import WEIGHTS
 
 __all__ = ["trains_a_part"]
-
-_LISTS = ("parameters", "named_parameters")
 
 
 def trains_a_part(given: Sequence[ast.expr], clipped: Sequence[ast.expr], tree: ast.AST) -> bool:
@@ -29,7 +28,7 @@ def trains_a_part(given: Sequence[ast.expr], clipped: Sequence[ast.expr], tree: 
 
 
 def _is_list(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr in _LISTS
+    return isinstance(node, ast.Attribute) and node.attr in WEIGHTS
 
 
 def _receiver(node: ast.AST) -> ast.expr:

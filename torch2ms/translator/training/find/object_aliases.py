@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from torch2ms.translator.effects.reads_and_writes import dotted_path, overlap, root
+from torch2ms.translator.values.containers import PUTTING
 
 __all__ = ["Sharing"]
 
@@ -18,7 +19,6 @@ _METHODS = frozenset("get items values setdefault pop popitem copy __getitem__ p
 _FUNCTIONS = frozenset(
     "zip enumerate list tuple dict set reversed sorted iter next filter vars cycle islice chain".split()
 )
-_STORING = frozenset("append appendleft add insert extend update setdefault".split())
 Returned = Callable[[ast.Call], Iterable[ast.expr]]
 
 
@@ -64,7 +64,7 @@ class Sharing:
                 self._bind(node.target, value)
         elif isinstance(node, ast.withitem) and node.optional_vars is not None:
             self._bind(node.optional_vars, node.context_expr)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STORING:
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTTING:
             for value in (*node.args, *(word.value for word in node.keywords)):
                 self._hold(node.func.value, value)
 

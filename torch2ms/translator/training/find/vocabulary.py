@@ -8,7 +8,6 @@ __all__ = [
     "BUILTINS",
     "CUTTING_ATTRIBUTES",
     "CUTTING_FUNCTIONS",
-    "CUTTING_METHODS",
     "MUTATORS",
     "QUIET_METHODS",
     "RETAINING",
@@ -25,12 +24,8 @@ def _words(text: str) -> frozenset[str]:
 # whatever needs the graph again computes it again, or is refused.
 RETAINING = _words("retain_graph retain_variables")
 
-# Reading a tensor through these methods gives no gradient to it.
-CUTTING_METHODS = _words("""
-    detach item numpy tolist size dim numel argmax argmin eq ne lt gt le ge long int
-""")
 
-# Nor through these attributes.
+# Reading a tensor through these attributes gives no gradient to it.
 CUTTING_ATTRIBUTES = _words("""
     data shape ndim dtype device is_cuda grad requires_grad
 """)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from torch2ms.translator.effects.gradient_uses import CLIPS
 from torch2ms.translator.effects.names_used import reads
 from torch2ms.translator.effects.reads_and_writes import dotted_path
 from torch2ms.translator.syntax.ast_walk import walk
@@ -17,11 +18,9 @@ from torch2ms.translator.training.find.vocabulary import RETAINING
 from torch2ms.translator.training.leaf_model import LeafUnit, Refused
 from torch2ms.translator.training.plan.leaves import LeafScope
 from torch2ms.translator.training.plan.unread_gradients import networks_of, weights_of_all
+from torch2ms.translator.values.families import WEIGHTS
 
 __all__ = ["NetworkScope"]
-
-_WEIGHTS = ("parameters", "named_parameters")
-_CLIPS = ("clip_grad_norm_", "clip_grad_value_")
 
 
 class NetworkScope(LeafScope):
@@ -88,7 +87,7 @@ class NetworkScope(LeafScope):
     def _weights_of(self, tree: ast.AST, *, of_part: bool = False) -> str:
         """Return the network whose ``parameters()`` an expression goes over; ``of_part``: or those of a part of it."""
         for node in walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _WEIGHTS:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in WEIGHTS:
                 owner = node.func.value
                 while of_part and isinstance(owner, (ast.Attribute, ast.Subscript)):
                     owner = owner.value
@@ -113,7 +112,7 @@ class NetworkScope(LeafScope):
         if not isinstance(call, ast.Call) or (len(call.args) != 2 and not call.keywords):
             return ""
         name = (dotted_path(call.func) or "").rpartition(".")[2]
-        return self._weights_of(call.args[0]) if name in _CLIPS and call.args else ""
+        return self._weights_of(call.args[0]) if name in CLIPS and call.args else ""
 
     def _network_of_asked(self, call: ast.Call) -> str:
         wanted = self._asked_for(call)

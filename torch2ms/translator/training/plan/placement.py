@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torch2ms.translator.effects.dataflow import Liveness, certain_binds, effects, live_in
 from torch2ms.translator.effects.reads_and_writes import dotted_path, root
-from torch2ms.translator.syntax.ast_walk import children, walk
+from torch2ms.translator.syntax.ast_walk import changed_in_place, children, walk
 from torch2ms.translator.training.find.scope import ProjectFile, Scope
 from torch2ms.translator.training.model import Place
 from torch2ms.translator.values.kinds import Oracle
@@ -83,9 +83,7 @@ def find_interface(
 
 def _renewed(body: Sequence[ast.stmt]) -> set[str]:
     """Return the names whose tensors the body fills anew: ``x.data.copy_(y)``, which binds the name in MindSpore."""
-    calls = [node for statement in body for node in walk(statement) if isinstance(node, ast.Call)]
-    funcs = [call.func for call in calls if isinstance(call.func, ast.Attribute)]
-    owners = [func.value for func in funcs if func.attr.endswith("_") and not func.attr.endswith("__")]
+    owners = [changed_in_place(node) for statement in body for node in walk(statement)]
     inner = [node.value if isinstance(node, ast.Attribute) and node.attr == "data" else node for node in owners]
     return {node.id for node in inner if isinstance(node, ast.Name)}
 

@@ -55,7 +55,9 @@ class RemadeLeaves:
             return False
         if self.blocks.get(id(last)) is not self.blocks.get(id(statement)):
             return False
-        marked = (n for n in self.nodes if isinstance(n, ast.Attribute) and n.attr.startswith("requires_grad"))
+        marked = (
+            n for n in self.nodes if isinstance(n, ast.Attribute) and n.attr in ("requires_grad", "requires_grad_")
+        )
         return not any(last.lineno < n.lineno < statement.lineno and dotted_path(n.value) == path for n in marked)
 
     def _is_remade(self, node: ast.AST, named: set[str]) -> bool:

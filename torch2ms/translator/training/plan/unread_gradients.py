@@ -16,6 +16,7 @@ from torch2ms.translator.training.find.gradient_flow import GradientFlow
 from torch2ms.translator.training.find.scope import ProjectFile, Scope
 from torch2ms.translator.training.plan.forward import Forward
 from torch2ms.translator.training.plan.ownership import Ownership
+from torch2ms.translator.values.families import PARTS, WEIGHTS
 from torch2ms.translator.values.kinds import Oracle
 
 __all__ = ["is_unread", "kept_tensors", "networks_of", "unused_gradients", "weights_of_all"]
@@ -70,10 +71,6 @@ def weights_of_all(networks: Collection[str]) -> ast.expr:
     return ast.parse(f"[{parts}]", mode="eval").body
 
 
-# Methods of a network that hand out its weights.
-_OF_WEIGHTS = frozenset({"parameters", "named_parameters", "modules", "named_modules", "children", "named_children"})
-
-
 def unused_gradients(
     scope: Scope, file: ProjectFile, events: Sequence[Event], flow: GradientFlow, forward: Forward, oracle: Oracle
 ) -> Ownership | None:
@@ -101,7 +98,7 @@ def _ends_with(scope: Scope, file: ProjectFile, oracle: Oracle, network: str) ->
     calls = [node for node in users if isinstance(node, ast.Call)]
     funcs = [call.func for call in calls]
     plain = {id(func) for func in funcs}
-    plain |= {id(func.value) for func in funcs if isinstance(func, ast.Attribute) and func.attr not in _OF_WEIGHTS}
+    plain |= {id(func.value) for func in funcs if isinstance(func, ast.Attribute) and func.attr not in WEIGHTS | PARTS}
     makers = [call for call in calls if oracle.kind(call).name == "Module"]
     plain |= {id(value) for call in makers for value in (*call.args, *(word.value for word in call.keywords))}
     named = sum(getattr(node, "id", "") == getattr(scope.node, "name", None) for node in walk(file.tree))

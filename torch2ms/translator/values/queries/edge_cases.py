@@ -31,6 +31,7 @@ from torch2ms.mapping_tables.schema import MappedTo
 from torch2ms.translator.values.dtypes import family
 from torch2ms.translator.values.file_facts import FileFacts
 from torch2ms.translator.values.kinds import UNKNOWN
+from torch2ms.translator.values.queries.complex_values import OF_COMPLEX
 from torch2ms.translator.values.queries.emptiness import input_of, may_be_empty
 from torch2ms.translator.values.queries.known_values import holds_nan, is_void
 from torch2ms.translator.values.queries.ranks import ranks
@@ -80,13 +81,12 @@ def _gives_tensors(tree: ast.Call, given: ast.expr | None, ctx: FileFacts) -> bo
 
 _BYTES = frozenset({"uint8", "int8", "int16", "short", "byte", "ByteTensor", "CharTensor", "ShortTensor"})
 _HALVES = frozenset({"float16", "bfloat16", "half", "HalfTensor", "BFloat16Tensor"})
-_COMPLEX = frozenset({"complex", "complex64", "complex128", "cfloat", "cdouble", "polar", "view_as_complex", "fft"})
 # The dtypes of an edge, and the names by which a file shows that it has tensors of one
 _NAMED: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "short": (frozenset({"bool", "uint8", "int8", "int16", "short"}), _BYTES),
     "double": (frozenset({"float64", "double"}), frozenset({"float64", "double", "DoubleTensor"})),
     "half": (frozenset({"float16", "bfloat16", "half"}), _HALVES),
-    "complex": (frozenset({"complex64", "complex128", "cfloat", "cdouble"}), _COMPLEX),
+    "complex": (frozenset({"complex64", "complex128", "cfloat", "cdouble"}), OF_COMPLEX),
 }
 
 

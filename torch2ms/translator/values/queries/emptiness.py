@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.mapping_tables.schema import Signature
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.values.file_facts import FileFacts
@@ -16,7 +17,6 @@ from torch2ms.translator.values.use_evidence import may_be_mask, place_of, uses
 
 __all__ = ["input_of", "lists_of_the_picked", "may_be_empty"]
 
-_MAKERS = frozenset({"zeros", "ones", "empty", "full", "rand", "randn", "new_zeros", "new_ones", "new_empty"})
 _DATA = frozenset({"tensor", "Tensor", "as_tensor", "new_tensor"})
 _SELECTORS = frozenset({"masked_select", "nonzero", "argwhere"})
 _JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "vstack", "stack"})
@@ -104,9 +104,10 @@ def _makes_nothing(tree: ast.Call, ctx: FileFacts, depth: int) -> bool:
     name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
     if name in _SELECTORS or (name == "where" and len(tree.args) == 1 and not tree.keywords):
         return True
-    if name in _MAKERS or name in ("reshape", "view"):
+    facts = load_facts()
+    if facts.has_axes(name, "sizes") or name in ("full", "new_full"):
         is_told = any(_is_zero(size) for arg in tree.args for size in getattr(arg, "elts", [arg]))
-        if is_told or name in _MAKERS:
+        if is_told or not facts.may_share(name):
             return is_told
     if name in _DATA:
         given = tree.args[0] if tree.args else None

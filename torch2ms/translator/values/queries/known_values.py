@@ -9,6 +9,7 @@ import ast
 import math
 from collections.abc import Callable, Iterable, Iterator
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.values.file_facts import FileFacts
 
 __all__ = ["holds_nan", "holds_negative", "is_void", "never_negative", "values_of"]
@@ -46,14 +47,12 @@ def never_negative(tree: ast.expr, ctx: FileFacts, depth: int = _DEPTH) -> bool:
         return False
     if _name(tree) == "arange":
         return len(tree.args) == 1 or all(value >= 0 for value in _shown(tree.args[0], ctx, 1) or (-1,))
-    if _name(tree) in _PLACES:
+    if _counts(_name(tree)):
         return True
     receiver = tree.func.value if isinstance(tree.func, ast.Attribute) else None
     return receiver is not None and _name(tree) in _SHAPING and never_negative(receiver, ctx, depth - 1)
 
 
-# Calls that give places, which count from zero, and those that change neither number nor sign
-_PLACES = frozenset({"argmax", "argmin", "argsort", "randperm", "multinomial", "nonzero"})
 _SHAPING = frozenset({"long", "int", "view", "reshape", "flatten", "squeeze", "unsqueeze", "to", "contiguous", "clone"})
 
 
@@ -69,6 +68,12 @@ def values_of(name: ast.Name, ctx: FileFacts) -> list[ast.expr]:
     if (function, name.id) not in known:
         known[function, name.id] = _values(name, function, ctx)
     return known[function, name.id]
+
+
+def _counts(name: str) -> bool:
+    """Whether a function gives places or numbers of things, which count from zero: ``argmax``, ``bincount``."""
+    facts = load_facts()
+    return name != "randint" and facts.gives(name, "torch.int64") and not facts.cast_of(name)
 
 
 def _known(_: FileFacts) -> dict[tuple[ast.AST | None, str], list[ast.expr]]:

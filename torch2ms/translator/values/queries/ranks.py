@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.syntax.ast_walk import bound_pairs, walk
 from torch2ms.translator.values.file_facts import FileFacts
 
-__all__ = ["OTHERS", "SIZED", "assigned", "ranks"]
+__all__ = ["OTHERS", "assigned", "is_sized", "ranks"]
 
 OTHERS = -1
-_MADE = frozenset({"zeros", "ones", "empty", "rand", "randn", "Tensor"})
 # Constructors that take sizes, one by one, or data in a list
 _LEGACY = frozenset(f"{kind}Tensor" for kind in ("", "Float", "Double", "Half", "Long", "Int", "Short", "Byte", "Bool"))
-_SHAPED = frozenset({"view", "reshape", "expand", "new_zeros", "new_ones"})
-SIZED = _MADE | _SHAPED  # calls that are given the sizes of what they make
-_SAME = frozenset(
-    "float double half to cpu cuda type clone detach contiguous requires_grad_ abs sin cos exp neg "
-    "zeros_like ones_like rand_like randn_like flip sigmoid tanh relu zero_ fill_ normal_ uniform_ Variable "
-    "Parameter astype from_numpy sqrt rsqrt square log log2 log10 log1p expm1 tan asin acos atan sinh cosh sign abs_ "
-    "absolute reciprocal floor ceil round trunc clamp clip clamp_min clamp_max softmax log_softmax cumsum cumprod roll "
-    "nan_to_num full_like empty_like bernoulli gelu leaky_relu softplus".split()
-)
-_BOTH = frozenset("pow mul add sub div maximum minimum remainder fmod atan2".split())  # of two tensors, or a number
-_WHOLE = frozenset({"sum", "mean", "max", "min", "prod", "std", "var", "norm", "median", "argmax", "argmin", "trace"})
-_CASTS = frozenset({"long", "int", "short", "bool", "byte"})  # of tensors; ``int(x)`` is a number
-_LINES = frozenset({"arange", "linspace", "logspace", "eye", "randperm"})
 _WEIGHTS = {"Linear": 2, "Embedding": 2, "Conv1d": 3, "Conv2d": 4, "Conv3d": 5, "ConvTranspose1d": 3,
             "ConvTranspose2d": 4, "ConvTranspose3d": 5}  # fmt: skip
 _DEPTH = 5
@@ -110,9 +97,11 @@ def _union(values: list[ast.expr], ctx: FileFacts, depth: int) -> frozenset[int]
 
 def _of_call(call: ast.Call, ctx: FileFacts, depth: int) -> frozenset[int]:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    if name in _WHOLE and not call.keywords and len(call.args) == (1 if ctx.is_import_root(call.func) else 0):
+    facts = load_facts()
+    is_alone = not call.keywords and len(call.args) == (1 if ctx.is_import_root(call.func) else 0)
+    if is_alone and facts.has_axes(name, "none"):
         return frozenset({0})
-    if name in _LINES:
+    if name == "eye" or facts.has_axes(name, "one"):
         return frozenset({2 if name == "eye" else 1})
     if name in ("tensor", "as_tensor", "array"):
         return _of_data(call.args[0], ctx, depth) if call.args else frozenset()
@@ -120,21 +109,28 @@ def _of_call(call: ast.Call, ctx: FileFacts, depth: int) -> frozenset[int]:
         is_data = call.args and isinstance(call.args[0], (ast.List, ast.Tuple))
         sized = len(call.args) > 1 or (call.args and isinstance(call.args[0], ast.Constant))
         return _of_data(call.args[0], ctx, depth) if is_data else _of_sizes(call.args if sized else [], call)
-    if name in SIZED or (name == "new" and len(call.args) > 1):
-        return _of_sizes(call.args, call)
-    if name == "full":
+    if name in ("full", "new_full"):
         return _of_sizes(call.args[:1], call)
+    if is_sized(name) or (name == "new" and len(call.args) > 1):
+        return _of_sizes(call.args, call)
     if name == "randint":
         return _of_sizes([arg for arg in call.args[-1:] if isinstance(arg, (ast.Tuple, ast.List))], call)
     inner = ranks(_subject(call, ctx), ctx, depth - 1)
-    if name in _BOTH:
+    if facts.has_axes(name, "common"):
         return _of_both(call, inner, ctx, depth)
-    if name in _SAME or (name in _CASTS and isinstance(call.func, ast.Attribute)):
+    if facts.has_axes(name, "same") and (isinstance(call.func, ast.Attribute) or not facts.cast_of(name)):
+        return inner
+    if name in ("Variable", "Parameter", "astype"):
         return inner
     step = {"unsqueeze": 1, "squeeze": -1, "select": -1}.get(name)
     if step is None or not (call.args or step > 0):
         return frozenset()
     return frozenset(rank if rank == OTHERS else rank + step for rank in inner)
+
+
+def is_sized(name: str) -> bool:
+    """Whether a method or function is given the sizes of what it makes: ``zeros(2, 3)``, ``x.view(2, 3)``."""
+    return name == "Tensor" or load_facts().has_axes(name, "sizes")
 
 
 def _of_both(call: ast.Call, inner: frozenset[int], ctx: FileFacts, depth: int) -> frozenset[int]:
@@ -155,17 +151,13 @@ def _of_sizes(args: list[ast.expr], call: ast.Call) -> frozenset[int]:
     return frozenset({len(given)})
 
 
-_NUMBERS = frozenset({"int", "float", "bool", "complex"})
-
-
 def _of_data(tree: ast.expr, ctx: FileFacts, depth: int) -> frozenset[int]:
     """Return the rank of a tensor made of lists, of a number, or of another tensor; a name may hold either."""
     if isinstance(tree, (ast.List, ast.Tuple)):
         inner = _of_data(tree.elts[0], ctx, depth) if tree.elts else frozenset({0})
         return frozenset(rank if rank == OTHERS else rank + 1 for rank in inner)
     value = tree.operand if isinstance(tree, ast.UnaryOp) else tree
-    makes_number = isinstance(value, ast.Call) and getattr(value.func, "id", "") in _NUMBERS
-    if isinstance(value, ast.Constant) or makes_number or ctx.kind(tree).name in _NUMBERS:
+    if isinstance(value, ast.Constant) or ctx.kind(tree).is_number:
         return frozenset({0})
     kind = ctx.kind(tree)
     return ranks(tree, ctx, depth - 1) if kind.is_tensor or kind.name == "ndarray" else frozenset()
