@@ -77,6 +77,7 @@ def test_a_write_reaches_the_other_name(text: str, made: str) -> None:
         "y = x.sum_to_size(3)\ny.add_(1)\nprint(x)",
         "y = torch.broadcast_tensors(x, x)[0]\ny[0] = 0\nprint(x)",
         "y = torch.nn.Flatten(0)(x)\nx[0] = 0\nprint(y)",
+        "y = torch.einsum('ij->ji', x)\nx[...] = 1\nprint(y)",
         "y = x.flatten()\ntorch.add(x, 1, out=x)\nprint(y)",
         "y, z = x.flatten(), [x]\ntorch.add(x, 1, out=x)\nprint(y, z)",
         "y, z = x.flatten(), [x]\nx.add_(1)\nprint(y, z)",
