@@ -152,3 +152,25 @@ def test_a_part_written_in_a_step_is_marked_where_a_view_is_read_later(lines: st
 def test_an_argument_changed_by_an_operator_is_marked_where_a_copy_of_it_is_held() -> None:
     source = f"{HEAD}def change(x):\n    y = x.ravel()\n    x += 1\n    return y\n\n\nprint(change(x))\n"
     assert [d.code for d in translate_source(source).diagnostics] == ["T2M305"]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("y = x.flatten()\nx.add_(1)\nprint(x)", []),
+        ("y = x.flatten()\nx += 1\nprint(x)", []),
+        ("y = x.flatten()\ntorch.add(x, 1, out=x)\nprint(x)", []),
+        ("y = x.flatten()\nprint(y)\nx.add_(1)\nprint(x)", []),
+        ("a, b = torch.broadcast_tensors(x, x)\nx.add_(1)\nprint(x, b)", ["T2M305"]),
+        ("y = x.flatten()\nz = y[0]\nx.add_(1)\nprint(x)", []),
+        ("y = x.flatten()\nz = y[0]\nx.add_(1)\nprint(x, z)", ["T2M305"]),
+        ("y = x.flatten()\nprint(x.add_(1), y)", ["T2M305"]),
+        ("y = x.flatten()\nx.add_(1)\ndef show():\n    print(y)\nshow()", ["T2M305"]),
+        ("class Kept:\n    y = x.flatten()\n    x.add_(1)\nprint(x, Kept.y)", ["T2M305"]),
+        ("try:\n    y = x.flatten()\n    x.add_(1)\nfinally:\n    print(y)", ["T2M305"]),
+        ("for _ in range(2):\n    y = x.flatten()\n    x.add_(1)\n    print(x)", []),
+        ("y = x.flatten()\nfor _ in range(2):\n    print(y)\n    x.add_(1)", ["T2M305"]),
+    ],
+)
+def test_a_name_that_nothing_reads_any_more_keeps_what_it_holds(text: str, codes: list[str]) -> None:
+    assert [d.code for d in translate_source(f"{HEAD}{text}\n").diagnostics if d.severity.name != "NOTE"] == codes
