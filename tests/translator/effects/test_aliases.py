@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
-from torch2ms import translate_source
+from torch2ms import translate_project, translate_source
 from torch2ms.translator.effects.aliases import Aliases, shared_memory
 
 
@@ -174,3 +175,31 @@ def test_an_argument_changed_by_an_operator_is_marked_where_a_copy_of_it_is_held
 )
 def test_a_name_that_nothing_reads_any_more_keeps_what_it_holds(text: str, codes: list[str]) -> None:
     assert [d.code for d in translate_source(f"{HEAD}{text}\n").diagnostics if d.severity.name != "NOTE"] == codes
+
+
+CHANGED = "def change(x):\n    y = x.t()\n    x.zero_()\n    return y\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "codes"),
+    [
+        ({"main.py": f"{HEAD}{CHANGED}print(change(torch.ones(2, 3)))\n"}, []),
+        ({"main.py": f"{HEAD}{CHANGED}"}, ["T2M305"]),
+        (
+            {
+                "main.py": f"{HEAD}{CHANGED}print(change(torch.ones(2, 3)))\n",
+                "train.py": "from main import change\n",
+            },
+            ["T2M305"],
+        ),
+    ],
+)
+def test_a_function_is_differentiated_only_where_others_may_call_it(
+    files: dict[str, str], codes: list[str], tmp_path: Path
+) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    for name, text in files.items():
+        (source / name).write_text(text)
+    found = translate_project(source, tmp_path / "out").diagnostics
+    assert [d.code for d in found if d.severity.name == "WARNING"] == codes

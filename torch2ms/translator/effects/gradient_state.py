@@ -224,7 +224,8 @@ def _of_call(tree: ast.Call, ctx: FileFacts, depth: int) -> bool | None:
         return None if may_keep_graph(tree) else False
     if callee.name == "api" and name in _CREATORS:
         shared = shared_memory(tree, ctx)
-        if shared is not None and ctx.kind(shared.sources[0]).name in ("Tensor", "Parameter", "unknown"):
+        of_tensor = shared is not None and ctx.kind(shared.sources[0]).name in ("Tensor", "Parameter", "unknown")
+        if shared is not None and shared.fact.memory == "maybe" and of_tensor:
             return requires_grad(shared.sources[0], ctx, depth - 1)  # as_tensor(x) is x itself
         return False if given is None else _flag(given, default=None)
     parts: list[ast.expr] = [*tree.args, *(keyword.value for keyword in tree.keywords)]
