@@ -190,6 +190,32 @@ def test_dropout_follows_the_mode():
     assert 0.3 < channels.mean() / 2 < 0.7
 
 
+@pytest.mark.parametrize(
+    ("kind", "shape", "channels"),
+    [
+        (layers.Dropout1d, (40, 5), 40),
+        (layers.Dropout1d, (8, 5, 3), 40),
+        (layers.Dropout2d, (8, 5), 40),
+        (layers.Dropout2d, (8, 5, 3), 40),
+        (layers.Dropout3d, (40, 5), 40),
+        (layers.Dropout3d, (40, 2, 2, 2), 40),
+        (layers.Dropout3d, (8, 5, 2, 2, 2), 40),
+        (layers.Dropout3d, (40, 1, 2, 1, 2, 1), 40),
+    ],
+)
+def test_dropout_takes_what_torch_takes_for_a_channel(kind, shape, channels):
+    made = kind(0.5).set_train()(ops.ones(shape))
+    assert made.shape == shape
+    rows = made.asnumpy().reshape(channels, -1)
+    assert (rows == rows[:, :1]).all()
+    assert set(np.unique(rows)) == {0.0, 2.0}
+
+
+def test_dropout_of_sequences_refuses_what_torch_refuses():
+    with pytest.raises(RuntimeError, match="2D or 3D"):
+        layers.Dropout1d(0.5)(ops.ones((1, 2, 3, 4)))
+
+
 def test_normalisation_without_affine_is_not_trained():
     layer = layers.LayerNorm(4, elementwise_affine=False)
     assert layer.trainable_params() == []

@@ -13,7 +13,6 @@ __all__ = [
     "affine",
     "all_weights",
     "change",
-    "drop_probability",
     "input_size",
     "momentum",
     "nonlinearity",
@@ -94,11 +93,6 @@ def weight_names(layer: Any) -> List[List[str]]:
 def all_weights(layer: Any) -> List[List[Any]]:
     """Return the parameters of a recurrent layer, a list for each layer and direction of it."""
     return [[getattr(layer, name) for name in names] for names in weight_names(layer)]
-
-
-def drop_probability(layer: Any) -> float:
-    """Return the probability with which a dropout of channels drops one; MindSpore keeps the other one."""
-    return round(1.0 - float(layer.keep_prob), 12)
 
 
 def reduction(loss: Any) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
-from torch2ms import translate_source
+from torch2ms import translate_project, translate_source
 from torch2ms.translator.effects.aliases import Aliases, shared_memory
 
 
@@ -77,6 +78,7 @@ def test_a_write_reaches_the_other_name(text: str, made: str) -> None:
         "y = x.sum_to_size(3)\ny.add_(1)\nprint(x)",
         "y = torch.broadcast_tensors(x, x)[0]\ny[0] = 0\nprint(x)",
         "y = torch.nn.Flatten(0)(x)\nx[0] = 0\nprint(y)",
+        "y = torch.einsum('ij->ji', x)\nx[...] = 1\nprint(y)",
         "y = x.flatten()\ntorch.add(x, 1, out=x)\nprint(y)",
         "y, z = x.flatten(), [x]\ntorch.add(x, 1, out=x)\nprint(y, z)",
         "y, z = x.flatten(), [x]\nx.add_(1)\nprint(y, z)",
@@ -151,3 +153,53 @@ def test_a_part_written_in_a_step_is_marked_where_a_view_is_read_later(lines: st
 def test_an_argument_changed_by_an_operator_is_marked_where_a_copy_of_it_is_held() -> None:
     source = f"{HEAD}def change(x):\n    y = x.ravel()\n    x += 1\n    return y\n\n\nprint(change(x))\n"
     assert [d.code for d in translate_source(source).diagnostics] == ["T2M305"]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("y = x.flatten()\nx.add_(1)\nprint(x)", []),
+        ("y = x.flatten()\nx += 1\nprint(x)", []),
+        ("y = x.flatten()\ntorch.add(x, 1, out=x)\nprint(x)", []),
+        ("y = x.flatten()\nprint(y)\nx.add_(1)\nprint(x)", []),
+        ("a, b = torch.broadcast_tensors(x, x)\nx.add_(1)\nprint(x, b)", ["T2M305"]),
+        ("y = x.flatten()\nz = y[0]\nx.add_(1)\nprint(x)", []),
+        ("y = x.flatten()\nz = y[0]\nx.add_(1)\nprint(x, z)", ["T2M305"]),
+        ("y = x.flatten()\nprint(x.add_(1), y)", ["T2M305"]),
+        ("y = x.flatten()\nx.add_(1)\ndef show():\n    print(y)\nshow()", ["T2M305"]),
+        ("class Kept:\n    y = x.flatten()\n    x.add_(1)\nprint(x, Kept.y)", ["T2M305"]),
+        ("try:\n    y = x.flatten()\n    x.add_(1)\nfinally:\n    print(y)", ["T2M305"]),
+        ("for _ in range(2):\n    y = x.flatten()\n    x.add_(1)\n    print(x)", []),
+        ("y = x.flatten()\nfor _ in range(2):\n    print(y)\n    x.add_(1)", ["T2M305"]),
+    ],
+)
+def test_a_name_that_nothing_reads_any_more_keeps_what_it_holds(text: str, codes: list[str]) -> None:
+    assert [d.code for d in translate_source(f"{HEAD}{text}\n").diagnostics if d.severity.name != "NOTE"] == codes
+
+
+CHANGED = "def change(x):\n    y = x.t()\n    x.zero_()\n    return y\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "codes"),
+    [
+        ({"main.py": f"{HEAD}{CHANGED}print(change(torch.ones(2, 3)))\n"}, []),
+        ({"main.py": f"{HEAD}{CHANGED}"}, ["T2M305"]),
+        (
+            {
+                "main.py": f"{HEAD}{CHANGED}print(change(torch.ones(2, 3)))\n",
+                "train.py": "from main import change\n",
+            },
+            ["T2M305"],
+        ),
+    ],
+)
+def test_a_function_is_differentiated_only_where_others_may_call_it(
+    files: dict[str, str], codes: list[str], tmp_path: Path
+) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    for name, text in files.items():
+        (source / name).write_text(text)
+    found = translate_project(source, tmp_path / "out").diagnostics
+    assert [d.code for d in found if d.severity.name == "WARNING"] == codes

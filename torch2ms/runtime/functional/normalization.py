@@ -278,27 +278,32 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return ops.dropout(input, p, True)
 
 
-def _channel_dropout(input: Tensor, p: float, training: bool, rank: int) -> Tensor:
-    """Return ``input`` with whole channels dropped; ``rank`` is the number of axes of a channel."""
+def _channel_dropout(input: Tensor, p: float, training: bool, axes: int) -> Tensor:
+    """Return ``input`` with whole channels dropped, which the first ``axes`` axes count."""
     if not training or p == 0:
         return input
-    mask = dropout(ops.ones(input.shape[: input.ndim - rank], input.dtype), p)
-    return input * mask.reshape(mask.shape + (1,) * rank)
+    mask = dropout(ops.ones(input.shape[:axes], input.dtype), p)
+    return input * mask.reshape(mask.shape + (1,) * (input.ndim - axes))
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Return (batch, channels, length) with whole channels dropped."""
-    return _channel_dropout(input, p, training, 1)
+    """Return ([batch,] channels, length) with whole channels dropped."""
+    if input.ndim not in (2, 3):
+        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input.")
+    return _channel_dropout(input, p, training, input.ndim - 1)
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Return (batch, channels, ...) with whole channels dropped: as torch does, whatever the number of axes."""
-    return _channel_dropout(input, p, training, max(input.ndim - 2, 0))
+    return _channel_dropout(input, p, training, 2)
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Return (batch, channels, depth, height, width) with whole channels dropped."""
-    return _channel_dropout(input, p, training, 3)
+    """Return ([batch,] channels, depth, height, width) with whole channels dropped.
+
+    As in torch, an input with any other number of axes is one without a batch.
+    """
+    return _channel_dropout(input, p, training, 2 if input.ndim == 5 else 1)
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:

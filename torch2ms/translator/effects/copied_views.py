@@ -84,7 +84,7 @@ def _origin(name: str, use: ast.AST, ctx: FileFacts) -> str:
         passed.append(name)
         bound = ctx.once(_bindings).get((_scope(use, ctx), name))
         is_other = bound is not None and (isinstance(bound, ast.Name) or is_shared_view(bound, ctx))
-        name = (root_of(_viewed(bound)) if bound is not None and is_other else None) or name
+        name = (root_of(_viewed(bound, ctx)[0]) if bound is not None and is_other else None) or name
     return name
 
 
@@ -139,25 +139,20 @@ def _left_behind(value: ast.expr, tree: ast.stmt, ctx: FileFacts) -> str:
     for _, bound in _held_later(value.id, tree, ctx):
         view = _view(bound, ctx)
         is_cast = isinstance(view, ast.Call) and _casts(getattr(view.func, "attr", ""))
-        if view is not None and not is_cast and root_of(_viewed(view)) == value.id:
+        if view is not None and not is_cast and value.id in map(root_of, _viewed(view, ctx)):
             return ast.unparse(view)
     return ""
 
 
-def _viewed(view: ast.expr) -> ast.expr:
-    """Return the tensor that a view is made of: by a method, or by a function of torch."""
+def _viewed(view: ast.expr, ctx: FileFacts) -> tuple[ast.expr, ...]:
+    """Return the tensors that a view is made of: by a method, by a function of torch, by a layer."""
     while isinstance(view, ast.Subscript) and isinstance(view.value, ast.Call):  # torch.split(x, 1)[0]
         view = view.value
-    shared = shared_memory(view)
-    if isinstance(view, ast.Call) and isinstance(view.func, ast.Call) and view.args:  # nn.Flatten()(x)
-        return view.args[0]
-    if shared is not None and isinstance(view, ast.Attribute):
-        return shared.sources[0]
+    shared = shared_memory(view, ctx)
+    if shared is not None:
+        return shared.sources
     function = view.func if isinstance(view, ast.Call) else view
-    if not isinstance(function, ast.Attribute):
-        return view
-    of_torch = isinstance(view, ast.Call) and bool(view.args) and getattr(function.value, "id", "") == "torch"
-    return view.args[0] if of_torch and isinstance(view, ast.Call) else function.value
+    return (function.value if isinstance(function, ast.Attribute) else view,)
 
 
 def _copied_in_gradients(value: ast.expr, tree: ast.stmt, ctx: FileFacts) -> str:
@@ -240,11 +235,12 @@ def _casts_to_same(call: ast.Call, function: ast.Attribute, ctx: FileFacts) -> b
 
 def _is_read_later(view: ast.expr, tree: ast.stmt, ctx: FileFacts) -> bool:
     """Whether the tensor that a cast or an array is made of is read behind the statement that changes them."""
-    root = root_of(_viewed(view))
-    if is_fresh(_viewed(view), ctx):  # ``torch.zeros(n).to(device)``: nothing else holds what the cast is made of
+    sources = _viewed(view, ctx)
+    if is_fresh(sources[0], ctx):  # ``torch.zeros(n).to(device)``: nothing else holds what the cast is made of
         return False
+    roots = set(map(root_of, sources))
     return any(
-        node.id == root and isinstance(node.ctx, ast.Load) and node.lineno > tree.lineno
+        node.id in roots and isinstance(node.ctx, ast.Load) and node.lineno > tree.lineno
         for node in ctx.analysis.all(ast.Name)
     )
 

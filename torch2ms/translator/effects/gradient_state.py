@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from torch2ms.mapping_tables.facts import load_facts
+from torch2ms.translator.effects.aliases import shared_memory
 from torch2ms.translator.effects.recordability import GRADIENT, is_recordable, may_keep_graph
 from torch2ms.translator.syntax.ast_walk import changed_in_place, walk
 from torch2ms.translator.values.dtypes import family
@@ -222,6 +223,10 @@ def _of_call(tree: ast.Call, ctx: FileFacts, depth: int) -> bool | None:
     if callee.name == "api" and callee.of == GRADIENT and is_recordable(tree):
         return None if may_keep_graph(tree) else False
     if callee.name == "api" and name in _CREATORS:
+        shared = shared_memory(tree, ctx)
+        of_tensor = shared is not None and ctx.kind(shared.sources[0]).name in ("Tensor", "Parameter", "unknown")
+        if shared is not None and shared.fact.memory == "maybe" and of_tensor:
+            return requires_grad(shared.sources[0], ctx, depth - 1)  # as_tensor(x) is x itself
         return False if given is None else _flag(given, default=None)
     parts: list[ast.expr] = [*tree.args, *(keyword.value for keyword in tree.keywords)]
     if callee.name == "Module" and _WEIGHTED.fullmatch(callee.of) and not ctx.once(_is_frozen):

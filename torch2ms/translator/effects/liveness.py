@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.values.file_facts import FileFacts
 
-__all__ = ["read_again", "read_before", "read_beside"]
+__all__ = ["is_done_with", "read_again", "read_before", "read_beside"]
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def read_again(name: str, statement: ast.AST | None, ctx: FileFacts) -> bool:
@@ -28,10 +30,33 @@ def read_again(name: str, statement: ast.AST | None, ctx: FileFacts) -> bool:
                         return False
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             return False
-        if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)) and _reads(name, parent):
+        if isinstance(parent, (ast.For, ast.AsyncFor, ast.While, ast.Try)) and _reads(name, parent):
             return True
         child, parent = parent, ctx.parent(parent)
     return False
+
+
+def is_done_with(name: str, use: ast.AST, ctx: FileFacts) -> bool:
+    """Whether nothing reads a name in the statement of a use or behind it: no other function, no other file."""
+    statement: ast.AST | None = use
+    while statement is not None and not isinstance(statement, ast.stmt):
+        statement = ctx.parent(statement)
+    own = _scope(use, ctx)
+    declared = (node.names for node in ctx.analysis.nodes if isinstance(node, (ast.Global, ast.Nonlocal)))
+    is_seen = isinstance(own, ast.ClassDef) or (own is None and ctx.world.symbols.is_imported(ctx.path))
+    if statement is None or is_seen or any(name in names for names in declared):
+        return False
+    if any(node.id == name and _scope(node, ctx) is not own for node in ctx.analysis.all(ast.Name)):
+        return False
+    return not _reads(name, statement) and not read_again(name, statement, ctx)
+
+
+def _scope(tree: ast.AST, ctx: FileFacts) -> ast.AST | None:
+    """Return the function or class around a place; None for the module."""
+    node = ctx.parent(tree)
+    while node is not None and not isinstance(node, _SCOPES):
+        node = ctx.parent(node)
+    return node
 
 
 def read_beside(name: str, call: ast.Call, statement: ast.AST, ctx: FileFacts) -> bool:

@@ -12,6 +12,7 @@ from torch2ms.translator.effects.aliases import shared_memory
 from torch2ms.translator.effects.definite_assignment import binds, element_of, is_certain
 from torch2ms.translator.effects.differentiation import are_differentiated
 from torch2ms.translator.effects.fresh_results import makes_its_result
+from torch2ms.translator.effects.liveness import is_done_with
 from torch2ms.translator.effects.loop_iterations import is_anew_each_round
 from torch2ms.translator.effects.parameter_storage import has_memory, is_parameter
 from torch2ms.translator.effects.pass_through import is_itself, is_moved, passed_on, passes_on
@@ -356,8 +357,13 @@ def seen_elsewhere(name: str, use: ast.AST, ctx: FileFacts, but: ast.AST | None 
     return "view" if "view" in found else "shared" if "shared" in found else "fresh"
 
 
-def held_elsewhere(name: str, use: ast.AST, ctx: FileFacts, but: ast.AST | None = None) -> set[Owner]:
-    """Return in what ways other names and containers hold the tensor, each as :func:`seen_elsewhere` says it."""
+def held_elsewhere(
+    name: str, use: ast.AST, ctx: FileFacts, but: ast.AST | None = None, asked: frozenset[str] = frozenset()
+) -> set[Owner]:
+    """Return in what ways other names and containers hold the tensor, each as :func:`seen_elsewhere` says it.
+
+    Those that nothing reads any more do not count; ``asked`` are the names whose question this one answers.
+    """
     function = ctx.functions[-1]
     body: ast.AST = function.node if function is not None else ctx.analysis.tree
     loop = _outermost_loop(use, ctx)
@@ -368,8 +374,17 @@ def held_elsewhere(name: str, use: ast.AST, ctx: FileFacts, but: ast.AST | None 
             continue
         is_told = _is_of_an_older(node, name, use, ctx) or activated_by(ctx.parent(node), ctx)
         if node.lineno <= last and not is_told:
-            found.add(_held(node, use, ctx))
+            found.add(_held(node, use, ctx, asked | {name}))
     return found
+
+
+def _is_dropped(target: ast.expr, use: ast.AST, ctx: FileFacts, asked: frozenset[str]) -> bool:
+    """Whether the names that a target binds, and all that they are handed on to, are done with at a use."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return all(_is_dropped(part, use, ctx, asked) for part in target.elts)
+    if not isinstance(target, ast.Name) or not is_done_with(target.id, use, ctx):
+        return False
+    return target.id in asked or held_elsewhere(target.id, use, ctx, asked=asked) <= {"fresh"}
 
 
 def _is_of_an_older(node: ast.AST, name: str, use: ast.AST, ctx: FileFacts) -> bool:
@@ -432,7 +447,7 @@ def _shared_with(value: ast.expr, child: ast.AST, ctx: FileFacts) -> Owner | Lit
     return "shared" if shared.fact.shares_since(ctx.target.mindspore) else "view"
 
 
-def _held(node: ast.Name, use: ast.AST, ctx: FileFacts) -> Owner:
+def _held(node: ast.Name, use: ast.AST, ctx: FileFacts, asked: frozenset[str]) -> Owner:
     """Say what one use of a name does with its tensor: stores the object, stores a view of it, or neither."""
     child: ast.AST = node
     parent = ctx.parent(node)
@@ -472,7 +487,8 @@ def _held(node: ast.Name, use: ast.AST, ctx: FileFacts) -> Owner:
         targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
         if isinstance(parent, ast.Assign) and any(isinstance(t, ast.Subscript) for t in targets):
             return "fresh" if ctx.kind(targets[0].value).is_tensor else view  # type: ignore[attr-defined]
-        return "fresh" if any(binds(t, node.id) for t in targets) else view
+        is_own = any(binds(t, node.id) for t in targets)
+        return "fresh" if is_own or all(_is_dropped(t, use, ctx, asked) for t in targets) else view
     if isinstance(parent, (ast.Yield, ast.Lambda)):
         return view
     if isinstance(parent, ast.Call) and child in parent.args and isinstance(parent.func, ast.Attribute):

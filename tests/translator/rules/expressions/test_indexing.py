@@ -161,8 +161,8 @@ def test_numbers_of_numpy_in_attributes() -> None:
     ],
 )
 def test_elements_are_written_where_views_see_them(statements: str, expected: str) -> None:
-    source = f"import torch\n\nx = torch.zeros(2, 3)\nv = x.view(-1)\n{statements}\n"
-    assert translate_source(source).text.rstrip().splitlines()[-1] == expected
+    source = f"import torch\n\nx = torch.zeros(2, 3)\nv = x.view(-1)\n{statements}\nprint(v)\n"
+    assert translate_source(source).text.rstrip().splitlines()[-2] == expected
 
 
 def test_one_number_of_numpy_in_an_index_of_something() -> None:

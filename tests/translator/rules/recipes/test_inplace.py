@@ -68,7 +68,7 @@ def test_a_tensor_that_nothing_else_sees(statement: str, expected: str) -> None:
         (["x.copy_(z)"], ["x[()] = z"]),
         (["y = x.mul_(z)"], ["x[...] = x.copy() * z", "y = x"]),
         (["return x.mul_(z)"], ["x[...] = x.copy() * z", "return x"]),
-        (["y = z * 1", "w = y", "y.add_(1)"], ["y = z * 1", "w = y", "y[...] = y + 1"]),
+        (["y = z * 1", "w = y", "y.add_(1)", "return w"], ["y = z * 1", "w = y", "y[...] = y + 1", "return w"]),
         (["y = z * 1", "kept.append(y)", "y.add_(1)"], ["y = z * 1", "kept.append(y)", "y[...] = y + 1"]),
         (["for t in [x, z]:", "    t.mul_(2)"], ["for t in [x, z]:", "t[...] = t * 2"]),
         (["x[0, : len(z)].copy_(z)"], ["x[0, : len(z)] = z"]),
@@ -178,7 +178,7 @@ def test_an_alias_made_in_a_loop_is_one_before_too() -> None:
     [
         ["y = x.view(-1)", "y.add_(1)"],
         ["y = x.t()", "y.mul_(2)"],
-        ["y = x * 1", "w = y.view(-1)", "y.add_(1)"],
+        ["y = x * 1", "w = y.view(-1)", "y.add_(1)", "return w"],
         ["a, b = x.chunk(2)", "a.zero_()"],
         ["for row in x:", "    row.add_(1)"],
     ],
@@ -401,7 +401,7 @@ def test_a_new_array_is_held_by_nobody_else(array: str, is_own: bool) -> None:
     ],
 )
 def test_a_view_of_what_a_name_held_before_does_not_count(body: str, seen: bool) -> None:
-    source = f"def f(x: torch.Tensor, c):\n    y = x * 2\n    for i in range(3):\n{body}    y += 1\n    return y\n"
+    source = f"def f(x: torch.Tensor, c):\n    y = x * 2\n    for i in range(3):\n{body}    y += 1\n    return y, v\n"
     assert ("T2M305" in codes_of(source)) is seen
 
 
@@ -484,7 +484,7 @@ def test_what_is_moved_is_held_by_its_name_alone(move: str) -> None:
     source = "import torch\n\n\ndef f(x: torch.Tensor):\n    y = torch.ones(3)\n"
     source += f"    y = y.{move}\n    y += 1\n    return y\n"
     assert "T2M305" not in {item.code for item in translate_source(source).diagnostics}
-    held = source.replace("    y += 1", "    x = y.view(-1)\n    y += 1")
+    held = source.replace("    y += 1", "    x = y.view(-1)\n    y += 1").replace("return y", "return x, y")
     assert "T2M305" in {item.code for item in translate_source(held).diagnostics}
 
 

@@ -15,6 +15,7 @@ import libcst as cst
 from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.copied_views import left_view
+from torch2ms.translator.effects.differentiation import may_be_called_for_gradients
 from torch2ms.translator.effects.escape import is_held
 from torch2ms.translator.effects.gradient_state import is_recording
 from torch2ms.translator.effects.must_alias import twin_of
@@ -245,7 +246,7 @@ def _name(site: CallSite, name: str, direct: _Place, statement: bool, ctx: Conte
         return made if isinstance(made, Leave) or owner == "fresh" else _warned(made, owner)
     if not _reshapes(site) and writes_through(name, site.tree, ctx):
         filled = _filled(site, cst.Name(name), direct, statement, ctx, index="()")
-        if ctx.functions[-1] is None or gives_first_values(ctx) or not isinstance(filled, Replace):
+        if not may_be_called_for_gradients(ctx) or not isinstance(filled, Replace):
             return filled
         return replace(filled, codes=(*filled.codes, ("T2M305", _BACK)))
     twin = twin_of(name, ctx.small, ctx) if owner == "object" and statement and not _reshapes(site) else None

@@ -11,11 +11,11 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.effects.differentiation import may_be_called_for_gradients
 from torch2ms.translator.effects.members import is_handed_tensor
 from torch2ms.translator.effects.must_alias import twin_of
 from torch2ms.translator.effects.names_used import own
 from torch2ms.translator.effects.parameter_storage import (
-    gives_first_values,
     goes_over_weights,
     holds_data,
     is_of_state,
@@ -84,7 +84,7 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
         return _copied(node, cst.Name(name))
     through = writes_through(name, tree, ctx)
     if (through or _is_for_others(name, tree, ctx)) and not _may_be_number(name, tree, ctx):
-        if through and ctx.functions[-1] is not None and not gives_first_values(ctx):
+        if through and may_be_called_for_gradients(ctx):
             ctx.report("T2M305", tree, f"a gradient does not see that the change of {name} reaches a view of it, too")
         elif not through and "view" in held_elsewhere(name, tree, ctx):
             message = f"{name} may share its memory with another tensor, which keeps its old value in MindSpore"

@@ -248,9 +248,7 @@ def _must_stay_before(moved: Effects, later: Sequence[Effects]) -> bool:
     if moved.jumps or (moved.acts and any(other.acts for other in later)):
         return True
     return any(
-        overlaps(moved.reads, other.binds | other.mutates | other.touches)
-        or overlaps(moved.changes, other.reads | other.changes)
-        for other in later
+        overlaps(moved.reads, other.changes) or overlaps(moved.changes, other.reads | other.changes) for other in later
     )
 
 

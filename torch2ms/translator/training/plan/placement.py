@@ -64,7 +64,7 @@ def find_interface(
     variant = set().union(*(effects(loop).binds for loop in crossed)) if crossed else set()
     own = effects(scope.body).binds | scope.parameters
     # MindSpore refuses to differentiate a function that changes what it is given in place; what it captures may change.
-    found = effects(body, file.inert)
+    found = file.effects(body)
     changed = {root(path) for path in found.mutates | found.touches}
     parameters = [
         name
