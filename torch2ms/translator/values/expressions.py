@@ -490,8 +490,8 @@ class Expressions(Callables):
             return common([instance_of(name) for name in candidates(kind)])
         if kind.name == "class":
             return common([self.world.family(key) for key in candidates(kind)])
-        name = literal_name(classes)
-        return Kind(name) if name in _PLAIN or name in ("list", "tuple", "dict") else UNKNOWN  # type: ignore[arg-type]
+        name = "ndarray" if kind.of == "numpy.ndarray" else literal_name(classes)
+        return Kind(name) if name in _PLAIN or name in ("ndarray", "list", "tuple", "dict") else UNKNOWN  # type: ignore[arg-type]
 
 
 def _is_plain_key(key: object) -> bool:
