@@ -271,3 +271,22 @@ def test_in_place_change_that_another_name_sees_is_marked_or_written_into_the_te
         f"{behind}    return best\n"
     )
     assert "T2M305" in codes(result) or "best[...] =" in result.text
+
+
+def test_split_of_an_untyped_value_into_sizes_along_an_axis_is_a_tensors() -> None:
+    result = translated("def f(p, i, n):\n    return p[0, i].split((2, 2, n), 1)\n")
+    assert "ops.split(p[0, i], (2, 2, n), 1)" in result.text
+    assert not codes(result)
+
+
+@pytest.mark.parametrize("call", ["p.split(x, y)", "p.split(':', 1)", "p.split([1, 2])"])
+def test_split_that_may_be_another_objects_stays(call: str) -> None:
+    assert call in translated(f"def f(p, x, y):\n    return {call}\n").text
+
+
+def test_half_precision_of_a_network_is_no_warning() -> None:
+    assert not codes(translated("def f(net: nn.Module):\n    return net.half()\n"))
+
+
+def test_what_cannot_be_handed_on_is_told_once() -> None:
+    assert codes(translated("record = torch.autograd.profiler.record_function\n")) == ["T2M203"]
