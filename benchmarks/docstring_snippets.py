@@ -12,6 +12,7 @@ import ast
 import doctest
 import inspect
 import itertools
+import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +26,8 @@ _SKIPPED = ("help(", "dir(", "print(torch.__config__")
 _OUTSIDE = ("http", "download", "subprocess", "rmtree", "os.system", "os.remove")
 # How many snippets of one notebook or script are taken, evenly
 FROM_FILE = 12
+# Larger draws stay random: written out they would make texts of megabytes, which take minutes to parse
+LARGEST = 2_000
 _NEEDED = {"np": "import numpy as np", "numpy": "import numpy", "math": "import math"}
 
 
@@ -206,7 +209,7 @@ class _Fixed(ast.NodeTransformer):
         elif name not in ("rand", "randn", "empty"):
             return None
         shape = _shape([keywords["size"]] if "size" in keywords else args)
-        if shape is None:
+        if shape is None or math.prod(shape) > LARGEST:
             return None
         if name == "empty":
             return f"torch.zeros({shape}{_given(dtype)})"

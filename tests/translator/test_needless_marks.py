@@ -231,3 +231,62 @@ def test_spread_tensors_are_printed_as_torch_writes_them(given: str, expected: s
     result = translated(f"print({given})\n")
     assert f"print({expected})" in result.text
     assert not codes(result)
+
+
+IN_PLACE = {
+    "array": (
+        "def f(x, m):\n    if isinstance(x, np.ndarray):\n        x -= m\n        return x\n    return x.unsqueeze(0)\n"
+    ),
+    "list before": (
+        "def f(parts, m: torch.Tensor):\n    kept = []\n    for p in parts:\n        kept.append(p)\n"
+        "    if len(parts):\n        kept = torch.cat(kept)\n    if len(parts):\n        kept -= m\n    return kept\n"
+    ),
+    "name given up": (
+        "def f(x: torch.Tensor, net):\n    best = None\n    for k in range(3):\n        found = net(x * k).clone()\n"
+        "        if best is None:\n            best = found\n        else:\n            best += found\n"
+        "    best /= 3\n    return best\n"
+    ),
+}
+SEEN = {
+    "read in the next round": "        print(found)\n        found = x * k\n",
+    "read behind the loop": "        found = x * k\n",
+    "read by a function": "        found = x * k\n        calls.append(lambda: found)\n",
+    "an element": "        found = calls[k]\n",
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_in_place_change_that_no_other_name_sees(name: str) -> None:
+    result = translate_source(f"import numpy as np\n{HEAD}{IN_PLACE[name]}")
+    assert not codes(result)
+    assert " -= m" in result.text or "best /= 3" in result.text
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_in_place_change_that_another_name_sees_is_marked_or_written_into_the_tensor(name: str) -> None:
+    behind = "    print(found)\n" if name == "read behind the loop" else ""
+    result = translated(
+        f"def f(x: torch.Tensor, calls: list[torch.Tensor]):\n    found, best = x * 2, None\n    for k in range(3):\n"
+        f"{SEEN[name]}        if best is None:\n            best = found\n        else:\n            best += 1\n"
+        f"{behind}    return best\n"
+    )
+    assert "T2M305" in codes(result) or "best[...] =" in result.text
+
+
+def test_split_of_an_untyped_value_into_sizes_along_an_axis_is_a_tensors() -> None:
+    result = translated("def f(p, i, n):\n    return p[0, i].split((2, 2, n), 1)\n")
+    assert "ops.split(p[0, i], (2, 2, n), 1)" in result.text
+    assert not codes(result)
+
+
+@pytest.mark.parametrize("call", ["p.split(x, y)", "p.split(':', 1)", "p.split([1, 2])"])
+def test_split_that_may_be_another_objects_stays(call: str) -> None:
+    assert call in translated(f"def f(p, x, y):\n    return {call}\n").text
+
+
+def test_half_precision_of_a_network_is_no_warning() -> None:
+    assert not codes(translated("def f(net: nn.Module):\n    return net.half()\n"))
+
+
+def test_what_cannot_be_handed_on_is_told_once() -> None:
+    assert codes(translated("record = torch.autograd.profiler.record_function\n")) == ["T2M203"]

@@ -194,19 +194,24 @@ def _norm(norm: Optional[str]) -> str:
     return "backward" if norm is None else norm
 
 
+def _floating(input: Tensor) -> Tensor:
+    """Return numbers that every kernel transforms: MindSpore refuses booleans, and some integers."""
+    return input if input.is_floating_point() or input.is_complex() else input.astype(ms.float32)
+
+
 def fft(input: Tensor, n: Optional[int] = None, dim: int = -1, norm: Optional[str] = None) -> Tensor:
     """Return the discrete Fourier transform along ``dim``."""
-    return ops.fft(input, n, dim, _norm(norm))
+    return ops.fft(_floating(input), n, dim, _norm(norm))
 
 
 def ifft(input: Tensor, n: Optional[int] = None, dim: int = -1, norm: Optional[str] = None) -> Tensor:
     """Return the inverse discrete Fourier transform along ``dim``."""
-    return ops.ifft(input, n, dim, _norm(norm))
+    return ops.ifft(_floating(input), n, dim, _norm(norm))
 
 
 def rfft(input: Tensor, n: Optional[int] = None, dim: int = -1, norm: Optional[str] = None) -> Tensor:
     """Return the Fourier transform of real values along ``dim``."""
-    return ops.rfft(input, n, dim, _norm(norm))
+    return ops.rfft(_floating(input), n, dim, _norm(norm))
 
 
 def irfft(input: Tensor, n: Optional[int] = None, dim: int = -1, norm: Optional[str] = None) -> Tensor:
@@ -239,17 +244,17 @@ def _listed(value: Any) -> Any:
 
 def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
     """Return the two-dimensional discrete Fourier transform."""
-    return ops.fft2(input, _listed(s), _listed(dim), _norm(norm))
+    return ops.fft2(_floating(input), _listed(s), _listed(dim), _norm(norm))
 
 
 def ifft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
     """Return the inverse of the two-dimensional discrete Fourier transform."""
-    return ops.ifft2(input, _listed(s), _listed(dim), _norm(norm))
+    return ops.ifft2(_floating(input), _listed(s), _listed(dim), _norm(norm))
 
 
 def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
     """Return the two-dimensional Fourier transform of real values."""
-    return ops.rfft2(input, _listed(s), _listed(dim), _norm(norm))
+    return ops.rfft2(_floating(input), _listed(s), _listed(dim), _norm(norm))
 
 
 def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
@@ -271,17 +276,17 @@ def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
 
 def fftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
     """Return the discrete Fourier transform over several axes, all by default."""
-    return ops.fftn(input, _listed(s), _listed(dim), _norm(norm))
+    return ops.fftn(_floating(input), _listed(s), _listed(dim), _norm(norm))
 
 
 def ifftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
     """Return the inverse of the Fourier transform over several axes, all by default."""
-    return ops.ifftn(input, _listed(s), _listed(dim), _norm(norm))
+    return ops.ifftn(_floating(input), _listed(s), _listed(dim), _norm(norm))
 
 
 def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
     """Return the Fourier transform of real values over several axes, all by default."""
-    return ops.rfftn(input, _listed(s), _listed(dim), _norm(norm))
+    return ops.rfftn(_floating(input), _listed(s), _listed(dim), _norm(norm))
 
 
 def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:

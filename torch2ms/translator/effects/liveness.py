@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Literal
 
+from torch2ms.translator.effects.definite_assignment import binds
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.values.file_facts import FileFacts
 
@@ -14,7 +16,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def read_again(name: str, statement: ast.AST | None, ctx: FileFacts) -> bool:
-    """Whether a name is read after a statement, before every path binds it anew; loops are taken as read again."""
+    """Whether a name is read after a statement, in a later round of a loop too, before every path binds it anew."""
     if statement is None:
         return True
     child: ast.AST = statement
@@ -23,14 +25,13 @@ def read_again(name: str, statement: ast.AST | None, ctx: FileFacts) -> bool:
         for field in ("body", "orelse", "finalbody"):
             block = getattr(parent, field, None)
             if isinstance(block, list) and child in block:
-                for later in block[block.index(child) + 1 :]:
-                    if _reads(name, later):
-                        return True
-                    if _binds(name, later):
-                        return False
+                later = block[block.index(child) + 1 :]
+                found = _first(name, later)
+                if found != "neither" and not (found == "bound" and any(map(_jumps, later))):
+                    return found == "read"
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             return False
-        if isinstance(parent, (ast.For, ast.AsyncFor, ast.While, ast.Try)) and _reads(name, parent):
+        if _reads_again(name, parent, child):
             return True
         child, parent = parent, ctx.parent(parent)
     return False
@@ -57,6 +58,32 @@ def _scope(tree: ast.AST, ctx: FileFacts) -> ast.AST | None:
     while node is not None and not isinstance(node, _SCOPES):
         node = ctx.parent(node)
     return node
+
+
+def _first(name: str, block: list[ast.stmt]) -> Literal["read", "bound", "neither"]:
+    """Say what the first statement that has to do with a name does with it."""
+    for statement in block:
+        if _reads(name, statement):
+            return "read"
+        if _binds(name, statement):
+            return "bound"
+    return "neither"
+
+
+def _reads_again(name: str, parent: ast.AST, child: ast.AST) -> bool:
+    """Whether the next round of a loop, or another part of a ``try`` statement, reads a name behind ``child``."""
+    if isinstance(parent, ast.Try):
+        others = [*parent.handlers, *parent.orelse, *parent.finalbody]
+        return any(part is not child and _reads(name, part) for part in others)
+    if not isinstance(parent, (ast.For, ast.AsyncFor, ast.While)) or child not in parent.body:
+        return False
+    if isinstance(parent, ast.While):
+        return _reads(name, parent.test) or _first(name, parent.body) == "read"
+    return not binds(parent.target, name) and _first(name, parent.body) == "read"
+
+
+def _jumps(statement: ast.stmt) -> bool:
+    return any(isinstance(part, (ast.Break, ast.Continue)) for part in walk(statement))
 
 
 def read_beside(name: str, call: ast.Call, statement: ast.AST, ctx: FileFacts) -> bool:

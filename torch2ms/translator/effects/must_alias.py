@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from torch2ms.translator.effects.liveness import read_again
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.values.file_facts import FileFacts
 
-__all__ = ["twin_of"]
+__all__ = ["is_given_up", "twin_of"]
 
 
 def twin_of(name: str, use: ast.AST | None, ctx: FileFacts) -> ast.Name | None:
@@ -54,3 +55,12 @@ def _is_local(name: str, ctx: FileFacts) -> bool:
     nodes = [node for statement in info.node.body for node in walk(statement)]
     outer = any(isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names for node in nodes)
     return not outer and any(isinstance(node, ast.Name) and node.id == name and _is_bound(node) for node in nodes)
+
+
+def is_given_up(name: str, use: ast.AST, ctx: FileFacts) -> bool:
+    """Whether nothing reads a local name behind ``use``: after ``y = x``, ``y`` is then the one name of the tensor."""
+    info = ctx.functions[-1]
+    if info is None or not _is_local(name, ctx) or read_again(name, use, ctx):
+        return False
+    inner = [n for n in walk(info.node) if isinstance(n, (ast.FunctionDef, ast.Lambda)) and n is not info.node]
+    return not any(getattr(part, "id", "") == name for node in inner for part in walk(node))

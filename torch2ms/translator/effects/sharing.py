@@ -14,6 +14,7 @@ from torch2ms.translator.effects.differentiation import are_differentiated
 from torch2ms.translator.effects.fresh_results import makes_its_result
 from torch2ms.translator.effects.liveness import is_done_with
 from torch2ms.translator.effects.loop_iterations import is_anew_each_round
+from torch2ms.translator.effects.must_alias import is_given_up
 from torch2ms.translator.effects.parameter_storage import has_memory, is_parameter
 from torch2ms.translator.effects.pass_through import is_itself, is_moved, passed_on, passes_on
 from torch2ms.translator.effects.trained_tensors import trained_tensors
@@ -46,6 +47,7 @@ Owner = Literal["fresh", "object", "shared", "view"]
 
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 _VIEWS_SINCE, _ARRAYS_SINCE = (2, 7), (2, 10)
+_CONTAINERS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
 
 def what_index_gives(tree: ast.expr, ctx: FileFacts) -> str:
@@ -89,7 +91,11 @@ def is_fresh(tree: ast.expr, ctx: FileFacts) -> bool:
         return True
     if isinstance(tree.func, ast.Attribute) and ctx.kind(tree.func.value).is_tensor:
         return is_fresh(tree.func.value, ctx) if tree.func.attr.endswith("_") else True
-    return isinstance(tree.func, ast.Attribute) and ctx.kind(tree.func.value).name == "Distribution"  # log_prob
+    if not isinstance(tree.func, ast.Attribute):
+        return False
+    fact = load_facts().of(f"torch.Tensor.{tree.func.attr}")
+    is_own = fact is not None and fact.memory == "fresh" and ctx.kind(tree).is_tensor
+    return is_own or ctx.kind(tree.func.value).name == "Distribution"  # log_prob
 
 
 # What of numpy gives an array that shares another one's memory, or that array itself.
@@ -279,13 +285,13 @@ def _reaching(name: str, use: ast.AST, ctx: FileFacts) -> Iterator[Owner]:
     while (parent := ctx.parent(node)) is not None:
         if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
             for statement in [*parent.body, *parent.orelse]:
-                yield from _bindings(name, statement, ctx)
+                yield from _bindings(name, statement, use, ctx)
             if isinstance(parent, (ast.For, ast.AsyncFor)) and binds(parent.target, name):
                 yield _given(parent.iter, ctx)
                 return
         for block in _blocks_before(parent, node):
             for statement in reversed(block):
-                found = list(_bindings(name, statement, ctx))
+                found = list(_bindings(name, statement, use, ctx))
                 yield from found
                 if found and is_certain(name, statement):
                     return
@@ -312,24 +318,27 @@ def _blocks_before(parent: ast.AST, child: ast.AST) -> Iterator[list[ast.stmt]]:
         yield parent.body
 
 
-def _bindings(name: str, statement: ast.stmt, ctx: FileFacts) -> Iterator[Owner]:
+def _bindings(name: str, statement: ast.stmt, use: ast.AST, ctx: FileFacts) -> Iterator[Owner]:
     """Yield what the assignments of a name in a statement, nested ones too, make of it."""
     for node in walk(statement):
         if isinstance(node, ast.Assign) and not is_moved(name, node.value, ctx):
             for target in node.targets:
                 if binds(target, name):
-                    yield _made(name, element_of(target, node.value, name), isinstance(target, ast.Name), ctx)
+                    is_container = isinstance(target, ast.Name) and isinstance(node.value, _CONTAINERS)
+                    yield "fresh" if is_container else _made(element_of(target, node.value, name), use, ctx)
         elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None and binds(node.target, name):
-            yield _made(name, node.value, True, ctx)
+            yield _made(node.value, use, ctx)
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)) and binds(node.target, name):
             yield _given(node.iter, ctx)
         elif isinstance(node, ast.withitem) and node.optional_vars is not None and binds(node.optional_vars, name):
             yield "object"
 
 
-def _made(name: str, value: ast.expr, whole: bool, ctx: FileFacts) -> Owner:
+def _made(value: ast.expr, use: ast.AST, ctx: FileFacts) -> Owner:
     if is_fresh(value, ctx):
         return "fresh"
+    if isinstance(value, ast.Name) and is_given_up(value.id, use, ctx):
+        return _owner_once(value, ctx) if held_elsewhere(value.id, use, ctx, but=value) <= {"fresh"} else "object"
     part = False
     if isinstance(value, ast.Subscript):
         base = value.value

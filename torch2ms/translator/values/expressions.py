@@ -488,8 +488,9 @@ class Expressions(Callables):
             return common([instance_of(name) for name in candidates(kind)])
         if kind.name == "class":
             return common([self.world.family(key) for key in candidates(kind)])
-        plain = Kind(literal_name(classes))  # type: ignore[arg-type]
-        return plain if plain.is_number or plain.name in ("str", "none", "list", "tuple", "dict") else UNKNOWN
+        plain = Kind("ndarray" if kind.of == "numpy.ndarray" else literal_name(classes))  # type: ignore[arg-type]
+        is_told = plain.is_number or plain.name in ("str", "none", "ndarray", "list", "tuple", "dict")
+        return plain if is_told else UNKNOWN
 
 
 def _is_plain_key(key: object) -> bool:

@@ -38,6 +38,8 @@ def marks(line: str, optimizer: str = ADAM) -> int:
     [
         "x = self.heads[task](x)",
         "if not skip: x = self.b(x)",
+        "if skip: return self.b(x)\n        x = self.a(x)",
+        "if skip: x = self.b(x)\n        if task: return x\n        x = 2 * x",
         "if random.random() < 0.5: x = self.b(x)",
         "if torch.rand(1).item() < 0.5: x = self.b(self.a(x))\n        else: x = self.a(x)",
     ],
@@ -56,6 +58,8 @@ def test_what_a_step_may_not_reach_is_marked(line: str) -> None:
         "if self.training: x = self.b(x)",
         "if skip: x = self.a(x)\n        else: x = 2 * self.a(x)",
         "for head in self.heads: x = head(x)",
+        "if skip: return self.a(x)\n        x = self.a(x)",
+        "x = self.a(x)\n        if skip: x = self.a(x)",
     ],
 )
 def test_what_each_step_reaches_is_not(line: str) -> None:

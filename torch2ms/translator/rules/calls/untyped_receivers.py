@@ -219,6 +219,8 @@ def _is_tensor_call(func: ast.Attribute, call: ast.Call, ctx: Context) -> bool:
         return False
     if func.attr == "size":
         return len(call.args) <= 1 and all(keyword.arg == "dim" for keyword in call.keywords)
+    if func.attr == "split" and len(call.args) == 2:  # sizes and an axis: a text takes a text first
+        return [ctx.kind(arg).name for arg in call.args] in (["int", "int"], ["list", "int"], ["tuple", "int"])
     return bool(names & {"dim", "keepdim"}) and ctx.world.evidence.takes(func.attr, call)
 
 

@@ -197,7 +197,7 @@ def handed_on(node: cst.BaseExpression, tree: ast.expr, row: Row, option: Mapped
             )
             if not bare and row.adapter and (row.name != "torch.Tensor" or _is_called_later(tree, ctx)):
                 target = row.adapter
-            elif not bare:
+            elif not (bare or target.startswith("@") or "Tensor." in target):
                 ctx.report("T2M208", tree, f"{row.name} is handed on; calls through it need {target}'s arguments",
                            symbol=row.name)  # fmt: skip
     if target.startswith("@") or "Tensor." in target:

@@ -64,13 +64,24 @@ def _chosen(forward: ast.FunctionDef, given: set[str], ctx: Context) -> Iterator
 
 
 def _skipped(forward: ast.FunctionDef, given: set[str], ctx: Context) -> Iterator[ast.expr]:
-    """Yield ``self.block`` where it is called in one branch of a test of an argument's truth, or of a draw."""
+    """Yield ``self.block`` where it is called in one branch of a test of an argument's truth, or of a draw, alone."""
     for node in walk(forward):
         if isinstance(node, ast.If) and _is_chance(node.test, given):
-            first, other = ({ast.unparse(f): f for f in _layers(body, ctx)} for body in (node.body, node.orelse))
-            yield from (
-                found[name] for found in (first, other) for name in found.keys() ^ (first.keys() & other.keys())
-            )
+            before, behind = _beside(node, ctx)
+            sides = [{ast.unparse(f): f for f in _layers(body, ctx)} for body in (node.body, node.orelse)]
+            for layers, (other, body) in zip(sides, ((sides[1], node.orelse), (sides[0], node.body)), strict=True):
+                leaves = bool(body) and isinstance(body[-1], (ast.Return, ast.Raise))
+                always = map(ast.unparse, _layers(before if leaves else [*before, *behind], ctx))
+                yield from (layers[name] for name in layers.keys() - other.keys() - set(always))
+
+
+def _beside(node: ast.If, ctx: Context) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """Return the simple statements of the block around a test that run before it, and those that run behind it."""
+    blocks = (getattr(ctx.parent(node), field, []) for field in ("body", "orelse", "finalbody"))
+    block = next((part for part in blocks if isinstance(part, list) and node in part), [node])
+    place = block.index(node)
+    before, behind = ([s for s in part if not hasattr(s, "body")] for part in (block[:place], block[place + 1 :]))
+    return before, behind
 
 
 def _is_chance(test: ast.expr, given: set[str]) -> bool:
