@@ -80,7 +80,8 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
     if type(updated) is cst.Assert and updated is not node and code_of(updated.test) in _HOLDS:
         return None
     if type(updated) is cst.Expr and isinstance(updated.value, cst.Call) and code_of(updated.value.func) == ASSERTED:
-        updated = cst.Assert(*(arg.value for arg in updated.value.args), semicolon=updated.semicolon)
+        test, message = (arg.value for arg in updated.value.args)
+        updated = cst.Assert(test, message, semicolon=updated.semicolon)
     report_patch(tree, ctx)
     for lost in lost_writes(tree, ctx):
         ctx.report("T2M305", tree, lost, symbol="torch.Tensor.__setitem__")
