@@ -25,15 +25,17 @@ from torch2ms.reports.escape import one_line
 __all__ = ["DATASETS", "LAUNCHER", "SCRIPTS", "Named", "ProgramFacts", "generate", "launcher", "rename_taken"]
 
 
+_WIDTH = 120
 LAUNCHER = "run_distribute_train.sh"
 SCRIPTS = ("run_standalone_train.sh", LAUNCHER, "run_eval.sh")
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetFacts:
-    """A dataset that the generated program can read: its title, and the synthetic images that stand in for it."""
+    """A dataset that the generated program can read: title, class, and the synthetic images that stand in for it."""
 
     title: str
+    kind: str  # the class of the runtime's datasets
     classes: int
     image_size: int
     channels: int = 3
@@ -41,12 +43,12 @@ class DatasetFacts:
 
 DATASETS: Mapping[str, DatasetFacts] = MappingProxyType(
     {
-        "cifar10": DatasetFacts("CIFAR-10", 10, 32),
-        "cifar100": DatasetFacts("CIFAR-100", 100, 32),
-        "mnist": DatasetFacts("MNIST", 10, 28, 1),
-        "fashion_mnist": DatasetFacts("Fashion-MNIST", 10, 28, 1),
-        "image_folder": DatasetFacts("a folder of images", 10, 64),
-        "synthetic": DatasetFacts("synthetic images", 10, 32),
+        "cifar10": DatasetFacts("CIFAR-10", "CIFAR10", 10, 32),
+        "cifar100": DatasetFacts("CIFAR-100", "CIFAR100", 100, 32),
+        "mnist": DatasetFacts("MNIST", "MNIST", 10, 28, 1),
+        "fashion_mnist": DatasetFacts("Fashion-MNIST", "FashionMNIST", 10, 28, 1),
+        "image_folder": DatasetFacts("a folder of images", "ImageFolder", 10, 64),
+        "synthetic": DatasetFacts("synthetic images", "", 10, 32),
     }
 )
 
@@ -57,6 +59,7 @@ class Named:
 
     name: str
     kwargs: Mapping[str, Any] = field(default_factory=dict)
+    module: str = "transforms"  # of the runtime, where it is a transform; "" where the runtime has none of the name
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +198,7 @@ def _context(facts: ProgramFacts) -> dict[str, Any]:
         "channels": data.channels,
     }
     schedule = facts.schedule
+    specs, folder = (*facts.train_transforms, *facts.eval_transforms), data.kind == "ImageFolder"
     return {
         "facts": facts,
         "entry": f"{facts.network_module}:{facts.network_callable}",
@@ -204,6 +208,10 @@ def _context(facts: ProgramFacts) -> dict[str, Any]:
         "requirements": requirement_entries(facts.mindspore),
         "dataset_title": data.title,
         "dataset_choices": ", ".join(f'"{choice}"' for choice in choices) + ("," if len(choices) == 1 else ""),
+        "dataset_kind": data.kind,
+        "dataset_root": 'Path(args.data_path) / ("train" if train else "val")' if folder else "args.data_path",
+        "transform_table": _table(sorted({(spec.name, spec.module) for spec in specs if spec.module})),
+        "transform_modules": sorted({"transforms", *(spec.module for spec in specs if spec.module)}),
         "synthetic": synthetic,
         "optimizer": {"name": facts.optimizer.name, **facts.optimizer.kwargs},
         "schedule": {"name": None} if schedule is None else {"name": schedule.name, **schedule.kwargs},
@@ -233,9 +241,17 @@ def _state_rules(facts: ProgramFacts) -> dict[str, Any]:
 
 def _imports(*lines: str) -> str:
     """Return import lines as isort has them: other packages first, then the project's own modules, each sorted."""
+    lines = tuple(filter(None, lines))
     own = [line for line in lines if line.split()[1].split(".")[0] not in ("mindspore", "torch2ms")]
     others = [line for line in lines if line not in own]
     return "\n\n".join("\n".join(sorted(group, key=str.lower)) for group in (others, own) if group)
+
+
+def _table(members: Sequence[tuple[str, str]]) -> str:
+    """Return the text of a dictionary of members of modules by their names."""
+    items = [f'"{name}": {module}.{name}' for name, module in members]
+    line = "{" + ", ".join(items) + "}"
+    return line if len(line) <= _WIDTH - len("TRANSFORMS = ") else "{\n    " + ",\n    ".join(items) + ",\n}"
 
 
 def _transform_list(specs: Sequence[Named], facts: ProgramFacts) -> str:

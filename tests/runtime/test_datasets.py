@@ -185,14 +185,6 @@ def test_synthetic_train_and_test_differ_and_classes_are_even():
     assert synthetic.SyntheticImages(10, channels=1)[0][0].mode == "L"
 
 
-def test_create_by_name(tmp_path):
-    synthetic.write_cifar10_python(tmp_path, 10, 10)
-    assert len(datasets.create("cifar10", tmp_path, True)) == 10
-    assert len(datasets.create("synthetic", "", False, size=20)) == 10
-    with pytest.raises(ValueError, match="unknown dataset 'imagenet'"):
-        datasets.create("imagenet", "", True)
-
-
 def test_svhn_reads_matlab_files_and_calls_ten_zero(tmp_path):
     savemat = pytest.importorskip("scipy.io").savemat
     pixels = np.random.default_rng(0).integers(0, 256, (32, 32, 3, 4)).astype(np.uint8)  # N is last in the file

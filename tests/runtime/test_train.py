@@ -10,7 +10,7 @@ from torch2ms.runtime.checkpoint import CheckpointStore
 from torch2ms.runtime.pipeline import Pipeline
 from torch2ms.runtime.synthetic import SyntheticImages
 from torch2ms.runtime.train import TrainState, build_eval_step, build_train_step, evaluate
-from torch2ms.runtime.transforms import build
+from torch2ms.runtime.transforms import RandomCrop, ToTensor, build
 
 
 class Small(nn.Cell):
@@ -28,7 +28,8 @@ class Small(nn.Cell):
 
 def images(train=True, transform=("RandomCrop", "ToTensor")):
     specs = [{"RandomCrop": {"size": 16, "padding": 2}} if name == "RandomCrop" else name for name in transform]
-    return SyntheticImages(48, train, build(specs), image_size=16)
+    known = {"RandomCrop": RandomCrop, "ToTensor": ToTensor}
+    return SyntheticImages(48, train, build(specs, known), image_size=16)
 
 
 def begin(drop=0.0, name="Adam"):

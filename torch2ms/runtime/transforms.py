@@ -429,21 +429,22 @@ class RandomOrder(Transform):
         return image
 
 
-def build(specs: Sequence[Union[str, Mapping[str, Any]]], image_size: Optional[int] = None) -> Compose:
-    """Return the transforms that a configuration lists: names, or ``{name: {argument: value}}``.
+def build(
+    specs: Sequence[Union[str, Mapping[str, Any]]],
+    known: Mapping[str, Callable[..., Any]],
+    image_size: Optional[int] = None,
+) -> Compose:
+    """Return the transforms that a configuration lists: names of ``known``, or ``{name: {argument: value}}``.
 
     The value ``image_size`` stands for the argument ``image_size``. Raises ValueError for an unknown name.
     """
-    from . import augmentations  # which imports this module
-
     transforms: List[Callable[[Any], Any]] = []
     for spec in specs:
         name, arguments = (spec, None) if isinstance(spec, str) else next(iter(spec.items()))
-        factory = globals().get(name) if name in __all__ else getattr(augmentations, name, None)
-        if not isinstance(factory, type):
-            raise ValueError(f"unknown transform {name!r}")
+        if name not in known:
+            raise ValueError(f"unknown transform {name!r}: choose one of {', '.join(sorted(known))}")
         keywords: Dict[str, Any] = {key: _sized(value, image_size) for key, value in (arguments or {}).items()}
-        transforms.append(factory(**keywords))
+        transforms.append(known[name](**keywords))
     return Compose(transforms)
 
 

@@ -12,6 +12,8 @@ import torch2ms
 from torch2ms.config import Options
 from torch2ms.diagnostics import CODES, Diagnostic, Severity
 from torch2ms.generate import DATASETS, Named, ProgramFacts, rename_taken
+from torch2ms.mapping_tables.loader import load
+from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.reports.model import ApiStatus, ApiUse, ChecklistItem, FileReport, FileStatus, Place, Report
 from torch2ms.translator.context import Use
 from torch2ms.translator.output.cache import Translation
@@ -306,7 +308,7 @@ def _facts(script: FileResult, network: Network, options: Options) -> dict[str, 
         facts["schedule"] = Named(schedule.name.rpartition(".")[2], dict(schedule.kwargs))
     if script.program.epochs is not NOT_CONSTANT:
         facts["epochs"] = script.program.epochs
-    facts.update(_data_facts(findings))
+    facts.update(_data_facts(findings, load(options.mappings)))
     facts["assumed"] = _assumed(facts, {"optimizer": optimizer, "loss": loss, "schedule": schedule})
     return facts
 
@@ -354,6 +356,7 @@ def _assumed_items(program: ProgramFacts | None) -> Iterable[ChecklistItem]:
 _ENTRIES = 10
 _DEVICE_TARGETS = {"ascend": "Ascend", "gpu": "GPU"}  # config.yaml's word; it may be changed there
 _CLASSIFICATION = frozenset({"CrossEntropyLoss", "NLLLoss", "cross_entropy", "nll_loss"})
+_RUNTIME = "torch2ms.runtime."
 _LOSSES = {"cross_entropy": "CrossEntropyLoss", "nll_loss": "NLLLoss", "mse_loss": "MSELoss", "l1_loss": "L1Loss"}
 
 
@@ -362,7 +365,7 @@ def _loss_class(name: str) -> str:
     return _LOSSES.get(last, last if last[:1].isupper() else "CrossEntropyLoss")
 
 
-def _data_facts(findings: Sequence[Finding]) -> dict[str, object]:
+def _data_facts(findings: Sequence[Finding], tables: Tables) -> dict[str, object]:
     facts: dict[str, object] = {}
     datasets = {d.title.replace("-", "").replace(" ", "").upper(): key for key, d in DATASETS.items()}
     for finding in findings:
@@ -382,18 +385,21 @@ def _data_facts(findings: Sequence[Finding]) -> dict[str, object]:
     if composes:
         train = next((f for f in composes if f.role == "train"), composes[0])
         held_out = next((f for f in composes if f.role == "eval"), composes[-1])
-        facts["train_transforms"] = tuple(_named(train.children))
-        facts["eval_transforms"] = tuple(_named(held_out.children))
+        facts["train_transforms"] = tuple(_named(train.children, tables))
+        facts["eval_transforms"] = tuple(_named(held_out.children, tables))
         sizes = [c.kwargs.get("size") for c in train.children if c.name.endswith(("Resize", "RandomResizedCrop"))]
         if sizes and isinstance(sizes[-1], int):
             facts["image_size"] = sizes[-1]
     return facts
 
 
-def _named(children: Sequence[Finding]) -> Iterable[Named]:
+def _named(children: Sequence[Finding], tables: Tables) -> Iterable[Named]:
     for child in children:
         if is_torch_name(child.name):
-            yield Named(child.name.rpartition(".")[2], {k: _plain(v) for k, v in child.kwargs.items()})
+            name, row = child.name.rpartition(".")[2], tables.row(child.name)
+            homes = [option.target.rpartition(".")[0] for option in row.to] if row is not None else []
+            module = homes[0].removeprefix(_RUNTIME) if homes and homes[0].startswith(_RUNTIME) else ""
+            yield Named(name, {k: _plain(v) for k, v in child.kwargs.items()}, module)
 
 
 def _plain(value: object) -> object:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from torch2ms.translator.context import Context
 
 __all__ = [
+    "ASSERTED",
     "BY_NAME_ALONE",
     "DROPPED",
     "NO_CLASS",
@@ -96,6 +97,9 @@ def recipe(name: str, *, takes_stars: bool = False, by_name_alone: bool = False)
         return function
 
     return register
+
+
+ASSERTED = "assert"  # the name that is called in what becomes an assert statement: ``assert(condition, message)``
 
 
 DROPPED = cst.Name("__dropped__")  # stands for a call whose statement goes

@@ -123,6 +123,7 @@ def test_steps_stay_on_ascend() -> None:
         ("[order[0], 1]", "functional.as_index([order[0], 1])"),  # a list of numpy's numbers: MindSpore refuses
         ("u", "functional.as_index(u)"),
         ("u + 1, 0", "functional.as_index(u + 1), 0"),
+        (":u, u : u + 1", ":functional.as_index(u), functional.as_index(u) : int(u + 1)"),  # no sum is None
         ("[k for k in order]", "ms.Tensor([k for k in order])"),
         ("max(order)", "ms.Tensor(max(order))"),
         ("random.choice(order)", "ms.Tensor(random.choice(order))"),

@@ -37,6 +37,22 @@ def test_parameters_are_the_trainable_ones_only_where_no_others_count(line: str,
 
 
 @pytest.mark.parametrize(
+    ("net", "body", "expected"),
+    [
+        ("net", "p.requires_grad = False", "net.get_parameters()"),
+        ("net[0]", "p.requires_grad_(False)", "net[0].get_parameters()"),
+        ("net", "p.requires_grad = True", "modules.parameters(net)"),  # the buffers stay as they are
+        ("net", "p.requires_grad = False; n = p.numel()", "modules.parameters(net)"),
+        ("net", "net.requires_grad = False", "modules.parameters(net)"),
+        ("layers", "p.requires_grad = False", "layers.get_parameters()"),
+    ],
+)
+def test_loops_that_only_freeze_may_meet_the_buffers(net: str, body: str, expected: str) -> None:
+    text = translate_source(f"{HEAD}    for p in {net}.parameters():\n        {body}\n").text
+    assert f"for p in {expected}:\n" in text
+
+
+@pytest.mark.parametrize(
     ("line", "expected"),
     [
         ("net.train(False)", "net.set_train(False)"),

@@ -246,9 +246,8 @@ def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Sub
         template, index = _template(part, ctx) or _at_run_time(part, ctx), elements[position].slice
         if isinstance(part, ast.Slice) and isinstance(index, cst.Slice):
             bounds = _with_bounds(index, part, lambda bound: _bound_template(bound, ctx), ctx)
-            elements[position] = (
-                elements[position] if bounds is index else elements[position].with_changes(slice=bounds)
-            )
+            if bounds is not index:
+                elements[position] = elements[position].with_changes(slice=bounds)
         elif template and isinstance(index, cst.Index):
             made = index.with_changes(value=_filled(template, index.value, ctx))
             elements[position] = elements[position].with_changes(slice=made)
@@ -309,7 +308,8 @@ def _filled(template: str, value: cst.BaseExpression, ctx: Context) -> cst.BaseE
 
 def _bound_template(bound: ast.expr, ctx: Context) -> str:
     """Return how a bound of a slice is written that is, or may be, a number of numpy's; empty where it stays."""
-    return "int({value})" if ctx.kind(bound).name == "ndarray" else _at_run_time(bound, ctx)
+    is_number = ctx.kind(bound).name == "ndarray" or isinstance(bound, ast.BinOp)  # no sum is None
+    return _at_run_time(bound, ctx).replace("{index}", "int" if is_number else "{index}")
 
 
 def _of_one_element(bound: ast.expr, ctx: Context) -> str:

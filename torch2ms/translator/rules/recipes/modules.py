@@ -10,7 +10,7 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.buffers import carries_gradient, class_around, is_bound_live
-from torch2ms.translator.effects.freezing import freed
+from torch2ms.translator.effects.freezing import freed, frozen
 from torch2ms.translator.effects.recordability import GRADIENT
 from torch2ms.translator.rules.call_site import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.syntax.ast_walk import changed_in_place, walk
@@ -77,13 +77,27 @@ def _asks_for_gradient(tree: ast.AST, ctx: Context) -> bool:
 
 @recipe("parameters")
 def parameters(site: CallSite, ctx: Context) -> Outcome:
-    """``net.parameters()``: ``trainable_params()`` where only those count, else the runtime's (Cell's has buffers)."""
+    """``net.parameters()``: ``trainable_params()`` where only those count, else the runtime's (Cell's has buffers).
+
+    A loop that only freezes what it goes over may meet the buffers as well: ``get_parameters()``.
+    """
     assert site.receiver is not None
     wanted = _asks_for_gradient(site.tree, ctx) or _goes_to(site.tree, GRADIENT, ctx)  # torch refuses frozen ones
     if not site.updated.args and (wanted or goes_to_optimizer(site.tree, ctx)):
         code = build("{net}.trainable_params()", net=site.receiver)
         return Replace(code, _FROZEN if goes_to_optimizer(site.tree, ctx) and _frees_later(ctx) else ())
+    if not site.updated.args and _only_freezes(ctx.parent(site.tree)) and ctx.kind(site.receiver_tree).name == "Module":
+        return Replace(build("{net}.get_parameters()", net=site.receiver))
     return _through_runtime("modules.parameters", site, ctx)
+
+
+def _only_freezes(loop: ast.AST | None) -> bool:
+    """Whether a loop does nothing but ``p.requires_grad = False`` with what it goes over."""
+    if not isinstance(loop, ast.For) or loop.orelse:
+        return False
+    values = [value for statement in loop.body for value in frozen(statement)]
+    names = [value.id for value in values if isinstance(value, ast.Name)]
+    return len(values) == len(loop.body) and isinstance(loop.target, ast.Name) and set(names) == {loop.target.id}
 
 
 _FROZEN = (("T2M303", "what is frozen when the optimizer is made stays out of it, also when it is freed later"),)

@@ -10,7 +10,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.activation_aliases import activated_by
 from torch2ms.translator.effects.copied_views import lost_writes
-from torch2ms.translator.rules.call_site import DROPPED
+from torch2ms.translator.rules.call_site import ASSERTED, DROPPED
 from torch2ms.translator.rules.calls.dynamic import report_patch
 from torch2ms.translator.rules.calls.gradient_reads import put_gradient
 from torch2ms.translator.rules.calls.replaced_parts import exchanged_part
@@ -79,6 +79,9 @@ def rewrite_small(node: Any, updated: Any, tree: ast.AST, ctx: Context) -> Any:
         return None
     if type(updated) is cst.Assert and updated is not node and code_of(updated.test) in _HOLDS:
         return None
+    if type(updated) is cst.Expr and isinstance(updated.value, cst.Call) and code_of(updated.value.func) == ASSERTED:
+        test, message = (arg.value for arg in updated.value.args)
+        updated = cst.Assert(test, message, semicolon=updated.semicolon)
     report_patch(tree, ctx)
     for lost in lost_writes(tree, ctx):
         ctx.report("T2M305", tree, lost, symbol="torch.Tensor.__setitem__")
