@@ -22,7 +22,7 @@ from torch2ms.translator.syntax.cst_builders import build, code_of
 from torch2ms.translator.values.kinds import Kind
 from torch2ms.translator.values.queries.emptiness import lists_of_the_picked
 from torch2ms.translator.values.queries.known_values import holds_negative, never_negative
-from torch2ms.translator.values.queries.ranks import ranks
+from torch2ms.translator.values.queries.ranks import binding_scope, ranks
 from torch2ms.translator.values.scopes import root_of
 from torch2ms.translator.values.use_evidence import may_be_mask, place_of, uses
 
@@ -65,22 +65,23 @@ def _is_changed_later(tree: ast.Subscript, ctx: Context) -> bool:
     if isinstance(above, ast.Assign) and isinstance(parent, ast.Tuple):  # ``row, col = row[mask], col[mask]``
         parts = [part for target in above.targets for part in getattr(target, "elts", ())]
         targets = [n for n in parts if isinstance(n, ast.Name) and element_of(above.targets[0], parent, n.id) is tree]
-    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    names = {target.id: binding_scope(target.id, target, ctx) for target in targets if isinstance(target, ast.Name)}
     if not names:
         return bool(ctx.once(changed_members) & member_names(tree, ctx))
-    return any(_changes(node, names, ctx) for node in ctx.analysis.nodes)
+    changed = ((node, name) for node in ctx.analysis.nodes for name in _changed(node, ctx) if name in names)
+    return any(binding_scope(name, node, ctx) is names[name] for node, name in changed)
 
 
-def _changes(node: ast.AST, names: list[str], ctx: Context) -> bool:
-    """Whether a node changes what one of the names holds: by its elements, part by part, or in a function."""
+def _changed(node: ast.AST, ctx: Context) -> list[str]:
+    """Return the names whose tensors a node may change: by their elements, part by part, or in a function."""
     if isinstance(node, ast.Subscript):
-        return isinstance(node.ctx, ast.Store) and root_of(node) in names
+        return [root_of(node) or ""] if isinstance(node.ctx, ast.Store) else []
     if isinstance(node, ast.For):
-        return getattr(node.iter, "id", "") in names
-    if not isinstance(node, ast.Call):
-        return False
-    given = [arg for arg in node.args if getattr(arg, "id", "") in names]
-    return bool(given) and (ctx.kind(node.func).name == "function" or isinstance(node.func, ast.Lambda))
+        return [getattr(node.iter, "id", "")]
+    is_own = isinstance(node, ast.Call) and (
+        ctx.kind(node.func).name == "function" or isinstance(node.func, ast.Lambda)
+    )
+    return [arg.id for arg in getattr(node, "args", ()) if isinstance(arg, ast.Name)] if is_own else []
 
 
 def _without_end(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
