@@ -58,7 +58,12 @@ def test_what_a_tensor_is_made_of_has_axes_too(body: str) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["x = torch.tensor(2.5)\n", f"{AXES}x = torch.tensor(2.5)\n", "k = 2.5\nx = torch.tensor(k)\n", "x = torch.tensor(0.0)\nx = x + torch.tensor(1)\n"],
+    [
+        "x = torch.tensor(2.5)\n",
+        f"{AXES}x = torch.tensor(2.5)\n",  # f has an x of its own
+        "k = 2.5\nx = torch.tensor(k)\n",
+        "x = torch.tensor(0.0)\nx = x + torch.tensor(1)\n",
+    ],
 )
 def test_a_tensor_without_axes_is_copied_where_axes_change(body: str) -> None:
     assert "x.copy()" in translate_source(f"import torch\n{body}print(x.flip(0))\n").text

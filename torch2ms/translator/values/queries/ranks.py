@@ -129,7 +129,10 @@ def _function(tree: ast.AST, ctx: FileFacts) -> ast.AST | None:
 
 def _bound(ctx: FileFacts) -> set[_Key]:
     """Return what each function binds: parameters, and what it assigns to without saying ``global``."""
-    outer = {name for node in (*ctx.analysis.all(ast.Global), *ctx.analysis.all(ast.Nonlocal)) for name in node.names}
+    said = [node.names for node in ctx.analysis.all(ast.Global)] + [
+        node.names for node in ctx.analysis.all(ast.Nonlocal)
+    ]
+    outer = {name for names in said for name in names}
     found: set[_Key] = {(_function(arg, ctx), arg.arg) for arg in ctx.analysis.all(ast.arg)}
     names = (node for node in ctx.analysis.all(ast.Name) if isinstance(node.ctx, ast.Store) and node.id not in outer)
     return found | {(_function(node, ctx), node.id) for node in names}
