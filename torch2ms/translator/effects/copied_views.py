@@ -120,15 +120,19 @@ def _copied(value: ast.expr, tree: ast.stmt, ctx: FileFacts) -> str:
 def _is_last_holder(view: ast.expr, tree: ast.stmt, ctx: FileFacts) -> bool:
     """Whether nothing but a view sees the memory behind a statement: what it is made of was made here, and is done."""
     shared = shared_memory(view, ctx)
-    if shared is None or (_scope(tree, ctx) is None and ctx.world.symbols.is_imported(ctx.path)):
+    if shared is None:
         return False
-    return all(
-        isinstance(source, ast.Name)
+    return all(_is_done(source, tree, ctx) if isinstance(source, ast.Name) else is_fresh(source, ctx)
+               for source in shared.sources)  # fmt: skip
+
+
+def _is_done(source: ast.Name, tree: ast.stmt, ctx: FileFacts) -> bool:
+    return (
+        not (_scope(tree, ctx) is None and ctx.world.symbols.is_imported(ctx.path))
         and owner_of(source.id, tree, ctx) == "fresh"
         and seen_elsewhere(source.id, tree, ctx, source) == "fresh"
         and not read_again(source.id, tree, ctx)
         and all(_scope(n, ctx) is _scope(tree, ctx) for n in ctx.analysis.all(ast.Name) if n.id == source.id)
-        for source in shared.sources
     )
 
 

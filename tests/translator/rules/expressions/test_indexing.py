@@ -323,8 +323,10 @@ class Encoder(nn.Module):
     [
         ("out[:, t, :] = h", "out[:, t, :] = h.reshape(h.shape[-2:])"),
         ("out[:, t] = h", "out[:, t] = h.reshape(h.shape[-2:])"),
-        ("out[:, t, :] = x", "out[:, t, :] = x"),
+        ("out[:, t, :] = x", "out[:, t, :] = x.reshape(x.shape[-2:])"),
         ("out[:, :, :] = h", "out[:, :, :] = h"),
+        ("out[:, t, :] = out[:, 0, :]", "out[:, t, :] = out[:, 0, :]"),
+        ("out[:, t] = x[:, t].abs()", "out[:, t] = functional.fitted(x[:, t].abs(), 2)"),
     ],
 )
 def test_what_is_assigned_loses_leading_axes(line: str, expected: str) -> None:
@@ -340,9 +342,12 @@ def test_what_is_assigned_loses_leading_axes(line: str, expected: str) -> None:
         ("rows[:, t] = out", "rows[:, t] = out.reshape(-1)"),
         ("numbers[t] = self.net(x)", "numbers[t] = self.net(x).reshape(())"),
         ("numbers[t] = self.criterion(out, x)", "numbers[t] = self.criterion(out, x)"),
-        ("batches[t] = out", "batches[t] = out"),
+        ("batches[t] = out", "batches[t] = out.reshape(out.shape[-2:])"),
         ("rows[t] = x", "rows[t] = functional.fitted(x, 1)"),
-        ("rows[t] = self.net.weight", "rows[t] = self.net.weight"),
+        ("rows[t] = self.net.bias", "rows[t] = self.net.bias"),
+        ("rows[t] = torch.ones(1, 1, 3)", "rows[t] = ops.ones((1, 1, 3)).squeeze((0, 1))"),
+        ("rows[t] = 2 * torch.ones(1, 3)", "rows[t] = (2 * ops.ones((1, 3))).squeeze(0)"),
+        ("rows[t] = torch.ones(3) + 1", "rows[t] = ops.ones(3) + 1"),
     ],
 )
 def test_what_a_network_gives_for_one_sample_fits_a_row(line: str, expected: str) -> None:

@@ -22,7 +22,7 @@ from torch2ms.translator.syntax.cst_builders import build, code_of
 from torch2ms.translator.values.kinds import Kind
 from torch2ms.translator.values.queries.emptiness import lists_of_the_picked
 from torch2ms.translator.values.queries.known_values import holds_negative, never_negative
-from torch2ms.translator.values.queries.ranks import ranks
+from torch2ms.translator.values.queries.ranks import binding_scope, ranks
 from torch2ms.translator.values.scopes import root_of
 from torch2ms.translator.values.use_evidence import may_be_mask, place_of, uses
 
@@ -51,7 +51,8 @@ def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> 
     if isinstance(tree.ctx, ast.Load) and ctx.kind(tree.value).is_tensor and _is_changed_later(tree, ctx):
         copies = what_index_gives(tree.slice, ctx) == "copy"
         return build("{x}.copy()", x=indexed) if copies else indexed
-    return _stepped(indexed, tree, ctx) if _takes_steps(tree, ctx) else indexed
+    takes_steps = isinstance(tree.ctx, ast.Load) and _may_step(tree, ctx) and not _is_written(tree, ctx)
+    return _stepped(indexed, tree, ctx) if takes_steps else indexed
 
 
 def _is_changed_later(tree: ast.Subscript, ctx: Context) -> bool:
@@ -65,22 +66,24 @@ def _is_changed_later(tree: ast.Subscript, ctx: Context) -> bool:
     if isinstance(above, ast.Assign) and isinstance(parent, ast.Tuple):  # ``row, col = row[mask], col[mask]``
         parts = [part for target in above.targets for part in getattr(target, "elts", ())]
         targets = [n for n in parts if isinstance(n, ast.Name) and element_of(above.targets[0], parent, n.id) is tree]
-    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    names = {target.id: binding_scope(target.id, target, ctx) for target in targets if isinstance(target, ast.Name)}
     if not names:
         return bool(ctx.once(changed_members) & member_names(tree, ctx))
-    return any(_changes(node, names, ctx) for node in ctx.analysis.nodes)
+    changed = ((node, name) for node in ctx.analysis.nodes for name in _changed(node) if name in names)
+    return any(binding_scope(name, node, ctx) is names[name] and _may_change(node, ctx) for node, name in changed)
 
 
-def _changes(node: ast.AST, names: list[str], ctx: Context) -> bool:
-    """Whether a node changes what one of the names holds: by its elements, part by part, or in a function."""
+def _changed(node: ast.AST) -> list[str]:
+    """Return the names whose tensors a node may change: by their elements, part by part, or in a function."""
     if isinstance(node, ast.Subscript):
-        return isinstance(node.ctx, ast.Store) and root_of(node) in names
-    if isinstance(node, ast.For):
-        return getattr(node.iter, "id", "") in names
-    if not isinstance(node, ast.Call):
-        return False
-    given = [arg for arg in node.args if getattr(arg, "id", "") in names]
-    return bool(given) and (ctx.kind(node.func).name == "function" or isinstance(node.func, ast.Lambda))
+        return [root_of(node) or ""] if isinstance(node.ctx, ast.Store) else []
+    given = [node.iter] if isinstance(node, ast.For) else node.args if isinstance(node, ast.Call) else []
+    return [arg.id for arg in given if isinstance(arg, ast.Name)]
+
+
+def _may_change(node: ast.AST, ctx: Context) -> bool:
+    called = node.func if isinstance(node, ast.Call) else None
+    return called is None or isinstance(called, ast.Lambda) or ctx.kind(called).name == "function"
 
 
 def _without_end(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
@@ -371,11 +374,6 @@ def _uses_numpy(ctx: Context) -> bool:
     return ctx.world.symbols.reaches_package(ctx.path, "numpy")
 
 
-def _takes_steps(tree: ast.Subscript, ctx: Context) -> bool:
-    """Whether a tensor is read in steps, and a gradient may be asked for on a CPU."""
-    return isinstance(tree.ctx, ast.Load) and _may_step(tree, ctx) and not _is_written(tree, ctx)
-
-
 def read_in_steps(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression | None:
     """Return how the places that ``x[:, 1::2] += y`` changes are read so that MindSpore has a gradient of it.
 
@@ -386,6 +384,7 @@ def read_in_steps(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> 
 
 
 def _may_step(tree: ast.Subscript, ctx: Context) -> bool:
+    """Whether a tensor is indexed in steps, and a gradient may be asked for on a CPU."""
     parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
     if not any(_is_stepped(part) for part in parts):
         return False

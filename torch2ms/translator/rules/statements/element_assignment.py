@@ -32,7 +32,6 @@ from torch2ms.translator.rules.statements.leading_axes import without_leading_ax
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.syntax.cst_builders import build, code_of, parse_expression
 from torch2ms.translator.values.dtypes import COMPLEX
-from torch2ms.translator.values.queries.ranks import is_sized
 
 __all__ = ["guarded", "written_elements"]
 
@@ -69,8 +68,6 @@ def written_elements(
         if isinstance(node, cst.AugAssign):
             return node.with_changes(target=whole)
         return node.with_changes(targets=[node.targets[0].with_changes(target=whole)])
-    if isinstance(node, cst.Assign) and _picks_one(place, ctx) and _is_one_row(node, tree, ctx):
-        return node.with_changes(value=build("{value}[0]", value=node.value))
     if isinstance(node, cst.Assign) and isinstance(tree, ast.Assign):
         node = without_leading_axes(node, place, tree, ctx)
     what = what_index_gives(place.slice, ctx)
@@ -275,27 +272,6 @@ def _is_trained_on(place: ast.Subscript, tree: ast.AST, ctx: Context) -> bool:
     if not known and not (may_be_weight(base, ctx) and base is not place.value):
         return False
     return may_have_stepped(tree, ctx) or not (ctx.functions[-1] is None or gives_first_values(ctx))
-
-
-def _picks_one(place: ast.Subscript, ctx: Context) -> bool:
-    """Whether an index is made of numbers alone: ``x[i]``, ``x[i, 0]``."""
-    parts = place.slice.elts if isinstance(place.slice, ast.Tuple) else [place.slice]
-    return all(ctx.kind(part).name == "int" for part in parts)
-
-
-def _is_one_row(node: cst.Assign, tree: ast.AST, ctx: Context) -> bool:
-    """Whether a tensor is made with a first axis of one, and more axes: without it, it fits wherever it did."""
-    made = tree.value if isinstance(tree, ast.Assign) else None
-    if not isinstance(made, ast.Call) or not ctx.kind(made).is_tensor or not isinstance(node.value, cst.Call):
-        return False
-    name = made.func.attr if isinstance(made.func, ast.Attribute) else getattr(made.func, "id", "")
-    if name == "unsqueeze":
-        return [ast.unparse(given) for given in made.args] == ["0"]
-    listed = bool(made.args) and isinstance(made.args[0], (ast.Tuple, ast.List))
-    sizes = made.args[0].elts if listed else made.args  # type: ignore[attr-defined]
-    holds = name == "Tensor" and listed  # what it holds, not its sizes
-    first = sizes[0] if is_sized(name) and len(sizes) > 1 and not holds else None
-    return isinstance(first, ast.Constant) and first.value == 1
 
 
 def _index(part: cst.BaseSlice) -> str:

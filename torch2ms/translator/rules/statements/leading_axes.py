@@ -1,7 +1,8 @@
-"""``x[:, t, :] = h`` where ``h`` has a first axis of one besides: MindSpore drops no axis of what is assigned.
+"""``x[i] = row`` where ``row`` has leading axes of one besides, (1, n): MindSpore drops no axis of what is assigned.
 
 Recurrent layers give such states, (1, batch, features); ``torch.zeros(1, n, m)`` begins them. So do networks for one
-sample: ``samples[t] = net(x)``. A value of which nothing is known is looked at when the program runs.
+sample: ``samples[t] = net(x)``. Where the text shows no number of axes, what is assigned is reshaped at a place that
+counts along an axis: for one axis ``.reshape(-1)``, which changes nothing that fits.
 """
 
 from __future__ import annotations
@@ -11,84 +12,76 @@ import ast
 import libcst as cst
 
 from torch2ms.translator.context import Context
-from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.syntax.cst_builders import build, parse_expression
-from torch2ms.translator.values.families import RECURRENT
-from torch2ms.translator.values.queries.ranks import OTHERS, ranks
-from torch2ms.translator.values.use_evidence import uses
+from torch2ms.translator.values.queries.ranks import OTHERS, is_sized, ranks
 
 __all__ = ["without_leading_axes"]
 
-_STATE_AXES = 3
-_BATCH_AXES = 2  # of what a network gives for a batch, at least
-_WHOLE = ("()", "-1")  # the sizes of all that a place without axes, or with one, can take
+_FLAT = ("()", "-1")  # the sizes of all that a place without axes, or with one, can take
+_PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.UnaryOp, ast.Slice, ast.Tuple, ast.expr_context,
+          ast.unaryop)  # fmt: skip
 
 
 def without_leading_axes(node: cst.Assign, place: ast.Subscript, tree: ast.Assign, ctx: Context) -> cst.Assign:
     """Return the assignment of a value that may have more axes than its place."""
-    made = _without_known_axes(node, place, tree, ctx)
-    axes = _axes_of_place(place, ctx)
-    if made is not node or axes is None or axes < 0 or not _takes_one(place, ctx):
-        return made
-    held = _undetached(tree.value)
-    if not isinstance(held, (ast.Name, ast.Call, ast.BinOp)):
-        return made
-    if (ctx.kind(tree.value).known or ctx.kind(held).known) and not _is_handed(held, ctx):
-        return made
-    fitted = ctx.reference("torch2ms.runtime.functional.fitted")
-    return node.with_changes(value=build("{f}({h}, {n})", f=fitted, h=node.value, n=cst.Integer(str(axes))))
-
-
-def _without_known_axes(node: cst.Assign, place: ast.Subscript, tree: ast.Assign, ctx: Context) -> cst.Assign:
-    """Return ``x[:, t, :] = h.reshape(h.shape[-2:])`` where ``h`` may have more axes than the place.
-
-    It fails where these axes are not of one, as PyTorch's assignment does, and changes nothing where there are none.
-    """
-    held = _undetached(tree.value)
-    if not isinstance(held, (ast.Name, ast.Call, ast.BinOp)):
+    value, kind, axes = _undetached(tree.value), ctx.kind(tree.value), _axes_of_place(place, ctx)
+    if (kind.known and not kind.is_tensor) or not isinstance(value, (ast.Name, ast.Attribute, ast.Subscript, ast.Call,
+                                                                     ast.BinOp)):  # fmt: skip
         return node
-    axes = _axes_of_place(place, ctx)
-    if axes is None or axes < 0:
+    given = ranks(value, ctx) or frozenset({OTHERS})
+    if (axes is None or OTHERS in given) and _picks_one(place, ctx) and _is_one_row(tree.value, ctx):
+        return node.with_changes(value=build("{value}[0]", value=node.value))
+    if OTHERS not in given and (axes is None or max(given) <= max(axes, 1)):
         return node
-    if axes < _BATCH_AXES and _is_output(held, ctx):
-        return node.with_changes(
-            value=build("{h}.reshape({sizes})", h=node.value, sizes=parse_expression(_WHOLE[axes]))
-        )
-    if axes < 1:
+    if axes is not None and len(given) == 1 and OTHERS not in given:
+        surplus = max(given) - axes
+        first = "0" if surplus == 1 else str(tuple(range(surplus)))
+        return node.with_changes(value=build("{h}.squeeze({first})", h=node.value, first=parse_expression(first)))
+    if OTHERS in given and not (_counts(place, ctx) and _is_unknown(value, given, place, axes, ctx)):
         return node
-    if not isinstance(tree.value, ast.Name):
-        return _squeezed(node, ranks(tree.value, ctx), axes)
-    given = set(ranks(tree.value, ctx)) | ({_STATE_AXES} if _is_state(tree.value.id, ctx) else set())
-    if max(given, default=OTHERS) <= axes:
-        return node
-    return node.with_changes(value=build("{h}.reshape({h2}.shape[-{axes}:])", h=node.value, h2=node.value.deep_clone(),
-                                         axes=cst.Integer(str(axes))))  # fmt: skip
+    return node if axes is not None and axes < 0 else _fitted(node, place, tree, axes, ctx)
 
 
-def _takes_one(place: ast.Subscript, ctx: Context) -> bool:
-    """Whether an index counts along an axis: what is assigned there often has the axis still, of one."""
+def _fitted(node: cst.Assign, place: ast.Subscript, tree: ast.Assign, axes: int | None, ctx: Context) -> cst.Assign:
+    """Return ``x[:, t, :] = h.reshape(h.shape[-2:])``, which fails where the axes before are not of one."""
+    is_tensor = ctx.kind(tree.value).is_tensor
+    if axes is not None and axes < len(_FLAT) and is_tensor:
+        made = build("{h}.reshape({sizes})", h=node.value, sizes=parse_expression(_FLAT[axes]))
+    elif axes is not None and is_tensor and isinstance(tree.value, ast.Name):
+        parts = {"h": node.value, "h2": node.value.deep_clone(), "axes": cst.Integer(str(axes))}
+        made = build("{h}.reshape({h2}.shape[-{axes}:])", **parts)
+    elif axes is None and not all(isinstance(part, _PLAIN) for part in ast.walk(place)):
+        return node
+    else:
+        target = node.targets[0].target
+        count = build("{x}.ndim", x=target.deep_clone()) if axes is None else cst.Integer(str(axes))
+        fitted = ctx.reference("torch2ms.runtime.functional.fitted")
+        made = build("{f}({h}, {n})", f=fitted, h=node.value, n=count)
+    return node.with_changes(value=made)
+
+
+def _counts(place: ast.Subscript, ctx: Context) -> bool:
+    """Whether an index may count along an axis: what is assigned there often has the axis still, of one."""
     parts = place.slice.elts if isinstance(place.slice, ast.Tuple) else [place.slice]
-    return any(ctx.kind(part).name == "int" for part in parts)
+    return any(
+        ctx.kind(part).name == "int" or not ctx.kind(part).known
+        for part in parts
+        if not isinstance(part, (ast.Slice, ast.Constant)) or ctx.kind(part).name == "int"
+    )
 
 
-def _is_handed(tree: ast.expr, ctx: Context) -> bool:
-    """Whether a tensor is an argument of the function around, which may have any number of axes; of no network's."""
-    function = ctx.functions[-1]
-    if function is None or (function.owner is not None and ctx.world.family(function.owner.key).name == "Module"):
-        return False
-    if not isinstance(tree, ast.Name) or ranks(tree, ctx) - {OTHERS}:
-        return False
-    arguments = function.node.args
-    return any(arg.arg == tree.id for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
-
-
-def _squeezed(node: cst.Assign, given: frozenset[int], axes: int) -> cst.Assign:
-    """Return ``x[i] = torch.pow(rows, 2).squeeze(0)`` where a value surely has more axes; each must be of one."""
-    surplus = max(given, default=0) - axes
-    if len(given) != 1 or surplus < 1:
-        return node
-    first = "0" if surplus == 1 else str(tuple(range(surplus)))
-    return node.with_changes(value=build("{h}.squeeze({first})", h=node.value, first=parse_expression(first)))
+def _is_unknown(value: ast.expr, given: frozenset[int], place: ast.Subscript, axes: int | None, ctx: Context) -> bool:
+    """Whether nothing shows that a value fits: it is an argument, say, or what a network or a function gives."""
+    if isinstance(value, ast.BinOp):
+        return axes is not None and given == {OTHERS}
+    if isinstance(value, ast.Subscript) and ctx.kind(value.value).is_tensor:  # x[i] = x[j], boxes[:, 0] = x[:, 0]
+        return axes is not None and ast.dump(value.value) != ast.dump(place.value)
+    if not isinstance(value, ast.Call):
+        return True
+    called = ctx.kind(value.func)
+    if called.name == "Module":
+        return not called.of.endswith("Loss")
+    return called.name != "api" or axes is not None
 
 
 def _undetached(tree: ast.expr) -> ast.expr:
@@ -98,61 +91,57 @@ def _undetached(tree: ast.expr) -> ast.expr:
     return tree.value if isinstance(tree, ast.Attribute) and tree.attr in ("data", "detach") else tree
 
 
-def _is_output(tree: ast.expr, ctx: Context) -> bool:
-    """Whether a value is what a network gives, of one sample: it has an axis for the batch. A loss has none."""
-    if isinstance(tree, ast.Call):
-        network = ctx.kind(tree.func)
-        return network.name == "Module" and not network.of.endswith("Loss") and not _is_number(tree, ctx)
-    function = ctx.functions[-1]
-    body = ctx.analysis.tree if function is None else function.node
-    given = [
-        node.value
-        for node in (walk(body) if isinstance(tree, ast.Name) else ())
-        if isinstance(node, ast.Assign) and any(_id(target) == _id(tree) for target in node.targets)
-    ]
-    return bool(given) and all(isinstance(value, ast.Call) and _is_output(value, ctx) for value in given)
-
-
-def _is_number(call: ast.Call, ctx: Context) -> bool:
-    """Whether what a call gives is differentiated, or asked for its number."""
-    found = [uses(ctx.analysis.tree).of(target) for target in getattr(ctx.parent(call), "targets", ())]
-    return any({"backward", "item"} & of_target.methods.keys() for of_target in found)
-
-
 def _axes_of_place(place: ast.Subscript, ctx: Context) -> int | None:
-    """Return how many axes an index leaves of a tensor, made of whole axes, slices and numbers; None if not known."""
+    """Return how many axes an index leaves of a tensor; None if that is not known."""
     whole = ranks(place.value, ctx) - {OTHERS}
     if len(whole) != 1:
         return None
     parts = place.slice.elts if isinstance(place.slice, ast.Tuple) else [place.slice]
-    taken = 0
+    left = next(iter(whole))
     for part in parts:
+        kind = ctx.kind(part)
         if isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value is ...):
             continue
-        if ctx.kind(part).name != "int":
+        if kind.name == "int":
+            left -= 1
+        elif kind.name == "none":
+            left += 1
+        elif len(parts) == 1:
+            return _axes_of_picked(part, left, ctx)
+        else:
             return None
-        taken += 1
-    return next(iter(whole)) - taken
+    return left
 
 
-def _is_state(name: str, ctx: Context) -> bool:
-    """Whether the function takes a value from what a recurrent layer gives beside its outputs."""
-    function = ctx.functions[-1]
-    if function is None:
+def _axes_of_picked(index: ast.expr, whole: int, ctx: Context) -> int | None:
+    """Return how many axes a tensor has behind a mask, a list of places, or a tensor of them."""
+    own = {1} if isinstance(index, ast.List) else ranks(index, ctx)
+    if isinstance(index, ast.Compare) and len(index.ops) == 1:
+        own = frozenset({max(ranks(index.left, ctx), default=OTHERS)})
+    if len(own) != 1 or OTHERS in own:
+        return None
+    axes = next(iter(own))
+    is_mask = isinstance(index, ast.Compare) or ctx.kind(index).of == "torch.bool"
+    return (
+        whole - axes + 1 if is_mask else whole - 1 + axes if isinstance(index, ast.List) or ctx.kind(index).of else None
+    )
+
+
+def _picks_one(place: ast.Subscript, ctx: Context) -> bool:
+    """Whether an index is made of numbers alone: ``x[i]``, ``x[i, 0]``."""
+    parts = place.slice.elts if isinstance(place.slice, ast.Tuple) else [place.slice]
+    return all(ctx.kind(part).name == "int" for part in parts)
+
+
+def _is_one_row(made: ast.expr, ctx: Context) -> bool:
+    """Whether a tensor is made with a first axis of one, and more axes: without it, it fits wherever it did."""
+    if not isinstance(made, ast.Call) or not ctx.kind(made).is_tensor:
         return False
-    assigned = [node for node in walk(function.node) if isinstance(node, ast.Assign) and len(node.targets) == 1]
-    states: set[str] = set()
-    for node in assigned:
-        target = node.targets[0]
-        if isinstance(target, ast.Tuple) and len(target.elts) == 2 and _runs_recurrent(node.value, ctx):
-            states |= {n.id for n in walk(target.elts[1]) if isinstance(n, ast.Name)}
-    parts = ((n.targets[0], n.value.value) for n in assigned if isinstance(n.value, ast.Subscript))
-    return name in states or any(_id(target) == name and _id(whole) in states for target, whole in parts)
-
-
-def _id(tree: ast.expr) -> str:
-    return tree.id if isinstance(tree, ast.Name) else ""
-
-
-def _runs_recurrent(call: ast.expr, ctx: Context) -> bool:
-    return isinstance(call, ast.Call) and ctx.kind(call.func).name == "Module" and ctx.kind(call.func).of in RECURRENT
+    name = made.func.attr if isinstance(made.func, ast.Attribute) else getattr(made.func, "id", "")
+    if name == "unsqueeze":
+        return [ast.unparse(given) for given in made.args] == ["0"]
+    listed = bool(made.args) and isinstance(made.args[0], (ast.Tuple, ast.List))
+    sizes = made.args[0].elts if listed else made.args  # type: ignore[attr-defined]
+    holds = name == "Tensor" and listed  # what it holds, not its sizes
+    first = sizes[0] if is_sized(name) and len(sizes) > 1 and not holds else None
+    return isinstance(first, ast.Constant) and first.value == 1

@@ -7,8 +7,9 @@ import ast
 from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.syntax.ast_walk import bound_pairs, walk
 from torch2ms.translator.values.file_facts import FileFacts
+from torch2ms.translator.values.kinds import candidates
 
-__all__ = ["OTHERS", "assigned", "is_sized", "ranks"]
+__all__ = ["OTHERS", "assigned", "binding_scope", "is_sized", "ranks"]
 
 OTHERS = -1
 # Constructors that take sizes, one by one, or data in a list
@@ -16,6 +17,8 @@ _LEGACY = frozenset(f"{kind}Tensor" for kind in ("", "Float", "Double", "Half", 
 _WEIGHTS = {"Linear": 2, "Embedding": 2, "Conv1d": 3, "Conv2d": 4, "Conv3d": 5, "ConvTranspose1d": 3,
             "ConvTranspose2d": 4, "ConvTranspose3d": 5}  # fmt: skip
 _DEPTH = 5
+
+_Key = tuple[ast.AST | None, str]  # a name, and the function that binds it
 
 
 def ranks(tree: ast.expr | None, ctx: FileFacts, depth: int = _DEPTH) -> frozenset[int]:
@@ -26,10 +29,11 @@ def ranks(tree: ast.expr | None, ctx: FileFacts, depth: int = _DEPTH) -> frozens
     if tree is None or depth == 0:
         return frozenset()
     if isinstance(tree, ast.Name):
-        return _of_name(tree.id, ctx, depth)
+        return _of_name(tree, ctx, depth)
     if isinstance(tree, ast.BinOp):
-        both = ranks(tree.left, ctx, depth - 1) | ranks(tree.right, ctx, depth - 1)
-        return frozenset({max(both), *(both & {OTHERS})}) if both else both
+        sides = [ranks(side, ctx, depth - 1) for side in (tree.left, tree.right) if not _is_number(side, ctx)]
+        both = frozenset[int]().union(*sides)
+        return frozenset({max(both), *(both & {OTHERS}), *(() if all(sides) else (OTHERS,))}) if both else both
     if isinstance(tree, ast.UnaryOp):
         return ranks(tree.operand, ctx, depth - 1)
     if isinstance(tree, ast.Subscript):
@@ -46,8 +50,12 @@ def _of_attribute(tree: ast.Attribute, ctx: FileFacts, depth: int) -> frozenset[
 
 
 def _kept(ctx: FileFacts) -> dict[str, list[ast.expr]]:
-    """Return what the file assigns to attributes, by their names."""
+    """Return what the file assigns to attributes, or registers under their names, by their names."""
     found: dict[str, list[ast.expr]] = {}
+    for call in ctx.analysis.all(ast.Call):
+        is_registered = getattr(call.func, "attr", "") in ("register_buffer", "register_parameter")
+        if is_registered and len(call.args) > 1 and isinstance(call.args[0], ast.Constant):
+            found.setdefault(str(call.args[0].value), []).append(call.args[1])
     for node in ctx.analysis.all(ast.Assign):
         for target in node.targets:
             if isinstance(target, ast.Attribute):
@@ -75,19 +83,55 @@ def _of_part(tree: ast.Subscript, ctx: FileFacts, depth: int) -> frozenset[int]:
     return frozenset()
 
 
-def _of_name(name: str, ctx: FileFacts, depth: int) -> frozenset[int]:
-    """Return the ranks of all that the file binds a name to; ``total = total + loss`` adds to those of the others."""
-    known = ctx.once(_known)
-    if (name, depth) in known:  # a file may assign to the same few names some hundred times
-        return known[name, depth]
-    values = ctx.once(assigned).get(name, ())
-    again = [value for value in values if any(isinstance(n, ast.Name) and n.id == name for n in walk(value))]
+def _of_name(tree: ast.Name, ctx: FileFacts, depth: int) -> frozenset[int]:
+    """Return the ranks of all that its scope binds a name to; ``total = total + loss`` adds to those of the others."""
+    known, key = ctx.once(_known), (binding_scope(tree.id, tree, ctx), tree.id)
+    if (key, depth) in known:  # a file may assign to the same few names some hundred times
+        return known[key, depth]
+    values = ctx.once(_assigned_in).get(key, ())
+    again = [value for value in values if any(isinstance(n, ast.Name) and n.id == tree.id for n in walk(value))]
     found = _union([value for value in values if value not in again], ctx, depth)
-    if name in ctx.once(_bound_otherwise):
+    if key in ctx.once(_bound_otherwise):
         found |= {OTHERS}
-    known.update(((name, less), found) for less in range(1, depth + 1))
+    known.update(((key, less), found) for less in range(1, depth + 1))
     found |= _union(again, ctx, depth)
-    known.update(((name, less), found) for less in range(1, depth + 1))
+    known.update(((key, less), found) for less in range(1, depth + 1))
+    return found
+
+
+def binding_scope(name: str, tree: ast.AST, ctx: FileFacts) -> ast.AST | None:
+    """Return the innermost function around a place that binds a name; None for the module."""
+    scope = _function(tree, ctx)
+    while scope is not None and (scope, name) not in ctx.once(_bound):
+        scope = _function(scope, ctx)
+    return scope
+
+
+def _function(tree: ast.AST, ctx: FileFacts) -> ast.AST | None:
+    parent = ctx.parent(tree)
+    while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        parent = ctx.parent(parent)
+    return parent
+
+
+def _bound(ctx: FileFacts) -> set[_Key]:
+    """Return what each function binds: parameters, and what it assigns to without saying ``global``."""
+    said = [node.names for node in ctx.analysis.all(ast.Global)] + [
+        node.names for node in ctx.analysis.all(ast.Nonlocal)
+    ]
+    outer = {name for names in said for name in names}
+    found: set[_Key] = {(_function(arg, ctx), arg.arg) for arg in ctx.analysis.all(ast.arg)}
+    names = (node for node in ctx.analysis.all(ast.Name) if isinstance(node.ctx, ast.Store) and node.id not in outer)
+    return found | {(_function(node, ctx), node.id) for node in names}
+
+
+def _assigned_in(ctx: FileFacts) -> dict[_Key, list[ast.expr]]:
+    """Return what each scope assigns to its names, alone or among others."""
+    found: dict[_Key, list[ast.expr]] = {}
+    for node in ctx.analysis.all(ast.Assign):
+        for name, value in bound_pairs(node):
+            if isinstance(name, ast.Name):
+                found.setdefault((binding_scope(name.id, name, ctx), name.id), []).append(value)
     return found
 
 
@@ -124,13 +168,25 @@ def _of_call(call: ast.Call, ctx: FileFacts, depth: int) -> frozenset[int]:
         return inner
     step = {"unsqueeze": 1, "squeeze": -1, "select": -1}.get(name)
     if step is None or not (call.args or step > 0):
-        return frozenset()
+        return _of_function(call, ctx, depth)
     return frozenset(rank if rank == OTHERS else rank + step for rank in inner)
 
 
 def is_sized(name: str) -> bool:
     """Whether a method or function is given the sizes of what it makes: ``zeros(2, 3)``, ``x.view(2, 3)``."""
     return name == "Tensor" or load_facts().has_axes(name, "sizes")
+
+
+def _of_function(call: ast.Call, ctx: FileFacts, depth: int) -> frozenset[int]:
+    """Return the ranks of what a function of the file returns."""
+    keys = candidates(ctx.kind(call.func))
+    infos = [ctx.world.function(key) for key in keys if key.rpartition(":")[0] == ctx.path]
+    nodes = [info.node for info in infos if info is not None and isinstance(info.node, ast.FunctionDef)]
+    if not nodes or len(nodes) < len(keys) or any(node.decorator_list for node in nodes):
+        return frozenset()
+    found = (part for node in nodes for part in walk(node) if _function(part, ctx) is node)
+    returned = [part.value for part in found if isinstance(part, ast.Return)]
+    return _union([value for value in returned if value is not None], ctx, depth)
 
 
 def _of_both(call: ast.Call, inner: frozenset[int], ctx: FileFacts, depth: int) -> frozenset[int]:
@@ -156,11 +212,15 @@ def _of_data(tree: ast.expr, ctx: FileFacts, depth: int) -> frozenset[int]:
     if isinstance(tree, (ast.List, ast.Tuple)):
         inner = _of_data(tree.elts[0], ctx, depth) if tree.elts else frozenset({0})
         return frozenset(rank if rank == OTHERS else rank + 1 for rank in inner)
-    value = tree.operand if isinstance(tree, ast.UnaryOp) else tree
-    if isinstance(value, ast.Constant) or ctx.kind(tree).is_number:
+    if _is_number(tree, ctx):
         return frozenset({0})
     kind = ctx.kind(tree)
     return ranks(tree, ctx, depth - 1) if kind.is_tensor or kind.name == "ndarray" else frozenset()
+
+
+def _is_number(tree: ast.expr, ctx: FileFacts) -> bool:
+    value = tree.operand if isinstance(tree, ast.UnaryOp) else tree
+    return isinstance(value, ast.Constant) or ctx.kind(tree).is_number
 
 
 def _subject(call: ast.Call, ctx: FileFacts) -> ast.expr | None:
@@ -170,7 +230,7 @@ def _subject(call: ast.Call, ctx: FileFacts) -> ast.expr | None:
     return call.args[0] if call.args else None
 
 
-def _known(_: FileFacts) -> dict[tuple[str, int], frozenset[int]]:
+def _known(_: FileFacts) -> dict[tuple[_Key, int], frozenset[int]]:
     """Return where the ranks of names are kept, by the depth that they were asked at."""
     return {}
 
@@ -185,16 +245,18 @@ def assigned(ctx: FileFacts) -> dict[str, list[ast.expr]]:
     return found
 
 
-def _bound_otherwise(ctx: FileFacts) -> set[str]:
-    """Return the names that the file binds in other ways than to a value of their own: parameters, loops, parts."""
-    found = {arg.arg for arg in ctx.analysis.all(ast.arg)}
+def _bound_otherwise(ctx: FileFacts) -> set[_Key]:
+    """Return the names that are bound in other ways than to a value of their own: parameters, loops, parts."""
+    found: set[_Key] = {(_function(arg, ctx), arg.arg) for arg in ctx.analysis.all(ast.arg)}
     for node in ctx.analysis.nodes:
+        targets: list[ast.expr] = []
         if isinstance(node, (ast.For, ast.comprehension, ast.NamedExpr)):
-            found |= {part.id for part in walk(node.target) if isinstance(part, ast.Name)}
+            targets = [node.target]
         elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-            found |= {part.id for part in walk(node.optional_vars) if isinstance(part, ast.Name)}
+            targets = [node.optional_vars]
         elif isinstance(node, ast.Assign):
             taken = [target for target in node.targets if not isinstance(target, ast.Name)]
-            apart = [t for t in taken if not (isinstance(t, ast.Tuple) and isinstance(node.value, ast.Tuple))]
-            found |= {part.id for target in apart for part in walk(target) if isinstance(part, ast.Name)}
+            targets = [t for t in taken if not (isinstance(t, ast.Tuple) and isinstance(node.value, ast.Tuple))]
+        names = (part for target in targets for part in walk(target) if isinstance(part, ast.Name))
+        found |= {(binding_scope(name.id, name, ctx), name.id) for name in names if isinstance(name.ctx, ast.Store)}
     return found
