@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from torch2ms.translator.values.file_facts import FileFacts
 
-__all__ = ["is_anew_each_round"]
+__all__ = ["is_anew_each_round", "outermost_loop"]
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
@@ -35,3 +35,13 @@ def _around(node: ast.AST, ctx: FileFacts) -> Iterator[ast.AST]:
     while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         yield parent
         parent = ctx.parent(parent)
+
+
+def outermost_loop(use: ast.AST, ctx: FileFacts) -> ast.AST | None:
+    """Return the loop of the same function around a place that no other one is around; None where there is none."""
+    found, node = None, ctx.parent(use)
+    while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            found = node
+        node = ctx.parent(node)
+    return found

@@ -13,7 +13,7 @@ from torch2ms.translator.effects.definite_assignment import binds, element_of, i
 from torch2ms.translator.effects.differentiation import are_differentiated
 from torch2ms.translator.effects.fresh_results import makes_its_result
 from torch2ms.translator.effects.liveness import is_done_with
-from torch2ms.translator.effects.loop_iterations import is_anew_each_round
+from torch2ms.translator.effects.loop_iterations import is_anew_each_round, outermost_loop
 from torch2ms.translator.effects.must_alias import is_given_up
 from torch2ms.translator.effects.parameter_storage import has_memory, is_parameter
 from torch2ms.translator.effects.pass_through import is_itself, is_moved, passed_on, passes_on
@@ -375,7 +375,7 @@ def held_elsewhere(
     """
     function = ctx.functions[-1]
     body: ast.AST = function.node if function is not None else ctx.analysis.tree
-    loop = _outermost_loop(use, ctx)
+    loop = outermost_loop(use, ctx)
     last = max(getattr(use, "lineno", 0), getattr(loop, "end_lineno", 0) or 0 if loop is not None else 0)
     found: set[Owner] = set()
     for node in walk(body):
@@ -412,15 +412,6 @@ def _is_of_an_older(node: ast.AST, name: str, use: ast.AST, ctx: FileFacts) -> b
     return getattr(node, "lineno", 0) > getattr(use, "end_lineno", 0) and is_anew_each_round(
         name, node, use, ctx, is_fresh
     )
-
-
-def _outermost_loop(use: ast.AST, ctx: FileFacts) -> ast.AST | None:
-    found, node = None, ctx.parent(use)
-    while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-            found = node
-        node = ctx.parent(node)
-    return found
 
 
 def _is_called_in_place(tree: ast.Attribute, ctx: FileFacts) -> bool:

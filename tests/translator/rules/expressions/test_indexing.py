@@ -497,5 +497,4 @@ def test_a_list_of_layers_takes_ints() -> None:
         "        for i in np.arange(1):\n            x = self.layers[i](x)\n        return self.layers[0](x)\n"
     )
     text = translate_source(source).text
-    assert "x = self.layers[int(i)](x)" in text
-    assert "return self.layers[0](x)" in text
+    assert "x = self.layers[int(i)](x)\n        return self.layers[0](x)" in text

@@ -137,8 +137,7 @@ def _is_own_method(row: Row, base: Kind, updated: cst.Call, tree: ast.Call, ctx:
     """Whether a network of unknown class is asked for a method of the project: torch's takes no such arguments."""
     if base.name != "Module" or not ctx.world.symbols.definers(row.name.rpartition(".")[2]):
         return False
-    bound = bind(tree, updated, ctx.tables.signature(row.name))
-    return bound is not None and bool(bound.surplus)
+    return bool(getattr(bind(tree, updated, ctx.tables.signature(row.name)), "surplus", ()))
 
 
 def _look_at_gradient(tree: ast.Call, ctx: Context) -> None:

@@ -62,7 +62,7 @@ class Storing:
         nodes = [node] if isinstance(node, ast.AST) else node
         touched = self._touched(nodes, owner)
         touched |= self._written(nodes, owner, found.mutates | touched)
-        changed = _written_into(nodes, found.mutates) | found.touches | touched | self._added_to(nodes)
+        changed = _written_into(nodes, found.mutates) | found.touches | touched | self._changed_by_adding(nodes)
         shared = self._sharing(owner).reached(changed, found.inner | touched) - found.mutates
         if not touched and not shared:
             return found
@@ -99,17 +99,14 @@ class Storing:
         aliases = self._aliases[id(owner)]
         if not aliases:
             return frozenset()
-        added = [node.target for top in nodes for node in walk(top) if isinstance(node, ast.AugAssign)]
-        paths = {path for target in added if (path := dotted_path(target)) is not None}
+        paths = {path for target in _added_to(nodes) if (path := dotted_path(target)) is not None}
         return frozenset(aliases.of({*changed, *paths}) - set(changed))
 
-    def _added_to(self, nodes: Iterable[ast.AST]) -> set[str]:
+    def _changed_by_adding(self, nodes: Iterable[ast.AST]) -> set[str]:
         """Return the names that ``x += y`` changes in place where they hold a tensor: other names of it see that."""
-        added = [node.target for top in nodes for node in walk(top) if isinstance(node, ast.AugAssign)]
         oracle = self._oracle
-        kinds = {
-            target.id: oracle.kind(target) if oracle else UNKNOWN for target in added if isinstance(target, ast.Name)
-        }
+        names = [target for target in _added_to(nodes) if isinstance(target, ast.Name)]
+        kinds = {target.id: oracle.kind(target) if oracle else UNKNOWN for target in names}
         return {name for name, kind in kinds.items() if kind.is_tensor or not kind.known}
 
     def _sharing(self, owner: _Function | ast.Module) -> Sharing:
@@ -329,3 +326,7 @@ def _defaults(function: _Function, names: list[str]) -> Iterator[tuple[str, ast.
             yield name, default
         elif isinstance(default, (ast.Dict, ast.List, ast.Set, ast.Call)):
             yield name, ast.Name(function.name, ast.Load())
+
+
+def _added_to(nodes: Iterable[ast.AST]) -> list[ast.expr]:
+    return [node.target for top in nodes for node in walk(top) if isinstance(node, ast.AugAssign)]
