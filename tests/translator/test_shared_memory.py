@@ -83,7 +83,7 @@ def test_a_view_that_is_a_copy_is_told(view: str) -> None:
     ],
 )
 def test_a_tensor_that_is_changed_stays_the_parameter_made_of_it(change: str, expected: str) -> None:
-    text, codes = translated(f"w = torch.empty(3)\np = nn.Parameter(w)\n{change}\n")
+    text, codes = translated(f"w = torch.empty(3)\np = nn.Parameter(w)\n{change}\nprint(p)\n")
     assert expected in text
     assert codes == []
 

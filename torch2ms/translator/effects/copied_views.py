@@ -11,9 +11,17 @@ from torch2ms.translator.effects.definite_assignment import element_of
 from torch2ms.translator.effects.differentiation import are_differentiated
 from torch2ms.translator.effects.liveness import read_again
 from torch2ms.translator.effects.pass_through import is_itself
-from torch2ms.translator.effects.sharing import is_fresh, is_shared_view, owner_of, seen_elsewhere, what_index_gives
+from torch2ms.translator.effects.sharing import (
+    PARAMETERS,
+    is_fresh,
+    is_shared_view,
+    owner_of,
+    seen_elsewhere,
+    what_index_gives,
+)
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.values.file_facts import FileFacts
+from torch2ms.translator.values.kinds import candidates
 from torch2ms.translator.values.queries.device_arguments import describes_device
 from torch2ms.translator.values.scopes import root_of
 
@@ -142,6 +150,8 @@ def _left_behind(value: ast.expr, tree: ast.stmt, ctx: FileFacts) -> str:
         return ""
     for _, bound in _held_later(value.id, tree, ctx):
         view = _view(bound, ctx)
+        if isinstance(view, ast.Call) and set(candidates(ctx.kind(view.func))) & PARAMETERS:
+            continue  # p = w = Parameter(w)
         is_cast = isinstance(view, ast.Call) and _casts(getattr(view.func, "attr", ""))
         if view is not None and not is_cast and value.id in map(root_of, _viewed(view, ctx)):
             return ast.unparse(view)

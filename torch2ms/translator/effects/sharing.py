@@ -23,6 +23,7 @@ from torch2ms.translator.values.file_facts import FileFacts
 from torch2ms.translator.values.kinds import candidates
 
 __all__ = [
+    "PARAMETERS",
     "Owner",
     "fills_whole",
     "has_steps",
@@ -45,7 +46,7 @@ Owner = Literal["fresh", "object", "shared", "view"]
 # element); shared: a view whose memory MindSpore shares too, so that ``x[()] = value`` reaches both (not in gradients);
 # view: it shares its memory with another tensor, which MindSpore does not do.
 
-_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 _VIEWS_SINCE, _ARRAYS_SINCE = (2, 7), (2, 10)
 _CONTAINERS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
@@ -427,7 +428,7 @@ def _is_shared(name: str, ctx: FileFacts) -> bool:
 
 def _passed(call: ast.Call, child: ast.AST, ctx: FileFacts) -> Owner | Literal[""]:
     """Say what a call gives of an argument: ``torch.transpose(x, 0, 1)`` is a view, ``same(x)`` may be ``x`` itself."""
-    if set(candidates(ctx.kind(call.func))) & _PARAMETERS and child in call.args[:1]:
+    if set(candidates(ctx.kind(call.func))) & PARAMETERS and child in call.args[:1]:
         return "object"  # self.w = w = Parameter(w)
     if ctx.kind(call.func).name in ("api", "Module"):
         return _shared_with(call, child, ctx)
