@@ -17,6 +17,7 @@ import os
 import pickle
 import sys
 import warnings
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -283,7 +284,7 @@ def misjudged(fact: Fact, seen: Seen) -> str:
         return f"{seen.text} of {seen.given} gives {seen.gives[0]}, not {wanted}"
     if fact.form == "same" and not seen.is_same:
         return f"{seen.text} gives another shape"
-    if seen.grad is not None and seen.grad is (fact.grad == "none"):
+    if seen.grad is not None and not fact.of and seen.grad is (fact.grad == "none"):  # of: it is the argument's
         return f"{seen.text} {'has' if seen.grad else 'lacks'} a gradient"
     return ""
 
@@ -341,6 +342,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Add missing lines, or check those that stand."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; 1 when something is contradicted")
+    parser.add_argument("--part", type=int, default=1, metavar="N", help="call one of N operations, by a hash")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     torch.manual_seed(0)
@@ -360,7 +362,8 @@ def main(arguments: list[str] | None = None) -> int:
                 print(f"judge {row.name}: {made.memory} {why}")
                 wrong += options.check
             continue
-        for told in {contradiction(fact, seen) for seen in seen_of(row)} - {""}:
+        is_called = zlib.crc32(row.name.encode()) % options.part == 0
+        for told in {contradiction(fact, seen) for seen in (seen_of(row) if is_called else ())} - {""}:
             print(f"{row.name}: {told}")
             wrong += 1
         if schema is not None and (schema.memory == "self" and fact.memory != "self"):
