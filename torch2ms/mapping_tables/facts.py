@@ -147,8 +147,11 @@ class Facts:
         return found
 
     def named(self, member: str) -> tuple[Fact, ...]:
-        """Return the facts of all operations of this name, for places that know no more of a call than its name."""
-        return self._named.get(member, ())
+        """Return the facts of all operations of this name, for places that know no more of a call than its name.
+
+        Those of a tensor's methods and of ``torch`` itself, where there are any: ``torch.masked.argmax`` gives floats.
+        """
+        return self._members.get(member) or self._named.get(member, ())
 
     def has_gradient(self, member: str) -> bool:
         """Whether a gradient other than zeros may flow through an operation of this name; True where none is known."""
