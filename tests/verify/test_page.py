@@ -48,7 +48,7 @@ def test_json_is_as_the_schema_says() -> None:
 def test_page_of_a_network_that_agrees() -> None:
     page = to_html(make_report())
     assert "net:Net computes the same in MindSpore." in page
-    assert "1 figures, all within their limits" not in page
+    assert "The one figure is within its limit" in page
     assert "<svg viewBox" not in page
     assert "<script" not in page
 

@@ -44,8 +44,7 @@ def lost_writes(tree: ast.AST | None, ctx: FileFacts) -> Iterator[str]:
                 shown = _copied_in_gradients(target.value, tree, ctx)
             shown = shown or _left_behind(target.value, tree, ctx)
             if shown:
-                message = f"{shown} shares its memory in torch and is a copy in MindSpore, where only the copy changes"
-                yield message
+                yield f"{shown} shares its memory in torch and is a copy in MindSpore: the other keeps its old values"
             elif left := _left_by_elements(target, tree, ctx):
                 yield left
 

@@ -311,8 +311,9 @@ def _filled(template: str, value: cst.BaseExpression, ctx: Context) -> cst.BaseE
 
 def _bound_template(bound: ast.expr, ctx: Context) -> str:
     """Return how a bound of a slice is written that is, or may be, a number of numpy's; empty where it stays."""
+    template = _at_run_time(bound, ctx)
     is_number = ctx.kind(bound).name == "ndarray" or isinstance(bound, ast.BinOp)  # no sum is None
-    return _at_run_time(bound, ctx).replace("{index}", "int" if is_number else "{index}")
+    return "int({value})" if template and is_number else template
 
 
 def _of_one_element(bound: ast.expr, ctx: Context) -> str:
